@@ -1,0 +1,142 @@
+# The four kinds of target. A folder without sources is no error: a library becomes header-only, the rest is left out.
+#
+#   ares_library(NAME [DIR dir] DEPENDS modules… LINKS targets…)   ares_NAME from libcommon/NAME/**.cc
+#   ares_program(NAME DIR dir [STATIC] DEPENDS modules… LINKS …)   bin/NAME from dir/main.cc, and ares_NAME from the rest
+#   ares_plugin(KIND NAME DEPENDS modules… LINKS …)                ares_KIND_NAME (static) and KIND_NAME.so (on demand)
+#   ares_tests(NAME [DIR dir] [RUNS_PROGRAMS] DEPENDS modules… LABELS …)
+#                                                                  test_NAME from tests/unit/NAME/**.cc, found by ctest
+#
+# DEPENDS names our modules without the prefix `ares_`; LINKS names targets of AresDependencies.cmake.
+# contrib/check_includes.py checks that sources include no more than what is written here.
+
+set(ARES_INCLUDE_ROOTS
+  "${CMAKE_SOURCE_DIR}/libcommon" "${CMAKE_SOURCE_DIR}/daemons" "${CMAKE_SOURCE_DIR}/commands"
+  "${CMAKE_SOURCE_DIR}/plugins")
+
+if(ARES_PCH)
+  # Two precompiled headers, made once and used by every target of their kind.
+  file(WRITE "${CMAKE_BINARY_DIR}/pch.cc.in" "")
+  configure_file("${CMAKE_BINARY_DIR}/pch.cc.in" "${CMAKE_BINARY_DIR}/pch.cc" COPYONLY)
+  set(ARES_PCH_STD
+    <algorithm> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
+    <tuple> <utility> <variant> <vector>)
+  add_library(ares_pch_std OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/pch.cc")
+  target_link_libraries(ares_pch_std PRIVATE ares_options)
+  target_precompile_headers(ares_pch_std PRIVATE ${ARES_PCH_STD})
+  add_library(ares_pch_test OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/pch.cc")
+  target_link_libraries(ares_pch_test PRIVATE ares_options GTest::gmock)
+  target_precompile_headers(ares_pch_test PRIVATE ${ARES_PCH_STD} <gmock/gmock.h> <gtest/gtest.h>)
+endif()
+
+function(ares_names_to_targets var)
+  set(targets)
+  foreach(name IN LISTS ARGN)
+    list(APPEND targets ares_${name})
+  endforeach()
+  set(${var} ${targets} PARENT_SCOPE)
+endfunction()
+
+function(ares_compile_setup target pch)
+  target_include_directories(${target} PRIVATE ${ARES_INCLUDE_ROOTS})
+  target_link_libraries(${target} PRIVATE ares_options)
+  if(ARES_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${pch})
+  endif()
+endfunction()
+
+# ares_add_archive(TARGET SOURCES… DEPENDS targets… LINKS targets…)
+function(ares_add_archive target)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    ares_compile_setup(${target} ares_pch_std)
+    target_link_libraries(${target} PUBLIC ${arg_LINKS})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${arg_LINKS})
+  endif()
+endfunction()
+
+function(ares_library name)
+  cmake_parse_arguments(arg "" "DIR" "DEPENDS;LINKS" ${ARGN})
+  if(NOT arg_DIR)
+    set(arg_DIR "${CMAKE_SOURCE_DIR}/libcommon/${name}")
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_DIR}/*.cc")
+  ares_names_to_targets(modules ${arg_DEPENDS})
+  ares_add_archive(ares_${name} SOURCES ${sources} LINKS ${modules} ${arg_LINKS})
+endfunction()
+
+function(ares_program name)
+  cmake_parse_arguments(arg "STATIC" "DIR" "DEPENDS;LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_DIR}/*.cc")
+  list(REMOVE_ITEM sources "${arg_DIR}/main.cc")
+  ares_names_to_targets(modules ${arg_DEPENDS})
+  ares_add_archive(ares_${name} SOURCES ${sources} LINKS ${modules} ${arg_LINKS})
+
+  # A glob, not EXISTS, so that a main.cc that appears later is noticed.
+  file(GLOB main CONFIGURE_DEPENDS "${arg_DIR}/main.cc")
+  if(NOT main)
+    return()
+  endif()
+  add_executable(${name} ${main})
+  ares_compile_setup(${name} ares_pch_std)
+  target_link_libraries(${name} PRIVATE ares_${name})
+  if(arg_STATIC AND ARES_STATIC)
+    target_link_options(${name} PRIVATE -static)
+  endif()
+  install(TARGETS ${name} RUNTIME)
+endfunction()
+
+# The static form is linked into a daemon. The shared form is built on demand, with ARES_PLUGIN_MODULE defined, so that
+# only there a plugin exports the entry symbol under the one name that the loader looks for.
+function(ares_plugin kind name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugins/${kind}/${name}/*.cc")
+  ares_names_to_targets(modules ${arg_DEPENDS})
+  ares_add_archive(ares_${kind}_${name} SOURCES ${sources} LINKS ${modules} ${arg_LINKS})
+  if(NOT sources)
+    return()
+  endif()
+  add_library(${kind}_${name} MODULE EXCLUDE_FROM_ALL ${sources})
+  ares_compile_setup(${kind}_${name} ares_pch_std)
+  target_compile_definitions(${kind}_${name} PRIVATE ARES_PLUGIN_MODULE)
+  target_link_libraries(${kind}_${name} PRIVATE ${modules} ${arg_LINKS})
+  set_target_properties(${kind}_${name} PROPERTIES
+    PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins")
+endfunction()
+
+function(ares_tests name)
+  cmake_parse_arguments(arg "RUNS_PROGRAMS" "DIR" "DEPENDS;LINKS;LABELS" ${ARGN})
+  if(NOT arg_DIR)
+    set(arg_DIR "${CMAKE_SOURCE_DIR}/tests/unit/${name}")
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit ${name})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_DIR}/*.cc")
+  if(NOT sources)
+    return()
+  endif()
+  ares_names_to_targets(modules ${arg_DEPENDS})
+  add_executable(test_${name} ${sources})
+  ares_compile_setup(test_${name} ares_pch_test)
+  target_include_directories(test_${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  target_compile_definitions(test_${name} PRIVATE ARES_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(arg_RUNS_PROGRAMS)
+    target_compile_definitions(test_${name} PRIVATE ARES_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  endif()
+  target_link_libraries(test_${name} PRIVATE ${modules} ${arg_LINKS} GTest::gmock GTest::gtest_main)
+  set_target_properties(test_${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  gtest_discover_tests(test_${name}
+    DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." TEST_LIST test_${name}_cases PROPERTIES TIMEOUT 120)
+  # gtest_discover_tests takes one label only, so the labels are set by a script that ctest reads after its own.
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/test_${name}_labels.cmake")
+  file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [[
+foreach(case IN LISTS test_@name@_cases)
+  set_tests_properties("${case}" PROPERTIES LABELS "@arg_LABELS@")
+endforeach()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
+endfunction()

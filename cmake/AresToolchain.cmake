@@ -1,0 +1,55 @@
+# How everything is compiled: one place for the language level, warnings, optimisation, sanitizers and build tools.
+# Targets pick these up by linking `ares_options` (AresModule.cmake does); generated code does not.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or Sanitize (see CMakePresets.json)" FORCE)
+endif()
+# Asserts stay on in releases: a scheduler that goes on with broken state does more harm than one that stops.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+
+set(ARES_SANITIZE "" CACHE STRING "What to give -fsanitize=: address,undefined or thread; empty for none")
+option(ARES_PCH "Precompile standard headers and GoogleTest" ON)
+if(ARES_SANITIZE)
+  set(ARES_STATIC_DEFAULT OFF) # no sanitizer works in a static executable
+else()
+  set(ARES_STATIC_DEFAULT ON)
+endif()
+option(ARES_STATIC "Link commands and aresstepd wholly static: a third of the start time" ${ARES_STATIC_DEFAULT})
+
+# One set of objects serves executables and plugins alike, so all are position independent.
+add_compile_options(-fPIC -fno-semantic-interposition -pthread)
+add_link_options(-pthread)
+if(ARES_SANITIZE)
+  add_compile_options(-fsanitize=${ARES_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ARES_SANITIZE})
+endif()
+
+add_library(ares_options INTERFACE)
+target_compile_options(ares_options INTERFACE -Wall -Wextra -Werror -Wshadow)
+target_compile_definitions(ares_options INTERFACE ARES_VERSION="${PROJECT_VERSION}")
+
+find_program(ARES_MOLD mold)
+if(ARES_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+find_program(ARES_CCACHE ccache)
+if(ARES_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The base folder and nohashdir let several build folders of one checkout share objects;
+  # the sloppiness is what ccache asks for before it caches users of a precompiled header.
+  set(launcher env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros "${ARES_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endif()
