@@ -1,0 +1,194 @@
+// CowMap: an ordered map whose copies share their leaves, so that a snapshot of the whole cluster costs a few pointers.
+// A copy is an independent value; a CowMap object belongs to one thread, its copies may live on others.
+// Values are immutable: a change puts a new value in the old one's place.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace ares {
+
+// Two levels: a shared root (vector of leaves) over leaves of at most kLeaf sorted entries. A writer changes in place only what
+// it made itself since it was last copied, which an owner mark tells: reference counts would race with readers letting go.
+// With 100,000 entries the root has about 2,500 pointers.
+template <class Key, class Value>
+class CowMap {
+ public:
+  CowMap() = default;
+  CowMap(CowMap&&) noexcept = default;
+  CowMap& operator=(CowMap&&) noexcept = default;
+  ~CowMap() = default;
+
+  // After a copy neither side owns anything: both copy what they change next.
+  CowMap(const CowMap& other) : root_(other.root_), size_(other.size_) { other.disown(); }
+  CowMap& operator=(const CowMap& other) {
+    other.disown();
+    disown();
+    root_ = other.root_;
+    size_ = other.size_;
+    return *this;
+  }
+
+  using Pointer = std::shared_ptr<const Value>;
+  using Entry = std::pair<Key, Pointer>;
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  // The value under `key`, or null. Valid while this map, or a copy that still holds the entry, lives.
+  const Value* find(const Key& key) const {
+    const Pointer* found = slot(key);
+    return found ? found->get() : nullptr;
+  }
+
+  // Shares ownership, so that the value outlives later changes of the map.
+  Pointer share(const Key& key) const {
+    const Pointer* found = slot(key);
+    return found ? *found : nullptr;
+  }
+
+  void set(const Key& key, Value value) { set(key, std::make_shared<const Value>(std::move(value))); }
+
+  void set(const Key& key, Pointer value) {
+    Leaves& root = own_root();
+    if (root.empty()) {
+      root.push_back(std::make_shared<Leaf>(Leaf{{Entry{key, std::move(value)}}, mark()}));
+      ++size_;
+      return;
+    }
+    const std::size_t at = leaf_index(root, key);
+    Entries& leaf = own_leaf(root[at]);
+    auto entry = lower(leaf, key);
+    if (entry != leaf.end() && entry->first == key) {
+      entry->second = std::move(value);
+      return;
+    }
+    leaf.insert(entry, Entry{key, std::move(value)});
+    ++size_;
+    if (leaf.size() > kLeaf) split(root, at);
+  }
+
+  bool erase(const Key& key) {
+    if (!slot(key)) return false;
+    Leaves& root = own_root();
+    const std::size_t at = leaf_index(root, key);
+    Entries& leaf = own_leaf(root[at]);
+    leaf.erase(lower(leaf, key));
+    if (leaf.empty()) root.erase(root.begin() + static_cast<std::ptrdiff_t>(at));
+    --size_;
+    return true;
+  }
+
+  // Visits every entry in key order: visit(const Key&, const Value&).
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    if (!root_) return;
+    for (const auto& leaf : root_->leaves)
+      for (const auto& [key, value] : leaf->entries) visit(key, *value);
+  }
+
+  // Visits the entries with key >= first, in order, while visit(key, value) returns true.
+  template <class Visit>
+  void for_each_from(const Key& first, Visit&& visit) const {
+    if (!root_ || root_->leaves.empty()) return;
+    for (std::size_t at = leaf_index(root_->leaves, first); at < root_->leaves.size(); ++at) {
+      const Entries& leaf = root_->leaves[at]->entries;
+      for (auto entry = lower(leaf, first); entry != leaf.end(); ++entry)
+        if (!visit(entry->first, *entry->second)) return;
+    }
+  }
+
+  friend bool operator==(const CowMap& a, const CowMap& b) {
+    if (a.root_ == b.root_) return true;
+    if (a.size_ != b.size_) return false;
+    std::vector<const Entry*> mine, theirs;
+    for (const auto* map : {&a, &b}) {
+      auto& out = map == &a ? mine : theirs;
+      out.reserve(map->size_);
+      if (map->root_)
+        for (const auto& leaf : map->root_->leaves)
+          for (const auto& entry : leaf->entries) out.push_back(&entry);
+    }
+    return std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(), [](const Entry* x, const Entry* y) {
+      return x->first == y->first && (x->second == y->second || *x->second == *y->second);
+    });
+  }
+
+ private:
+  static constexpr std::size_t kLeaf = 48;
+  struct Mark {};
+  using Owner = std::shared_ptr<const Mark>;
+  using Entries = std::vector<Entry>;
+  struct Leaf {
+    Entries entries;
+    Owner owner;
+  };
+  using Leaves = std::vector<std::shared_ptr<Leaf>>;
+  struct Root {
+    Leaves leaves;
+    Owner owner;
+  };
+
+  template <class L>
+  static auto lower(L& leaf, const Key& key) {
+    return std::lower_bound(leaf.begin(), leaf.end(), key, [](const Entry& e, const Key& k) { return e.first < k; });
+  }
+
+  // The last leaf whose first key is not above `key` (the first leaf for a key below all).
+  static std::size_t leaf_index(const Leaves& leaves, const Key& key) {
+    auto after = std::upper_bound(leaves.begin(), leaves.end(), key, [](const Key& k, const std::shared_ptr<Leaf>& l) {
+      return k < l->entries.front().first;
+    });
+    return after == leaves.begin() ? 0 : static_cast<std::size_t>(after - leaves.begin()) - 1;
+  }
+
+  const Pointer* slot(const Key& key) const {
+    if (!root_ || root_->leaves.empty()) return nullptr;
+    const Entries& leaf = root_->leaves[leaf_index(root_->leaves, key)]->entries;
+    auto entry = lower(leaf, key);
+    return entry != leaf.end() && entry->first == key ? &entry->second : nullptr;
+  }
+
+  // Written only where it holds something, so that copying a copy nobody writes to is safe from any thread.
+  void disown() const {
+    if (mark_) mark_.reset();
+  }
+
+  const Owner& mark() {
+    if (!mark_) mark_ = std::make_shared<const Mark>();
+    return mark_;
+  }
+
+  Leaves& own_root() {
+    if (!root_)
+      root_ = std::make_shared<Root>(Root{{}, mark()});
+    else if (root_->owner != mark())
+      root_ = std::make_shared<Root>(Root{root_->leaves, mark()});
+    return root_->leaves;
+  }
+
+  Entries& own_leaf(std::shared_ptr<Leaf>& leaf) {
+    if (leaf->owner != mark()) leaf = std::make_shared<Leaf>(Leaf{leaf->entries, mark()});
+    return leaf->entries;
+  }
+
+  // The right edge splits off only its last entry: ids grow, and halves there would stay half empty for ever.
+  void split(Leaves& leaves, std::size_t at) {
+    Entries& left = leaves[at]->entries;
+    const bool edge = at + 1 == leaves.size();
+    const auto cut = static_cast<std::ptrdiff_t>(edge ? left.size() - 1 : left.size() / 2);
+    auto right = std::make_shared<Leaf>(
+        Leaf{Entries(std::make_move_iterator(left.begin() + cut), std::make_move_iterator(left.end())), mark()});
+    left.erase(left.begin() + cut, left.end());
+    leaves.insert(leaves.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(right));
+  }
+
+  std::shared_ptr<Root> root_;
+  std::size_t size_ = 0;
+  mutable Owner mark_;
+};
+
+}  // namespace ares

@@ -1,0 +1,25 @@
+// Time as Ares stores it: UTC microseconds. The clock itself is an argument, never read here.
+// Plain values; any thread.
+#pragma once
+
+#include <chrono>
+
+namespace ares {
+
+using Duration = std::chrono::microseconds;
+using Seconds = std::chrono::seconds;
+
+// Wall time, UTC. Inside the controller it never goes back (max of last journaled and clock).
+using Time = std::chrono::sys_time<Duration>;
+
+// CLOCK_BOOTTIME of one machine: counts through suspend, means nothing on another machine or boot.
+struct BootClock {
+  using duration = Duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<BootClock, duration>;
+  static constexpr bool is_steady = true;
+};
+using BootTime = BootClock::time_point;
+
+}  // namespace ares

@@ -1,0 +1,82 @@
+// Engine: the one writer. Decides commands on its state, applies at once, and lets nothing out before its commit.
+// Owned by the controller's engine thread (or the simulator); not thread-safe. Pure: no clock, no I/O, no thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/command.h"
+#include "model/effect.h"
+#include "model/policy.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+// Names one waiting caller; chosen by whoever hands the command in. 0 = nobody waits.
+using Ticket = std::uint64_t;
+
+struct Reply {
+  Ticket ticket = 0;
+  bool failed = false;
+  Error error;
+  std::vector<JobKey> jobs;
+  std::string text;
+};
+
+// Everything that changed since the last batch, and the state right after it. The store writes it in one transaction.
+struct EngineBatch {
+  Lsn first, last;
+  std::vector<std::shared_ptr<const Event>> events;
+  std::vector<Blob> blobs;
+  std::vector<Attempt> attempts;  // accounting rows touched, as of the end of the batch
+  ClusterState before, after;     // snapshots: what a record is now is read from `after`
+};
+
+// What may leave once a batch has committed.
+struct Outgoing {
+  std::vector<Reply> replies;
+  Effects effects;
+  std::shared_ptr<const ClusterState> snapshot;  // publish it before sending the replies
+};
+
+class Engine {
+ public:
+  // `recovered` is what the journal holds, with the epoch already taken. The first command must be Activate.
+  Engine(ClusterState recovered, std::shared_ptr<const Policy> policy);
+
+  // Decides and applies one command. `now` is the caller's clock; an earlier one than already seen is lifted to that.
+  void handle(const Command& command, Time now, Ticket ticket);
+
+  // Whether enough events wait that the caller should take the batch before handing in more.
+  bool full() const;
+
+  // Whether something waits for a commit, or a reply that needs none (a refusal, a repeated request) waits for earlier commits.
+  bool has_batch() const;
+
+  // All events since the last call. At most one batch is in flight: call committed() before taking the next.
+  EngineBatch take_batch();
+
+  // The batch taken last is durable: gives out what waited for it.
+  Outgoing committed();
+
+  // Replies and effects that depend on nothing uncommitted (empty while a batch is in flight or events wait).
+  Outgoing take_ready();
+
+  const ClusterState& state() const { return state_; }
+  void set_policy(std::shared_ptr<const Policy> policy) { policy_ = std::move(policy); }
+
+ private:
+  ClusterState state_;
+  ClusterState batch_base_;
+  std::shared_ptr<const Policy> policy_;
+  std::vector<std::shared_ptr<const Event>> events_;
+  std::vector<Blob> blobs_;
+  std::vector<Reply> replies_;
+  Effects effects_;
+  std::optional<Outgoing> in_flight_;
+};
+
+}  // namespace ares::core

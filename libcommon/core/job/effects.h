@@ -1,0 +1,25 @@
+// What is owed to nodes: from one change of state, and from state alone. Both give the same messages for the same debt, so a restart
+// regenerates everything that was lost with the process. Pure; called by the engine and by tests.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/effect.h"
+#include "model/event.h"
+#include "model/policy.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+// Owed because of `event`; `after` is the state right after it.
+Effects effects(const Policy& policy, const ClusterState& before, const Event& event, const ClusterState& after);
+
+// Everything owed for the attempts charged to `node`, given what the node says it has (nothing: a node that says nothing).
+// Includes Kill or Forget for reported attempts the state does not know or has fenced.
+Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node, const std::vector<AttemptReport>& reported);
+
+// The launch message of one share of a job's current allocation (blobs are named in the specification, not carried).
+Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job, const NodeShare& share);
+
+}  // namespace ares::core

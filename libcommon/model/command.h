@@ -1,0 +1,105 @@
+// What is asked of the engine: by users, nodes, the scheduler and the clock. Closed; visited exhaustively.
+// Made by ingress (any thread), consumed by the engine thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/event.h"
+#include "model/job.h"
+#include "model/node_message.h"
+#include "model/plan.h"
+#include "model/request.h"
+
+namespace ares {
+
+struct Blob {
+  BlobId id{};
+  std::shared_ptr<const std::string> content;
+};
+
+// Which jobs a command acts on: `12`, `12_3`, or all of the caller's that match the filters.
+struct JobSelector {
+  std::vector<JobKey> keys;             // a key with a task that has not split off is meant as well
+  std::vector<JobId> own_ids;           // "5" may be an array task's own number
+  std::optional<UserId> user;           // filters: all given ones must match
+  std::optional<JobState> state;
+  std::string name, partition, account, qos, node;
+  bool everything = false;              // no keys given: filters alone select
+};
+
+struct Submit {
+  std::shared_ptr<const JobSpec> spec;
+  std::vector<Blob> blobs;
+};
+struct Cancel {
+  JobSelector jobs;
+  std::int32_t signal = 0;  // 0 = end the job; else only send this
+  bool batch_only = false;
+  bool quiet_if_done = false;
+};
+struct HoldJobs {
+  JobSelector jobs;
+};
+struct ReleaseJobs {
+  JobSelector jobs;
+};
+struct RequeueJobs {
+  JobSelector jobs;
+  bool hold = false;
+};
+struct UpdateJob {
+  JobSelector jobs;
+  std::optional<std::uint32_t> priority;
+  bool set_time_limit = false;
+  std::optional<Seconds> time_limit;
+};
+struct UpdateNode {
+  std::vector<std::string> names;
+  AdminState admin = AdminState::up;
+  std::string reason;
+};
+
+using UserBody = std::variant<Submit, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob, UpdateNode>;
+struct UserCommand {
+  Principal who;
+  std::string request_id;
+  Digest digest{};
+  UserBody body;
+};
+
+struct NodeCommand {  // something a node said, on an authenticated session
+  FromNode message;
+  std::string address;
+};
+struct NodeSilent {  // nothing received from it since `last_heard` (or since activation): made by the lease monitor
+  NodeId node;
+  Time last_heard{};
+};
+struct TakePlan {
+  Plan plan;
+};
+struct ApplyConfig {
+  std::uint64_t hash = 0;
+  std::vector<Partition> partitions;
+  std::vector<std::pair<std::string, Inventory>> nodes;
+};
+struct Activate {
+  Epoch epoch;
+  std::string host;
+};
+struct Tick {};  // time has passed: begin times, back-off, retention
+
+using CommandBody = std::variant<UserCommand, NodeCommand, NodeSilent, TakePlan, ApplyConfig, Activate, Tick>;
+struct Command {
+  CommandBody body;
+};
+
+}  // namespace ares

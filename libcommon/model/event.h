@@ -1,0 +1,201 @@
+// Everything that can change the cluster's state. Closed: visited exhaustively, stored for ever, append only.
+// Plain data made by decide() on the engine thread; immutable afterwards.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "model/job.h"
+#include "model/node.h"
+#include "model/request.h"
+
+namespace ares {
+
+// A controller became active. Leases count from here, so that an outage of the controller alone costs no job.
+struct ControllerActivated {
+  Epoch epoch;
+  std::string host;
+  JobId next_job_id;  // raised above everything any node has reported, after --accept-rollback
+};
+// The configuration in force: partitions and configured nodes, whole.
+struct ConfigApplied {
+  std::uint64_t hash = 0;
+  std::vector<Partition> partitions;
+  struct ConfiguredNode {
+    NodeId id;
+    std::string name;
+    Inventory inventory;
+  };
+  std::vector<ConfiguredNode> nodes;
+};
+struct TresDefined {
+  Tres tres;
+};
+
+// --- jobs ---------------------------------------------------------------------------------------------------------------------
+struct Submitted {
+  JobKey key;                     // task none
+  std::uint32_t id_count = 1;     // ids reserved: 1, or 1 + number of array tasks
+  std::shared_ptr<const JobSpec> spec;
+  std::uint32_t priority = 0;
+  Hold hold = Hold::none;
+  std::vector<Dependency> waiting_for;
+};
+struct TaskSplit {  // an array task gets a record of its own, at its first private event
+  JobKey key;
+  std::uint32_t rank = 0;
+};
+struct Held {
+  JobKey key;
+  Hold hold = Hold::user;
+  Reason reason = Reason::job_held_user;
+};
+struct Released {
+  JobKey key;
+};
+struct Modified {  // a field is set where present
+  JobKey key;
+  std::optional<std::uint32_t> priority;
+  bool set_time_limit = false;
+  std::optional<Seconds> time_limit;
+};
+struct DependencyMet {
+  JobKey key;
+  Dependency dependency;
+};
+struct DependencyFailed {  // can never be met; the job stays and says so
+  JobKey key;
+  Dependency dependency;
+};
+struct Allocated {
+  JobKey key;
+  AttemptNo attempt;
+  std::string partition;
+  std::optional<Seconds> time_limit;
+  std::vector<NodeShare> nodes;  // the fence is the lsn of this event
+};
+struct NodeReady {
+  AttemptKey attempt;
+  NodeId node;
+};
+struct Started {  // all nodes are ready: Go is owed
+  AttemptKey attempt;
+};
+struct NodeRunning {
+  AttemptKey attempt;
+  NodeId node;
+};
+struct LaunchFailed {
+  AttemptKey attempt;
+  NodeId node;
+  bool node_fault = true;
+  std::string cause;
+};
+// The first cause of the end: from here on the attempt is COMPLETING and everything it has is told to stop.
+struct EndingBegan {
+  AttemptKey attempt;
+  Ending ending;
+};
+struct BatchFinished {  // the script's own end, on rank 0
+  AttemptKey attempt;
+  ExitStatus exit;
+  Time at{};
+  Ending ending;
+};
+struct NodeReleased {  // nothing of the attempt is left on the node
+  AttemptKey attempt;
+  NodeId node;
+  Usage usage;
+};
+struct NodeFenced {  // the attempt's lease on this node has certainly run out; the charge stays until the node registers clean
+  AttemptKey attempt;
+  NodeId node;
+};
+struct ChargeCleared {  // the node registered without the attempt, or in a new incarnation
+  AttemptKey attempt;
+  NodeId node;
+};
+struct Ended {  // pending (cancelled) or released everywhere: terminal
+  JobKey key;
+  JobState state = JobState::completed;
+  Reason reason = Reason::none;
+  std::optional<UserId> by;
+};
+struct Requeued {  // released everywhere, or terminal and asked for: pending again, next attempt
+  JobKey key;
+  bool node_fault = false;
+  Hold hold = Hold::none;
+  Time not_before{};
+};
+struct Signalled {  // not state; journaled because it carries its lsn to the node
+  AttemptKey attempt;
+  std::int32_t signal = 0;
+  bool batch_only = false;
+};
+struct Forgotten {  // a finished job leaves the controller's memory (it stays in accounting)
+  JobKey key;
+};
+
+// --- nodes --------------------------------------------------------------------------------------------------------------------
+struct NodeRegistered {
+  NodeId id;
+  std::string name;
+  std::string incarnation_tag;
+  std::uint64_t incarnation = 0;
+  Inventory inventory;   // in force from now on
+  bool can_freeze = false;
+  std::string version;
+  std::string address;
+};
+struct NodeAdminSet {
+  NodeId id;
+  AdminState admin = AdminState::up;
+  std::string reason;
+  std::optional<UserId> by;
+};
+struct NodeLost {  // silent for longer than every lease it may hold
+  NodeId id;
+};
+struct LateResult {  // a report under an old fence: recorded, changes nothing
+  AttemptKey attempt;
+  Fence fence;
+  NodeId node;
+  std::string detail;
+};
+
+// --- bookkeeping --------------------------------------------------------------------------------------------------------------
+struct RequestRecorded {
+  Request request;
+};
+struct RequestExpired {
+  RequestKey key;
+};
+struct Audited {
+  AuditEntry entry;
+};
+struct PlanPass {  // so that a decision can be replayed
+  Lsn seen;
+  std::uint64_t budget = 0;
+  std::uint64_t config_hash = 0;
+};
+
+using EventBody =
+    std::variant<ControllerActivated, ConfigApplied, TresDefined, Submitted, TaskSplit, Held, Released, Modified, DependencyMet,
+                 DependencyFailed, Allocated, NodeReady, Started, NodeRunning, LaunchFailed, EndingBegan, BatchFinished,
+                 NodeReleased, NodeFenced, ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
+                 NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass>;
+
+struct Event {
+  Lsn lsn;
+  Epoch epoch;
+  Time at{};
+  EventBody body;
+};
+
+}  // namespace ares

@@ -1,0 +1,239 @@
+// A job as the cluster knows it: the immutable specification a user wrote, and the record that events change.
+// Owned by ClusterState; records are values, specifications are shared and never change. Any thread may read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/interval_set.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "model/resources.h"
+
+namespace ares {
+
+// States and short codes are Slurm's. The order is that of the storage format: append only.
+enum class JobState : std::uint8_t {
+  pending, configuring, running, suspended, completing,                                // live
+  completed, failed, cancelled, timeout, node_fail, preempted, out_of_memory, boot_fail, deadline,  // terminal
+};
+
+constexpr bool is_terminal(JobState s) { return s >= JobState::completed; }
+constexpr bool holds_resources(JobState s) { return s >= JobState::configuring && s <= JobState::completing; }
+std::string_view to_string(JobState s);   // "PENDING"
+std::string_view short_code(JobState s);  // "PD"
+std::optional<JobState> parse_job_state(std::string_view name_or_code);
+
+enum class Hold : std::uint8_t { none, user, admin };
+
+// Why a job is what it is: stored with terminal and held jobs, computed for pending ones. Names as `aqueue` shows them.
+enum class Reason : std::uint8_t {
+  none, priority, resources, dependency, dependency_never_satisfied, begin_time, job_held_user, job_held_admin,
+  job_array_task_limit, partition_down, partition_time_limit, partition_node_limit, req_node_not_avail, bad_constraints,
+  node_down, non_zero_exit_code, raised_signal, time_limit, out_of_memory, launch_failure, requeued, cancelled_dependency,
+  max_requeues, invalid_partition,
+};
+std::string_view to_string(Reason r);  // "JobHeldUser"
+
+// 256-bit digest naming a stored blob (script, environment).
+using BlobId = std::array<std::uint8_t, 32>;
+
+struct GpuRequest {
+  std::string type;  // empty = any one type, never a mixture
+  std::uint32_t count = 0;
+  friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
+};
+
+enum class DependencyKind : std::uint8_t { after_any, after_ok, after_not_ok, after };
+
+struct Dependency {
+  DependencyKind kind = DependencyKind::after_any;
+  JobKey target;  // task none = the whole job or array
+  friend bool operator==(const Dependency&, const Dependency&) = default;
+};
+
+enum class OpenMode : std::uint8_t { truncate, append };
+
+struct ResourceLimit {  // a POSIX rlimit carried from the submitter's shell
+  std::int32_t resource = 0;
+  std::uint64_t soft = 0;
+  friend bool operator==(const ResourceLimit&, const ResourceLimit&) = default;
+};
+
+// Immutable once acknowledged. Times and sizes carry their units in their types; zero counts mean "not asked".
+struct JobSpec {
+  std::string name;
+  UserId uid;
+  GroupId gid;
+  std::string user;  // resolved by the controller at submission, for display and accounting
+  std::string account;
+  std::string qos;
+  std::string comment;
+  std::vector<std::string> partitions;  // in the user's order; never empty after admission
+
+  std::uint32_t min_nodes = 1;
+  std::uint32_t max_nodes = 1;
+  std::uint32_t tasks = 1;
+  std::uint32_t cpus_per_task = 1;
+  std::uint32_t tasks_per_node = 0;
+  std::optional<Bytes> memory_per_node;  // 0 = all of the node
+  std::optional<Bytes> memory_per_cpu;
+  std::vector<GpuRequest> gpus_per_node;
+  std::vector<GpuRequest> gpus_total;  // --gpus: over all nodes
+  bool exclusive = false;
+  std::vector<std::string> required_nodes;  // -w
+  std::vector<std::string> excluded_nodes;  // -x
+  std::vector<std::string> features;        // all must be present on every node
+
+  std::optional<Seconds> time_limit;  // none = the partition's default
+  std::optional<Time> begin;
+  std::vector<Dependency> dependencies;  // all must be met
+  bool kill_on_invalid_dependency = false;
+  std::optional<std::uint32_t> priority;  // explicit, operators only
+  std::int32_t nice = 0;
+  bool hold = false;
+  bool requeue = true;  // a node's failure or a request may run it again
+
+  std::optional<IntervalSet> array;  // task indices
+  std::uint32_t array_throttle = 0;  // at most so many tasks at once; 0 = no bound
+
+  BlobId script{};
+  BlobId environment{};  // NUL-separated NAME=value
+  std::vector<std::string> arguments;
+  std::string submit_dir;  // where asub ran
+  std::string work_dir;    // --chdir, absolute
+  std::string std_in, std_out, std_err;  // patterns of BEHAVIOUR 1.3; empty out = default, empty err = with out
+  OpenMode open_mode = OpenMode::truncate;
+  std::uint32_t umask = 022;
+  std::vector<ResourceLimit> limits;
+  std::string submit_host;
+  std::string submit_zone;  // IANA name or TZ of the submitter
+  std::string command;      // path of the script as typed, for `actl show job`
+
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+
+struct ExitStatus {
+  std::int32_t code = 0;    // exit code of the batch script
+  std::int32_t signal = 0;  // signal that ended it, 0 = none
+  bool out_of_memory = false;
+  bool timed_out = false;  // ended by the node's time limit
+  friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
+};
+
+// Resource use of one attempt on one node, as its supervisor counted it.
+struct Usage {
+  Duration user_cpu{};
+  Duration system_cpu{};
+  Bytes max_rss{};
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+enum class SharePhase : std::uint8_t {
+  preparing,  // Prepare is owed
+  ready,      // the node reported Ready: gate closed, no user code has run
+  running,    // the node reported Go
+  released,   // the node reported the end of everything: nothing of the attempt is left there
+  fenced,     // given up: the lease has run out for certain; still charged to the node until that registers clean
+};
+
+// What one node gives to one attempt.
+struct NodeShare {
+  NodeId node;
+  std::uint32_t cpus = 0;
+  std::vector<std::uint32_t> cpu_ids;  // empty = any
+  Bytes memory{};
+  std::vector<GpuIndex> gpus;  // ascending
+  std::uint32_t tasks = 0;
+  std::uint64_t incarnation = 0;  // of the node when it was chosen; an older one never runs it
+  SharePhase phase = SharePhase::preparing;
+  Usage usage;
+  friend bool operator==(const NodeShare&, const NodeShare&) = default;
+};
+
+struct Allocation {
+  Fence fence;  // lsn of the Allocated event
+  std::string partition;
+  Time at{};
+  std::vector<NodeShare> nodes;  // rank order; the batch script runs on the first
+  std::optional<Seconds> time_limit;  // none = unlimited
+  friend bool operator==(const Allocation&, const Allocation&) = default;
+};
+
+// How a live attempt will end once every node has let go of it.
+struct Ending {
+  JobState state = JobState::completed;  // terminal state to show
+  Reason reason = Reason::none;
+  std::optional<UserId> by;  // who cancelled it
+  bool requeue = false;      // run again as attempt + 1 instead of ending
+  Hold hold = Hold::none;    // and hold it then
+  bool node_fault = false;   // does not count against the job's budget
+  friend bool operator==(const Ending&, const Ending&) = default;
+};
+
+// Of an array's own record: the tasks that have not split off yet, and how the others stand.
+struct ArrayState {
+  IntervalSet waiting;           // tasks without a record of their own: pending, like the array
+  std::uint32_t throttle = 0;
+  std::uint32_t active = 0;      // split and not terminal
+  std::uint32_t holding = 0;     // split and holding resources: what the throttle bounds
+  std::uint32_t completed = 0;   // split and COMPLETED
+  std::uint32_t unsuccessful = 0;  // split and terminal otherwise
+  friend bool operator==(const ArrayState&, const ArrayState&) = default;
+};
+
+struct Job {
+  JobKey key;
+  JobId own_id;  // number of this very job: of an array task, array id + 1 + rank of its index
+  std::shared_ptr<const JobSpec> spec;
+  JobState state = JobState::pending;
+  Reason reason = Reason::none;  // of the terminal state or the hold; pending reasons are computed elsewhere
+  Hold hold = Hold::none;
+  std::uint32_t priority = 0;  // explicit, or the partition's default at submission
+  bool priority_set = false;
+  std::optional<Seconds> time_limit;  // as modified; none = the partition's default
+  std::vector<Dependency> waiting_for;  // not yet met
+  bool dependency_failed = false;
+  std::optional<std::uint32_t> array_rank;  // position among the array's tasks
+
+  Time submitted{};
+  Time eligible{};   // since when it could have run, for age
+  std::optional<Time> started;  // of the current or last attempt; Elapsed runs from here
+  std::optional<Time> ended;
+  AttemptNo attempt{0};  // current or last; 0 = never allocated
+  std::uint32_t restarts = 0;      // RESTART_COUNT
+  std::uint32_t launch_failures = 0;  // in a row, all kinds: for back-off
+  Time not_before{};               // back-off after a failed launch
+  std::vector<NodeId> excluded;    // nodes that failed to launch it
+  std::optional<Allocation> allocation;  // while it holds resources; kept for show when terminal
+  std::optional<Ending> ending;    // set from the first cause of the end until the record is terminal or pending again
+  ExitStatus exit;
+  std::optional<ArrayState> array;  // of an array's own record only
+  Lsn version;                     // last event that touched the record
+
+  friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
+};
+
+// One finished or running attempt, the row of accounting: written when allocated, at start, at end.
+struct Attempt {
+  AttemptKey key;
+  JobId own_id;
+  std::shared_ptr<const JobSpec> spec;
+  JobState state = JobState::pending;
+  Reason reason = Reason::none;
+  std::optional<UserId> cancelled_by;
+  Allocation allocation;
+  Time submitted{};
+  Time eligible{};
+  std::optional<Time> started;
+  std::optional<Time> ended;
+  std::uint32_t restarts = 0;
+  ExitStatus exit;
+};
+
+}  // namespace ares

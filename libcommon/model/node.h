@@ -1,0 +1,76 @@
+// A node, a partition, and what is charged on a node.
+// Owned by ClusterState; values. Any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "model/resources.h"
+
+namespace ares {
+
+enum class AdminState : std::uint8_t { up, drain, down };
+
+enum class Contact : std::uint8_t {
+  never,       // configured, has not registered
+  registered,  // its current incarnation is known; whether it answers right now is not state but a view
+  lost,        // silent for longer than every lease: NodeLost was journaled
+};
+
+// One attempt's charge on a node. It stays until the node says the attempt is gone, whatever became of the job.
+struct Charge {
+  AttemptKey attempt;
+  Fence fence;
+  std::uint32_t cpus = 0;
+  Bytes memory{};
+  std::vector<GpuIndex> gpus;
+  std::vector<std::uint32_t> cpu_ids;
+  friend bool operator==(const Charge&, const Charge&) = default;
+};
+
+struct Node {
+  NodeId id;
+  std::string name;
+  Inventory configured;                 // from ares.yaml; zero cpus = take what it registers with
+  Inventory inventory;                  // in force: what may be handed out
+  std::uint64_t incarnation = 0;        // counter that registers; grows with every boot and every spool
+  std::string incarnation_tag;          // spool UUID + boot id
+  bool can_freeze = false;              // its supervisors can stop what they run when a lease ends
+  AdminState admin = AdminState::up;
+  Contact contact = Contact::never;
+  std::string reason;                   // of drain, down or refusal
+  std::optional<UserId> reason_by;
+  std::optional<Time> reason_at;
+  std::optional<Time> registered_at;
+  std::string address;
+  std::string version_text;             // of its aresd
+  std::vector<Charge> charges;          // ascending attempt key
+  Lsn version;
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+struct Partition {
+  std::string name;
+  std::vector<std::string> nodes;  // names, expanded, in the configuration's order
+  bool is_default = false;
+  bool up = true;
+  std::int32_t tier = 1;      // higher is planned first
+  std::uint32_t priority = 0;  // default priority of its jobs
+  std::optional<Seconds> max_time;      // none = unlimited
+  std::optional<Seconds> default_time;  // none = max_time
+  std::optional<std::uint32_t> max_nodes;
+  std::uint32_t min_nodes = 1;
+  Bytes default_memory_per_cpu{};  // 0 = all of the node is shared without a memory request
+  bool exclusive = false;          // whole nodes only
+  std::vector<std::string> allow_groups;
+
+  friend bool operator==(const Partition&, const Partition&) = default;
+};
+
+}  // namespace ares

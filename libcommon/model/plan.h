@@ -1,0 +1,47 @@
+// What the scheduler proposes: ordered groups, each taken whole or not at all, and what it learnt about those that wait.
+// Made by plan() on the scheduler thread from an immutable state; re-checked by the engine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "model/job.h"
+
+namespace ares {
+
+struct Start {
+  JobKey key;  // of an array: the array's id and the task chosen (it splits off on acceptance)
+  std::string partition;
+  std::optional<Seconds> time_limit;  // none = unlimited
+  std::vector<NodeShare> nodes;       // rank order
+};
+
+struct PlanGroup {
+  std::vector<std::pair<JobKey, Lsn>> jobs;    // versions relied on
+  std::vector<std::pair<NodeId, Lsn>> nodes;
+  std::vector<AttemptKey> victims;             // to end first (a later issue fills it)
+  std::vector<Start> starts;
+};
+
+// Why a pending job waits. Not journaled: the next pass finds it again.
+struct PendingInfo {
+  Reason reason = Reason::none;
+  std::string detail;                    // numbers: "needs 4 a100 on one node: 12 nodes have too few free"
+  std::optional<Time> expected_start;    // from the backfill profile
+  std::uint32_t jobs_ahead = 0;
+};
+
+struct Plan {
+  Lsn seen;                 // state it was made from
+  std::uint64_t budget = 0;
+  std::uint64_t config_hash = 0;
+  std::vector<PlanGroup> groups;
+  std::vector<std::pair<JobKey, PendingInfo>> pending;
+  std::optional<Time> wake;  // earliest time at which time alone changes the outcome
+};
+
+}  // namespace ares

@@ -1,0 +1,50 @@
+// What machines have and jobs ask for: CPUs, memory, GPUs, and the interned names (TRES) they are accounted under.
+// Plain data; any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace ares {
+
+// One accelerator of a node. `share` of a job is in thousandths; the foundation hands out whole GPUs only.
+struct Gpu {
+  GpuIndex index;
+  std::string type;                  // "a100"; never empty ("gpu" where the model is unknown)
+  std::vector<std::uint32_t> cores;  // nearest cores, empty = unknown
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+// What a node has, as it found it or as the configuration says.
+struct Inventory {
+  std::uint32_t cpus = 0;
+  Bytes memory{};
+  std::vector<Gpu> gpus;  // ascending index
+  std::vector<std::string> features;
+  friend bool operator==(const Inventory&, const Inventory&) = default;
+};
+
+// Interned TRES names: storage knows numbers only, never positions.
+struct Tres {
+  TresId id;
+  std::string name;  // "cpu", "mem", "node", "billing", "gres/gpu", "gres/gpu:a100"
+  friend bool operator==(const Tres&, const Tres&) = default;
+};
+
+inline constexpr TresId kTresCpu{1};
+inline constexpr TresId kTresMem{2};  // MiB, as every accounting tool shows it
+inline constexpr TresId kTresNode{4};
+inline constexpr TresId kTresBilling{5};
+inline constexpr TresId kTresGpu{1001};
+inline constexpr TresId kFirstDynamicTres{1002};  // gres/gpu:TYPE, licences, in order of first sight
+
+// Sparse vector over the interned TRES, ascending id, no zero entries.
+using TresCounts = std::vector<std::pair<TresId, std::int64_t>>;
+
+}  // namespace ares
