@@ -18,8 +18,8 @@ if(ARES_PCH)
   file(WRITE "${CMAKE_BINARY_DIR}/pch.cc.in" "")
   configure_file("${CMAKE_BINARY_DIR}/pch.cc.in" "${CMAKE_BINARY_DIR}/pch.cc" COPYONLY)
   set(ARES_PCH_STD
-    <algorithm> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
-    <tuple> <utility> <variant> <vector>)
+    <algorithm> <chrono> <compare> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
+    <tuple> <utility> <variant> <vector> <tl/expected.hpp>)
   add_library(ares_pch_std OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/pch.cc")
   target_link_libraries(ares_pch_std PRIVATE ares_options)
   target_precompile_headers(ares_pch_std PRIVATE ${ARES_PCH_STD})

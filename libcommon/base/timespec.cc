@@ -1,0 +1,233 @@
+#include "base/timespec.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+namespace ares {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kUnits = {{
+    {"second", 1},
+    {"minute", 60},
+    {"hour", 3600},
+    {"day", 86400},
+    {"week", 7 * 86400},
+}};
+
+struct Clock {
+  int hour = 0, minute = 0, second = 0;
+};
+
+constexpr std::array<std::pair<std::string_view, Clock>, 5> kNamedTimes = {{
+    {"midnight", {0}},
+    {"noon", {12}},
+    {"elevenses", {11}},
+    {"fika", {15}},
+    {"teatime", {16}},
+}};
+
+// Takes what it recognises from the front of a text; each take leaves the text alone when it does
+// not match.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : rest_(text) {}
+
+  bool done() const { return rest_.empty(); }
+
+  bool take(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+
+  // Between `min` and `max` digits.
+  std::optional<int> take_number(std::size_t min, std::size_t max) {
+    std::size_t digits = 0;
+    while (digits < rest_.size() && digits < max && rest_[digits] >= '0' && rest_[digits] <= '9')
+      ++digits;
+    if (digits < min) return std::nullopt;
+    int value = 0;
+    std::from_chars(rest_.data(), rest_.data() + digits, value);
+    rest_.remove_prefix(digits);
+    return value;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// HH:MM[:SS][am|pm]
+std::optional<Clock> take_clock(Cursor& cursor) {
+  Clock clock;
+  const auto hour = cursor.take_number(1, 2);
+  if (!hour || !cursor.take(":")) return std::nullopt;
+  const auto minute = cursor.take_number(2, 2);
+  if (!minute) return std::nullopt;
+  clock = {*hour, *minute, 0};
+  if (cursor.take(":")) {
+    const auto second = cursor.take_number(2, 2);
+    if (!second) return std::nullopt;
+    clock.second = *second;
+  }
+  const bool am = cursor.take("am");
+  const bool pm = !am && cursor.take("pm");
+  if (am || pm) {
+    if (clock.hour < 1 || clock.hour > 12) return std::nullopt;
+    clock.hour = clock.hour % 12 + (pm ? 12 : 0);
+  }
+  if (clock.hour > 23 || clock.minute > 59 || clock.second > 59) return std::nullopt;
+  return clock;
+}
+
+std::tm to_local(Time at) {
+  const std::time_t seconds_since_epoch =
+      std::chrono::floor<seconds>(at).time_since_epoch().count();
+  std::tm local{};
+  localtime_r(&seconds_since_epoch, &local);
+  return local;
+}
+
+Time from_seconds(std::time_t value) {
+  return Time(seconds(value));
+}
+
+// `days` after the day of `day`, at `clock`. The hour may be changed by a skipped hour; the day may
+// not.
+Time local_time(std::tm day, int days, Clock clock) {
+  day.tm_mday += days;
+  day.tm_hour = clock.hour;
+  day.tm_min = clock.minute;
+  day.tm_sec = clock.second;
+  day.tm_isdst = -1;
+  return from_seconds(std::mktime(&day));
+}
+
+std::optional<Time> date_time(int year, int month, int day, Clock clock, bool utc) {
+  const auto date = std::chrono::year(year) / month / day;
+  if (year < 1970 || !date.ok()) return std::nullopt;
+  if (utc) {
+    return Time(std::chrono::sys_days(date)) + std::chrono::hours(clock.hour) +
+           std::chrono::minutes(clock.minute) + seconds(clock.second);
+  }
+  std::tm local{};
+  local.tm_year = year - 1900;
+  local.tm_mon = month - 1;
+  local.tm_mday = day;
+  return local_time(local, 0, clock);
+}
+
+// YYYY-MM-DD[THH:MM[:SS]][Z]
+std::optional<Time> parse_iso(Cursor cursor) {
+  const auto year = cursor.take_number(4, 4);
+  if (!year || !cursor.take("-")) return std::nullopt;
+  const auto month = cursor.take_number(2, 2);
+  if (!month || !cursor.take("-")) return std::nullopt;
+  const auto day = cursor.take_number(2, 2);
+  if (!day) return std::nullopt;
+  Clock clock;
+  if (cursor.take("t") || cursor.take(" ")) {
+    const auto taken = take_clock(cursor);
+    if (!taken) return std::nullopt;
+    clock = *taken;
+  }
+  const bool utc = cursor.take("z");
+  if (!cursor.done()) return std::nullopt;
+  return date_time(*year, *month, *day, clock, utc);
+}
+
+// MM/DD[/YY][-HH:MM[:SS]]
+std::optional<Time> parse_american(Cursor cursor, Time now) {
+  const auto month = cursor.take_number(1, 2);
+  if (!month || !cursor.take("/")) return std::nullopt;
+  const auto day = cursor.take_number(1, 2);
+  if (!day) return std::nullopt;
+  int year = to_local(now).tm_year + 1900;
+  if (cursor.take("/")) {
+    const auto two_digits = cursor.take_number(2, 2);
+    if (!two_digits) return std::nullopt;
+    year = 2000 + *two_digits;
+  }
+  Clock clock;
+  if (cursor.take("-")) {
+    const auto taken = take_clock(cursor);
+    if (!taken) return std::nullopt;
+    clock = *taken;
+  }
+  if (!cursor.done()) return std::nullopt;
+  return date_time(year, *month, *day, clock, false);
+}
+
+// What follows "now": "", "+1hour", "- 30 minutes". Spaces may surround the sign and the count.
+std::optional<Time> parse_offset(Cursor cursor, Time now) {
+  const auto skip_spaces = [&cursor] {
+    while (cursor.take(" ")) {
+    }
+  };
+  if (cursor.done()) return now;
+  skip_spaces();
+  const bool minus = cursor.take("-");
+  if (!minus && !cursor.take("+")) return std::nullopt;
+  skip_spaces();
+  const auto count = cursor.take_number(1, 9);
+  if (!count) return std::nullopt;
+  skip_spaces();
+  std::int64_t unit = 1;
+  for (const auto& [name, length] : kUnits) {
+    if (!cursor.take(name)) continue;
+    cursor.take("s");
+    unit = length;
+    break;
+  }
+  if (!cursor.done()) return std::nullopt;
+  const seconds offset(*count * unit);
+  return minus ? now - offset : now + offset;
+}
+
+std::optional<Clock> parse_time_of_day(Cursor cursor) {
+  for (const auto& [name, clock] : kNamedTimes) {
+    if (cursor.take(name)) return cursor.done() ? std::optional(clock) : std::nullopt;
+  }
+  const auto clock = take_clock(cursor);
+  return cursor.done() ? clock : std::nullopt;
+}
+
+std::optional<Time> parse(std::string_view lower, Time now, TimeOfDay rule) {
+  Cursor cursor(lower);
+  if (cursor.take("now")) return parse_offset(cursor, now);
+  if (lower == "today") return local_time(to_local(now), 0, {});
+  if (lower == "tomorrow") return local_time(to_local(now), 1, {});
+  if (const auto clock = parse_time_of_day(cursor)) {
+    const Time today = local_time(to_local(now), 0, *clock);
+    return rule == TimeOfDay::today || today >= now ? today : local_time(to_local(now), 1, *clock);
+  }
+  if (const auto at = parse_iso(cursor)) return at;
+  return parse_american(cursor, now);
+}
+
+}  // namespace
+
+Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  if (const auto at = parse(lower, now, rule)) return *at;
+  return fail(ErrorCode::invalid_argument,
+              "time \"" + std::string(text) +
+                  "\": no such time; write it like now+1hour, tomorrow, 16:30 or 2030-01-31T16:30");
+}
+
+std::string format_local_time(Time at) {
+  const std::tm local = to_local(at);
+  std::array<char, 64> buffer{};
+  std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%S", &local);
+  return buffer.data();
+}
+
+}  // namespace ares

@@ -1,0 +1,162 @@
+#include "base/timespec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace ares {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::sys_days;
+using testing::HasSubstr;
+
+Time utc(int year, unsigned month, unsigned day, int hour = 0, int minute = 0, int second = 0) {
+  return Time(sys_days(std::chrono::year(year) / static_cast<int>(month) / static_cast<int>(day))) +
+         std::chrono::hours(hour) + std::chrono::minutes(minute) + std::chrono::seconds(second);
+}
+
+// Every test runs in a zone of its own choice; the rule is spelled out, so that no zone files are
+// needed.
+class Timespec : public testing::Test {
+ protected:
+  void SetUp() override { zone("UTC0"); }
+  void TearDown() override {
+    unsetenv("TZ");
+    tzset();
+  }
+  static void zone(const char* tz) {
+    setenv("TZ", tz, 1);
+    tzset();
+  }
+
+  Time at(std::string_view text, TimeOfDay rule = TimeOfDay::upcoming) const {
+    const Result<Time> time = parse_timespec(text, now_, rule);
+    EXPECT_TRUE(time) << time.error().message;
+    return time.value_or(Time{});
+  }
+
+  Time now_ = utc(2030, 5, 15, 14, 30, 10) + 250ms;  // a Wednesday
+};
+
+TEST_F(Timespec, RelativeToNow) {
+  EXPECT_EQ(at("now"), now_);
+  EXPECT_EQ(at("NOW"), now_);
+  EXPECT_EQ(at("now+1hour"), now_ + 1h);
+  EXPECT_EQ(at("now+30minutes"), now_ + 30min);
+  EXPECT_EQ(at("now+90"), now_ + 90s);
+  EXPECT_EQ(at("now+1second"), now_ + 1s);
+  EXPECT_EQ(at("now-1day"), now_ - 24h);
+  EXPECT_EQ(at("now + 2 weeks"), now_ + 14 * 24h);
+  EXPECT_EQ(at("now+999999999weeks"), now_ + 999999999ll * 7 * 24h);
+}
+
+TEST_F(Timespec, WordsForDays) {
+  EXPECT_EQ(at("today"), utc(2030, 5, 15));
+  EXPECT_EQ(at("tomorrow"), utc(2030, 5, 16));
+  now_ = utc(2031, 12, 31, 23, 59, 59);
+  EXPECT_EQ(at("tomorrow"), utc(2032, 1, 1));
+}
+
+TEST_F(Timespec, TimeOfDayThatHasPassedIsTomorrow) {
+  EXPECT_EQ(at("16:00"), utc(2030, 5, 15, 16));
+  EXPECT_EQ(at("teatime"), utc(2030, 5, 15, 16));
+  EXPECT_EQ(at("fika"), utc(2030, 5, 15, 15));
+  EXPECT_EQ(at("noon"), utc(2030, 5, 16, 12));
+  EXPECT_EQ(at("elevenses"), utc(2030, 5, 16, 11));
+  EXPECT_EQ(at("midnight"), utc(2030, 5, 16));
+  EXPECT_EQ(at("8:05"), utc(2030, 5, 16, 8, 5));
+  EXPECT_EQ(at("14:30:11"), utc(2030, 5, 15, 14, 30, 11));
+  EXPECT_EQ(at("14:30:10"), utc(2030, 5, 16, 14, 30, 10));
+}
+
+TEST_F(Timespec, TimeOfDayForReportsIsToday) {
+  EXPECT_EQ(at("noon", TimeOfDay::today), utc(2030, 5, 15, 12));
+  EXPECT_EQ(at("midnight", TimeOfDay::today), utc(2030, 5, 15));
+  EXPECT_EQ(at("16:00", TimeOfDay::today), utc(2030, 5, 15, 16));
+}
+
+TEST_F(Timespec, TwelveHourClock) {
+  EXPECT_EQ(at("12:00am", TimeOfDay::today), utc(2030, 5, 15));
+  EXPECT_EQ(at("12:00PM", TimeOfDay::today), utc(2030, 5, 15, 12));
+  EXPECT_EQ(at("4:30pm", TimeOfDay::today), utc(2030, 5, 15, 16, 30));
+}
+
+TEST_F(Timespec, Dates) {
+  EXPECT_EQ(at("2030-06-01"), utc(2030, 6, 1));
+  EXPECT_EQ(at("2020-02-29T08:30"), utc(2020, 2, 29, 8, 30));
+  EXPECT_EQ(at("2030-06-01T08:30:15"), utc(2030, 6, 1, 8, 30, 15));
+  EXPECT_EQ(at("2030-06-01 08:30:15"), utc(2030, 6, 1, 8, 30, 15));
+  EXPECT_EQ(at("6/1"), utc(2030, 6, 1));
+  EXPECT_EQ(at("06/01/31"), utc(2031, 6, 1));
+  EXPECT_EQ(at("06/01/31-08:30"), utc(2031, 6, 1, 8, 30));
+}
+
+TEST_F(Timespec, LocalZone) {
+  zone("EST5EDT,M3.2.0,M11.1.0");  // in May four hours behind UTC: it is 10:30 there
+  EXPECT_EQ(at("noon"), utc(2030, 5, 15, 16));
+  EXPECT_EQ(at("tomorrow"), utc(2030, 5, 16, 4));
+  EXPECT_EQ(at("2030-01-15T12:00"), utc(2030, 1, 15, 17));
+  EXPECT_EQ(at("2030-07-15T12:00"), utc(2030, 7, 15, 16));
+  EXPECT_EQ(at("2030-07-15T12:00Z"), utc(2030, 7, 15, 12));
+  now_ = utc(2030, 3, 10, 3);  // the evening before the clocks go forward
+  EXPECT_EQ(at("midnight"), utc(2030, 3, 10, 5));
+  EXPECT_EQ(at("8:00"), utc(2030, 3, 10, 12));
+  now_ = utc(2030, 3, 10, 6);  // 01:00 of that day, which has 23 hours
+  EXPECT_EQ(at("tomorrow"), utc(2030, 3, 11, 4));
+}
+
+TEST_F(Timespec, EasternZone) {
+  zone("IST-5:30");
+  EXPECT_EQ(at("today"), utc(2030, 5, 14, 18, 30));
+  EXPECT_EQ(at("2030-05-16T00:00"), utc(2030, 5, 15, 18, 30));
+}
+
+TEST_F(Timespec, WhatIsRefused) {
+  for (const char* text : {"",
+                           "soon",
+                           "now+",
+                           "now1",
+                           "now+1fortnight",
+                           "now+-1",
+                           "now+1hours!",
+                           "now+1hour 2",
+                           "25:00",
+                           "24:00",
+                           "12:60",
+                           "12:00:60",
+                           "13:00pm",
+                           "0:00am",
+                           "1:5",
+                           "noonish",
+                           "2030-13-01",
+                           "2030-02-30",
+                           "2030-00-01",
+                           "2030-1-1",
+                           "2030-01-01T",
+                           "2030-01-01T1",
+                           "2030-01-01x",
+                           "1969-12-31",
+                           "2/30",
+                           "13/1",
+                           "1/1/2030",
+                           "1/1-",
+                           "tomorrow 8:00",
+                           "99999999999"}) {
+    const Result<Time> time = parse_timespec(text, now_);
+    ASSERT_FALSE(time) << text;
+    EXPECT_EQ(time.error().code, ErrorCode::invalid_argument);
+    EXPECT_THAT(time.error().message, HasSubstr("\"" + std::string(text) + "\""));
+  }
+}
+
+TEST_F(Timespec, FormatIsLocalAndParsesBack) {
+  zone("EST5EDT,M3.2.0,M11.1.0");
+  EXPECT_EQ(format_local_time(now_), "2030-05-15T10:30:10");
+  EXPECT_EQ(at(format_local_time(now_)), utc(2030, 5, 15, 14, 30, 10));
+}
+
+}  // namespace
+}  // namespace ares
