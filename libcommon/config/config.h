@@ -1,0 +1,112 @@
+// ares.yaml as typed values: the one configuration file of every program.
+// Made once at start by load() or load_client(), then immutable: any thread may read.
+// What a user typed wrongly comes back as an Error that names file, line and what was meant.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "model/node.h"
+#include "model/policy.h"
+#include "model/resources.h"
+
+namespace ares::config {
+
+struct ControllerConfig {
+  std::vector<std::string> listen;  // "unix:/path", "tcp:host:port"
+  std::vector<std::string>
+      connect;  // what clients and nodes use, in this order; the first of `listen` when not given
+  std::string state_dir;  // highest (system, epoch, lsn) seen, pid lock
+  std::string user;       // whom the controller runs as, as written
+  UserId uid{0};          // and resolved: credentials are restricted to it
+};
+
+struct DatabaseConfig {
+  std::string host;  // a directory is a Unix socket's
+  std::uint16_t port = 5432;
+  std::string name;
+  std::string user;
+  std::string password_file;  // empty = none
+  bool accept_data_loss = false;
+};
+
+struct AuthConfig {
+  std::string munge_socket;  // empty = munge's own default
+};
+
+struct ConfiguredNode {
+  std::string name;
+  Inventory inventory;  // cpus 0, memory 0: what it registers with
+  std::string
+      gpu_topology;  // file that aresd reads the GPUs from; empty = `inventory.gpus` says all
+};
+
+struct MockConfig {
+  std::chrono::milliseconds start_delay{0};
+  std::chrono::milliseconds run_time{0};  // 0 = as long as the job's script asks for
+  double fail_rate = 0;                   // 0 to 1
+};
+
+struct NodeConfig {
+  std::string spool;  // may contain %n; see spool_of
+  std::string exec;   // "baremetal", "mock" or the path of a plugin
+  std::string stepd;  // path of aresstepd; empty = beside aresd
+  MockConfig mock;
+
+  // The spool directory of one node: %n is its name, %% a percent sign.
+  std::string spool_of(std::string_view node) const;
+};
+
+struct LogConfig {
+  std::string level;  // trace, debug, info, warn, error
+  std::string file;   // empty = stderr
+};
+
+struct Config {
+  std::string path;  // the file it was read from
+  Policy policy;     // with cluster, admins, operators and config_hash filled in
+  std::vector<Partition> partitions;
+  std::vector<ConfiguredNode> nodes;  // in the file's order, names expanded
+  ControllerConfig controller;
+  DatabaseConfig database;
+  AuthConfig auth;
+  NodeConfig node;
+  LogConfig log;
+};
+
+// What a command needs to reach the controller.
+struct ClientConfig {
+  std::string path;
+  std::string cluster;
+  std::vector<std::string> connect;
+  std::string munge_socket;
+  UserId controller_uid{0};
+};
+
+// `flag` (of --config) if not empty, else $ARES_CONF, else /etc/ares/ares.yaml.
+std::string default_path(std::string_view flag = {});
+
+// Reads and checks all of the file. not_found when there is none; invalid_argument with "FILE:LINE:
+// …" for whatever is wrong in it: unknown keys, bad values, doubled node names, partitions of
+// unknown nodes, no default partition.
+Result<Config> load(const std::string& path);
+
+// Reads and checks only what a command needs: the sections `cluster`, `controller` and `auth`.
+Result<ClientConfig> load_client(const std::string& path);
+
+// What is in force, defaults filled in, as a file that load() accepts again. It holds no secrets.
+std::string to_yaml(const Config& config);
+
+// Of everything nodes and the controller must agree about: policy, nodes and partitions. Stable
+// between runs and machines.
+std::uint64_t hash(const Config& config);
+
+}  // namespace ares::config
