@@ -1,0 +1,114 @@
+// NodeAgent: the brain of aresd for one node. Answers the controller from the spool's records,
+// keeps leases, reports until settled. Owned by aresd's agent thread (or a simulation). Pure: disk,
+// processes, users and network are behind interfaces.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/node/executor.h"
+#include "core/node/moment.h"
+#include "core/node/records.h"
+#include "core/node/step_spec.h"
+#include "model/node_message.h"
+
+namespace ares::node {
+
+// The way to the controller. Messages of one session arrive in order or not at all; a session may
+// end at any time.
+//
+// The agent relies on the order in the other direction too: whatever the controller owes because of
+// a heartbeat (above all Kill for attempts it has fenced) must be sent before that heartbeat's
+// acknowledgement, because the acknowledgement thaws.
+class Uplink {
+ public:
+  virtual ~Uplink() = default;
+  virtual void send(FromNode message) = 0;  // dropped silently when the session has just ended
+};
+
+struct AgentSetup {
+  std::string name;
+  Inventory inventory;
+  bool can_freeze = false;
+  std::string version;
+  std::string boot_id;
+  std::string fresh_uuid;  // used if the spool is new
+};
+
+class NodeAgent final : public ExecutorEvents {
+ public:
+  NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplink);
+
+  // Reads the spool, counts the incarnation and takes up what runs. First call; an error means the
+  // spool cannot be used. `executor` outlives the agent or the next recover().
+  Status recover(Executor& executor, Moment now);
+
+  void connected(Moment now);  // a session is up: Register goes out
+  void disconnected();
+  void receive(const ToNode& message, Moment now);
+  void tick(Moment now);
+  std::optional<BootTime> next_deadline() const;
+
+  void attempt_changed(const AttemptReport& report, Moment now) override;
+  void launch_failed(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
+                     Moment now) override;
+
+  std::uint64_t incarnation() const { return identity_.incarnation; }
+  std::optional<std::string> refused() const {
+    return refused_;
+  }  // the controller's reason not to take this node
+  std::optional<BootTime> lease_until() const { return lease_until_; }
+  std::vector<AttemptReport> attempts() const;
+
+ private:
+  struct Entry {
+    IntentRecord intent;
+    AttemptReport report;
+    bool kill_asked = false;
+  };
+
+  void handle(const Prepare& message, Moment now);
+  void handle(const Go& message, Moment now);
+  void handle(const Kill& message, Moment now);
+  void handle(const Signal& message, Moment now);
+  void handle(const SetLimit& message, Moment now);
+  void handle(const Forget& message, Moment now);
+  void handle(const Welcome& message, Moment now);
+  void handle(const HeartbeatAck& message, Moment now);
+  void handle(const Refused& message, Moment now);
+
+  Status accept(const Prepare& message, const UserIdentity& user, Moment now);
+  void supersede(const AttemptKey& newer, Fence fence, Moment now);
+  Entry* current(const AttemptKey& key, Fence fence);  // null when unknown or the message is stale
+  void see(Epoch epoch, Lsn lsn);
+  void refuse(const LaunchSpec& launch, bool node_fault, std::string cause);
+  void progress(const AttemptReport& report);
+  void heartbeat(Moment now);
+  void send(FromNodeBody body);
+
+  AgentSetup setup_;
+  Spool& spool_;
+  Users& users_;
+  Uplink& uplink_;
+  Executor* executor_ = nullptr;
+
+  NodeIdentity identity_;
+  std::map<AttemptKey, Entry> attempts_;
+  std::map<AttemptKey, Fence> forgotten_;
+  std::deque<AttemptKey> forgotten_order_;
+
+  bool connected_ = false;
+  bool welcomed_ = false;
+  std::optional<std::string> refused_;
+  Seconds lease_{300};
+  Seconds interval_{10};
+  std::uint64_t sequence_ = 0;
+  std::map<std::uint64_t, BootTime> sent_;  // heartbeats without an answer yet
+  std::optional<BootTime> lease_until_;
+  std::optional<BootTime> heartbeat_at_;
+};
+
+}  // namespace ares::node

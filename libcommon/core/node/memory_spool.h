@@ -1,0 +1,41 @@
+// MemorySpool: a spool without a disk, for pretended nodes and for tests. Nothing survives the
+// process. Used by one thread. Directories handed out share their content with the spool and keep
+// the lock as long as they live.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/node/records.h"
+
+namespace ares::node {
+
+class MemorySpool final : public Spool {
+ public:
+  Result<std::vector<AttemptKey>> list() const override;
+  Result<std::unique_ptr<AttemptDir>> create(const AttemptKey& key) override;
+  std::unique_ptr<AttemptDir> open(const AttemptKey& key) const override;
+  bool locked(const AttemptKey& key) const override;
+  Status remove(const AttemptKey& key) override;
+  Result<std::string> read_identity() const override;
+  Status write_identity(std::string_view text) override;
+  Status remember_forgotten(const AttemptKey& key, Fence fence) override;
+  Result<std::vector<std::pair<AttemptKey, Fence>>> forgotten() const override;
+
+  // What one directory holds. A test may look into it or take records away.
+  struct Content {
+    std::map<Record, std::string> records;
+    bool locked = false;
+  };
+  std::shared_ptr<Content> content(const AttemptKey& key) const;
+
+ private:
+  std::map<AttemptKey, std::shared_ptr<Content>> directories_;
+  std::optional<std::string> identity_;
+};
+
+}  // namespace ares::node

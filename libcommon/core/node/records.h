@@ -1,0 +1,172 @@
+// The records of one attempt on one node, the directory they lie in, and what they prove together
+// (ARCHITECTURE.md §5). AttemptDir and Spool are the seam for all of the node's I/O: real disks in
+// os/, virtual ones in tests. An implementation belongs to one thread; the process that supervises
+// an attempt has an AttemptDir of its own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/node_message.h"
+
+namespace ares::node {
+
+// In the order they come into being. One file each, named as here.
+enum class Record : std::uint8_t {
+  spec,         // what to run (StepSpec); written by aresd
+  script,       // the batch script, on the node that runs it
+  environment,  // as submitted, NUL-separated NAME=value
+  intent,       // aresd has accepted the attempt: from here a supervisor may exist
+  started,      // elects the one supervisor
+  task,         // the task is forked and waits at the gate
+  go,           // the commit point of user code: it may have run
+  exit,         // how it ended
+  cancelled,    // tombstone: no user code has run and none will
+};
+inline constexpr std::size_t kRecordCount = 9;
+
+std::string_view file_name(Record record);
+
+// Whether create() returns only once the record would survive a power loss. Only these need it: a
+// power loss kills every process too, and the node then registers with a new incarnation, for which
+// older attempts are never sent again.
+constexpr bool is_durable(Record record) {
+  return record == Record::exit || record == Record::cancelled;
+}
+
+class AttemptDir {
+ public:
+  virtual ~AttemptDir() = default;
+
+  // Creates the record, whole or not at all. already_exists if it is there, whoever made it: of any
+  // number of callers exactly one succeeds. resource_exhausted when the disk is full.
+  virtual Status create(Record record, std::string_view text) = 0;
+
+  // not_found when the record does not exist.
+  virtual Result<std::string> read(Record record) const = 0;
+  virtual bool has(Record record) const = 0;
+
+  // Becomes the supervisor of this directory for the rest of the process's life; false if another
+  // process is.
+  virtual Result<bool> lock() = 0;
+
+  // Sets space aside so that `exit` can be written when the disk is full by then.
+  virtual Status reserve_exit() = 0;
+};
+
+class Spool {
+ public:
+  virtual ~Spool() = default;
+
+  virtual Result<std::vector<AttemptKey>> list() const = 0;  // ascending
+  virtual Result<std::unique_ptr<AttemptDir>> create(
+      const AttemptKey& key) = 0;  // one that exists is opened
+  virtual std::unique_ptr<AttemptDir> open(
+      const AttemptKey& key) const = 0;                  // null when there is none
+  virtual bool locked(const AttemptKey& key) const = 0;  // a supervisor lives
+  virtual Status remove(
+      const AttemptKey& key) = 0;  // with everything in it; no error when there is none
+
+  // The node's own record (NodeIdentity). Replaced whole; durable when write_identity returns.
+  virtual Result<std::string> read_identity() const = 0;  // not_found in a new spool
+  virtual Status write_identity(std::string_view text) = 0;
+
+  // Attempts whose directory is gone and that must never be accepted again: a launch that was
+  // delayed on the network longer than the attempt lived. Survives a restart of aresd, need not
+  // survive a power loss. Keeps at least the last 10,000.
+  virtual Status remember_forgotten(const AttemptKey& key, Fence fence) = 0;
+  virtual Result<std::vector<std::pair<AttemptKey, Fence>>> forgotten() const = 0;
+};
+
+// --- what the records say; each is text of `key value` lines
+// ------------------------------------------------------------------
+
+struct NodeIdentity {
+  std::string uuid;     // of the spool
+  std::string boot_id;  // of the machine when it was last written
+  std::uint64_t incarnation = 0;
+  Epoch highest_epoch;
+  Lsn highest_lsn;
+};
+struct IntentRecord {
+  AttemptKey attempt;
+  Fence fence;
+  std::uint64_t incarnation = 0;
+  std::string boot_id;
+  std::uint32_t rank = 0;
+  bool leased = false;
+  Time at{};
+};
+struct StartedRecord {  // the supervisor, for people and for killing what it left
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
+  Time at{};
+};
+struct TaskRecord {
+  std::int64_t pid = 0;  // of the gated task, as the host numbers it; 0 = this node runs none
+  bool own_pid_namespace = false;
+  std::string cgroup;  // directory that tracks it, empty = none
+  Time at{};
+};
+struct GoRecord {
+  Fence fence;
+  Time at{};
+};
+struct ExitRecord {
+  ExitStatus exit;
+  Usage usage;
+  Time started_at{};
+  Time ended_at{};
+  std::string detail;
+};
+struct CancelledRecord {
+  Fence fence;
+  Time at{};
+  std::string why;
+};
+
+std::string encode(const NodeIdentity& r);
+std::string encode(const IntentRecord& r);
+std::string encode(const StartedRecord& r);
+std::string encode(const TaskRecord& r);
+std::string encode(const GoRecord& r);
+std::string encode(const ExitRecord& r);
+std::string encode(const CancelledRecord& r);
+Result<NodeIdentity> decode_identity(std::string_view text);
+Result<IntentRecord> decode_intent(std::string_view text);
+Result<StartedRecord> decode_started(std::string_view text);
+Result<TaskRecord> decode_task(std::string_view text);
+Result<GoRecord> decode_go(std::string_view text);
+Result<ExitRecord> decode_exit(std::string_view text);
+Result<CancelledRecord> decode_cancelled(std::string_view text);
+
+// Directory name of an attempt, "12.1" or "12_3.1", and back.
+std::string directory_name(const AttemptKey& key);
+std::optional<AttemptKey> parse_directory_name(std::string_view name);
+
+// --- the recovery table
+// -------------------------------------------------------------------------------------------------------
+
+struct Evidence {
+  bool exit = false, cancelled = false, go = false, task = false, started = false;
+  bool locked = false;     // a supervisor lives
+  bool same_boot = false;  // the intent was written since the machine started
+};
+AttemptPhase judge(const Evidence& evidence);
+
+// Reads the directory and applies the table. `exit` is looked at again after the lock was found
+// free, because a supervisor may have finished in between. not_found when there is neither intent
+// nor tombstone: nothing was promised, the directory may go.
+Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
+                                     std::string_view boot_id);
+
+}  // namespace ares::node

@@ -1,0 +1,102 @@
+// StepMachine: the brain of aresstepd. Supervises one attempt on one node: elected by `started`,
+// commits user code by `go`, ends with `exit`. Owned by aresstepd's only thread (or a simulation).
+// Pure: it sees its directory, a process tree and the moments it is given.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/node/moment.h"
+#include "core/node/records.h"
+#include "core/node/step_message.h"
+
+namespace ares::node {
+
+// The processes of one attempt. Calls take effect at once; ends are announced to StepMachine by
+// task_ended() and tree_gone(), never from within a call.
+class ProcessTree {
+ public:
+  virtual ~ProcessTree() = default;
+
+  // Forks the task, which waits at its gate and dies if the gate's owner dies.
+  virtual Result<TaskRecord> spawn_gated() = 0;
+  virtual void open_gate() = 0;
+  // To every process of the attempt, or only to the batch script's own.
+  virtual void signal(std::int32_t signal, bool batch_only) = 0;
+  // Stops every process where it stands; false if that is not possible here.
+  virtual bool freeze() = 0;
+  virtual void thaw() = 0;
+  // KILL to everything, frozen or not. tree_gone() follows once nothing is left; may be called
+  // again.
+  virtual void kill_all() = 0;
+};
+
+struct StepSettings {
+  AttemptKey attempt;
+  Fence fence;
+  bool runs_task = true;  // false on nodes of rank > 0: they hold the allocation, user code arrives
+                          // by other means
+  bool leased = false;
+  std::optional<Seconds> time_limit;  // from go, by the boot clock; only where a task runs
+  Seconds kill_wait{30};
+  StartedRecord self;  // this supervisor
+};
+
+class StepMachine {
+ public:
+  // `notify` must not call back into the machine.
+  StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tree,
+              std::function<void(StepNotice)> notify);
+
+  // Takes the lock, creates `started`, forks the gated task, creates `task`. An error says why
+  // nothing was started; finished() is then true, the process ends, and the records tell what that
+  // means. already_exists: another supervisor has it.
+  Status start(Moment now);
+
+  void receive(const StepCommand& command, Moment now);
+  void task_ended(const ExitStatus& exit, std::string detail,
+                  Moment now);  // the batch script itself
+  void tree_gone(const Usage& usage, bool out_of_memory,
+                 Moment now);  // nothing of the attempt runs any more
+  void tick(Moment now);
+
+  std::optional<BootTime> next_deadline() const;  // when tick() is due
+  bool finished() const { return state_ == State::finished; }
+  bool frozen() const { return frozen_; }
+  bool user_code_may_run() const { return state_ == State::running || state_ == State::stopping; }
+
+ private:
+  enum class State { idle, gated, running, stopping, killing, recording, finished };
+
+  void handle(const StepGo& command, Moment now);
+  void handle(const StepKill& command, Moment now);
+  void handle(const StepSignal& command, Moment now);
+  void handle(const StepSetLimit& command, Moment now);
+  void handle(const StepRenewLease& command, Moment now);
+  bool lease_is_live(Moment now) const;
+  void stop(bool immediately, Moment now);
+  void kill_everything(Moment now);
+  void abandon(std::string why, Moment now);
+  void record_exit(Moment now);
+  void finish();
+
+  StepSettings settings_;
+  AttemptDir& dir_;
+  ProcessTree& tree_;
+  std::function<void(StepNotice)> notify_;
+
+  State state_ = State::idle;
+  bool frozen_ = false;
+  std::optional<Moment> gone_since_;  // when the gate opened
+  std::optional<BootTime> lease_until_;
+  std::optional<BootTime> limit_at_;
+  std::optional<BootTime> kill_at_;
+  std::optional<BootTime> retry_at_;
+  Lsn last_signal_, last_limit_;
+  std::optional<ExitStatus> task_exit_;
+  ExitRecord result_;
+  bool timed_out_ = false;
+};
+
+}  // namespace ares::node

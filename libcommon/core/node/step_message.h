@@ -1,0 +1,51 @@
+// What aresd tells a supervisor and what that answers: one text packet each on a Unix socket, or a
+// value in a simulation. Plain data; any thread. Every command may arrive twice or from an aresd
+// that restarted; notices are hints to look at the records.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/node_message.h"
+
+namespace ares::node {
+
+struct StepGo {
+  Fence fence;
+  std::optional<BootTime>
+      lease_until;  // needed by a leased attempt: it does not start under a lease that has run out
+};
+struct StepKill {
+  Fence fence;
+  bool immediately = false;
+};
+struct StepSignal {
+  Fence fence;
+  Lsn lsn;
+  std::int32_t signal = 0;
+  bool batch_only = false;
+};
+struct StepSetLimit {
+  Fence fence;
+  Lsn lsn;
+  std::optional<Seconds> time_limit;
+};
+struct StepRenewLease {
+  BootTime until{};
+};
+using StepCommand = std::variant<StepGo, StepKill, StepSignal, StepSetLimit, StepRenewLease>;
+
+enum class StepNotice : std::uint8_t { ready, running, finished };
+
+std::string encode(const StepCommand& command);
+Result<StepCommand> decode_step_command(std::string_view packet);
+std::string_view to_string(StepNotice notice);
+std::optional<StepNotice> parse_step_notice(std::string_view packet);
+
+}  // namespace ares::node

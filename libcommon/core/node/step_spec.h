@@ -1,0 +1,41 @@
+// StepSpec: everything aresstepd needs to know about its attempt, and its text form (the record
+// `spec`). Made by the node agent from a LaunchSpec, read once by aresstepd. A value; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/node_message.h"
+
+namespace ares::node {
+
+// A user as the node's own name service knows him. Looked up by aresd, because a lookup can hang
+// and aresstepd is static.
+struct UserIdentity {
+  std::string name;
+  GroupId gid;
+  std::vector<GroupId> groups;  // supplementary, gid included
+  std::string home;
+  std::string shell;
+  friend bool operator==(const UserIdentity&, const UserIdentity&) = default;
+};
+
+class Users {
+ public:
+  virtual ~Users() = default;
+  virtual Result<UserIdentity> find(
+      UserId uid, GroupId gid) = 0;  // not_found: the job's fault, no such user here
+};
+
+struct StepSpec {
+  LaunchSpec launch;
+  UserIdentity user;
+  bool node_has_gpus = false;  // then a job without any sees none of them
+};
+
+std::string encode(const StepSpec& spec);
+Result<StepSpec> decode_step_spec(std::string_view text);
+
+}  // namespace ares::node

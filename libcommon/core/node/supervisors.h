@@ -1,0 +1,79 @@
+// Supervisors: the executor that runs every attempt under an aresstepd of its own and believes only
+// the attempt's records. Owned by the baremetal plugin (or a simulation), used on one thread. Pure:
+// processes and channels are behind StepTransport.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/node/executor.h"
+#include "core/node/records.h"
+#include "core/node/step_message.h"
+
+namespace ares::node {
+
+// How supervisors are started and spoken to. Answers come by Supervisors::opened, noticed and
+// closed, never from within a call.
+class StepTransport {
+ public:
+  virtual ~StepTransport() = default;
+  // Starts a supervisor process on the attempt's directory; its channel counts as open. Two at once
+  // are harmless: one is elected.
+  virtual Status spawn(const AttemptKey& key) = 0;
+  // Tries to open a channel to the supervisor that runs already: opened() or closed() follows.
+  virtual void connect(const AttemptKey& key) = 0;
+  // Lost silently when the channel has just broken: closed() follows.
+  virtual void send(const AttemptKey& key, const StepCommand& command) = 0;
+  // Drops the channel and everything remembered about the attempt.
+  virtual void drop(const AttemptKey& key) = 0;
+  // Kills what a supervisor that died left behind. Nothing is left where process trees die with
+  // their supervisor.
+  virtual void sweep(const AttemptKey& key) = 0;
+};
+
+class Supervisors final : public Executor {
+ public:
+  Supervisors(Spool& spool, StepTransport& transport, ExecutorEvents& events, std::string boot_id);
+
+  Status launch(const StepSpec& spec, Moment now) override;
+  void go(const Go& go, std::optional<BootTime> lease_until, Moment now) override;
+  void kill(const Kill& kill, Moment now) override;
+  void signal(const Signal& signal, Moment now) override;
+  void set_limit(const SetLimit& limit, Moment now) override;
+  void renew_lease(const AttemptKey& key, BootTime until, Moment now) override;
+  void release(const AttemptKey& key, Moment now) override;
+  std::vector<AttemptReport> list(Moment now) override;
+
+  void opened(const AttemptKey& key, Moment now);
+  void noticed(const AttemptKey& key, StepNotice notice, Moment now);
+  void closed(const AttemptKey& key, Moment now);
+
+  void tick(Moment now);
+  std::optional<BootTime> next_deadline() const;
+
+ private:
+  enum class Channel { none, opening, open };
+  struct Watched {
+    Fence fence;
+    Channel channel = Channel::none;
+    std::vector<StepCommand> waiting;  // until the channel opens
+    std::optional<BootTime> look_at;   // look at the records again
+    std::uint32_t tries = 0;           // channels that ended with the attempt undecided
+    std::optional<Kill> kill;          // asked for and not yet effective
+    std::optional<AttemptReport> last;
+  };
+
+  void tell(const AttemptKey& key, StepCommand command);
+  void look(const AttemptKey& key, Moment now);
+  void try_again(const AttemptKey& key, Watched& watched, const AttemptReport& report, Moment now);
+
+  Spool& spool_;
+  StepTransport& transport_;
+  ExecutorEvents& events_;
+  std::string boot_id_;
+  std::map<AttemptKey, Watched> watched_;
+};
+
+}  // namespace ares::node
