@@ -1,6 +1,7 @@
-// CowMap: an ordered map whose copies share their leaves, so that a snapshot of the whole cluster costs a few pointers.
-// A copy is an independent value; a CowMap object belongs to one thread, its copies may live on others.
-// Values are immutable: a change puts a new value in the old one's place.
+// CowMap: an ordered map whose copies share their leaves, so that a snapshot of the whole cluster
+// costs a few pointers. A copy is an independent value; a CowMap object belongs to one thread, its
+// copies may live on others. Values are immutable: a change puts a new value in the old one's
+// place.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,10 @@
 
 namespace ares {
 
-// Two levels: a shared root (vector of leaves) over leaves of at most kLeaf sorted entries. A writer changes in place only what
-// it made itself since it was last copied, which an owner mark tells: reference counts would race with readers letting go.
-// With 100,000 entries the root has about 2,500 pointers.
+// Two levels: a shared root (vector of leaves) over leaves of at most kLeaf sorted entries. A
+// writer changes in place only what it made itself since it was last copied, which an owner mark
+// tells: reference counts would race with readers letting go. With 100,000 entries the root has
+// about 2,500 pointers.
 template <class Key, class Value>
 class CowMap {
  public:
@@ -38,7 +40,8 @@ class CowMap {
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // The value under `key`, or null. Valid while this map, or a copy that still holds the entry, lives.
+  // The value under `key`, or null. Valid while this map, or a copy that still holds the entry,
+  // lives.
   const Value* find(const Key& key) const {
     const Pointer* found = slot(key);
     return found ? found->get() : nullptr;
@@ -50,7 +53,9 @@ class CowMap {
     return found ? *found : nullptr;
   }
 
-  void set(const Key& key, Value value) { set(key, std::make_shared<const Value>(std::move(value))); }
+  void set(const Key& key, Value value) {
+    set(key, std::make_shared<const Value>(std::move(value)));
+  }
 
   void set(const Key& key, Pointer value) {
     Leaves& root = own_root();
@@ -112,9 +117,10 @@ class CowMap {
         for (const auto& leaf : map->root_->leaves)
           for (const auto& entry : leaf->entries) out.push_back(&entry);
     }
-    return std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(), [](const Entry* x, const Entry* y) {
-      return x->first == y->first && (x->second == y->second || *x->second == *y->second);
-    });
+    return std::equal(
+        mine.begin(), mine.end(), theirs.begin(), theirs.end(), [](const Entry* x, const Entry* y) {
+          return x->first == y->first && (x->second == y->second || *x->second == *y->second);
+        });
   }
 
  private:
@@ -134,14 +140,15 @@ class CowMap {
 
   template <class L>
   static auto lower(L& leaf, const Key& key) {
-    return std::lower_bound(leaf.begin(), leaf.end(), key, [](const Entry& e, const Key& k) { return e.first < k; });
+    return std::lower_bound(leaf.begin(), leaf.end(), key,
+                            [](const Entry& e, const Key& k) { return e.first < k; });
   }
 
   // The last leaf whose first key is not above `key` (the first leaf for a key below all).
   static std::size_t leaf_index(const Leaves& leaves, const Key& key) {
-    auto after = std::upper_bound(leaves.begin(), leaves.end(), key, [](const Key& k, const std::shared_ptr<Leaf>& l) {
-      return k < l->entries.front().first;
-    });
+    auto after = std::upper_bound(
+        leaves.begin(), leaves.end(), key,
+        [](const Key& k, const std::shared_ptr<Leaf>& l) { return k < l->entries.front().first; });
     return after == leaves.begin() ? 0 : static_cast<std::size_t>(after - leaves.begin()) - 1;
   }
 
@@ -152,7 +159,8 @@ class CowMap {
     return entry != leaf.end() && entry->first == key ? &entry->second : nullptr;
   }
 
-  // Written only where it holds something, so that copying a copy nobody writes to is safe from any thread.
+  // Written only where it holds something, so that copying a copy nobody writes to is safe from any
+  // thread.
   void disown() const {
     if (mark_) mark_.reset();
   }
@@ -175,13 +183,15 @@ class CowMap {
     return leaf->entries;
   }
 
-  // The right edge splits off only its last entry: ids grow, and halves there would stay half empty for ever.
+  // The right edge splits off only its last entry: ids grow, and halves there would stay half empty
+  // for ever.
   void split(Leaves& leaves, std::size_t at) {
     Entries& left = leaves[at]->entries;
     const bool edge = at + 1 == leaves.size();
     const auto cut = static_cast<std::ptrdiff_t>(edge ? left.size() - 1 : left.size() / 2);
-    auto right = std::make_shared<Leaf>(
-        Leaf{Entries(std::make_move_iterator(left.begin() + cut), std::make_move_iterator(left.end())), mark()});
+    auto right = std::make_shared<Leaf>(Leaf{
+        Entries(std::make_move_iterator(left.begin() + cut), std::make_move_iterator(left.end())),
+        mark()});
     left.erase(left.begin() + cut, left.end());
     leaves.insert(leaves.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(right));
   }

@@ -36,8 +36,8 @@ using UserId = Id<struct UserIdTag, std::uint32_t>;    // POSIX uid
 using GroupId = Id<struct GroupIdTag, std::uint32_t>;  // POSIX gid
 
 using AttemptNo = Id<struct AttemptNoTag, std::uint32_t>;  // 1 is a job's first attempt
-using Epoch = Id<struct EpochTag, std::uint64_t>;          // grows with every controller that takes over
-using Lsn = Id<struct LsnTag, std::uint64_t>;              // journal position, gap-free, 1 is the first event
+using Epoch = Id<struct EpochTag, std::uint64_t>;  // grows with every controller that takes over
+using Lsn = Id<struct LsnTag, std::uint64_t>;  // journal position, gap-free, 1 is the first event
 
 // The fence of an attempt is the lsn of its Allocated event: it only ever grows.
 using Fence = Id<struct FenceTag, std::uint64_t>;
@@ -75,7 +75,9 @@ struct AttemptKey {
 
 template <class Tag, class Rep>
 struct std::hash<ares::Id<Tag, Rep>> {
-  std::size_t operator()(ares::Id<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value()); }
+  std::size_t operator()(ares::Id<Tag, Rep> id) const noexcept {
+    return std::hash<Rep>{}(id.value());
+  }
 };
 
 template <>

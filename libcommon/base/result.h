@@ -13,11 +13,11 @@ namespace ares {
 
 // One enumeration for all libraries. The text beside each is what a caller may do about it.
 enum class ErrorCode {
-  invalid_argument,   // the request is wrong and stays wrong: change it
-  not_found,          // no such job, node, partition, file
-  permission_denied,  // authenticated, but not allowed
-  unauthenticated,    // no credential, or a forged, expired or replayed one
-  already_exists,     // the id was used before for something else
+  invalid_argument,     // the request is wrong and stays wrong: change it
+  not_found,            // no such job, node, partition, file
+  permission_denied,    // authenticated, but not allowed
+  unauthenticated,      // no credential, or a forged, expired or replayed one
+  already_exists,       // the id was used before for something else
   failed_precondition,  // right request, wrong state (release of a running job)
   resource_exhausted,   // a limit or quota; may pass later
   unavailable,          // the other side is away: retry with the same request id
@@ -44,6 +44,8 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+inline tl::unexpected<Error> fail(Error error) {
+  return tl::unexpected<Error>(std::move(error));
+}
 
 }  // namespace ares

@@ -1,6 +1,7 @@
-// Journal: the one way a change becomes durable. Three implementations: PgJournal (PostgreSQL), MemJournal (tests, simulation),
-// FaultyJournal (wraps another: fails, delays, loses the answer of a commit).
-// Owned by the controller's journal thread, the only one to call it once open() has returned.
+// Journal: the one way a change becomes durable. Three implementations: PgJournal (PostgreSQL),
+// MemJournal (tests, simulation), FaultyJournal (wraps another: fails, delays, loses the answer of
+// a commit). Owned by the controller's journal thread, the only one to call it once open() has
+// returned.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +18,25 @@
 
 namespace ares::store {
 
-// One transaction: the events of whole commands, and images of every record they changed, taken from the engine's state right after
-// the last of them. Records are shared with that state; the journal only reads.
+// One transaction: the events of whole commands, and images of every record they changed, taken
+// from the engine's state right after the last of them. Records are shared with that state; the
+// journal only reads.
 struct Batch {
-  Epoch epoch;           // of the engine that decided; rows carry it even when sent again under a later one
-  Lsn first, last;       // gap-free: first = last of the batch before + 1
+  Epoch epoch;  // of the engine that decided; rows carry it even when sent again under a later one
+  Lsn first, last;  // gap-free: first = last of the batch before + 1
   std::vector<std::shared_ptr<const Event>> events;
-  std::vector<std::shared_ptr<const Job>> jobs;          // live image: insert or replace
-  std::vector<JobKey> forgotten;                         // leave the table of live jobs (accounting rows stay)
-  std::vector<Attempt> attempts;                         // accounting rows: insert or replace by AttemptKey
+  std::vector<std::shared_ptr<const Job>> jobs;  // live image: insert or replace
+  std::vector<JobKey> forgotten;  // leave the table of live jobs (accounting rows stay)
+  std::vector<Attempt> attempts;  // accounting rows: insert or replace by AttemptKey
   std::vector<std::shared_ptr<const Node>> nodes;
-  std::vector<std::shared_ptr<const Partition>> partitions;  // all of them where ConfigApplied is among the events
+  std::vector<std::shared_ptr<const Partition>>
+      partitions;  // all of them where ConfigApplied is among the events
   bool replace_partitions = false;
   std::vector<Tres> tres;
   std::vector<Request> requests;
   std::vector<RequestKey> expired;
   std::vector<AuditEntry> audit;
-  std::vector<Blob> blobs;                               // insert if absent
+  std::vector<Blob> blobs;  // insert if absent
   JobId next_job_id;
   NodeId next_node_id;
   Time now{};
@@ -43,12 +46,14 @@ struct Batch {
 
 enum class CommitOutcome {
   committed,
-  doubt,  // the connection broke, or COMMIT warned: it may or may not be there. reopen(), then contains(batch.last)
+  doubt,  // the connection broke, or COMMIT warned: it may or may not be there. reopen(), then
+          // contains(batch.last)
 };
 
 struct Opened {
-  Epoch epoch;         // taken by this open or reopen: one more than the highest seen, committed
-  std::string system;  // identifies the database itself, so that another one under the same name is noticed
+  Epoch epoch;  // taken by this open or reopen: one more than the highest seen, committed
+  std::string
+      system;  // identifies the database itself, so that another one under the same name is noticed
   ClusterState state;  // at the controller's lsn; after reopen() only epoch and lsn are meaningful
 };
 
@@ -56,17 +61,20 @@ class Journal {
  public:
   virtual ~Journal() = default;
 
-  // Connects, migrates (under an advisory lock), checks durability settings, takes the next epoch in a commit of its own, loads.
-  // unavailable: try again. failed_precondition, data_loss: the process must stop, the text says what the administrator can do.
+  // Connects, migrates (under an advisory lock), checks durability settings, takes the next epoch
+  // in a commit of its own, loads. unavailable: try again. failed_precondition, data_loss: the
+  // process must stop, the text says what the administrator can do.
   virtual Result<Opened> open() = 0;
 
   // After doubt: connects again and takes the next epoch, without loading. Same errors.
   virtual Result<Opened> reopen() = 0;
 
-  // Writes the batch and commits. Any error is final: fenced by another controller (stale), a gap, anything unexpected.
+  // Writes the batch and commits. Any error is final: fenced by another controller (stale), a gap,
+  // anything unexpected.
   virtual Result<CommitOutcome> commit(const Batch& batch) = 0;
 
-  // Whether the event with this lsn is durable. Meaningful only after reopen(). unavailable = reopen again.
+  // Whether the event with this lsn is durable. Meaningful only after reopen(). unavailable =
+  // reopen again.
   virtual Result<bool> contains(Lsn lsn) = 0;
 
   // Reads a blob; not_found if none. May be called by another thread than commit().

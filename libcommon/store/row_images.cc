@@ -1,0 +1,109 @@
+#include "store/row_images.h"
+
+#include <set>
+#include <utility>
+
+namespace ares::store {
+namespace {
+
+// Collects which records a batch touched. One overload an event: a new event does not compile until
+// somebody has decided here.
+struct Touched {
+  std::set<JobKey> jobs;
+  std::set<NodeId> nodes;
+  bool partitions = false;
+  std::vector<Tres> tres;
+  std::set<RequestKey> requests;
+  std::vector<AuditEntry> audit;
+
+  void job(const JobKey& key) {
+    jobs.insert(key);
+    // A task's change moves the counters of its array.
+    if (!key.task.is_none()) jobs.insert(JobKey{key.job, {}});
+  }
+
+  void operator()(const ControllerActivated&) {}
+  void operator()(const ConfigApplied& e) {
+    partitions = true;
+    for (const auto& node : e.nodes) nodes.insert(node.id);
+  }
+  void operator()(const TresDefined& e) { tres.push_back(e.tres); }
+  void operator()(const Submitted& e) { job(e.key); }
+  void operator()(const TaskSplit& e) { job(e.key); }
+  void operator()(const Held& e) { job(e.key); }
+  void operator()(const Released& e) { job(e.key); }
+  void operator()(const Modified& e) { job(e.key); }
+  void operator()(const DependencyMet& e) { job(e.key); }
+  void operator()(const DependencyFailed& e) { job(e.key); }
+  void operator()(const Allocated& e) {
+    job(e.key);
+    for (const auto& share : e.nodes) nodes.insert(share.node);
+  }
+  void operator()(const NodeReady& e) { job(e.attempt.job); }
+  void operator()(const Started& e) { job(e.attempt.job); }
+  void operator()(const NodeRunning& e) { job(e.attempt.job); }
+  void operator()(const LaunchFailed& e) { job(e.attempt.job); }
+  void operator()(const EndingBegan& e) { job(e.attempt.job); }
+  void operator()(const BatchFinished& e) { job(e.attempt.job); }
+  void operator()(const NodeReleased& e) { job(e.attempt.job), nodes.insert(e.node); }
+  void operator()(const NodeFenced& e) { job(e.attempt.job), nodes.insert(e.node); }
+  void operator()(const ChargeCleared& e) { job(e.attempt.job), nodes.insert(e.node); }
+  void operator()(const Ended& e) { job(e.key); }
+  void operator()(const Requeued& e) { job(e.key); }
+  void operator()(const Signalled&) {}
+  void operator()(const Forgotten& e) { job(e.key); }
+  void operator()(const NodeRegistered& e) { nodes.insert(e.id); }
+  void operator()(const NodeAdminSet& e) { nodes.insert(e.id); }
+  void operator()(const NodeLost& e) { nodes.insert(e.id); }
+  void operator()(const LateResult&) {}
+  void operator()(const RequestRecorded& e) { requests.insert(e.request.key); }
+  void operator()(const RequestExpired& e) { requests.insert(e.key); }
+  void operator()(const Audited& e) { audit.push_back(e.entry); }
+  void operator()(const PlanPass&) {}
+};
+
+}  // namespace
+
+Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const ClusterState& after,
+                 std::vector<Attempt> attempts, std::vector<Blob> blobs) {
+  Touched touched;
+  for (const auto& event : events) std::visit(touched, event->body);
+
+  Batch batch;
+  batch.epoch = after.epoch;
+  batch.first = events.front()->lsn;
+  batch.last = events.back()->lsn;
+  batch.events = std::move(events);
+  for (const auto& key : touched.jobs) {
+    if (auto job = after.jobs.share(key))
+      batch.jobs.push_back(std::move(job));
+    else
+      batch.forgotten.push_back(key);
+  }
+  batch.attempts = std::move(attempts);
+  for (const auto id : touched.nodes)
+    if (auto node = after.nodes.share(id)) batch.nodes.push_back(std::move(node));
+  if (touched.partitions) {
+    batch.replace_partitions = true;
+    after.partitions.for_each([&](const std::string& name, const Partition&) {
+      batch.partitions.push_back(after.partitions.share(name));
+    });
+  }
+  batch.tres = std::move(touched.tres);
+  for (const auto& key : touched.requests) {
+    if (const Request* request = after.requests.find(key))
+      batch.requests.push_back(*request);
+    else
+      batch.expired.push_back(key);
+  }
+  batch.audit = std::move(touched.audit);
+  batch.blobs = std::move(blobs);
+  batch.next_job_id = after.next_job_id;
+  batch.next_node_id = after.next_node_id;
+  batch.now = after.now;
+  batch.activated_at = after.activated_at;
+  batch.config_hash = after.config_hash;
+  return batch;
+}
+
+}  // namespace ares::store

@@ -1,0 +1,108 @@
+#include "base/cow_map.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+namespace ares {
+namespace {
+
+using Map = CowMap<int, int>;
+using Reference = std::map<int, int>;
+
+void expect_same(const Map& map, const Reference& reference) {
+  ASSERT_EQ(map.size(), reference.size());
+  auto expected = reference.begin();
+  map.for_each([&](int key, int value) {
+    EXPECT_EQ(key, expected->first);
+    EXPECT_EQ(value, expected->second);
+    ++expected;
+  });
+}
+
+TEST(CowMap, FindsWhatWasSetAndNothingElse) {
+  Map map;
+  EXPECT_EQ(map.find(1), nullptr);
+  map.set(1, 10);
+  map.set(3, 30);
+  map.set(1, 11);
+  EXPECT_EQ(*map.find(1), 11);
+  EXPECT_EQ(map.find(2), nullptr);
+  EXPECT_TRUE(map.erase(1));
+  EXPECT_FALSE(map.erase(1));
+  EXPECT_EQ(map.find(1), nullptr);
+  EXPECT_EQ(map.size(), 1u);
+}
+
+TEST(CowMap, BehavesLikeAnOrderedMapAndSnapshotsStayAsTheyWere) {
+  std::mt19937 random(7);
+  Map map;
+  Reference reference;
+  std::vector<std::pair<Map, Reference>> snapshots;
+  for (int i = 0; i < 50'000; ++i) {
+    const int key = static_cast<int>(random() % 2000);
+    if (random() % 3 != 0) {
+      map.set(key, i);
+      reference[key] = i;
+    } else {
+      EXPECT_EQ(map.erase(key), reference.erase(key) > 0);
+    }
+    if (i % 5000 == 0) snapshots.emplace_back(map, reference);
+  }
+  expect_same(map, reference);
+  for (const auto& [snapshot, then] : snapshots) expect_same(snapshot, then);
+}
+
+TEST(CowMap, WritingToEitherSideOfACopyLeavesTheOtherAlone) {
+  Map map;
+  for (int i = 0; i < 500; ++i) map.set(i, i);
+  Map copy = map;
+  copy.set(7, 700);
+  map.set(8, 800);
+  EXPECT_EQ(*map.find(7), 7);
+  EXPECT_EQ(*copy.find(8), 8);
+  EXPECT_EQ(*copy.find(7), 700);
+  EXPECT_EQ(*map.find(8), 800);
+}
+
+TEST(CowMap, VisitsFromAKeyOnUntilToldToStop) {
+  Map map;
+  for (int i = 0; i < 300; i += 3) map.set(i, i);
+  std::vector<int> seen;
+  map.for_each_from(100, [&](int key, int) {
+    seen.push_back(key);
+    return seen.size() < 4;
+  });
+  EXPECT_EQ(seen, (std::vector<int>{102, 105, 108, 111}));
+}
+
+TEST(CowMap, EqualityIsByContentNotByHistory) {
+  Map a, b;
+  for (int i = 0; i < 200; ++i) a.set(i, i);
+  for (int i = 199; i >= 0; --i) b.set(i, i);
+  EXPECT_EQ(a, b);
+  b.set(5, 6);
+  EXPECT_FALSE(a == b);
+}
+
+// For ThreadSanitizer: readers hold and drop snapshots while the owner goes on writing.
+TEST(CowMap, SnapshotsAreReadByOtherThreadsWhileTheOwnerWrites) {
+  Map map;
+  for (int i = 0; i < 1000; ++i) map.set(i, 1);
+  std::vector<std::thread> readers;
+  for (int round = 0; round < 50; ++round) {
+    readers.emplace_back([snapshot = map] {
+      long sum = 0;
+      const Map again = snapshot;
+      again.for_each([&](int, int value) { sum += value; });
+      EXPECT_GE(sum, 1000);
+    });
+    for (int i = 0; i < 1000; i += 7) map.set(i, round + 1);
+  }
+  for (auto& reader : readers) reader.join();
+}
+
+}  // namespace
+}  // namespace ares
