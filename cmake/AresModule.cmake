@@ -129,6 +129,9 @@ function(ares_tests name)
   target_link_libraries(test_${name} PRIVATE ${modules} ${arg_LINKS} GTest::gmock GTest::gtest_main)
   set_target_properties(test_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  if(arg_LABELS MATCHES "(^|;)(engine|journal|rpc)(;|$)")
+    add_dependencies(tsan_tests test_${name})
+  endif()
   gtest_discover_tests(test_${name}
     DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." TEST_LIST test_${name}_cases PROPERTIES TIMEOUT 120)
   # gtest_discover_tests takes one label only, so the labels are set by a script that ctest reads after its own.

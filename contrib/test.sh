@@ -1,0 +1,50 @@
+#!/bin/sh
+# Builds Ares and runs its tests.
+#
+#   contrib/test.sh          the release build, all tests
+#   contrib/test.sh --all    also all but the slow tests under AddressSanitizer and UndefinedBehaviorSanitizer, and those
+#                            of the engine, the journal and the RPC layer under ThreadSanitizer
+#
+# Ends with one line: N passed, N failed.
+set -eu
+cd "$(dirname "$0")/.."
+
+all=false
+case "${1-}" in
+  '') ;;
+  --all) all=true ;;
+  --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  *) echo "test.sh: unknown option $1; try --help" >&2; exit 2 ;;
+esac
+
+contrib/deps.sh
+
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+status=0
+
+# check PRESET [TARGET]: configures, builds, tests. Goes on after failed tests, so that one run shows them all.
+check() {
+  echo "== $1"
+  # Quiet unless it fails: what a reader wants to find then is the compiler's message.
+  cmake --preset "$1" >"$log/out" 2>&1 || { cat "$log/out"; exit 1; }
+  cmake --build --preset "$1" -j 2 ${2:+--target "$2"} >"$log/out" 2>&1 || { grep -v '^\[' "$log/out"; exit 1; }
+  if ctest --preset "$1" -j 2 >"$log/out" 2>&1; then
+    sed -n '/tests passed/,$p' "$log/out"
+  else
+    status=1
+    grep -v ' Passed \|^ *Start ' "$log/out"
+  fi
+  cat "$log/out" >>"$log/all"
+}
+
+check release
+if $all; then
+  check asan
+  check tsan tsan_tests
+fi
+
+# ctest's own sums: "98% tests passed, 1 tests failed out of 50"
+sed -n 's/.*tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log/all" |
+  awk '{ failed += $1; total += $2 } END { printf "%d passed, %d failed\n", total - failed, failed }'
+exit $status
