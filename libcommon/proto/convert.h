@@ -1,0 +1,32 @@
+// Job specifications and identities between the model and the wire (api.proto).
+// Pure functions; any thread. from_api trusts nothing: whatever comes, it gives a value or an error
+// that names the field.
+#pragma once
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "model/job.h"
+
+namespace ares::api {
+class AttemptKey;
+class JobRef;
+class JobSpec;
+}  // namespace ares::api
+
+namespace ares::proto {
+
+void to_api(const JobKey& key, api::JobRef* out);
+Result<JobKey> from_api(const api::JobRef& ref);
+
+void to_api(const AttemptKey& key, api::AttemptKey* out);
+Result<AttemptKey> from_api(const api::AttemptKey& key);
+
+void to_api(const JobSpec& spec, api::JobSpec* out);
+
+// invalid_argument: a negative size or time, a text too long or with control characters, a digest
+// that is not 32 bytes, a malformed array. Says nothing about what the site allows. `requeue` that
+// is absent becomes `requeue_default`. An empty digest is none: all zero. A time limit of 0 seconds
+// is unlimited, as on the wire.
+Result<JobSpec> from_api(const api::JobSpec& spec, bool requeue_default = true);
+
+}  // namespace ares::proto

@@ -1,0 +1,23 @@
+// What travels on a node's session, between the model (model/node_message.h) and the wire
+// (node.proto). Pure functions; any thread. from_api trusts nothing: whatever comes, it gives a
+// value or an error that names the field.
+#pragma once
+
+#include "base/result.h"
+#include "model/node_message.h"
+
+namespace ares::api {
+class NodeDown;
+class NodeUp;
+}  // namespace ares::api
+
+namespace ares::proto {
+
+void to_api(const FromNode& message, api::NodeUp* out);
+Result<FromNode> from_api(const api::NodeUp& message);
+
+// Of a LaunchSpec's share, node id, phase and usage do not travel: a node has no use for them.
+void to_api(const ToNode& message, api::NodeDown* out);
+Result<ToNode> from_api(const api::NodeDown& message);
+
+}  // namespace ares::proto
