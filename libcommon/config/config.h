@@ -21,19 +21,21 @@
 namespace ares::config {
 
 struct ControllerConfig {
-  std::vector<std::string> listen;  // "unix:/path", "tcp:host:port"
+  std::vector<std::string> listen{"unix:/run/ares/aresctld.sock"};  // "unix:/path", "tcp:host:port"
   std::vector<std::string>
       connect;  // what clients and nodes use, in this order; the first of `listen` when not given
-  std::string state_dir;  // highest (system, epoch, lsn) seen, pid lock
-  std::string user;       // whom the controller runs as, as written
-  UserId uid{0};          // and resolved: credentials are restricted to it
+  std::string state_dir = "/var/lib/ares";  // highest (system, epoch, lsn) seen, pid lock
+  std::vector<std::string> admins;          // as written; resolved in Policy
+  std::vector<std::string> operators;       // as written; resolved in Policy
+  std::string user = "root";                // whom the controller runs as, as written
+  UserId uid{0};                            // and resolved: credentials are restricted to it
 };
 
 struct DatabaseConfig {
-  std::string host;  // a directory is a Unix socket's
+  std::string host = "/run/postgresql";  // a directory is a Unix socket's
   std::uint16_t port = 5432;
-  std::string name;
-  std::string user;
+  std::string name = "ares";
+  std::string user = "ares";
   std::string password_file;  // empty = none
   bool accept_data_loss = false;
 };
@@ -56,9 +58,9 @@ struct MockConfig {
 };
 
 struct NodeConfig {
-  std::string spool;  // may contain %n; see spool_of
-  std::string exec;   // "baremetal", "mock" or the path of a plugin
-  std::string stepd;  // path of aresstepd; empty = beside aresd
+  std::string spool = "/var/spool/ares/%n";  // may contain %n; see spool_of
+  std::string exec = "baremetal";            // "baremetal", "mock" or the path of a plugin
+  std::string stepd;                         // path of aresstepd; empty = beside aresd
   MockConfig mock;
 
   // The spool directory of one node: %n is its name, %% a percent sign.
@@ -66,8 +68,8 @@ struct NodeConfig {
 };
 
 struct LogConfig {
-  std::string level;  // trace, debug, info, warn, error
-  std::string file;   // empty = stderr
+  std::string level = "info";  // trace, debug, info, warn, error
+  std::string file;            // empty = stderr
 };
 
 struct Config {

@@ -1,0 +1,114 @@
+// Rows of the configuration's tables: one row is a key's name, type, help text, how it is read and
+// how it is printed. The default is what the record's own initialiser says. Internal to config/;
+// immutable once made.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/suggest.h"
+#include "config/yaml_tree.h"
+
+namespace ares::config {
+
+// What is wrong with a file, and on which line.
+struct Problem {
+  int line = 0;
+  std::string message;
+};
+using Checked = tl::expected<void, Problem>;
+
+inline tl::unexpected<Problem> problem(int line, std::string message) {
+  return tl::unexpected<Problem>(Problem{line, std::move(message)});
+}
+
+// How values of one kind are written: `name` is what the manual calls it.
+template <class T>
+struct Type {
+  std::string name;
+  std::function<Result<T>(const Value&)> parse;
+  std::function<std::string(const T&)> print;
+};
+
+template <class Record>
+struct Field {
+  std::string name;
+  std::string type;
+  std::string help;
+  std::function<Checked(Record&, const Value&)> read;
+  std::function<std::string(const Record&)> print;  // "" leaves the key out
+  bool required = false;
+};
+
+// `place` is a member pointer or a callable Record& -> T&.
+template <class Record, class T, class Place>
+Field<Record> field(std::string name, Place place, const Type<T>& type, std::string help) {
+  auto read = [place, parse = type.parse](Record& record, const Value& value) -> Checked {
+    Result<T> parsed = parse(value);
+    if (!parsed) return problem(value.line, parsed.error().message);
+    std::invoke(place, record) = std::move(*parsed);
+    return {};
+  };
+  auto print = [place, print_value = type.print](const Record& record) {
+    // Printing changes nothing; one accessor then serves both ways.
+    return print_value(std::invoke(place, const_cast<Record&>(record)));
+  };
+  return {std::move(name), type.name, std::move(help), std::move(read), std::move(print), false};
+}
+
+template <class Record>
+Field<Record> required(Field<Record> row) {
+  row.required = true;
+  return row;
+}
+
+// Reads a map by the table. `only`, if not empty, names the keys that are wanted: others are known,
+// but not looked into.
+template <class Record>
+Checked read_map(const Value& map, Record& record, const std::vector<Field<Record>>& fields,
+                 std::span<const std::string> only = {}) {
+  if (map.kind == Value::Kind::null) return {};
+  if (map.kind != Value::Kind::map) return problem(map.line, "expected \"key: value\" lines here");
+  for (const Entry& entry : map.entries) {
+    const Field<Record>* found = nullptr;
+    for (const auto& row : fields)
+      if (row.name == entry.key) found = &row;
+    if (!found) {
+      std::vector<std::string> names;
+      for (const auto& row : fields) names.push_back(row.name);
+      return problem(entry.line,
+                     "unknown key \"" + entry.key + "\"" + suggestion(entry.key, names));
+    }
+    bool wanted = only.empty();
+    for (const std::string& name : only) wanted = wanted || name == entry.key;
+    if (!wanted) continue;
+    Checked done = found->read(record, entry.value);
+    if (!done) {
+      const int line = done.error().line > 0 ? done.error().line : entry.line;
+      return problem(line, entry.key + ": " + done.error().message);
+    }
+  }
+  if (!only.empty()) return {};
+  for (const auto& row : fields) {
+    bool given = !row.required;
+    for (const Entry& entry : map.entries) given = given || entry.key == row.name;
+    if (!given) return problem(map.line, "\"" + row.name + "\" is missing");
+  }
+  return {};
+}
+
+// `{a: 1, b: 2}` on one line.
+template <class Record>
+std::string print_flow(const Record& record, const std::vector<Field<Record>>& fields) {
+  std::string out;
+  for (const auto& row : fields) {
+    const std::string text = row.print(record);
+    if (!text.empty()) out += (out.empty() ? "" : ", ") + row.name + ": " + text;
+  }
+  return "{" + out + "}";
+}
+
+}  // namespace ares::config

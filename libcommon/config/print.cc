@@ -1,0 +1,77 @@
+#include "base/hostlist.h"
+#include "config/config.h"
+#include "config/tables.h"
+
+namespace ares::config {
+namespace {
+
+template <class Record>
+std::string print_block(const Record& record, const std::vector<Field<Record>>& fields) {
+  std::string out;
+  for (const auto& row : fields) {
+    const std::string text = row.print(record);
+    if (!text.empty()) out += "  " + row.name + ": " + text + "\n";
+  }
+  return out;
+}
+
+// Neighbours that are alike share a line.
+std::string print_nodes(const std::vector<ConfiguredNode>& nodes) {
+  std::string out;
+  const auto fields = node_fields();
+  for (std::size_t i = 0; i < nodes.size();) {
+    NodeEntry entry{{},
+                    nodes[i].inventory.cpus,
+                    nodes[i].inventory.memory,
+                    {nodes[i].inventory.gpus, nodes[i].gpu_topology},
+                    nodes[i].inventory.features};
+    std::size_t end = i;
+    for (; end < nodes.size() && nodes[end].inventory == nodes[i].inventory &&
+           nodes[end].gpu_topology == nodes[i].gpu_topology;
+         ++end)
+      entry.names.push_back(nodes[end].name);
+    out += "  - " + print_flow(entry, fields) + "\n";
+    i = end;
+  }
+  return out;
+}
+
+std::string print_partitions(const std::vector<Partition>& partitions) {
+  std::string out;
+  const auto fields = partition_fields();
+  for (const Partition& partition : partitions)
+    out += "  - " + print_flow(partition, fields) + "\n";
+  return out;
+}
+
+std::string print_cluster(const Config& config) {
+  std::string out;
+  for (const auto& row : cluster_fields()) out += row.name + ": " + row.print(config) + "\n";
+  return out;
+}
+
+// What nodes and the controller must agree about.
+std::string print_shared(const Config& config) {
+  return "policy:\n" + print_block(config.policy, policy_fields()) + "nodes:\n" +
+         print_nodes(config.nodes) + "partitions:\n" + print_partitions(config.partitions);
+}
+
+}  // namespace
+
+std::string to_yaml(const Config& config) {
+  return print_cluster(config) + "controller:\n" + print_block(config, controller_fields()) +
+         "database:\n" + print_block(config.database, database_fields()) + "auth:\n" +
+         print_block(config.auth, auth_fields()) + print_shared(config) + "node:\n" +
+         print_block(config.node, node_daemon_fields()) + "log:\n" +
+         print_block(config.log, log_fields());
+}
+
+std::uint64_t hash(const Config& config) {
+  // FNV-1a: small, and the same on every machine.
+  std::uint64_t value = 0xcbf29ce484222325ULL;
+  for (const unsigned char c : print_cluster(config) + print_shared(config))
+    value = (value ^ c) * 0x100000001b3ULL;
+  return value;
+}
+
+}  // namespace ares::config

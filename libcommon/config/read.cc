@@ -1,0 +1,190 @@
+#include "config/read.h"
+
+#include <set>
+
+#include "config/tables.h"
+
+namespace ares::config {
+namespace {
+
+const std::string kAll = "ALL";
+
+// Every item of a list of maps, each read into a fresh Record.
+template <class Record, class Take>
+Checked read_items(const Value& list, const std::vector<Field<Record>>& fields, Take take) {
+  if (list.kind == Value::Kind::null) return {};
+  if (list.kind != Value::Kind::list)
+    return problem(list.line, "expected a list; begin each item with \"- \"");
+  for (const Value& item : list.items) {
+    if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: …, …}");
+    Record record;
+    Checked done = read_map(item, record, fields);
+    if (!done) return done;
+    done = take(std::move(record), item.line);
+    if (!done) return done;
+  }
+  return {};
+}
+
+Checked read_nodes(const Value& list, Config& config) {
+  std::set<std::string> seen;
+  return read_items(list, node_fields(), [&](NodeEntry entry, int line) -> Checked {
+    if (entry.names.empty()) return problem(line, "name: empty; give a node's name");
+    for (const std::string& name : entry.names) {
+      if (name == kAll) return problem(line, "name: ALL is not a node's name");
+      if (!seen.insert(name).second)
+        return problem(line, "node \"" + name + "\" is described a second time");
+      config.nodes.push_back(
+          {name, {entry.cpus, entry.memory, entry.gpus.gpus, entry.features}, entry.gpus.topology});
+    }
+    return {};
+  });
+}
+
+Checked read_partitions(const Value& list, Config& config, std::vector<int>& lines) {
+  return read_items(list, partition_fields(), [&](Partition partition, int line) -> Checked {
+    config.partitions.push_back(std::move(partition));
+    lines.push_back(line);
+    return {};
+  });
+}
+
+Checked check_partitions(Config& config, const std::vector<int>& lines) {
+  std::vector<std::string> names;
+  for (const ConfiguredNode& node : config.nodes) names.push_back(node.name);
+  const std::set<std::string> known(names.begin(), names.end());
+  std::set<std::string> seen;
+  const Partition* chosen = nullptr;
+  for (std::size_t i = 0; i < config.partitions.size(); ++i) {
+    Partition& partition = config.partitions[i];
+    const std::string which = "partition \"" + partition.name + "\"";
+    if (!seen.insert(partition.name).second)
+      return problem(lines[i], which + " is described a second time");
+    if (partition.nodes == std::vector{kAll}) partition.nodes = names;
+    std::set<std::string> members;
+    for (const std::string& node : partition.nodes) {
+      if (!known.contains(node))
+        return problem(
+            lines[i], which + " names the unknown node \"" + node + "\"" + suggestion(node, names));
+      if (!members.insert(node).second)
+        return problem(lines[i], which + " names node \"" + node + "\" twice");
+    }
+    if (partition.max_time && partition.default_time &&
+        *partition.default_time > *partition.max_time)
+      return problem(lines[i], which + ": default_time is longer than max_time");
+    if (partition.max_nodes && partition.min_nodes > *partition.max_nodes)
+      return problem(lines[i], which + ": min_nodes is more than max_nodes");
+    if (partition.is_default && chosen)
+      return problem(lines[i], which + " and \"" + chosen->name +
+                                   "\" are both the default; keep one \"default: true\"");
+    if (partition.is_default) chosen = &partition;
+  }
+  if (chosen) return {};
+  if (config.partitions.size() == 1) {
+    config.partitions.front().is_default = true;
+    return {};
+  }
+  if (config.partitions.empty())
+    return problem(1, "no partition; describe at least one under \"partitions\"");
+  return problem(lines.front(), "no default partition; write \"default: true\" in one of them");
+}
+
+Checked resolve(const std::vector<std::string>& names, int line, const char* key,
+                const FindUser& find_user, std::vector<UserId>& out) {
+  for (const std::string& name : names) {
+    const auto uid = find_user(name);
+    if (!uid)
+      return problem(line,
+                     std::string(key) + ": there is no user \"" + name + "\" on this machine");
+    out.push_back(*uid);
+  }
+  return {};
+}
+
+Checked resolve_users(Config& config, int line, const FindUser& find_user) {
+  const auto uid = find_user(config.controller.user);
+  if (!uid)
+    return problem(line,
+                   "user: there is no user \"" + config.controller.user + "\" on this machine");
+  config.controller.uid = *uid;
+  Checked done = resolve(config.controller.admins, line, "admins", find_user, config.policy.admins);
+  if (!done) return done;
+  return resolve(config.controller.operators, line, "operators", find_user,
+                 config.policy.operators);
+}
+
+Checked check_policy(const Policy& policy, int line) {
+  if (policy.lease < Seconds(1)) return problem(line, "lease: must be at least a second");
+  if (policy.heartbeat < Seconds(1)) return problem(line, "heartbeat: must be at least a second");
+  if (policy.heartbeat * 2 > policy.lease)
+    return problem(
+        line, "lease: must be at least twice the heartbeat, or every lost message costs a job");
+  return {};
+}
+
+struct Lines {
+  int controller = 1;
+  int policy = 1;
+  std::vector<int> partitions;
+};
+
+Checked read_section(const Entry& entry, Config& config, Lines& lines) {
+  const Value& value = entry.value;
+  if (entry.key == "controller") {
+    lines.controller = entry.line;
+    return read_map(value, config, controller_fields());
+  }
+  if (entry.key == "database") return read_map(value, config.database, database_fields());
+  if (entry.key == "auth") return read_map(value, config.auth, auth_fields());
+  if (entry.key == "policy") {
+    lines.policy = entry.line;
+    return read_map(value, config.policy, policy_fields());
+  }
+  if (entry.key == "nodes") return read_nodes(value, config);
+  if (entry.key == "partitions") return read_partitions(value, config, lines.partitions);
+  if (entry.key == "node") return read_map(value, config.node, node_daemon_fields());
+  if (entry.key == "log") return read_map(value, config.log, log_fields());
+
+  std::vector<std::string> known;
+  for (const auto& row : cluster_fields()) {
+    if (row.name != entry.key) {
+      known.push_back(row.name);
+      continue;
+    }
+    Checked done = row.read(config, value);
+    return done ? done : problem(entry.line, entry.key + ": " + done.error().message);
+  }
+  for (const Section& section : sections()) known.push_back(section.name);
+  return problem(entry.line, "unknown key \"" + entry.key + "\"" + suggestion(entry.key, known));
+}
+
+Checked read_root(const Value& root, Config& config, const FindUser& find_user) {
+  if (root.kind != Value::Kind::map)
+    return problem(1, "this is no configuration; expected \"key: value\" lines");
+  Lines lines;
+  for (const Entry& entry : root.entries)
+    if (Checked done = read_section(entry, config, lines); !done) return done;
+  if (Checked done = check_policy(config.policy, lines.policy); !done) return done;
+  if (Checked done = resolve_users(config, lines.controller, find_user); !done) return done;
+  if (config.controller.listen.empty())
+    return problem(lines.controller, "listen: the controller needs at least one address");
+  return check_partitions(config, lines.partitions);
+}
+
+}  // namespace
+
+Result<Config> read_config(const std::string& text, const std::string& path,
+                           const FindUser& find_user) {
+  Result<Value> root = parse_yaml(text, path);
+  if (!root) return fail(root.error());
+  Config config;
+  config.path = path;
+  if (Checked done = read_root(*root, config, find_user); !done)
+    return fail(ErrorCode::invalid_argument,
+                path + ":" + std::to_string(done.error().line) + ": " + done.error().message);
+  config.controller.connect = connect_addresses(config.controller);
+  config.policy.config_hash = hash(config);
+  return config;
+}
+
+}  // namespace ares::config

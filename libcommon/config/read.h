@@ -1,0 +1,32 @@
+// Text of ares.yaml to values, apart from files and users, for load(), load_client() and tests.
+// Internal to config/; pure functions.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "config/config.h"
+#include "config/fields.h"
+
+namespace ares::config {
+
+Result<std::string> read_file(const std::string& path);
+
+// Turns a user name into a uid; nullopt when there is no such user.
+using FindUser = std::function<std::optional<UserId>(const std::string&)>;
+
+Result<Config> read_config(const std::string& text, const std::string& path,
+                           const FindUser& find_user);
+Result<ClientConfig> read_client(const std::string& text, const std::string& path);
+
+// A uid written as a number.
+std::optional<UserId> numeric_user(std::string_view text);
+
+// Looks into /etc/passwd alone: what a static program can do in no time.
+std::optional<UserId> local_user(const std::string& name);
+
+// `connect` if given, else the first of `listen`.
+std::vector<std::string> connect_addresses(const ControllerConfig& controller);
+
+}  // namespace ares::config

@@ -1,0 +1,325 @@
+#include "config/tables.h"
+
+#include <charconv>
+
+#include "config/types.h"
+
+namespace ares::config {
+namespace {
+
+// "a100:4,h100:2": indices count on over the types.
+Result<GpuSpec> parse_gpu_list(const std::string& text) {
+  GpuSpec spec;
+  std::size_t from = 0;
+  while (from < text.size()) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string item = text.substr(from, comma - from);
+    const std::size_t colon = item.rfind(':');
+    const std::string type = colon == std::string::npos ? "gpu" : item.substr(0, colon);
+    const std::string digits = colon == std::string::npos ? item : item.substr(colon + 1);
+    std::uint16_t count = 0;
+    const char* end = digits.data() + digits.size();
+    const auto [rest, error] = std::from_chars(digits.data(), end, count);
+    if (type.empty() || error != std::errc{} || rest != end || spec.gpus.size() + count > 1024)
+      return fail(ErrorCode::invalid_argument,
+                  "\"" + item + "\" is not TYPE:COUNT, as in a100:4 (at most 1024 on a node)");
+    for (std::uint16_t i = 0; i < count; ++i)
+      spec.gpus.push_back({GpuIndex(static_cast<std::uint16_t>(spec.gpus.size())), type, {}});
+    from = comma + 1;
+  }
+  return spec;
+}
+
+std::string print_gpu_list(const std::vector<Gpu>& gpus) {
+  std::string out;
+  for (std::size_t i = 0; i < gpus.size();) {
+    std::size_t end = i;
+    while (end < gpus.size() && gpus[end].type == gpus[i].type) ++end;
+    out += (out.empty() ? "" : ",") + gpus[i].type + ":" + std::to_string(end - i);
+    i = end;
+  }
+  return out;
+}
+
+Type<GpuSpec> gpus_type() {
+  return {"TYPE:COUNT,… | {topology: FILE}",
+          [](const Value& value) -> Result<GpuSpec> {
+            switch (value.kind) {
+              case Value::Kind::null: return GpuSpec{};
+              case Value::Kind::scalar: return parse_gpu_list(value.text);
+              case Value::Kind::list: break;
+              case Value::Kind::map:
+                if (value.entries.size() == 1 && value.entries[0].key == "topology" &&
+                    value.entries[0].value.kind == Value::Kind::scalar)
+                  return GpuSpec{{}, value.entries[0].value.text};
+                break;
+            }
+            return fail(ErrorCode::invalid_argument, "expected TYPE:COUNT,… or {topology: FILE}");
+          },
+          [](const GpuSpec& spec) -> std::string {
+            if (!spec.topology.empty()) return "{topology: " + quote_yaml(spec.topology) + "}";
+            return spec.gpus.empty() ? "" : quote_yaml(print_gpu_list(spec.gpus));
+          }};
+}
+
+// A count or amount whose zero means "not given".
+template <class T>
+Type<T> unless_zero(Type<T> type) {
+  return {type.name, type.parse, [print = type.print](const T& value) {
+            return value == T{} ? std::string() : print(value);
+          }};
+}
+
+Type<bool> up_type() {
+  return {"up | down",
+          [](const Value& value) -> Result<bool> {
+            if (value.kind == Value::Kind::scalar && (value.text == "up" || value.text == "UP"))
+              return true;
+            if (value.kind == Value::Kind::scalar && (value.text == "down" || value.text == "DOWN"))
+              return false;
+            return fail(ErrorCode::invalid_argument,
+                        "\"" + value.text + "\" is neither up nor down");
+          },
+          [](const bool& up) { return std::string(up ? "up" : "down"); }};
+}
+
+Type<ClusterId> cluster_id_type() {
+  const auto port = port_type();
+  return {"1 to 65535",
+          [port](const Value& value) -> Result<ClusterId> {
+            return port.parse(value).map([](std::uint16_t id) { return ClusterId(id); });
+          },
+          [](const ClusterId& id) { return std::to_string(id.value()); }};
+}
+
+Type<std::string> exec_type() {
+  const auto text = text_type();
+  return {"baremetal | mock | FILE",
+          [text](const Value& value) -> Result<std::string> {
+            auto exec = text.parse(value);
+            if (exec && *exec != "baremetal" && *exec != "mock" && !exec->starts_with('/'))
+              return fail(ErrorCode::invalid_argument,
+                          "\"" + *exec +
+                              "\" is neither baremetal nor mock nor the absolute path of a plugin");
+            return exec;
+          },
+          text.print};
+}
+
+template <class Record>
+Type<Record> map_type(std::vector<Field<Record>> fields) {
+  return {"map",
+          [fields](const Value& value) -> Result<Record> {
+            Record record;
+            Checked done = read_map(value, record, fields);
+            if (!done) return fail(ErrorCode::invalid_argument, done.error().message);
+            return record;
+          },
+          [fields](const Record& record) { return print_flow(record, fields); }};
+}
+
+}  // namespace
+
+std::vector<Field<Config>> cluster_fields() {
+  return {
+      field<Config>(
+          "cluster", [](Config& c) -> std::string& { return c.policy.cluster_name; }, name_type(),
+          "Name of the cluster, as accounting and $ARES_CLUSTER_NAME show it."),
+      field<Config>(
+          "cluster_id", [](Config& c) -> ClusterId& { return c.policy.cluster; }, cluster_id_type(),
+          "Number of the cluster, unique among clusters that share a database or a federation."),
+  };
+}
+
+std::vector<Field<Config>> controller_fields() {
+  const auto at = [](auto member) {
+    return [member](Config & c) -> auto& {
+      return c.controller.*member;
+    };
+  };
+  return {
+      field<Config>("listen", at(&ControllerConfig::listen), address_list_type(),
+                    "Where the controller listens: unix:/path, tcp:HOST:PORT."),
+      field<Config>("connect", at(&ControllerConfig::connect), address_list_type(),
+                    "Where commands and nodes look for it, tried in this order. When not given: "
+                    "the first of listen."),
+      field<Config>("state_dir", at(&ControllerConfig::state_dir), text_type(),
+                    "Folder for the process lock and the highest database position seen."),
+      field<Config>("user", at(&ControllerConfig::user), text_type(),
+                    "User, or uid, that the controller runs as. Credentials are made so that only "
+                    "this user can read "
+                    "them. A user that is not in /etc/passwd is given as a number."),
+      field<Config>(
+          "admins", at(&ControllerConfig::admins), text_list_type(),
+          "Users, or uids, that may do everything. root and the controller's own user always may."),
+      field<Config>("operators", at(&ControllerConfig::operators), text_list_type(),
+                    "Users, or uids, that may act on everyone's jobs and on nodes."),
+  };
+}
+
+std::vector<Field<DatabaseConfig>> database_fields() {
+  return {
+      field<DatabaseConfig>("host", &DatabaseConfig::host, text_type(),
+                            "PostgreSQL's host. A folder means the Unix socket there; a "
+                            "comma-separated list is tried in order."),
+      field<DatabaseConfig>("port", &DatabaseConfig::port, port_type(), "Its port."),
+      field<DatabaseConfig>("name", &DatabaseConfig::name, text_type(), "The database."),
+      field<DatabaseConfig>("user", &DatabaseConfig::user, text_type(), "The database user."),
+      field<DatabaseConfig>("password_file", &DatabaseConfig::password_file, text_type(),
+                            "File whose first line is the password, readable by the controller's "
+                            "user only. Empty: none is sent."),
+      field<DatabaseConfig>(
+          "accept_data_loss", &DatabaseConfig::accept_data_loss, boolean_type(),
+          "Start although the database is set up so that it can lose what it confirmed "
+          "(fsync=off, full_page_writes=off, several hosts without synchronous standbys)."),
+  };
+}
+
+std::vector<Field<AuthConfig>> auth_fields() {
+  return {field<AuthConfig>("munge_socket", &AuthConfig::munge_socket, text_type(),
+                            "Socket of the munge daemon. Empty: munge's own default.")};
+}
+
+std::vector<Field<Policy>> policy_fields() {
+  const auto duration = [](const char* name, Seconds Policy::*member, const char* help) {
+    return field<Policy>(name, member, duration_type(), help);
+  };
+  return {
+      duration("lease", &Policy::lease,
+               "How long a node that cannot reach the controller keeps a requeueable job running "
+               "before it freezes it."),
+      duration("heartbeat", &Policy::heartbeat, "How often a node reports."),
+      duration("kill_wait", &Policy::kill_wait,
+               "Time between SIGTERM and SIGKILL at a time limit or cancellation."),
+      duration("kill_allowance", &Policy::kill_allowance,
+               "Time granted to a node, after a lease has run out, to freeze or kill what it ran."),
+      duration("min_job_age", &Policy::min_job_age,
+               "How long aqueue and actl still know a finished job; accounting always does."),
+      duration("request_retention", &Policy::request_retention,
+               "How long a repeated request is answered as it was the first time."),
+      duration("start_barrier", &Policy::start_barrier,
+               "Time for all nodes of a job to start it once they have been told to."),
+      duration("prepare_timeout", &Policy::prepare_timeout,
+               "Time for all nodes of a job to prepare it."),
+      duration("launch_backoff", &Policy::launch_backoff,
+               "Pause after a launch that failed by a node's fault; it doubles each time."),
+      duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),
+      field<Policy>("max_array_size", &Policy::max_array_size, count_type(1),
+                    "Indices of array tasks are below this."),
+      field<Policy>("max_jobs", &Policy::max_jobs, count_type(1),
+                    "Jobs that the controller keeps in memory."),
+      field<Policy>("max_script_bytes", &Policy::max_script_bytes, size_type(),
+                    "Size of the largest script accepted."),
+      field<Policy>("max_environment_bytes", &Policy::max_environment_bytes, size_type(),
+                    "Size of the largest environment accepted."),
+      field<Policy>("requeue", &Policy::requeue_default, boolean_type(),
+                    "Whether a job that says neither --requeue nor --no-requeue may run again."),
+  };
+}
+
+std::vector<Field<NodeEntry>> node_fields() {
+  return {
+      required(field<NodeEntry>("name", &NodeEntry::names, host_list_type(),
+                                "One name or a host list: n[1-4].")),
+      field<NodeEntry>("cpus", &NodeEntry::cpus, unless_zero(count_type()),
+                       "CPUs to hand out. When not given, as many as the node registers with."),
+      field<NodeEntry>("memory", &NodeEntry::memory, unless_zero(memory_type()),
+                       "Memory to hand out. When not given, as much as the node registers with."),
+      field<NodeEntry>("gpus", &NodeEntry::gpus, gpus_type(),
+                       "GPUs in the order of their indices, or a file in which aresd finds them."),
+      field<NodeEntry>("features", &NodeEntry::features,
+                       Type<std::vector<std::string>>{
+                           "list of texts", text_list_type().parse,
+                           [](const std::vector<std::string>& features) {
+                             return features.empty() ? std::string()
+                                                     : text_list_type().print(features);
+                           }},
+                       "Words that --constraint can ask for."),
+  };
+}
+
+std::vector<Field<Partition>> partition_fields() {
+  return {
+      required(field<Partition>("name", &Partition::name, name_type(), "Name of the partition.")),
+      required(
+          field<Partition>("nodes", &Partition::nodes, host_list_type(), "A host list, or ALL.")),
+      field<Partition>("default", &Partition::is_default, boolean_type(),
+                       "Where jobs go that name no partition. Exactly one partition is the "
+                       "default; a single one is by itself."),
+      field<Partition>("state", &Partition::up, up_type(),
+                       "In a partition that is down no job starts."),
+      field<Partition>("tier", &Partition::tier, integer_type(),
+                       "Partitions of a higher tier are served first."),
+      field<Partition>("priority", &Partition::priority, count_type(),
+                       "Priority of its jobs unless one is set."),
+      field<Partition>("max_time", &Partition::max_time, time_limit_type(),
+                       "Longest time limit of a job."),
+      field<Partition>("default_time", &Partition::default_time,
+                       Type<std::optional<Seconds>>{"time limit", time_limit_type().parse,
+                                                    [](const std::optional<Seconds>& limit) {
+                                                      return limit ? time_limit_type().print(limit)
+                                                                   : std::string();
+                                                    }},
+                       "Time limit of jobs that ask for none. When not given: max_time."),
+      field<Partition>("max_nodes", &Partition::max_nodes, bound_type(), "Most nodes for one job."),
+      field<Partition>("min_nodes", &Partition::min_nodes, count_type(1),
+                       "Fewest nodes for one job."),
+      field<Partition>(
+          "default_memory_per_cpu", &Partition::default_memory_per_cpu, memory_type(),
+          "Memory of jobs that ask for none, for each CPU. 0: such jobs get all of the node's."),
+      field<Partition>("exclusive", &Partition::exclusive, boolean_type(), "Jobs get whole nodes."),
+  };
+}
+
+std::vector<Field<NodeConfig>> node_daemon_fields() {
+  return {
+      field<NodeConfig>("spool", &NodeConfig::spool, text_type(),
+                        "Folder in which a node keeps what it runs. %n is the node's name."),
+      field<NodeConfig>("exec", &NodeConfig::exec, exec_type(), "What runs the jobs."),
+      field<NodeConfig>("stepd", &NodeConfig::stepd, text_type(),
+                        "Path of aresstepd. Empty: beside aresd."),
+      field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
+                        "How pretended nodes behave, with exec: mock."),
+  };
+}
+
+std::vector<Field<MockConfig>> mock_fields() {
+  return {
+      field<MockConfig>("start_delay_ms", &MockConfig::start_delay, milliseconds_type(),
+                        "Time a launch takes."),
+      field<MockConfig>("run_time_ms", &MockConfig::run_time, milliseconds_type(),
+                        "Time a job takes. 0: what its script says."),
+      field<MockConfig>("fail_rate", &MockConfig::fail_rate, fraction_type(),
+                        "Share of launches that fail."),
+  };
+}
+
+std::vector<Field<LogConfig>> log_fields() {
+  return {
+      field<LogConfig>("level", &LogConfig::level,
+                       choice_type({"trace", "debug", "info", "warn", "error"}),
+                       "Least important messages to write."),
+      field<LogConfig>("file", &LogConfig::file, text_type(),
+                       "File to write to. Empty: standard error."),
+  };
+}
+
+const std::vector<Section>& sections() {
+  static const std::vector<Section> all = {
+      {"controller", "The controller, aresctld."},
+      {"database", "The PostgreSQL database that holds all state."},
+      {"auth", "How users are recognised."},
+      {"policy",
+       "Rules and time spans. Durations are plain seconds or written as minutes:seconds, "
+       "hours:minutes:seconds or days-hours[:minutes[:seconds]]."},
+      {"nodes", "A list; each item describes one node or, with a host list, many that are alike."},
+      {"partitions",
+       "A list of queues over those nodes. Plain numbers in time limits are minutes, as with asub "
+       "-t."},
+      {"node", "The node daemon, aresd."},
+      {"log", "What daemons write."},
+  };
+  return all;
+}
+
+}  // namespace ares::config

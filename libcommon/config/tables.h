@@ -1,0 +1,46 @@
+// The tables of ares.yaml's keys: the checks, `actl show config` and the manual page come from the
+// same rows. Internal to config/; made on demand, immutable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "config/fields.h"
+
+namespace ares::config {
+
+struct GpuSpec {
+  std::vector<Gpu> gpus;
+  std::string topology;
+  friend bool operator==(const GpuSpec&, const GpuSpec&) = default;
+};
+
+// One line of `nodes`, which may name many.
+struct NodeEntry {
+  std::vector<std::string> names;
+  std::uint32_t cpus = 0;
+  Bytes memory{};
+  GpuSpec gpus;
+  std::vector<std::string> features;
+};
+
+std::vector<Field<Config>> cluster_fields();  // at the top of the file
+std::vector<Field<Config>> controller_fields();
+std::vector<Field<DatabaseConfig>> database_fields();
+std::vector<Field<AuthConfig>> auth_fields();
+std::vector<Field<Policy>> policy_fields();
+std::vector<Field<NodeEntry>> node_fields();       // a line of `nodes`
+std::vector<Field<Partition>> partition_fields();  // a line of `partitions`
+std::vector<Field<NodeConfig>> node_daemon_fields();
+std::vector<Field<MockConfig>> mock_fields();
+std::vector<Field<LogConfig>> log_fields();
+
+// Every section in the file's order, with what the manual says about it.
+struct Section {
+  std::string name;
+  std::string help;
+};
+const std::vector<Section>& sections();
+
+}  // namespace ares::config

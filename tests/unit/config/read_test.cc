@@ -1,0 +1,199 @@
+#include "config/read.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+
+namespace ares::config {
+namespace {
+
+std::optional<UserId> test_user(const std::string& name) {
+  if (name == "root") return UserId(0);
+  if (name == "alice") return UserId(1001);
+  return numeric_user(name);
+}
+
+const std::string kSmall = R"(cluster: demo
+controller: {listen: ["unix:/d/run/aresctld.sock", "tcp:127.0.0.1:7117"], operators: [alice, 1002]}
+nodes:
+  - {name: "n[1-2]", cpus: 4, memory: 4000M, gpus: "a100:2,h100:1", features: [fast]}
+  - {name: n3}
+partitions:
+  - {name: main, nodes: "n[1-3]", default: true, default_memory_per_cpu: 500M}
+  - {name: night, nodes: ALL, max_time: 2-0, state: down}
+)";
+
+Config good(const std::string& text) {
+  auto config = read_config(text, "ares.yaml", test_user);
+  EXPECT_TRUE(config) << config.error().message;
+  return config.value_or(Config{});
+}
+
+std::string refusal(const std::string& text) {
+  auto config = read_config(text, "ares.yaml", test_user);
+  return config ? "accepted" : config.error().message;
+}
+
+TEST(Config, ReadsNodesAndPartitions) {
+  const Config config = good(kSmall);
+  EXPECT_EQ(config.policy.cluster_name, "demo");
+  ASSERT_EQ(config.nodes.size(), 3u);
+  EXPECT_EQ(config.nodes[1].name, "n2");
+  EXPECT_EQ(config.nodes[1].inventory.memory, Bytes::mib(4000));
+  ASSERT_EQ(config.nodes[1].inventory.gpus.size(), 3u);
+  EXPECT_EQ(config.nodes[1].inventory.gpus[2].type, "h100");
+  EXPECT_EQ(config.nodes[1].inventory.gpus[2].index, GpuIndex(2));
+  EXPECT_EQ(config.nodes[2].inventory.cpus, 0u);
+  ASSERT_EQ(config.partitions.size(), 2u);
+  EXPECT_EQ(config.partitions[0].default_memory_per_cpu, Bytes::mib(500));
+  EXPECT_THAT(config.partitions[1].nodes, testing::ElementsAre("n1", "n2", "n3"));
+  EXPECT_EQ(config.partitions[1].max_time, Seconds(2 * 86400));
+  EXPECT_FALSE(config.partitions[1].up);
+  EXPECT_THAT(config.policy.operators, testing::ElementsAre(UserId(1001), UserId(1002)));
+  EXPECT_THAT(config.controller.connect, testing::ElementsAre("unix:/d/run/aresctld.sock"));
+}
+
+TEST(Config, WhatIsPrintedIsReadAgainAsTheSame) {
+  const Config config = good(kSmall);
+  const std::string printed = to_yaml(config);
+  const Config again = good(printed);
+  EXPECT_EQ(again.policy, config.policy);
+  EXPECT_EQ(again.partitions, config.partitions);
+  EXPECT_EQ(to_yaml(again), printed);
+  EXPECT_EQ(hash(again), hash(config));
+}
+
+TEST(Config, TheHashFollowsWhatNodesMustAgreeAboutAndNothingElse) {
+  const Config config = good(kSmall);
+  EXPECT_NE(hash(good(kSmall + "policy: {lease: 301}\n")), hash(config));
+  EXPECT_EQ(hash(good(kSmall + "log: {level: debug}\n")), hash(config));
+}
+
+TEST(Config, PlainNumbersAreSecondsInPolicyAndMinutesInPartitions) {
+  const Config config = good(
+      "nodes: [{name: n1}]\npartitions: [{name: p, nodes: n1, max_time: 90}]\n"
+      "policy: {kill_wait: 5, request_retention: 1-00:00:00}\n");
+  EXPECT_EQ(config.policy.kill_wait, Seconds(5));
+  EXPECT_EQ(config.policy.request_retention, Seconds(86400));
+  EXPECT_EQ(config.partitions[0].max_time, Seconds(5400));
+  EXPECT_TRUE(config.partitions[0].is_default) << "a single partition is the default";
+}
+
+TEST(Config, SpoolFollowsTheNode) {
+  NodeConfig node;
+  node.spool = "/d/%n/x%%y";
+  EXPECT_EQ(node.spool_of("n1"), "/d/n1/x%y");
+}
+
+struct Case {
+  std::string text;
+  std::string message;
+};
+
+class Refused : public testing::TestWithParam<Case> {};
+
+TEST_P(Refused, NamesFileLineAndWhatWasMeant) {
+  EXPECT_EQ(refusal(GetParam().text), GetParam().message);
+}
+
+const std::string kNodes = "nodes: [{name: n1}]\n";
+const std::string kMain = kNodes + "partitions: [{name: main, nodes: n1}]\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, Refused,
+    testing::Values(
+        Case{"cluster: demo\npartitons: []\n",
+             "ares.yaml:2: unknown key \"partitons\"; did you mean \"partitions\"?"},
+        Case{kMain + "policy:\n  laese: 3\n",
+             "ares.yaml:4: unknown key \"laese\"; did you mean \"lease\"?"},
+        Case{kMain + "xyzzy: 1\n", "ares.yaml:3: unknown key \"xyzzy\""},
+        Case{kMain + "policy:\n  kill_wait: 5\n  lease: soon\n",
+             "ares.yaml:5: lease: \"soon\" is not a duration; write seconds, minutes:seconds, "
+             "hours:minutes:seconds or "
+             "days-hours[:minutes[:seconds]]"},
+        Case{"nodes:\n- {name: \"n[1-2]\"}\n- {name: n2}\n",
+             "ares.yaml:3: node \"n2\" is described a second time"},
+        Case{kNodes + "partitions:\n - {name: a, nodes: n1}\n - {name: b, nodes: n11}\n",
+             "ares.yaml:4: partition \"b\" names the unknown node \"n11\"; did you mean \"n1\"?"},
+        Case{kNodes + "partitions:\n - {name: a, nodes: n1}\n - {name: b, nodes: n1}\n",
+             "ares.yaml:3: no default partition; write \"default: true\" in one of them"},
+        Case{kNodes + "partitions:\n - {name: a, nodes: n1, default: true}\n - {name: b, nodes: "
+                      "n1, default: true}\n",
+             "ares.yaml:4: partition \"b\" and \"a\" are both the default; keep one \"default: "
+             "true\""},
+        Case{kNodes, "ares.yaml:1: no partition; describe at least one under \"partitions\""},
+        Case{kMain + "cluster: a\ncluster: b\n",
+             "ares.yaml:4: key \"cluster\" stands here a second time"},
+        Case{kMain + "controller:\n  admins: [nobody-here]\n",
+             "ares.yaml:3: admins: there is no user \"nobody-here\" on this machine"},
+        Case{kMain + "controller:\n  listen: /tmp/x\n",
+             "ares.yaml:4: listen: \"/tmp/x\" is not an address; write unix:/absolute/path or "
+             "tcp:HOST:PORT"},
+        Case{kMain + "log: {level: inof}\n",
+             "ares.yaml:3: level: \"inof\" is not one of trace | debug | info | warn | error; did "
+             "you mean \"info\"?"},
+        Case{kMain + "database: {port: 99999}\n",
+             "ares.yaml:3: port: \"99999\" is not a whole number from 1 to 65535"},
+        Case{kMain + "policy: {heartbeat: 60, lease: 100}\n",
+             "ares.yaml:3: lease: must be at least twice the heartbeat, or every lost message "
+             "costs a job"},
+        Case{"nodes: [{name: n1, gpus: \"a100:x\"}]\n",
+             "ares.yaml:1: gpus: \"a100:x\" is not TYPE:COUNT, as in a100:4 (at most 1024 on a "
+             "node)"},
+        Case{"just text\n", "ares.yaml:1: this is no configuration; expected \"key: value\" lines"},
+        Case{"", "ares.yaml:1: this is no configuration; expected \"key: value\" lines"}));
+
+TEST(Config, BrokenYamlSaysWhere) {
+  EXPECT_THAT(refusal("a: 1\nb: [1, 2\nc: 3\n"), testing::StartsWith("ares.yaml:"));
+}
+
+TEST(Config, EveryNodeMayBeNamed) {
+  EXPECT_EQ(good("nodes: [{name: \"n[1-1000]\"}]\npartitions: [{name: p, nodes: \"n[1-1000]\"}]\n")
+                .nodes.size(),
+            1000u);
+}
+
+TEST(Config, AMissingFileSaysHowToNameOne) {
+  const auto config = load("/nonexistent/ares.yaml");
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, ErrorCode::not_found);
+  EXPECT_THAT(config.error().message, testing::HasSubstr("--config or ARES_CONF"));
+}
+
+TEST(ClientConfig, LooksOnlyAtWhatACommandNeeds) {
+  const auto client = read_client(
+      "cluster: demo\npolicy: {bad: value}\nnodes:\n- {whatever: 1}\ncontroller:\n  listen: "
+      "tcp:10.0.0.1:7117\n  user: 77\n"
+      "  admins: [unknown-user]\nauth: {munge_socket: /d/munge.sock}\n",
+      "ares.yaml");
+  ASSERT_TRUE(client) << client.error().message;
+  EXPECT_EQ(client->cluster, "demo");
+  EXPECT_THAT(client->connect, testing::ElementsAre("tcp:10.0.0.1:7117"));
+  EXPECT_EQ(client->munge_socket, "/d/munge.sock");
+  EXPECT_EQ(client->controller_uid, UserId(77));
+}
+
+TEST(ClientConfig, ChecksTheKeysItReadsWithTheRightLine) {
+  const auto client =
+      read_client("cluster: demo\nnodes:\n- {a: 1}\ncontroller:\n  conect: x\n", "ares.yaml");
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().message,
+            "ares.yaml:5: unknown key \"conect\"; did you mean \"connect\"?");
+}
+
+TEST(ClientConfig, FlowStyleFilesWorkToo) {
+  const auto client =
+      read_client("{cluster: demo, nodes: [], controller: {connect: \"unix:/x\"}}\n", "ares.yaml");
+  ASSERT_TRUE(client) << client.error().message;
+  EXPECT_THAT(client->connect, testing::ElementsAre("unix:/x"));
+}
+
+TEST(ClientConfig, AnAliasToAnotherSectionIsFollowed) {
+  const auto client =
+      read_client("node: {spool: &s \"unix:/y\"}\ncontroller: {connect: *s}\n", "ares.yaml");
+  ASSERT_TRUE(client) << client.error().message;
+  EXPECT_THAT(client->connect, testing::ElementsAre("unix:/y"));
+}
+
+}  // namespace
+}  // namespace ares::config
