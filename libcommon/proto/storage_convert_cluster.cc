@@ -1,0 +1,197 @@
+#include "proto/storage_records.h"
+
+namespace ares::proto {
+
+void put(const Gpu& from, storage::Gpu& to) {
+  to.set_index(from.index.value());
+  to.set_type(from.type);
+  put_list(from.cores, to.mutable_cores());
+}
+
+Gpu get(const storage::Gpu& from, Complaint&) {
+  Gpu to;
+  to.index = GpuIndex(static_cast<GpuIndex::rep>(from.index()));
+  to.type = from.type();
+  to.cores = get_list<std::uint32_t>(from.cores());
+  return to;
+}
+
+void put(const Inventory& from, storage::Inventory& to) {
+  to.set_cpus(from.cpus);
+  to.set_memory(from.memory.value());
+  put_messages(from.gpus, to.mutable_gpus());
+  put_list(from.features, to.mutable_features());
+}
+
+Inventory get(const storage::Inventory& from, Complaint& complaint) {
+  Inventory to;
+  to.cpus = from.cpus();
+  to.memory = Bytes(from.memory());
+  to.gpus = get_messages<Gpu>(from.gpus(), complaint);
+  to.features = get_list<std::string>(from.features());
+  return to;
+}
+
+void put(const Charge& from, storage::Charge& to) {
+  put(from.attempt, *to.mutable_attempt());
+  to.set_fence(from.fence.value());
+  to.set_cpus(from.cpus);
+  to.set_memory(from.memory.value());
+  put_ids(from.gpus, to.mutable_gpus());
+  put_list(from.cpu_ids, to.mutable_cpu_ids());
+}
+
+Charge get(const storage::Charge& from, Complaint& complaint) {
+  Charge to;
+  to.attempt = get(from.attempt(), complaint);
+  to.fence = Fence(from.fence());
+  to.cpus = from.cpus();
+  to.memory = Bytes(from.memory());
+  to.gpus = get_ids<GpuIndex>(from.gpus());
+  to.cpu_ids = get_list<std::uint32_t>(from.cpu_ids());
+  return to;
+}
+
+void put(const Node& from, storage::Node& to) {
+  to.set_id(from.id.value());
+  to.set_name(from.name);
+  put(from.configured, *to.mutable_configured());
+  put(from.inventory, *to.mutable_inventory());
+  to.set_incarnation(from.incarnation);
+  to.set_incarnation_tag(from.incarnation_tag);
+  to.set_can_freeze(from.can_freeze);
+  to.set_admin(number(from.admin));
+  to.set_contact(number(from.contact));
+  to.set_reason(from.reason);
+  if (from.reason_by) to.set_reason_by(from.reason_by->value());
+  if (from.reason_at) to.set_reason_at(micros(*from.reason_at));
+  if (from.registered_at) to.set_registered_at(micros(*from.registered_at));
+  to.set_address(from.address);
+  to.set_version_text(from.version_text);
+  put_messages(from.charges, to.mutable_charges());
+  to.set_version(from.version.value());
+}
+
+Node get(const storage::Node& from, Complaint& complaint) {
+  Node to;
+  to.id = NodeId(from.id());
+  to.name = from.name();
+  to.configured = get(from.configured(), complaint);
+  to.inventory = get(from.inventory(), complaint);
+  to.incarnation = from.incarnation();
+  to.incarnation_tag = from.incarnation_tag();
+  to.can_freeze = from.can_freeze();
+  to.admin = complaint.check(from.admin(), AdminState::down, "administrative state");
+  to.contact = complaint.check(from.contact(), Contact::lost, "contact state");
+  to.reason = from.reason();
+  if (from.has_reason_by()) to.reason_by = UserId(from.reason_by());
+  if (from.has_reason_at()) to.reason_at = to_time(from.reason_at());
+  if (from.has_registered_at()) to.registered_at = to_time(from.registered_at());
+  to.address = from.address();
+  to.version_text = from.version_text();
+  to.charges = get_messages<Charge>(from.charges(), complaint);
+  to.version = Lsn(from.version());
+  return to;
+}
+
+void put(const Partition& from, storage::Partition& to) {
+  to.set_name(from.name);
+  put_list(from.nodes, to.mutable_nodes());
+  to.set_is_default(from.is_default);
+  to.set_up(from.up);
+  to.set_tier(from.tier);
+  to.set_priority(from.priority);
+  if (from.max_time) to.set_max_time(from.max_time->count());
+  if (from.default_time) to.set_default_time(from.default_time->count());
+  if (from.max_nodes) to.set_max_nodes(*from.max_nodes);
+  to.set_min_nodes(from.min_nodes);
+  to.set_default_memory_per_cpu(from.default_memory_per_cpu.value());
+  to.set_exclusive(from.exclusive);
+  put_list(from.allow_groups, to.mutable_allow_groups());
+}
+
+Partition get(const storage::Partition& from, Complaint&) {
+  Partition to;
+  to.name = from.name();
+  to.nodes = get_list<std::string>(from.nodes());
+  to.is_default = from.is_default();
+  to.up = from.up();
+  to.tier = from.tier();
+  to.priority = from.priority();
+  if (from.has_max_time()) to.max_time = Seconds(from.max_time());
+  if (from.has_default_time()) to.default_time = Seconds(from.default_time());
+  if (from.has_max_nodes()) to.max_nodes = from.max_nodes();
+  to.min_nodes = from.min_nodes();
+  to.default_memory_per_cpu = Bytes(from.default_memory_per_cpu());
+  to.exclusive = from.exclusive();
+  to.allow_groups = get_list<std::string>(from.allow_groups());
+  return to;
+}
+
+void put(const Tres& from, storage::Tres& to) {
+  to.set_id(from.id.value());
+  to.set_name(from.name);
+}
+
+Tres get(const storage::Tres& from, Complaint&) {
+  return Tres{TresId(from.id()), from.name()};
+}
+
+void put(const RequestKey& from, storage::RequestKey& to) {
+  to.set_uid(from.uid.value());
+  to.set_id(from.id);
+}
+
+RequestKey get(const storage::RequestKey& from, Complaint&) {
+  return RequestKey{UserId(from.uid()), from.id()};
+}
+
+void put(const Request& from, storage::Request& to) {
+  put(from.key, *to.mutable_key());
+  to.set_digest(to_bytes(from.digest));
+  to.set_at(micros(from.at));
+  to.set_expires(micros(from.expires));
+  to.set_error_code(number(from.error.code));
+  to.set_error_message(from.error.message);
+  to.set_failed(from.failed);
+  put_messages(from.jobs, to.mutable_jobs());
+  to.set_text(from.text);
+}
+
+Request get(const storage::Request& from, Complaint& complaint) {
+  Request to;
+  to.key = get(from.key(), complaint);
+  to.digest = to_digest<32>(from.digest(), "a request's digest", complaint);
+  to.at = to_time(from.at());
+  to.expires = to_time(from.expires());
+  to.error.code = complaint.check(from.error_code(), ErrorCode::internal, "error code");
+  to.error.message = from.error_message();
+  to.failed = from.failed();
+  to.jobs = get_messages<JobKey>(from.jobs(), complaint);
+  to.text = from.text();
+  return to;
+}
+
+void put(const AuditEntry& from, storage::AuditEntry& to) {
+  to.set_at(micros(from.at));
+  to.set_uid(from.uid.value());
+  to.set_user(from.user);
+  to.set_host(from.host);
+  to.set_action(from.action);
+  to.set_subject(from.subject);
+  to.set_outcome(from.outcome);
+}
+
+AuditEntry get(const storage::AuditEntry& from, Complaint&) {
+  AuditEntry to;
+  to.at = to_time(from.at());
+  to.uid = UserId(from.uid());
+  to.user = from.user();
+  to.host = from.host();
+  to.action = from.action();
+  to.subject = from.subject();
+  to.outcome = from.outcome();
+  return to;
+}
+
+}  // namespace ares::proto

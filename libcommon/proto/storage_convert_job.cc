@@ -1,0 +1,336 @@
+#include "proto/storage_records.h"
+
+namespace ares::proto {
+
+void put(const JobKey& from, storage::JobKey& to) {
+  to.set_job(from.job.value());
+  if (!from.task.is_none()) to.set_task(from.task.value);
+}
+
+JobKey get(const storage::JobKey& from, Complaint&) {
+  JobKey to;
+  to.job = JobId(from.job());
+  if (from.has_task()) to.task = TaskIndex{from.task()};
+  return to;
+}
+
+void put(const AttemptKey& from, storage::AttemptKey& to) {
+  put(from.job, *to.mutable_job());
+  to.set_attempt(from.attempt.value());
+}
+
+AttemptKey get(const storage::AttemptKey& from, Complaint& complaint) {
+  return AttemptKey{get(from.job(), complaint), AttemptNo(from.attempt())};
+}
+
+void put(const IntervalSet& from, storage::IntervalSet& to) {
+  for (const auto& interval : from.intervals()) {
+    auto& out = *to.add_intervals();
+    out.set_first(interval.first);
+    out.set_last(interval.last);
+  }
+}
+
+IntervalSet get(const storage::IntervalSet& from, Complaint& complaint) {
+  IntervalSet to;
+  for (const auto& interval : from.intervals()) {
+    if (interval.first() > interval.last())
+      complaint.raise("an interval ends before it begins");
+    else
+      to.insert(interval.first(), interval.last());
+  }
+  return to;
+}
+
+void put(const GpuRequest& from, storage::GpuRequest& to) {
+  to.set_type(from.type);
+  to.set_count(from.count);
+}
+
+GpuRequest get(const storage::GpuRequest& from, Complaint&) {
+  return GpuRequest{from.type(), from.count()};
+}
+
+void put(const Dependency& from, storage::Dependency& to) {
+  to.set_kind(number(from.kind));
+  put(from.target, *to.mutable_target());
+}
+
+Dependency get(const storage::Dependency& from, Complaint& complaint) {
+  Dependency to;
+  to.kind = complaint.check(from.kind(), DependencyKind::after, "dependency kind");
+  to.target = get(from.target(), complaint);
+  return to;
+}
+
+void put(const ResourceLimit& from, storage::ResourceLimit& to) {
+  to.set_resource(from.resource);
+  to.set_soft(from.soft);
+}
+
+ResourceLimit get(const storage::ResourceLimit& from, Complaint&) {
+  return ResourceLimit{from.resource(), from.soft()};
+}
+
+void put(const JobSpec& from, storage::JobSpec& to) {
+  to.set_name(from.name);
+  to.set_uid(from.uid.value());
+  to.set_gid(from.gid.value());
+  to.set_user(from.user);
+  to.set_account(from.account);
+  to.set_qos(from.qos);
+  to.set_comment(from.comment);
+  put_list(from.partitions, to.mutable_partitions());
+  to.set_min_nodes(from.min_nodes);
+  to.set_max_nodes(from.max_nodes);
+  to.set_tasks(from.tasks);
+  to.set_cpus_per_task(from.cpus_per_task);
+  to.set_tasks_per_node(from.tasks_per_node);
+  if (from.memory_per_node) to.set_memory_per_node(from.memory_per_node->value());
+  if (from.memory_per_cpu) to.set_memory_per_cpu(from.memory_per_cpu->value());
+  put_messages(from.gpus_per_node, to.mutable_gpus_per_node());
+  put_messages(from.gpus_total, to.mutable_gpus_total());
+  to.set_exclusive(from.exclusive);
+  put_list(from.required_nodes, to.mutable_required_nodes());
+  put_list(from.excluded_nodes, to.mutable_excluded_nodes());
+  put_list(from.features, to.mutable_features());
+  if (from.time_limit) to.set_time_limit(from.time_limit->count());
+  if (from.begin) to.set_begin(micros(*from.begin));
+  put_messages(from.dependencies, to.mutable_dependencies());
+  to.set_kill_on_invalid_dependency(from.kill_on_invalid_dependency);
+  if (from.priority) to.set_priority(*from.priority);
+  to.set_nice(from.nice);
+  to.set_hold(from.hold);
+  to.set_requeue(from.requeue);
+  if (from.array) put(*from.array, *to.mutable_array());
+  to.set_array_throttle(from.array_throttle);
+  to.set_script(to_bytes(from.script));
+  to.set_environment(to_bytes(from.environment));
+  put_list(from.arguments, to.mutable_arguments());
+  to.set_submit_dir(from.submit_dir);
+  to.set_work_dir(from.work_dir);
+  to.set_std_in(from.std_in);
+  to.set_std_out(from.std_out);
+  to.set_std_err(from.std_err);
+  to.set_open_mode(number(from.open_mode));
+  to.set_umask(from.umask);
+  put_messages(from.limits, to.mutable_limits());
+  to.set_submit_host(from.submit_host);
+  to.set_submit_zone(from.submit_zone);
+  to.set_command(from.command);
+}
+
+JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
+  JobSpec to;
+  to.name = from.name();
+  to.uid = UserId(from.uid());
+  to.gid = GroupId(from.gid());
+  to.user = from.user();
+  to.account = from.account();
+  to.qos = from.qos();
+  to.comment = from.comment();
+  to.partitions = get_list<std::string>(from.partitions());
+  to.min_nodes = from.min_nodes();
+  to.max_nodes = from.max_nodes();
+  to.tasks = from.tasks();
+  to.cpus_per_task = from.cpus_per_task();
+  to.tasks_per_node = from.tasks_per_node();
+  if (from.has_memory_per_node()) to.memory_per_node = Bytes(from.memory_per_node());
+  if (from.has_memory_per_cpu()) to.memory_per_cpu = Bytes(from.memory_per_cpu());
+  to.gpus_per_node = get_messages<GpuRequest>(from.gpus_per_node(), complaint);
+  to.gpus_total = get_messages<GpuRequest>(from.gpus_total(), complaint);
+  to.exclusive = from.exclusive();
+  to.required_nodes = get_list<std::string>(from.required_nodes());
+  to.excluded_nodes = get_list<std::string>(from.excluded_nodes());
+  to.features = get_list<std::string>(from.features());
+  if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
+  if (from.has_begin()) to.begin = to_time(from.begin());
+  to.dependencies = get_messages<Dependency>(from.dependencies(), complaint);
+  to.kill_on_invalid_dependency = from.kill_on_invalid_dependency();
+  if (from.has_priority()) to.priority = from.priority();
+  to.nice = from.nice();
+  to.hold = from.hold();
+  to.requeue = from.requeue();
+  if (from.has_array()) to.array = get(from.array(), complaint);
+  to.array_throttle = from.array_throttle();
+  to.script = to_digest<32>(from.script(), "a script's digest", complaint);
+  to.environment = to_digest<32>(from.environment(), "an environment's digest", complaint);
+  to.arguments = get_list<std::string>(from.arguments());
+  to.submit_dir = from.submit_dir();
+  to.work_dir = from.work_dir();
+  to.std_in = from.std_in();
+  to.std_out = from.std_out();
+  to.std_err = from.std_err();
+  to.open_mode = complaint.check(from.open_mode(), OpenMode::append, "open mode");
+  to.umask = from.umask();
+  to.limits = get_messages<ResourceLimit>(from.limits(), complaint);
+  to.submit_host = from.submit_host();
+  to.submit_zone = from.submit_zone();
+  to.command = from.command();
+  return to;
+}
+
+void put(const ExitStatus& from, storage::ExitStatus& to) {
+  to.set_code(from.code);
+  to.set_signal(from.signal);
+  to.set_out_of_memory(from.out_of_memory);
+  to.set_timed_out(from.timed_out);
+}
+
+ExitStatus get(const storage::ExitStatus& from, Complaint&) {
+  return ExitStatus{from.code(), from.signal(), from.out_of_memory(), from.timed_out()};
+}
+
+void put(const Usage& from, storage::Usage& to) {
+  to.set_user_cpu(from.user_cpu.count());
+  to.set_system_cpu(from.system_cpu.count());
+  to.set_max_rss(from.max_rss.value());
+}
+
+Usage get(const storage::Usage& from, Complaint&) {
+  return Usage{Duration(from.user_cpu()), Duration(from.system_cpu()), Bytes(from.max_rss())};
+}
+
+void put(const NodeShare& from, storage::NodeShare& to) {
+  to.set_node(from.node.value());
+  to.set_cpus(from.cpus);
+  put_list(from.cpu_ids, to.mutable_cpu_ids());
+  to.set_memory(from.memory.value());
+  put_ids(from.gpus, to.mutable_gpus());
+  to.set_tasks(from.tasks);
+  to.set_incarnation(from.incarnation);
+  to.set_phase(number(from.phase));
+  put(from.usage, *to.mutable_usage());
+}
+
+NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
+  NodeShare to;
+  to.node = NodeId(from.node());
+  to.cpus = from.cpus();
+  to.cpu_ids = get_list<std::uint32_t>(from.cpu_ids());
+  to.memory = Bytes(from.memory());
+  to.gpus = get_ids<GpuIndex>(from.gpus());
+  to.tasks = from.tasks();
+  to.incarnation = from.incarnation();
+  to.phase = complaint.check(from.phase(), SharePhase::fenced, "phase of a node's share");
+  to.usage = get(from.usage(), complaint);
+  return to;
+}
+
+void put(const Allocation& from, storage::Allocation& to) {
+  to.set_fence(from.fence.value());
+  to.set_partition(from.partition);
+  to.set_at(micros(from.at));
+  put_messages(from.nodes, to.mutable_nodes());
+  if (from.time_limit) to.set_time_limit(from.time_limit->count());
+}
+
+Allocation get(const storage::Allocation& from, Complaint& complaint) {
+  Allocation to;
+  to.fence = Fence(from.fence());
+  to.partition = from.partition();
+  to.at = to_time(from.at());
+  to.nodes = get_messages<NodeShare>(from.nodes(), complaint);
+  if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
+  return to;
+}
+
+void put(const Ending& from, storage::Ending& to) {
+  to.set_state(number(from.state));
+  to.set_reason(number(from.reason));
+  if (from.by) to.set_by(from.by->value());
+  to.set_requeue(from.requeue);
+  to.set_hold(number(from.hold));
+  to.set_node_fault(from.node_fault);
+}
+
+Ending get(const storage::Ending& from, Complaint& complaint) {
+  Ending to;
+  to.state = complaint.check(from.state(), JobState::deadline, "job state");
+  to.reason = complaint.check(from.reason(), Reason::invalid_partition, "reason");
+  if (from.has_by()) to.by = UserId(from.by());
+  to.requeue = from.requeue();
+  to.hold = complaint.check(from.hold(), Hold::admin, "hold");
+  to.node_fault = from.node_fault();
+  return to;
+}
+
+void put(const ArrayState& from, storage::ArrayState& to) {
+  put(from.waiting, *to.mutable_waiting());
+  to.set_throttle(from.throttle);
+  to.set_active(from.active);
+  to.set_holding(from.holding);
+  to.set_completed(from.completed);
+  to.set_unsuccessful(from.unsuccessful);
+}
+
+ArrayState get(const storage::ArrayState& from, Complaint& complaint) {
+  ArrayState to;
+  to.waiting = get(from.waiting(), complaint);
+  to.throttle = from.throttle();
+  to.active = from.active();
+  to.holding = from.holding();
+  to.completed = from.completed();
+  to.unsuccessful = from.unsuccessful();
+  return to;
+}
+
+void put(const Job& from, storage::Job& to) {
+  put(from.key, *to.mutable_key());
+  to.set_own_id(from.own_id.value());
+  to.set_state(number(from.state));
+  to.set_reason(number(from.reason));
+  to.set_hold(number(from.hold));
+  to.set_priority(from.priority);
+  to.set_priority_set(from.priority_set);
+  if (from.time_limit) to.set_time_limit(from.time_limit->count());
+  put_messages(from.waiting_for, to.mutable_waiting_for());
+  to.set_dependency_failed(from.dependency_failed);
+  if (from.array_rank) to.set_array_rank(*from.array_rank);
+  to.set_submitted(micros(from.submitted));
+  to.set_eligible(micros(from.eligible));
+  if (from.started) to.set_started(micros(*from.started));
+  if (from.ended) to.set_ended(micros(*from.ended));
+  to.set_attempt(from.attempt.value());
+  to.set_restarts(from.restarts);
+  to.set_launch_failures(from.launch_failures);
+  to.set_not_before(micros(from.not_before));
+  put_ids(from.excluded, to.mutable_excluded());
+  if (from.allocation) put(*from.allocation, *to.mutable_allocation());
+  if (from.ending) put(*from.ending, *to.mutable_ending());
+  put(from.exit, *to.mutable_exit());
+  if (from.array) put(*from.array, *to.mutable_array());
+  to.set_version(from.version.value());
+}
+
+Job get(const storage::Job& from, Complaint& complaint) {
+  Job to;
+  to.key = get(from.key(), complaint);
+  to.own_id = JobId(from.own_id());
+  to.state = complaint.check(from.state(), JobState::deadline, "job state");
+  to.reason = complaint.check(from.reason(), Reason::invalid_partition, "reason");
+  to.hold = complaint.check(from.hold(), Hold::admin, "hold");
+  to.priority = from.priority();
+  to.priority_set = from.priority_set();
+  if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
+  to.waiting_for = get_messages<Dependency>(from.waiting_for(), complaint);
+  to.dependency_failed = from.dependency_failed();
+  if (from.has_array_rank()) to.array_rank = from.array_rank();
+  to.submitted = to_time(from.submitted());
+  to.eligible = to_time(from.eligible());
+  if (from.has_started()) to.started = to_time(from.started());
+  if (from.has_ended()) to.ended = to_time(from.ended());
+  to.attempt = AttemptNo(from.attempt());
+  to.restarts = from.restarts();
+  to.launch_failures = from.launch_failures();
+  to.not_before = to_time(from.not_before());
+  to.excluded = get_ids<NodeId>(from.excluded());
+  if (from.has_allocation()) to.allocation = get(from.allocation(), complaint);
+  if (from.has_ending()) to.ending = get(from.ending(), complaint);
+  to.exit = get(from.exit(), complaint);
+  if (from.has_array()) to.array = get(from.array(), complaint);
+  to.version = Lsn(from.version());
+  return to;
+}
+
+}  // namespace ares::proto

@@ -1,0 +1,75 @@
+// Model records to storage messages and back, one pair of overloads a type.
+// Included by the storage_convert*.cc files only: it carries protobuf. Pure functions; any thread.
+#pragma once
+
+#include "model/job.h"
+#include "model/node.h"
+#include "model/request.h"
+#include "proto/gen/storage.pb.h"
+#include "proto/storage_fields.h"
+
+namespace ares::proto {
+
+void put(const JobKey& from, storage::JobKey& to);
+void put(const AttemptKey& from, storage::AttemptKey& to);
+void put(const IntervalSet& from, storage::IntervalSet& to);
+void put(const GpuRequest& from, storage::GpuRequest& to);
+void put(const Dependency& from, storage::Dependency& to);
+void put(const ResourceLimit& from, storage::ResourceLimit& to);
+void put(const JobSpec& from, storage::JobSpec& to);
+void put(const ExitStatus& from, storage::ExitStatus& to);
+void put(const Usage& from, storage::Usage& to);
+void put(const NodeShare& from, storage::NodeShare& to);
+void put(const Allocation& from, storage::Allocation& to);
+void put(const Ending& from, storage::Ending& to);
+void put(const ArrayState& from, storage::ArrayState& to);
+void put(const Job& from, storage::Job& to);
+void put(const Gpu& from, storage::Gpu& to);
+void put(const Inventory& from, storage::Inventory& to);
+void put(const Charge& from, storage::Charge& to);
+void put(const Node& from, storage::Node& to);
+void put(const Partition& from, storage::Partition& to);
+void put(const Tres& from, storage::Tres& to);
+void put(const RequestKey& from, storage::RequestKey& to);
+void put(const Request& from, storage::Request& to);
+void put(const AuditEntry& from, storage::AuditEntry& to);
+
+JobKey get(const storage::JobKey& from, Complaint& complaint);
+AttemptKey get(const storage::AttemptKey& from, Complaint& complaint);
+IntervalSet get(const storage::IntervalSet& from, Complaint& complaint);
+GpuRequest get(const storage::GpuRequest& from, Complaint& complaint);
+Dependency get(const storage::Dependency& from, Complaint& complaint);
+ResourceLimit get(const storage::ResourceLimit& from, Complaint& complaint);
+JobSpec get(const storage::JobSpec& from, Complaint& complaint);
+ExitStatus get(const storage::ExitStatus& from, Complaint& complaint);
+Usage get(const storage::Usage& from, Complaint& complaint);
+NodeShare get(const storage::NodeShare& from, Complaint& complaint);
+Allocation get(const storage::Allocation& from, Complaint& complaint);
+Ending get(const storage::Ending& from, Complaint& complaint);
+ArrayState get(const storage::ArrayState& from, Complaint& complaint);
+Job get(const storage::Job& from, Complaint& complaint);  // without its specification
+Gpu get(const storage::Gpu& from, Complaint& complaint);
+Inventory get(const storage::Inventory& from, Complaint& complaint);
+Charge get(const storage::Charge& from, Complaint& complaint);
+Node get(const storage::Node& from, Complaint& complaint);
+Partition get(const storage::Partition& from, Complaint& complaint);
+Tres get(const storage::Tres& from, Complaint& complaint);
+RequestKey get(const storage::RequestKey& from, Complaint& complaint);
+Request get(const storage::Request& from, Complaint& complaint);
+AuditEntry get(const storage::AuditEntry& from, Complaint& complaint);
+
+// Repeated messages, converted by the overloads of put() and get().
+template <class From, class To>
+void put_messages(const From& from, To* to) {
+  to->Reserve(static_cast<int>(from.size()));
+  for (const auto& value : from) put(value, *to->Add());
+}
+template <class T, class From, class... Context>
+std::vector<T> get_messages(const From& from, Context&... context) {
+  std::vector<T> values;
+  values.reserve(static_cast<std::size_t>(from.size()));
+  for (const auto& value : from) values.push_back(get(value, context...));
+  return values;
+}
+
+}  // namespace ares::proto

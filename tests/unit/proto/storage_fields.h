@@ -1,0 +1,97 @@
+// The fields of every stored type, named once, so that tests can fill and compare all of them.
+// A structured binding must name exactly as many fields as the type has: a field added to the model
+// does not compile here until it is named, and a named field that the conversion forgets fails the
+// round trip. Test code; one thread.
+#pragma once
+
+#include <tuple>
+
+#include "model/event.h"
+#include "model/job.h"
+#include "model/node.h"
+#include "model/request.h"
+
+namespace ares::testing {
+
+template <class T>
+struct Fields {
+  static constexpr bool known = false;
+};
+
+// tie(value) gives references to all fields, constant ones for a constant value.
+#define ARES_FIELDS(Type, ...)          \
+  template <>                           \
+  struct Fields<Type> {                 \
+    static constexpr bool known = true; \
+    template <class V>                  \
+    static auto tie(V& value) {         \
+      auto& [__VA_ARGS__] = value;      \
+      return std::tie(__VA_ARGS__);     \
+    }                                   \
+  };
+
+ARES_FIELDS(JobKey, a, b)
+ARES_FIELDS(AttemptKey, a, b)
+ARES_FIELDS(GpuRequest, a, b)
+ARES_FIELDS(Dependency, a, b)
+ARES_FIELDS(ResourceLimit, a, b)
+ARES_FIELDS(JobSpec, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1, c2,
+            c3, c4, c5, c6, c7, c8, c9, d1, d2, d3, d4, d5, d6, d7, d8, d9, e1, e2, e3, e4, e5, e6,
+            e7, e8, e9)
+ARES_FIELDS(ExitStatus, a, b, c, d)
+ARES_FIELDS(Usage, a, b, c)
+ARES_FIELDS(NodeShare, a, b, c, d, e, f, g, h, i)
+ARES_FIELDS(Allocation, a, b, c, d, e)
+ARES_FIELDS(Ending, a, b, c, d, e, f)
+ARES_FIELDS(ArrayState, a, b, c, d, e, f)
+ARES_FIELDS(Job, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1, c2, c3,
+            c4, c5, c6, c7, c8)
+ARES_FIELDS(Attempt, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4)
+ARES_FIELDS(Gpu, a, b, c)
+ARES_FIELDS(Inventory, a, b, c, d)
+ARES_FIELDS(Charge, a, b, c, d, e, f)
+ARES_FIELDS(Node, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8)
+ARES_FIELDS(Partition, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4)
+ARES_FIELDS(Tres, a, b)
+ARES_FIELDS(RequestKey, a, b)
+ARES_FIELDS(Request, a, b, c, d, e, f, g, h)
+ARES_FIELDS(Error, a, b)
+ARES_FIELDS(AuditEntry, a, b, c, d, e, f, g)
+
+ARES_FIELDS(ControllerActivated, a, b, c)
+ARES_FIELDS(ConfigApplied, a, b, c)
+ARES_FIELDS(ConfigApplied::ConfiguredNode, a, b, c)
+ARES_FIELDS(TresDefined, a)
+ARES_FIELDS(Submitted, a, b, c, d, e, f)
+ARES_FIELDS(TaskSplit, a, b)
+ARES_FIELDS(Held, a, b, c)
+ARES_FIELDS(Released, a)
+ARES_FIELDS(Modified, a, b, c, d)
+ARES_FIELDS(DependencyMet, a, b)
+ARES_FIELDS(DependencyFailed, a, b)
+ARES_FIELDS(Allocated, a, b, c, d, e)
+ARES_FIELDS(NodeReady, a, b)
+ARES_FIELDS(Started, a)
+ARES_FIELDS(NodeRunning, a, b)
+ARES_FIELDS(LaunchFailed, a, b, c, d)
+ARES_FIELDS(EndingBegan, a, b)
+ARES_FIELDS(BatchFinished, a, b, c, d)
+ARES_FIELDS(NodeReleased, a, b, c)
+ARES_FIELDS(NodeFenced, a, b)
+ARES_FIELDS(ChargeCleared, a, b)
+ARES_FIELDS(Ended, a, b, c, d)
+ARES_FIELDS(Requeued, a, b, c, d)
+ARES_FIELDS(Signalled, a, b, c)
+ARES_FIELDS(Forgotten, a)
+ARES_FIELDS(NodeRegistered, a, b, c, d, e, f, g, h)
+ARES_FIELDS(NodeAdminSet, a, b, c, d)
+ARES_FIELDS(NodeLost, a)
+ARES_FIELDS(LateResult, a, b, c, d)
+ARES_FIELDS(RequestRecorded, a)
+ARES_FIELDS(RequestExpired, a)
+ARES_FIELDS(Audited, a)
+ARES_FIELDS(PlanPass, a, b, c)
+
+#undef ARES_FIELDS
+
+}  // namespace ares::testing
