@@ -20,6 +20,9 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kUnits = {{
     {"week", 7 * 86400},
 }};
 
+// Far beyond any use, and far within what microseconds in 64 bits can count.
+constexpr seconds kMaxOffset = std::chrono::years(1000);
+
 struct Clock {
   int hour = 0, minute = 0, second = 0;
 };
@@ -186,6 +189,7 @@ std::optional<Time> parse_offset(Cursor cursor, Time now) {
   }
   if (!cursor.done()) return std::nullopt;
   const seconds offset(*count * unit);
+  if (offset > kMaxOffset) return std::nullopt;
   return minus ? now - offset : now + offset;
 }
 

@@ -23,8 +23,9 @@ enum class TimeOfDay {
 //   elevenses, fika, teatime, HH:MM[:SS][am|pm]    by `rule` YYYY-MM-DD[THH:MM[:SS]], a space may
 //   stand for the T; a trailing Z means UTC MM/DD[/YY][-HH:MM[:SS]]                 this year, or
 //   20YY
-// now±days are multiples of 24 hours. A local time that a clock change skips or repeats is taken as
-// the C library does. invalid_argument for anything else, and for days and times that do not exist.
+// now±days are multiples of 24 hours, at most 1000 years. A local time that a clock change skips or
+// repeats is taken as the C library does. invalid_argument for anything else, and for days and
+// times that do not exist.
 Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule = TimeOfDay::upcoming);
 
 // "YYYY-MM-DDTHH:MM:SS" in the process's time zone, as accounting and queue listings print it.
