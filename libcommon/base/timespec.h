@@ -18,14 +18,16 @@ enum class TimeOfDay {
 };
 
 // Forms, in any case:
-//   now, now+COUNT[UNIT], now-COUNT[UNIT]   UNIT is second(s) (the default), minute(s), hour(s),
-//   day(s), week(s) today, tomorrow                         00:00 of that day midnight, noon,
-//   elevenses, fika, teatime, HH:MM[:SS][am|pm]    by `rule` YYYY-MM-DD[THH:MM[:SS]], a space may
-//   stand for the T; a trailing Z means UTC MM/DD[/YY][-HH:MM[:SS]]                 this year, or
-//   20YY
-// now±days are multiples of 24 hours, at most 1000 years. A local time that a clock change skips or
-// repeats is taken as the C library does. invalid_argument for anything else, and for days and
-// times that do not exist.
+//   now, now+COUNT[UNIT], now-COUNT[UNIT]
+//       UNIT is second(s), the default, minute(s), hour(s), day(s) or week(s); at most 1000 years
+//   today, tomorrow                     00:00 of that day
+//   midnight, elevenses, noon, fika, teatime, HH:MM[:SS][am|pm]
+//       what that means once it has passed today is for `rule` to say
+//   YYYY-MM-DD[THH:MM[:SS]]             a space may stand for the T; a trailing Z means UTC
+//   MM/DD[/YY][-HH:MM[:SS]]             this year, or 20YY
+// A day after `now` is 24 hours. A local time that a clock change skips or repeats is taken as the
+// C library does.
+// invalid_argument for anything else, and for days and times that do not exist.
 Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule = TimeOfDay::upcoming);
 
 // "YYYY-MM-DDTHH:MM:SS" in the process's time zone, as accounting and queue listings print it.
