@@ -54,8 +54,8 @@ FORBIDDEN_INCLUDES = [
     (PURE, r"thread|mutex|shared_mutex|atomic|condition_variable|future|semaphore|latch|barrier|stop_token", THREADS),
     (PURE, r"pthread\.h|sched\.h|semaphore\.h", THREADS),
     (PURE, r"ctime|time\.h|random", CLOCKS + "; so is chance"),
-    (PURE, r"sys/.*|unistd\.h|fcntl\.h|poll\.h|signal\.h|csignal|netinet/.*|arpa/.*|netdb\.h|pwd\.h|grp\.h", WORLD),
-    (PURE, r"iostream|fstream|filesystem|cstdio|stdio\.h|dlfcn\.h|spdlog/.*", WORLD),
+    (PURE, r"sys/.*|unistd\.h|fcntl\.h|poll\.h|netinet/.*|arpa/.*|netdb\.h|pwd\.h|grp\.h", WORLD),
+    (PURE, r"iostream|fstream|filesystem|dlfcn\.h|spdlog/.*", WORLD),
     (NO_BIG_LIBRARIES, r"libpq-fe\.h|postgresql/.*|google/protobuf/.*|grpc.*", EDGE),
 ]
 
