@@ -68,6 +68,8 @@ class NodeAgent final : public ExecutorEvents {
     IntentRecord intent;
     AttemptReport report;
     bool kill_asked = false;
+    std::optional<Go> go_asked;            // sent to a leased attempt while no lease was live
+    std::optional<LaunchRefused> refusal;  // repeated for a repeated Prepare
   };
 
   void handle(const Prepare& message, Moment now);
@@ -80,11 +82,17 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const HeartbeatAck& message, Moment now);
   void handle(const Refused& message, Moment now);
 
-  Status accept(const Prepare& message, const UserIdentity& user, Moment now);
-  void supersede(const AttemptKey& newer, Fence fence, Moment now);
-  Entry* current(const AttemptKey& key, Fence fence);  // null when unknown or the message is stale
+  Status read_identity(Moment now);
+  void take_up(const AttemptKey& key, const AttemptReport* known, Moment now);
+  void answer_again(Entry& entry, Moment now);
+  Status write_records(const Prepare& message, const StepSpec& step, const IntentRecord& intent);
+  bool supersede(const LaunchSpec& newer, Moment now);  // false: a newer attempt is here already
+  Entry* current(const AttemptKey& key, Fence fence);   // null when unknown or of another fence
+  void launch(const StepSpec& step, Moment now);
   void see(Epoch epoch, Lsn lsn);
-  void refuse(const LaunchSpec& launch, bool node_fault, std::string cause);
+  void bury(const AttemptKey& key, Fence fence, const std::string& why, Moment now);
+  void refuse(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
+              Moment now);
   void progress(const AttemptReport& report);
   void heartbeat(Moment now);
   void send(FromNodeBody body);

@@ -36,6 +36,7 @@ class MemorySpool final : public Spool {
  private:
   std::map<AttemptKey, std::shared_ptr<Content>> directories_;
   std::optional<std::string> identity_;
+  std::vector<std::pair<AttemptKey, Fence>> forgotten_;
 };
 
 }  // namespace ares::node

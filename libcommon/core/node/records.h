@@ -163,6 +163,15 @@ struct Evidence {
 };
 AttemptPhase judge(const Evidence& evidence);
 
+constexpr bool has_ended(AttemptPhase phase) {
+  return phase == AttemptPhase::done || phase == AttemptPhase::never_ran ||
+         phase == AttemptPhase::lost;
+}
+
+// A report that says no more than this.
+AttemptReport bare_report(const AttemptKey& key, Fence fence, AttemptPhase phase,
+                          std::string detail = {});
+
 // Reads the directory and applies the table. `exit` is looked at again after the lock was found
 // free, because a supervisor may have finished in between. not_found when there is neither intent
 // nor tombstone: nothing was promised, the directory may go.

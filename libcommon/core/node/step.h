@@ -49,9 +49,9 @@ class StepMachine {
   StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tree,
               std::function<void(StepNotice)> notify);
 
-  // Takes the lock, creates `started`, forks the gated task, creates `task`. An error says why
-  // nothing was started; finished() is then true, the process ends, and the records tell what that
-  // means. already_exists: another supervisor has it.
+  // Checks the intent, takes the lock, creates `started`, forks the gated task, creates `task`. An
+  // error says why nothing was started; finished() is then true, the process ends, and the records
+  // tell what that means. already_exists: another supervisor has it.
   Status start(Moment now);
 
   void receive(const StepCommand& command, Moment now);

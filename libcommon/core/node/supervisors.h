@@ -65,9 +65,10 @@ class Supervisors final : public Executor {
     std::optional<AttemptReport> last;
   };
 
-  void tell(const AttemptKey& key, StepCommand command);
-  void look(const AttemptKey& key, Moment now);
-  void try_again(const AttemptKey& key, Watched& watched, const AttemptReport& report, Moment now);
+  void tell(const AttemptKey& key, StepCommand command, Moment now);
+  void look(const AttemptKey& key, Moment now, bool paused = false);
+  void try_again(const AttemptKey& key, Watched& watched, const AttemptReport& report, Moment now,
+                 bool paused);
 
   Spool& spool_;
   StepTransport& transport_;

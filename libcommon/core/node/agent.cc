@@ -1,0 +1,392 @@
+#include "core/node/agent.h"
+
+#include <algorithm>
+
+namespace ares::node {
+namespace {
+
+constexpr std::size_t kForgottenKept = 20'000;
+constexpr std::size_t kUnansweredKept = 64;
+
+bool jobs_fault(ErrorCode code) {
+  return code == ErrorCode::not_found || code == ErrorCode::permission_denied ||
+         code == ErrorCode::invalid_argument;
+}
+
+}  // namespace
+
+NodeAgent::NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplink)
+    : setup_(std::move(setup)), spool_(spool), users_(users), uplink_(uplink) {}
+
+// --- start --------------------------------------------------------------------------------------
+
+Status NodeAgent::recover(Executor& executor, Moment now) {
+  executor_ = &executor;
+  // Numbers no earlier life of this daemon used, so that an answer to one of its heartbeats cannot renew a lease from ours.
+  sequence_ = static_cast<std::uint64_t>(now.boot.time_since_epoch().count());
+  if (Status known = read_identity(now); !known) return known;
+
+  Result<std::vector<std::pair<AttemptKey, Fence>>> forgotten = spool_.forgotten();
+  if (!forgotten) return fail(forgotten.error());
+  for (const auto& [key, fence] : *forgotten) {
+    forgotten_.insert_or_assign(key, fence);
+    forgotten_order_.push_back(key);
+    see(Epoch(), Lsn(fence.value()));
+  }
+
+  std::map<AttemptKey, AttemptReport> known;
+  for (AttemptReport& report : executor.list(now)) known[report.attempt] = std::move(report);
+  Result<std::vector<AttemptKey>> keys = spool_.list();
+  if (!keys) return fail(keys.error());
+  for (const AttemptKey& key : *keys) {
+    auto it = known.find(key);
+    take_up(key, it == known.end() ? nullptr : &it->second, now);
+  }
+  return {};
+}
+
+Status NodeAgent::read_identity(Moment now) {
+  Result<std::string> text = spool_.read_identity();
+  if (text) {
+    Result<NodeIdentity> identity = decode_identity(*text);
+    if (!identity) return fail(identity.error());
+    identity_ = std::move(*identity);
+    if (identity_.boot_id == setup_.boot_id) return {};
+    ++identity_.incarnation;
+  } else {
+    if (text.error().code != ErrorCode::not_found) return fail(text.error());
+    // A new spool on an old name must still count on: seconds do, and Welcome corrects what they cannot know.
+    const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
+    identity_ = {.uuid = setup_.fresh_uuid,
+                 .boot_id = {},
+                 .incarnation = static_cast<std::uint64_t>(std::max<std::int64_t>(1, seconds)),
+                 .highest_epoch = {},
+                 .highest_lsn = {}};
+  }
+  identity_.boot_id = setup_.boot_id;
+  return spool_.write_identity(encode(identity_));
+}
+
+void NodeAgent::take_up(const AttemptKey& key, const AttemptReport* known, Moment now) {
+  auto remove = [&] {
+    executor_->release(key, now);
+    (void)spool_.remove(key);  // tried again at the next start
+  };
+  if (forgotten_.contains(key)) return remove();
+  Result<AttemptReport> report =
+      known ? Result<AttemptReport>(*known) : report_attempt(spool_, key, setup_.boot_id);
+  if (!report && report.error().code == ErrorCode::not_found) return remove();
+
+  Entry entry;
+  entry.intent.attempt = key;
+  entry.intent.rank = 1;
+  if (std::unique_ptr<AttemptDir> dir = spool_.open(key))
+    if (Result<std::string> text = dir->read(Record::intent))
+      if (Result<IntentRecord> intent = decode_intent(*text)) entry.intent = *intent;
+  if (report) {
+    entry.report = *report;
+    entry.intent.fence = report->fence;
+  } else {
+    entry.report = bare_report(key, entry.intent.fence, AttemptPhase::lost, report.error().message);
+  }
+  see(Epoch(), Lsn(entry.intent.fence.value()));
+  const bool start_again = entry.report.phase == AttemptPhase::accepted;
+  attempts_.insert_or_assign(key, std::move(entry));
+  if (!start_again) return;
+  std::unique_ptr<AttemptDir> dir = spool_.open(key);
+  Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
+  Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
+  if (step) launch(*step, now);
+}
+
+// --- the session --------------------------------------------------------------------------------
+
+void NodeAgent::connected(Moment now) {
+  connected_ = true;
+  welcomed_ = false;
+  sent_.clear();
+  heartbeat_at_ = now.boot + interval_;
+  send(Register{.name = setup_.name,
+                .incarnation_tag = identity_.uuid + "/" + identity_.boot_id,
+                .incarnation = identity_.incarnation,
+                .inventory = setup_.inventory,
+                .can_freeze = setup_.can_freeze,
+                .version = setup_.version,
+                .highest_epoch = identity_.highest_epoch,
+                .highest_lsn = identity_.highest_lsn,
+                .attempts = attempts()});
+}
+
+void NodeAgent::disconnected() {
+  connected_ = welcomed_ = false;
+  sent_.clear();
+  heartbeat_at_.reset();
+}
+
+void NodeAgent::receive(const ToNode& message, Moment now) {
+  if (message.node != setup_.name || message.epoch < identity_.highest_epoch) return;
+  see(message.epoch, Lsn());
+  std::visit([&](const auto& body) { handle(body, now); }, message.body);
+}
+
+void NodeAgent::tick(Moment now) {
+  if (!connected_ || !heartbeat_at_ || now.boot < *heartbeat_at_) return;
+  if (welcomed_)
+    heartbeat(now);
+  else
+    connected(now);  // the answer to Register is late: ask again
+}
+
+std::optional<BootTime> NodeAgent::next_deadline() const {
+  return connected_ ? heartbeat_at_ : std::nullopt;
+}
+
+void NodeAgent::handle(const Welcome& message, Moment now) {
+  if (message.incarnation > identity_.incarnation) {
+    NodeIdentity raised = identity_;
+    raised.incarnation = message.incarnation;
+    if (!spool_.write_identity(encode(raised))) return;  // Register is repeated, and this with it
+    identity_ = raised;
+  }
+  lease_ = message.lease;
+  interval_ = std::max(message.heartbeat, Seconds(1));
+  welcomed_ = true;
+  refused_.reset();
+  heartbeat(now);  // its answer gives the first lease
+}
+
+void NodeAgent::handle(const HeartbeatAck& message, Moment now) {
+  auto it = sent_.find(message.sequence);
+  if (it == sent_.end()) return;
+  // From its sending: the controller heard it later than that, and counts from then.
+  const BootTime until = it->second + lease_;
+  sent_.erase(sent_.begin(), std::next(it));
+  if (!lease_until_ || *lease_until_ < until) lease_until_ = until;
+  for (auto& [key, entry] : attempts_) {
+    if (!entry.intent.leased || has_ended(entry.report.phase)) continue;
+    executor_->renew_lease(key, *lease_until_, now);
+    if (entry.go_asked && entry.report.phase == AttemptPhase::ready)
+      executor_->go(*entry.go_asked, lease_until_, now);
+  }
+}
+
+void NodeAgent::handle(const Refused& message, Moment) {
+  refused_ = message.why;
+}
+
+void NodeAgent::heartbeat(Moment now) {
+  heartbeat_at_ = now.boot + interval_;
+  sent_[++sequence_] = now.boot;
+  if (sent_.size() > kUnansweredKept) sent_.erase(sent_.begin());
+  send(Heartbeat{sequence_, attempts()});
+}
+
+std::vector<AttemptReport> NodeAgent::attempts() const {
+  std::vector<AttemptReport> reports;
+  reports.reserve(attempts_.size());
+  for (const auto& [key, entry] : attempts_) reports.push_back(entry.report);
+  return reports;
+}
+
+void NodeAgent::progress(const AttemptReport& report) {
+  send(Progress{report});
+}
+
+void NodeAgent::send(FromNodeBody body) {
+  if (connected_) uplink_.send({setup_.name, identity_.incarnation, std::move(body)});
+}
+
+void NodeAgent::see(Epoch epoch, Lsn lsn) {
+  identity_.highest_lsn = std::max(identity_.highest_lsn, lsn);
+  if (epoch <= identity_.highest_epoch) return;
+  identity_.highest_epoch = epoch;
+  // Best effort: what it guards against is an old database under a new node, and a full disk must not stop running jobs.
+  (void)spool_.write_identity(encode(identity_));
+}
+
+// --- attempts -----------------------------------------------------------------------------------
+
+NodeAgent::Entry* NodeAgent::current(const AttemptKey& key, Fence fence) {
+  auto it = attempts_.find(key);
+  return it == attempts_.end() || it->second.intent.fence != fence ? nullptr : &it->second;
+}
+
+void NodeAgent::handle(const Prepare& message, Moment now) {
+  const LaunchSpec& launch_spec = message.launch;
+  const AttemptKey& key = launch_spec.attempt;
+  const Fence fence = launch_spec.fence;
+  if (auto it = attempts_.find(key); it != attempts_.end()) {
+    if (it->second.intent.fence == fence) answer_again(it->second, now);
+    return;  // another fence for the same attempt is an older or a restored database's: it gets no answer
+  }
+  auto decline = [&](const char* cause) { send(LaunchRefused{key, fence, true, cause}); };
+  if (forgotten_.contains(key)) return decline("the attempt has ended on this node already");
+  if (launch_spec.share.incarnation > identity_.incarnation) return;  // Welcome is on its way
+  if (launch_spec.share.incarnation < identity_.incarnation)
+    return decline("it was meant for the node before its restart");
+  if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
+  see(Epoch(), Lsn(fence.value()));
+
+  Result<UserIdentity> user = users_.find(launch_spec.spec->uid, launch_spec.spec->gid);
+  if (!user) return refuse(key, fence, !jobs_fault(user.error().code), user.error().message, now);
+  if (launch_spec.rank == 0 && !message.script)
+    return refuse(key, fence, true, "the controller sent no batch script", now);
+
+  const StepSpec step{launch_spec, std::move(*user), !setup_.inventory.gpus.empty()};
+  const IntentRecord intent{
+      key,     fence, identity_.incarnation, setup_.boot_id, launch_spec.rank, launch_spec.leased,
+      now.wall};
+  if (Status written = write_records(message, step, intent); !written) {
+    (void)spool_.remove(key);
+    return refuse(key, fence, true, "cannot write to the node's spool: " + written.error().message,
+                  now);
+  }
+  Entry entry;
+  entry.intent = intent;
+  entry.report = bare_report(key, fence, AttemptPhase::accepted);
+  attempts_.insert_or_assign(key, std::move(entry));
+  launch(step, now);
+}
+
+void NodeAgent::answer_again(Entry& entry, Moment now) {
+  if (entry.refusal) return send(*entry.refusal);
+  progress(entry.report);
+  if (entry.report.phase != AttemptPhase::accepted || entry.kill_asked) return;
+  std::unique_ptr<AttemptDir> dir = spool_.open(entry.intent.attempt);
+  Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
+  Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
+  if (step)
+    launch(*step, now);
+  else
+    launch_failed(entry.intent.attempt, entry.intent.fence, true, step.error().message, now);
+}
+
+Status NodeAgent::write_records(const Prepare& message, const StepSpec& step,
+                                const IntentRecord& intent) {
+  // What is there without an entry is a torn beginning: no intent, so no supervisor can have been elected.
+  if (Status removed = spool_.remove(intent.attempt); !removed) return removed;
+  Result<std::unique_ptr<AttemptDir>> dir = spool_.create(intent.attempt);
+  if (!dir) return fail(dir.error());
+  if (Status s = (*dir)->create(Record::spec, encode(step)); !s) return s;
+  if (intent.rank == 0) {
+    if (Status s = (*dir)->create(Record::script, *message.script); !s) return s;
+    const std::string_view environment =
+        message.environment ? std::string_view(*message.environment) : std::string_view();
+    if (Status s = (*dir)->create(Record::environment, environment); !s) return s;
+  }
+  return (*dir)->create(Record::intent, encode(intent));
+}
+
+void NodeAgent::launch(const StepSpec& step, Moment now) {
+  Status tried = executor_->launch(step, now);
+  if (tried) return;
+  launch_failed(step.launch.attempt, step.launch.fence, !jobs_fault(tried.error().code),
+                tried.error().message, now);
+}
+
+// The controller starts a job again only when its last attempt has ended or was fenced: what is still here of one is fenced, so it
+// must not wake up beside its successor.
+bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
+  std::vector<Kill> kills;
+  for (auto& [key, entry] : attempts_) {
+    if (key.job != newer.attempt.job) continue;
+    if (entry.intent.fence > newer.fence) return false;
+    if (!has_ended(entry.report.phase)) kills.push_back({key, entry.intent.fence, true});
+  }
+  for (const Kill& kill : kills) {
+    attempts_.at(kill.attempt).kill_asked = true;
+    executor_->kill(kill, now);
+  }
+  return true;
+}
+
+void NodeAgent::handle(const Go& message, Moment now) {
+  Entry* entry = current(message.attempt, message.fence);
+  if (!entry) return;
+  if (entry->report.phase != AttemptPhase::ready || entry->kill_asked)
+    return progress(entry->report);
+  entry->go_asked = message;
+  executor_->go(message, entry->intent.leased ? lease_until_ : std::nullopt, now);
+}
+
+void NodeAgent::handle(const Kill& message, Moment now) {
+  auto it = attempts_.find(message.attempt);
+  if (it == attempts_.end()) {
+    if (forgotten_.contains(message.attempt))
+      return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost,
+                                  "its end was reported and acknowledged before"));
+    bury(message.attempt, message.fence, "cancelled before it reached the node", now);
+    return progress(attempts_.at(message.attempt).report);
+  }
+  Entry& entry = it->second;
+  if (message.fence < entry.intent.fence) return;
+  if (has_ended(entry.report.phase)) return progress(entry.report);
+  entry.kill_asked = true;
+  executor_->kill(Kill{message.attempt, entry.intent.fence, message.immediately}, now);
+}
+
+void NodeAgent::handle(const Signal& message, Moment now) {
+  Entry* entry = current(message.attempt, message.fence);
+  if (entry && !has_ended(entry->report.phase)) executor_->signal(message, now);
+}
+
+void NodeAgent::handle(const SetLimit& message, Moment now) {
+  Entry* entry = current(message.attempt, message.fence);
+  if (entry && !has_ended(entry->report.phase)) executor_->set_limit(message, now);
+}
+
+void NodeAgent::handle(const Forget& message, Moment now) {
+  Entry* entry = current(message.attempt, message.fence);
+  if (!entry || !has_ended(entry->report.phase)) return;
+  // Remembered first: with the directory alone gone, a launch delayed on the way would find the attempt new.
+  (void)spool_.remember_forgotten(message.attempt, message.fence);
+  forgotten_.insert_or_assign(message.attempt, message.fence);
+  forgotten_order_.push_back(message.attempt);
+  if (forgotten_order_.size() > kForgottenKept) {
+    forgotten_.erase(forgotten_order_.front());
+    forgotten_order_.pop_front();
+  }
+  executor_->release(message.attempt, now);
+  (void)spool_.remove(message.attempt);  // if not now, then at the next start: it is in the list
+  attempts_.erase(message.attempt);
+}
+
+// --- what the executor says ---------------------------------------------------------------------
+
+void NodeAgent::attempt_changed(const AttemptReport& report, Moment) {
+  Entry* entry = current(report.attempt, report.fence);
+  if (!entry || has_ended(entry->report.phase) || entry->report == report) return;
+  if (report.phase < entry->report.phase) return;  // an old look, overtaken
+  entry->report = report;
+  progress(report);
+}
+
+void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
+                              const std::string& cause, Moment now) {
+  Entry* entry = current(key, fence);
+  if (!entry || entry->report.phase != AttemptPhase::accepted) return;
+  executor_->release(key, now);
+  (void)spool_.remove(key);
+  refuse(key, fence, node_fault, cause, now);
+}
+
+void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,
+                       const std::string& cause, Moment now) {
+  bury(key, fence, cause, now);
+  Entry& entry = attempts_.at(key);
+  entry.refusal = LaunchRefused{key, fence, node_fault, cause};
+  send(*entry.refusal);
+}
+
+// Leaves a tombstone, on the disk if there is room: whatever arrives for this attempt later finds that it never ran and never will.
+void NodeAgent::bury(const AttemptKey& key, Fence fence, const std::string& why, Moment now) {
+  if (Result<std::unique_ptr<AttemptDir>> dir = spool_.create(key))
+    (void)(*dir)->create(Record::cancelled, encode(CancelledRecord{fence, now.wall, why}));
+  Entry entry;
+  entry.intent.attempt = key;
+  entry.intent.fence = fence;
+  entry.report = bare_report(key, fence, AttemptPhase::never_ran, why);
+  attempts_.insert_or_assign(key, std::move(entry));
+}
+
+}  // namespace ares::node

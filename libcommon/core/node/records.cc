@@ -1,0 +1,296 @@
+#include "core/node/records.h"
+
+#include <charconv>
+
+#include "core/node/text_fields.h"
+
+namespace ares::node {
+namespace {
+
+constexpr std::array<std::string_view, kRecordCount> kFileNames = {
+    "spec", "script", "environment", "intent", "started", "task", "go", "exit", "cancelled"};
+
+void put_attempt(FieldWriter& out, const AttemptKey& key) {
+  out.put("job", key.job.job);
+  if (!key.job.task.is_none()) out.put("array_task", key.job.task.value);
+  out.put("attempt", key.attempt);
+}
+
+AttemptKey get_attempt(FieldReader& in) {
+  return {
+      {in.id<JobId>("job"), TaskIndex{in.number_or<std::uint32_t>("array_task", TaskIndex::kNone)}},
+      in.id<AttemptNo>("attempt")};
+}
+
+template <class T>
+Result<T> checked(const FieldReader& in, T value) {
+  if (Status status = in.status(); !status) return fail(status.error());
+  return value;
+}
+
+template <class T>
+bool parse_whole(std::string_view text, T& value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+}  // namespace
+
+std::string_view file_name(Record record) {
+  return kFileNames[static_cast<std::size_t>(record)];
+}
+
+std::string encode(const NodeIdentity& r) {
+  return FieldWriter()
+      .put("uuid", r.uuid)
+      .put("boot_id", r.boot_id)
+      .put("incarnation", r.incarnation)
+      .put("highest_epoch", r.highest_epoch)
+      .put("highest_lsn", r.highest_lsn)
+      .take();
+}
+Result<NodeIdentity> decode_identity(std::string_view text) {
+  FieldReader in("identity", text);
+  NodeIdentity r;
+  r.uuid = in.text("uuid");
+  r.boot_id = in.text("boot_id");
+  r.incarnation = in.number<std::uint64_t>("incarnation");
+  r.highest_epoch = in.id<Epoch>("highest_epoch");
+  r.highest_lsn = in.id<Lsn>("highest_lsn");
+  return checked(in, std::move(r));
+}
+
+std::string encode(const IntentRecord& r) {
+  FieldWriter out;
+  put_attempt(out, r.attempt);
+  return out.put("fence", r.fence)
+      .put("incarnation", r.incarnation)
+      .put("boot_id", r.boot_id)
+      .put("rank", r.rank)
+      .put("leased", r.leased)
+      .put("at", r.at)
+      .take();
+}
+Result<IntentRecord> decode_intent(std::string_view text) {
+  FieldReader in("intent", text);
+  IntentRecord r;
+  r.attempt = get_attempt(in);
+  r.fence = in.id<Fence>("fence");
+  r.incarnation = in.number<std::uint64_t>("incarnation");
+  r.boot_id = in.text("boot_id");
+  r.rank = in.number<std::uint32_t>("rank");
+  r.leased = in.flag("leased");
+  r.at = in.time("at");
+  return checked(in, std::move(r));
+}
+
+std::string encode(const StartedRecord& r) {
+  return FieldWriter().put("pid", r.pid).put("start_ticks", r.start_ticks).put("at", r.at).take();
+}
+Result<StartedRecord> decode_started(std::string_view text) {
+  FieldReader in("started", text);
+  StartedRecord r;
+  r.pid = in.number<std::int64_t>("pid");
+  r.start_ticks = in.number<std::uint64_t>("start_ticks");
+  r.at = in.time("at");
+  return checked(in, r);
+}
+
+std::string encode(const TaskRecord& r) {
+  return FieldWriter()
+      .put("pid", r.pid)
+      .put("own_pid_namespace", r.own_pid_namespace)
+      .put("cgroup", r.cgroup)
+      .put("at", r.at)
+      .take();
+}
+Result<TaskRecord> decode_task(std::string_view text) {
+  FieldReader in("task", text);
+  TaskRecord r;
+  r.pid = in.number<std::int64_t>("pid");
+  r.own_pid_namespace = in.flag("own_pid_namespace");
+  r.cgroup = in.text_or_empty("cgroup");
+  r.at = in.time("at");
+  return checked(in, std::move(r));
+}
+
+std::string encode(const GoRecord& r) {
+  return FieldWriter().put("fence", r.fence).put("at", r.at).take();
+}
+Result<GoRecord> decode_go(std::string_view text) {
+  FieldReader in("go", text);
+  GoRecord r;
+  r.fence = in.id<Fence>("fence");
+  r.at = in.time("at");
+  return checked(in, r);
+}
+
+std::string encode(const ExitRecord& r) {
+  FieldWriter out;
+  out.put("code", r.exit.code)
+      .put("signal", r.exit.signal)
+      .put("out_of_memory", r.exit.out_of_memory)
+      .put("timed_out", r.exit.timed_out)
+      .put("user_cpu_us", r.usage.user_cpu.count())
+      .put("system_cpu_us", r.usage.system_cpu.count())
+      .put("max_rss", r.usage.max_rss)
+      .put("started_at", r.started_at)
+      .put("ended_at", r.ended_at);
+  if (!r.detail.empty()) out.put("detail", r.detail);
+  return out.take();
+}
+Result<ExitRecord> decode_exit(std::string_view text) {
+  FieldReader in("exit", text);
+  ExitRecord r;
+  r.exit.code = in.number<std::int32_t>("code");
+  r.exit.signal = in.number<std::int32_t>("signal");
+  r.exit.out_of_memory = in.flag("out_of_memory");
+  r.exit.timed_out = in.flag("timed_out");
+  r.usage.user_cpu = Duration(in.number<std::int64_t>("user_cpu_us"));
+  r.usage.system_cpu = Duration(in.number<std::int64_t>("system_cpu_us"));
+  r.usage.max_rss = Bytes(in.number<std::int64_t>("max_rss"));
+  r.started_at = in.time("started_at");
+  r.ended_at = in.time("ended_at");
+  r.detail = in.text_or_empty("detail");
+  return checked(in, std::move(r));
+}
+
+std::string encode(const CancelledRecord& r) {
+  return FieldWriter().put("fence", r.fence).put("at", r.at).put("why", r.why).take();
+}
+Result<CancelledRecord> decode_cancelled(std::string_view text) {
+  FieldReader in("cancelled", text);
+  CancelledRecord r;
+  r.fence = in.id<Fence>("fence");
+  r.at = in.time("at");
+  r.why = in.text_or_empty("why");
+  return checked(in, std::move(r));
+}
+
+std::string directory_name(const AttemptKey& key) {
+  std::string name = std::to_string(key.job.job.value());
+  if (!key.job.task.is_none()) name += "_" + std::to_string(key.job.task.value);
+  return name + "." + std::to_string(key.attempt.value());
+}
+
+std::optional<AttemptKey> parse_directory_name(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view job = name.substr(0, dot);
+  const std::size_t underscore = job.find('_');
+  std::uint64_t id = 0;
+  std::uint32_t task = TaskIndex::kNone;
+  std::uint32_t attempt = 0;
+  if (!parse_whole(job.substr(0, underscore), id)) return std::nullopt;
+  if (underscore != std::string_view::npos && !parse_whole(job.substr(underscore + 1), task))
+    return std::nullopt;
+  if (!parse_whole(name.substr(dot + 1), attempt)) return std::nullopt;
+  const AttemptKey key{{JobId(id), TaskIndex{task}}, AttemptNo(attempt)};
+  if (directory_name(key) != name) return std::nullopt;  // "012.1" is nobody's
+  return key;
+}
+
+AttemptPhase judge(const Evidence& e) {
+  if (e.exit) return AttemptPhase::done;
+  // A tombstone is made only where `go` is absent for certain, and it is durable.
+  if (!e.same_boot) return e.cancelled && !e.go ? AttemptPhase::never_ran : AttemptPhase::lost;
+  if (e.locked) {
+    if (e.go) return AttemptPhase::running;
+    return e.task ? AttemptPhase::ready : AttemptPhase::accepted;
+  }
+  if (e.go) return AttemptPhase::lost;
+  if (e.cancelled || e.started) return AttemptPhase::never_ran;
+  return AttemptPhase::accepted;
+}
+
+AttemptReport bare_report(const AttemptKey& key, Fence fence, AttemptPhase phase,
+                          std::string detail) {
+  AttemptReport report;
+  report.attempt = key;
+  report.fence = fence;
+  report.phase = phase;
+  report.detail = std::move(detail);
+  return report;
+}
+
+namespace {
+
+Evidence gather(const Spool& spool, const AttemptDir& dir, const AttemptKey& key, bool same_boot) {
+  Evidence e;
+  e.same_boot = same_boot;
+  e.locked = same_boot && spool.locked(key);
+  // After the lock: what a supervisor wrote before it let go is seen.
+  e.exit = dir.has(Record::exit);
+  e.cancelled = dir.has(Record::cancelled);
+  e.go = dir.has(Record::go);
+  e.task = dir.has(Record::task);
+  e.started = dir.has(Record::started);
+  return e;
+}
+
+}  // namespace
+
+Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
+                                     std::string_view boot_id) {
+  auto absent = [&] {
+    return fail(ErrorCode::not_found, "attempt " + directory_name(key) + " is not in this spool");
+  };
+  const std::unique_ptr<AttemptDir> dir = spool.open(key);
+  if (!dir) return absent();
+
+  AttemptReport report;
+  report.attempt = key;
+  std::string cancelled_because;
+  if (Result<std::string> text = dir->read(Record::cancelled)) {
+    Result<CancelledRecord> cancelled = decode_cancelled(*text);
+    if (!cancelled) return fail(cancelled.error());
+    report.fence = cancelled->fence;
+    cancelled_because = cancelled->why;
+  }
+  Result<std::string> intent_text = dir->read(Record::intent);
+  if (!intent_text) {
+    if (!dir->has(Record::cancelled)) return absent();
+    report.phase = AttemptPhase::never_ran;
+    report.detail = cancelled_because;
+    return report;
+  }
+  Result<IntentRecord> intent = decode_intent(*intent_text);
+  if (!intent) return fail(intent.error());
+  report.fence = intent->fence;
+
+  report.phase = judge(gather(spool, *dir, key, intent->boot_id == boot_id));
+  if (Result<std::string> text = dir->read(Record::go)) {
+    Result<GoRecord> go = decode_go(*text);
+    if (!go) return fail(go.error());
+    report.ran_since = go->at;
+  }
+  switch (report.phase) {
+    case AttemptPhase::done: {
+      Result<std::string> text = dir->read(Record::exit);
+      if (!text) return fail(text.error());
+      Result<ExitRecord> exit = decode_exit(*text);
+      if (!exit) return fail(exit.error());
+      report.exit = exit->exit;
+      report.usage = exit->usage;
+      report.ran_since = exit->started_at;
+      report.ended_at = exit->ended_at;
+      report.detail = exit->detail;
+      break;
+    }
+    case AttemptPhase::never_ran:
+      report.detail = !cancelled_because.empty() ? cancelled_because
+                                                 : "the supervisor ended before the job was let go";
+      break;
+    case AttemptPhase::lost:
+      report.detail = intent->boot_id == boot_id
+                          ? "the supervisor ended without a result"
+                          : "the node was restarted while the attempt was on it";
+      break;
+    case AttemptPhase::accepted:
+    case AttemptPhase::ready:
+    case AttemptPhase::running: break;
+  }
+  return report;
+}
+
+}  // namespace ares::node

@@ -1,0 +1,241 @@
+#include "core/node/step.h"
+
+#include <csignal>
+
+namespace ares::node {
+namespace {
+
+// How long to wait before trying again to write an end that the disk had no room for, and to kill
+// what would not die.
+constexpr Duration kRetry = std::chrono::seconds(1);
+
+// How often a task at its gate makes sure that somebody may still open it.
+constexpr Duration kOrphanCheck = std::chrono::seconds(30);
+
+void keep_earlier(std::optional<BootTime>& earliest, const std::optional<BootTime>& candidate) {
+  if (candidate && (!earliest || *candidate < *earliest)) earliest = candidate;
+}
+
+}  // namespace
+
+StepMachine::StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tree,
+                         std::function<void(StepNotice)> notify)
+    : settings_(std::move(settings)), dir_(dir), tree_(tree), notify_(std::move(notify)) {
+  // The machine's clock counts from its first moment, so a limit of an earlier life cannot be
+  // meant.
+}
+
+Status StepMachine::start(Moment now) {
+  auto give_up = [this](Error error) {
+    state_ = State::finished;
+    return fail(std::move(error));
+  };
+  const std::string name = directory_name(settings_.attempt);
+  if (!dir_.has(Record::intent))
+    return give_up({ErrorCode::failed_precondition, "attempt " + name + " has no intent"});
+  Result<bool> locked = dir_.lock();
+  if (!locked) return give_up(locked.error());
+  if (!*locked)
+    return give_up({ErrorCode::already_exists, "attempt " + name + " has a supervisor"});
+  // After the lock: aresd writes the tombstone before it tests the lock, so one of the two sees the
+  // other.
+  if (dir_.has(Record::cancelled))
+    return give_up({ErrorCode::stale, "attempt " + name + " was cancelled"});
+  if (dir_.has(Record::exit))
+    return give_up({ErrorCode::already_exists, "attempt " + name + " has ended"});
+  StartedRecord self = settings_.self;
+  self.at = now.wall;
+  if (Status elected = dir_.create(Record::started, encode(self)); !elected)
+    return give_up(elected.error());
+  if (Status reserved = dir_.reserve_exit(); !reserved) {
+    abandon(reserved.error().message, now);
+    return reserved;
+  }
+
+  TaskRecord task;
+  if (settings_.runs_task) {
+    Result<TaskRecord> spawned = tree_.spawn_gated();
+    if (!spawned) {
+      abandon(spawned.error().message, now);
+      return fail(spawned.error());
+    }
+    task = std::move(*spawned);
+  }
+  task.at = now.wall;
+  if (Status written = dir_.create(Record::task, encode(task)); !written) {
+    abandon(written.error().message, now);
+    return written;
+  }
+  state_ = State::gated;
+  retry_at_ = now.boot + kOrphanCheck;
+  notify_(StepNotice::ready);
+  return {};
+}
+
+void StepMachine::receive(const StepCommand& command, Moment now) {
+  if (finished()) return;
+  std::visit([&](const auto& c) { handle(c, now); }, command);
+}
+
+void StepMachine::handle(const StepGo& command, Moment now) {
+  if (command.lease_until) handle(StepRenewLease{*command.lease_until}, now);
+  if (state_ != State::gated || command.fence != settings_.fence) return;
+  if (settings_.leased && !lease_is_live(now)) return;  // comes again with the next renewal
+  if (dir_.has(Record::cancelled)) return abandon("cancelled before it was let go", now);
+  if (Status committed = dir_.create(Record::go, encode(GoRecord{settings_.fence, now.wall}));
+      !committed)
+    return;  // disk full: the gate stays shut, and the start barrier or another Go decides
+  gone_since_ = now;
+  state_ = State::running;
+  if (settings_.runs_task) {
+    tree_.open_gate();
+    if (settings_.time_limit) limit_at_ = now.boot + *settings_.time_limit;
+  }
+  notify_(StepNotice::running);
+}
+
+void StepMachine::handle(const StepKill& command, Moment now) {
+  if (command.fence < settings_.fence) return;
+  if (state_ == State::gated) return abandon("cancelled before it was let go", now);
+  if (state_ == State::running || state_ == State::stopping) stop(command.immediately, now);
+}
+
+void StepMachine::handle(const StepSignal& command, Moment) {
+  if (command.fence != settings_.fence || command.lsn <= last_signal_) return;
+  if (!user_code_may_run()) return;  // not remembered: sent again, it would still be meant
+  last_signal_ = command.lsn;
+  if (settings_.runs_task) tree_.signal(command.signal, command.batch_only);
+}
+
+void StepMachine::handle(const StepSetLimit& command, Moment) {
+  if (command.fence != settings_.fence || command.lsn <= last_limit_) return;
+  last_limit_ = command.lsn;
+  settings_.time_limit = command.time_limit;
+  if (state_ != State::running || !settings_.runs_task) return;
+  limit_at_.reset();
+  if (settings_.time_limit) limit_at_ = gone_since_->boot + *settings_.time_limit;
+}
+
+void StepMachine::handle(const StepRenewLease& command, Moment now) {
+  if (!lease_until_ || *lease_until_ < command.until) lease_until_ = command.until;
+  if (frozen_ && state_ == State::running && lease_is_live(now)) {
+    tree_.thaw();
+    frozen_ = false;
+  }
+}
+
+bool StepMachine::lease_is_live(Moment now) const {
+  return lease_until_ && now.boot < *lease_until_;
+}
+
+// TERM, kill_wait, KILL. What is frozen never wakes to hear a TERM: somebody else may run in its
+// place by now.
+void StepMachine::stop(bool immediately, Moment now) {
+  if (immediately || frozen_ || !settings_.runs_task) return kill_everything(now);
+  if (state_ == State::stopping) return;
+  state_ = State::stopping;
+  kill_at_ = now.boot + settings_.kill_wait;
+  tree_.signal(SIGCONT, false);
+  tree_.signal(SIGTERM, false);
+}
+
+void StepMachine::kill_everything(Moment now) {
+  if (!settings_.runs_task) {
+    task_exit_ = ExitStatus{};
+    return tree_gone({}, false, now);
+  }
+  state_ = State::killing;
+  retry_at_ = now.boot + kRetry;
+  tree_.kill_all();
+}
+
+// The gate never opens. The tombstone is for people and for what aresd reports; `started` without
+// `go` already proves it.
+void StepMachine::abandon(std::string why, Moment now) {
+  (void)dir_.create(Record::cancelled,
+                    encode(CancelledRecord{settings_.fence, now.wall, std::move(why)}));
+  if (settings_.runs_task) tree_.kill_all();
+  finish();
+}
+
+void StepMachine::task_ended(const ExitStatus& exit, std::string detail, Moment now) {
+  if (task_exit_ || state_ == State::finished || state_ == State::recording) return;
+  if (state_ == State::gated) return abandon("the task died at its gate", now);
+  task_exit_ = exit;
+  if (result_.detail.empty()) result_.detail = std::move(detail);
+  kill_everything(now);  // what the script left behind
+}
+
+void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) {
+  if (state_ == State::finished || state_ == State::recording) return;
+  if (state_ == State::gated) return abandon("the task died at its gate", now);
+  result_.exit = task_exit_.value_or(ExitStatus{.code = 0, .signal = SIGKILL});
+  result_.exit.out_of_memory = out_of_memory;
+  result_.exit.timed_out = timed_out_;
+  result_.usage = usage;
+  result_.started_at = gone_since_->wall;
+  result_.ended_at = now.wall;
+  record_exit(now);
+}
+
+void StepMachine::record_exit(Moment now) {
+  state_ = State::recording;
+  if (Status written = dir_.create(Record::exit, encode(result_));
+      !written && written.error().code != ErrorCode::already_exists) {
+    retry_at_ = now.boot +
+                kRetry;  // an end must not get lost for want of space: hold the lock and try again
+    return;
+  }
+  finish();
+}
+
+void StepMachine::finish() {
+  state_ = State::finished;
+  notify_(StepNotice::finished);
+}
+
+void StepMachine::tick(Moment now) {
+  const bool retry_due = retry_at_ && now.boot >= *retry_at_;
+  if (state_ == State::recording && retry_due) return record_exit(now);
+  if (state_ == State::killing && retry_due) return kill_everything(now);
+  if (state_ == State::gated && retry_due) {
+    if (!dir_.has(Record::intent)) return abandon("its directory was removed", now);
+    retry_at_ = now.boot + kOrphanCheck;
+  }
+
+  if (settings_.leased && settings_.runs_task && user_code_may_run() && !frozen_ &&
+      !lease_is_live(now)) {
+    frozen_ = state_ == State::running && tree_.freeze();
+    if (!frozen_) {
+      result_.detail = "killed because the lease of the attempt ran out";
+      return kill_everything(now);
+    }
+  }
+  if (state_ == State::running && limit_at_ && now.boot >= *limit_at_) {
+    timed_out_ = true;
+    return stop(false, now);
+  }
+  if (state_ == State::stopping && kill_at_ && now.boot >= *kill_at_) kill_everything(now);
+}
+
+std::optional<BootTime> StepMachine::next_deadline() const {
+  std::optional<BootTime> earliest;
+  switch (state_) {
+    case State::idle:
+    case State::finished: break;
+    case State::gated: earliest = retry_at_; break;
+    case State::running:
+      keep_earlier(earliest, limit_at_);
+      if (settings_.leased && settings_.runs_task && !frozen_) keep_earlier(earliest, lease_until_);
+      break;
+    case State::stopping:
+      keep_earlier(earliest, kill_at_);
+      if (settings_.leased && !frozen_) keep_earlier(earliest, lease_until_);
+      break;
+    case State::killing:
+    case State::recording: earliest = retry_at_; break;
+  }
+  return earliest;
+}
+
+}  // namespace ares::node

@@ -1,0 +1,97 @@
+#include "core/node/step_message.h"
+
+#include "core/node/text_fields.h"
+
+namespace ares::node {
+namespace {
+
+struct Encoder {
+  std::string operator()(const StepGo& c) const {
+    FieldWriter out;
+    out.put("command", "go").put("fence", c.fence);
+    if (c.lease_until) out.put("lease_until_us", c.lease_until->time_since_epoch().count());
+    return out.take();
+  }
+  std::string operator()(const StepKill& c) const {
+    return FieldWriter()
+        .put("command", "kill")
+        .put("fence", c.fence)
+        .put("immediately", c.immediately)
+        .take();
+  }
+  std::string operator()(const StepSignal& c) const {
+    return FieldWriter()
+        .put("command", "signal")
+        .put("fence", c.fence)
+        .put("lsn", c.lsn)
+        .put("signal", c.signal)
+        .put("batch_only", c.batch_only)
+        .take();
+  }
+  std::string operator()(const StepSetLimit& c) const {
+    FieldWriter out;
+    out.put("command", "set_limit").put("fence", c.fence).put("lsn", c.lsn);
+    if (c.time_limit) out.put("seconds", c.time_limit->count());
+    return out.take();
+  }
+  std::string operator()(const StepRenewLease& c) const {
+    return FieldWriter()
+        .put("command", "renew_lease")
+        .put("until_us", c.until.time_since_epoch().count())
+        .take();
+  }
+};
+
+BootTime boot_time(std::int64_t us) {
+  return BootTime(Duration(us));
+}
+
+}  // namespace
+
+std::string encode(const StepCommand& command) {
+  return std::visit(Encoder(), command);
+}
+
+Result<StepCommand> decode_step_command(std::string_view packet) {
+  FieldReader in("packet", packet);
+  const std::string name = in.text("command");
+  StepCommand command;
+  if (name == "go") {
+    StepGo c{in.id<Fence>("fence"), std::nullopt};
+    if (auto us = in.optional_number<std::int64_t>("lease_until_us"))
+      c.lease_until = boot_time(*us);
+    command = c;
+  } else if (name == "kill") {
+    command = StepKill{in.id<Fence>("fence"), in.flag("immediately")};
+  } else if (name == "signal") {
+    command = StepSignal{in.id<Fence>("fence"), in.id<Lsn>("lsn"),
+                         in.number<std::int32_t>("signal"), in.flag("batch_only")};
+  } else if (name == "set_limit") {
+    StepSetLimit c{in.id<Fence>("fence"), in.id<Lsn>("lsn"), std::nullopt};
+    if (auto s = in.optional_number<std::int64_t>("seconds")) c.time_limit = Seconds(*s);
+    command = c;
+  } else if (name == "renew_lease") {
+    command = StepRenewLease{boot_time(in.number<std::int64_t>("until_us"))};
+  } else {
+    in.wrong("command", "is unknown: \"" + name + "\"");
+  }
+  if (Status status = in.status(); !status) return fail(status.error());
+  return command;
+}
+
+std::string_view to_string(StepNotice notice) {
+  switch (notice) {
+    case StepNotice::ready: return "ready";
+    case StepNotice::running: return "running";
+    case StepNotice::finished: return "finished";
+  }
+  return "unknown";
+}
+
+std::optional<StepNotice> parse_step_notice(std::string_view packet) {
+  for (StepNotice notice : {StepNotice::ready, StepNotice::running, StepNotice::finished})
+    if (packet == to_string(notice)) return notice;
+  return std::nullopt;
+}
+
+}  // namespace ares::node

@@ -1,0 +1,168 @@
+#include "core/node/step_spec.h"
+
+#include "core/node/text_fields.h"
+
+namespace ares::node {
+namespace {
+
+template <class T>
+void put_optional(FieldWriter& out, std::string_view key, const std::optional<T>& value) {
+  if (value) out.put(key, *value);
+}
+
+void put_texts(FieldWriter& out, std::string_view key, const std::vector<std::string>& values) {
+  for (const std::string& value : values) out.put(key, value);
+}
+
+template <class T>
+void put_numbers(FieldWriter& out, std::string_view key, const std::vector<T>& values) {
+  for (const T& value : values) out.put(key, value);
+}
+
+// Only what a supervisor reads: the job's demands, dependencies and priority stay with the
+// controller.
+void put_job(FieldWriter& out, const JobSpec& job) {
+  out.put("name", job.name)
+      .put("uid", job.uid)
+      .put("gid", job.gid)
+      .put("user", job.user)
+      .put("account", job.account)
+      .put("qos", job.qos)
+      .put("tasks", job.tasks)
+      .put("cpus_per_task", job.cpus_per_task)
+      .put("tasks_per_node", job.tasks_per_node);
+  put_optional(out, "memory_per_node", job.memory_per_node);
+  put_optional(out, "memory_per_cpu", job.memory_per_cpu);
+  put_texts(out, "argument", job.arguments);
+  out.put("submit_dir", job.submit_dir)
+      .put("submit_host", job.submit_host)
+      .put("work_dir", job.work_dir)
+      .put("std_in", job.std_in)
+      .put("std_out", job.std_out)
+      .put("std_err", job.std_err)
+      .put("append", job.open_mode == OpenMode::append)
+      .put("umask", job.umask)
+      .put("nice", job.nice);
+  for (const ResourceLimit& limit : job.limits)
+    out.put("rlimit_resource", limit.resource).put("rlimit_soft", limit.soft);
+}
+
+std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
+  auto job = std::make_shared<JobSpec>();
+  job->name = in.text("name");
+  job->uid = in.id<UserId>("uid");
+  job->gid = in.id<GroupId>("gid");
+  job->user = in.text_or_empty("user");
+  job->account = in.text_or_empty("account");
+  job->qos = in.text_or_empty("qos");
+  job->tasks = in.number<std::uint32_t>("tasks");
+  job->cpus_per_task = in.number<std::uint32_t>("cpus_per_task");
+  job->tasks_per_node = in.number<std::uint32_t>("tasks_per_node");
+  if (auto n = in.optional_number<std::int64_t>("memory_per_node"))
+    job->memory_per_node = Bytes(*n);
+  if (auto n = in.optional_number<std::int64_t>("memory_per_cpu")) job->memory_per_cpu = Bytes(*n);
+  job->arguments = in.all("argument");
+  job->submit_dir = in.text_or_empty("submit_dir");
+  job->submit_host = in.text_or_empty("submit_host");
+  job->work_dir = in.text_or_empty("work_dir");
+  job->std_in = in.text_or_empty("std_in");
+  job->std_out = in.text_or_empty("std_out");
+  job->std_err = in.text_or_empty("std_err");
+  job->open_mode = in.flag("append") ? OpenMode::append : OpenMode::truncate;
+  job->umask = in.number<std::uint32_t>("umask");
+  job->nice = in.number<std::int32_t>("nice");
+  const auto resources = in.numbers<std::int32_t>("rlimit_resource");
+  const auto softs = in.numbers<std::uint64_t>("rlimit_soft");
+  if (resources.size() != softs.size())
+    in.wrong("rlimit_soft", "does not pair with rlimit_resource");
+  for (std::size_t i = 0; i < std::min(resources.size(), softs.size()); ++i)
+    job->limits.push_back({resources[i], softs[i]});
+  return job;
+}
+
+}  // namespace
+
+std::string encode(const StepSpec& spec) {
+  const LaunchSpec& launch = spec.launch;
+  FieldWriter out;
+  out.put("job", launch.attempt.job.job);
+  if (!launch.attempt.job.task.is_none()) out.put("array_task", launch.attempt.job.task.value);
+  out.put("attempt", launch.attempt.attempt)
+      .put("fence", launch.fence)
+      .put("own_id", launch.own_id)
+      .put("cluster", launch.cluster_name)
+      .put("node", launch.node_name)
+      .put("rank", launch.rank);
+  put_texts(out, "node_of_rank", launch.node_names);
+  put_numbers(out, "cpus_of_rank", launch.cpus_per_node);
+  put_numbers(out, "tasks_of_rank", launch.tasks_per_node);
+  out.put("cpus", launch.share.cpus);
+  put_numbers(out, "cpu_id", launch.share.cpu_ids);
+  out.put("memory", launch.share.memory);
+  put_numbers(out, "gpu", launch.share.gpus);
+  put_texts(out, "gpu_type", launch.gpu_types);
+  out.put("share_tasks", launch.share.tasks)
+      .put("incarnation", launch.share.incarnation)
+      .put("partition", launch.partition)
+      .put("restarts", launch.restarts)
+      .put("leased", launch.leased)
+      .put("kill_wait", launch.kill_wait.count());
+  if (launch.time_limit) out.put("time_limit", launch.time_limit->count());
+  put_optional(out, "array_count", launch.array_count);
+  put_optional(out, "array_min", launch.array_min);
+  put_optional(out, "array_max", launch.array_max);
+  put_optional(out, "array_step", launch.array_step);
+  put_job(out, *launch.spec);
+  out.put("user_name", spec.user.name).put("user_gid", spec.user.gid);
+  put_numbers(out, "user_group", spec.user.groups);
+  out.put("user_home", spec.user.home)
+      .put("user_shell", spec.user.shell)
+      .put("node_has_gpus", spec.node_has_gpus);
+  return out.take();
+}
+
+Result<StepSpec> decode_step_spec(std::string_view text) {
+  FieldReader in("spec", text);
+  StepSpec spec;
+  LaunchSpec& launch = spec.launch;
+  launch.attempt.job.job = in.id<JobId>("job");
+  launch.attempt.job.task.value = in.number_or<std::uint32_t>("array_task", TaskIndex::kNone);
+  launch.attempt.attempt = in.id<AttemptNo>("attempt");
+  launch.fence = in.id<Fence>("fence");
+  launch.own_id = in.id<JobId>("own_id");
+  launch.cluster_name = in.text("cluster");
+  launch.node_name = in.text("node");
+  launch.rank = in.number<std::uint32_t>("rank");
+  launch.node_names = in.all("node_of_rank");
+  launch.cpus_per_node = in.numbers<std::uint32_t>("cpus_of_rank");
+  launch.tasks_per_node = in.numbers<std::uint32_t>("tasks_of_rank");
+  launch.share.cpus = in.number<std::uint32_t>("cpus");
+  launch.share.cpu_ids = in.numbers<std::uint32_t>("cpu_id");
+  launch.share.memory = Bytes(in.number<std::int64_t>("memory"));
+  for (std::uint16_t index : in.numbers<std::uint16_t>("gpu"))
+    launch.share.gpus.push_back(GpuIndex(index));
+  launch.gpu_types = in.all("gpu_type");
+  launch.share.tasks = in.number<std::uint32_t>("share_tasks");
+  launch.share.incarnation = in.number<std::uint64_t>("incarnation");
+  launch.partition = in.text_or_empty("partition");
+  launch.restarts = in.number<std::uint32_t>("restarts");
+  launch.leased = in.flag("leased");
+  launch.kill_wait = Seconds(in.number<std::int64_t>("kill_wait"));
+  if (auto s = in.optional_number<std::int64_t>("time_limit")) launch.time_limit = Seconds(*s);
+  launch.array_count = in.optional_number<std::uint32_t>("array_count");
+  launch.array_min = in.optional_number<std::uint32_t>("array_min");
+  launch.array_max = in.optional_number<std::uint32_t>("array_max");
+  launch.array_step = in.optional_number<std::uint32_t>("array_step");
+  launch.spec = get_job(in);
+  spec.user.name = in.text_or_empty("user_name");
+  spec.user.gid = in.id<GroupId>("user_gid");
+  for (std::uint32_t gid : in.numbers<std::uint32_t>("user_group"))
+    spec.user.groups.push_back(GroupId(gid));
+  spec.user.home = in.text_or_empty("user_home");
+  spec.user.shell = in.text_or_empty("user_shell");
+  spec.node_has_gpus = in.flag("node_has_gpus");
+  if (Status status = in.status(); !status) return fail(status.error());
+  return spec;
+}
+
+}  // namespace ares::node

@@ -1,0 +1,216 @@
+#include "core/node/supervisors.h"
+
+#include <algorithm>
+
+namespace ares::node {
+namespace {
+
+constexpr std::uint32_t kSpawnTries = 3;
+constexpr Duration kFirstPause = std::chrono::milliseconds(5);
+constexpr Duration kLongestPause = std::chrono::seconds(2);
+
+Duration pause_after(std::uint32_t tries) {
+  Duration pause = kFirstPause;
+  for (std::uint32_t i = 0; i < tries && pause < kLongestPause; ++i) pause *= 2;
+  return std::min(pause, kLongestPause);
+}
+
+// Of commands that wait for a channel only the last of a kind matters, except signals.
+void queue(std::vector<StepCommand>& waiting, StepCommand command) {
+  if (!std::holds_alternative<StepSignal>(command))
+    std::erase_if(waiting, [&](const StepCommand& c) { return c.index() == command.index(); });
+  waiting.push_back(std::move(command));
+}
+
+}  // namespace
+
+Supervisors::Supervisors(Spool& spool, StepTransport& transport, ExecutorEvents& events,
+                         std::string boot_id)
+    : spool_(spool), transport_(transport), events_(events), boot_id_(std::move(boot_id)) {}
+
+Status Supervisors::launch(const StepSpec& spec, Moment now) {
+  const AttemptKey& key = spec.launch.attempt;
+  Watched& watched = watched_[key];
+  watched.fence = spec.launch.fence;
+  if (watched.channel != Channel::none) return {};  // one is on its way or there
+  Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
+  if (!report) {
+    watched_.erase(key);
+    return fail(report.error());
+  }
+  if (report->phase != AttemptPhase::accepted || spool_.locked(key)) {
+    look(key, now);
+    return {};
+  }
+  if (Status spawned = transport_.spawn(key); !spawned) {
+    watched_.erase(key);
+    return spawned;
+  }
+  watched.channel = Channel::open;
+  return {};
+}
+
+void Supervisors::go(const Go& go, std::optional<BootTime> lease_until, Moment now) {
+  tell(go.attempt, StepGo{go.fence, lease_until}, now);
+}
+
+void Supervisors::kill(const Kill& kill, Moment now) {
+  Watched& watched = watched_[kill.attempt];
+  if (watched.kill && watched.kill->immediately && !kill.immediately) return;
+  watched.fence = kill.fence;
+  watched.kill = kill;
+  if (watched.channel == Channel::open)
+    transport_.send(kill.attempt, StepKill{kill.fence, kill.immediately});
+  else if (watched.channel == Channel::none)
+    look(kill.attempt, now);
+}
+
+void Supervisors::signal(const Signal& signal, Moment now) {
+  tell(signal.attempt, StepSignal{signal.fence, signal.lsn, signal.signal, signal.batch_only}, now);
+}
+
+void Supervisors::set_limit(const SetLimit& limit, Moment now) {
+  tell(limit.attempt, StepSetLimit{limit.fence, limit.lsn, limit.time_limit}, now);
+}
+
+void Supervisors::renew_lease(const AttemptKey& key, BootTime until, Moment now) {
+  tell(key, StepRenewLease{until}, now);
+}
+
+void Supervisors::release(const AttemptKey& key, Moment) {
+  transport_.drop(key);
+  watched_.erase(key);
+}
+
+std::vector<AttemptReport> Supervisors::list(Moment now) {
+  std::vector<AttemptReport> reports;
+  Result<std::vector<AttemptKey>> keys = spool_.list();
+  if (!keys) return reports;
+  for (const AttemptKey& key : *keys) {
+    Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
+    if (!report) continue;
+    Watched& watched = watched_[key];
+    watched.fence = report->fence;
+    watched.last = *report;
+    if (report->phase == AttemptPhase::lost || report->phase == AttemptPhase::never_ran)
+      transport_.sweep(key);
+    else if (!has_ended(report->phase))
+      look(key, now);
+    reports.push_back(std::move(*report));
+  }
+  return reports;
+}
+
+void Supervisors::tell(const AttemptKey& key, StepCommand command, Moment now) {
+  auto it = watched_.find(key);
+  if (it == watched_.end() || (it->second.last && has_ended(it->second.last->phase))) return;
+  if (it->second.channel == Channel::open) return transport_.send(key, command);
+  queue(it->second.waiting, std::move(command));
+  if (it->second.channel == Channel::none && !it->second.look_at) look(key, now);
+}
+
+void Supervisors::opened(const AttemptKey& key, Moment now) {
+  auto it = watched_.find(key);
+  if (it == watched_.end()) return transport_.drop(key);
+  Watched& watched = it->second;
+  watched.channel = Channel::open;
+  watched.look_at.reset();
+  for (const StepCommand& command : watched.waiting) transport_.send(key, command);
+  watched.waiting.clear();
+  if (watched.kill) transport_.send(key, StepKill{watched.kill->fence, watched.kill->immediately});
+  look(key, now);  // what changed while nobody listened
+}
+
+void Supervisors::noticed(const AttemptKey& key, StepNotice, Moment now) {
+  auto it = watched_.find(key);
+  if (it == watched_.end()) return;
+  it->second.tries = 0;
+  look(key, now);
+}
+
+void Supervisors::closed(const AttemptKey& key, Moment now) {
+  auto it = watched_.find(key);
+  if (it == watched_.end()) return;
+  it->second.channel = Channel::none;
+  ++it->second.tries;
+  look(key, now);
+}
+
+void Supervisors::look(const AttemptKey& key, Moment now, bool paused) {
+  auto it = watched_.find(key);
+  if (it == watched_.end()) return;
+  Watched& watched = it->second;
+  watched.look_at.reset();
+  Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
+  if (!report) {
+    if (report.error().code == ErrorCode::not_found) return release(key, now);
+    report = bare_report(key, watched.fence, AttemptPhase::lost, report.error().message);
+  }
+  if (watched.channel == Channel::none && !has_ended(report->phase)) {
+    try_again(key, watched, *report, now, paused);
+    if (report->phase == AttemptPhase::accepted) return;
+  }
+  if (report->phase == AttemptPhase::lost || report->phase == AttemptPhase::never_ran)
+    if (!watched.last || watched.last->phase != report->phase) transport_.sweep(key);
+  if (has_ended(report->phase)) watched.waiting.clear();
+  if (watched.last == *report) return;
+  watched.last = *report;
+  events_.attempt_changed(*report, now);
+}
+
+// Nobody to speak to, and the attempt has not ended.
+void Supervisors::try_again(const AttemptKey& key, Watched& watched, const AttemptReport& report,
+                            Moment now, bool paused) {
+  if (spool_.locked(key)) {
+    // A supervisor lives, or is just letting go. The first try is at once, in case it lives.
+    if (watched.tries == 0 || paused) {
+      watched.channel = Channel::opening;
+      transport_.connect(key);
+    } else {
+      watched.look_at = now.boot + pause_after(watched.tries);
+    }
+    return;
+  }
+  if (report.phase != AttemptPhase::accepted) {
+    watched.look_at = now.boot;  // it let go between two looks: the next one sees how it ended
+    return;
+  }
+  if (watched.kill) {
+    // The tombstone first, then the lock again: a supervisor that starts now sees one, or is seen by the other.
+    std::unique_ptr<AttemptDir> dir = spool_.open(key);
+    Status buried = fail(ErrorCode::not_found, "");
+    if (dir)
+      buried = dir->create(
+          Record::cancelled,
+          encode(CancelledRecord{watched.fence, now.wall, "cancelled before it was started"}));
+    if (!buried && buried.error().code != ErrorCode::already_exists) ++watched.tries;
+    watched.look_at = buried ? now.boot : now.boot + pause_after(watched.tries);
+    return;
+  }
+  if (watched.tries < kSpawnTries) {
+    if (transport_.spawn(key)) {
+      watched.channel = Channel::open;
+      return;
+    }
+  }
+  const Fence fence = watched.fence;
+  release(key, now);
+  events_.launch_failed(key, fence, true,
+                        "the supervisor of the job cannot be started on this node", now);
+}
+
+void Supervisors::tick(Moment now) {
+  std::vector<AttemptKey> due;
+  for (const auto& [key, watched] : watched_)
+    if (watched.look_at && *watched.look_at <= now.boot) due.push_back(key);
+  for (const AttemptKey& key : due) look(key, now, true);
+}
+
+std::optional<BootTime> Supervisors::next_deadline() const {
+  std::optional<BootTime> earliest;
+  for (const auto& [key, watched] : watched_)
+    if (watched.look_at && (!earliest || *watched.look_at < *earliest)) earliest = watched.look_at;
+  return earliest;
+}
+
+}  // namespace ares::node
