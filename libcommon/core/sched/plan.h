@@ -1,5 +1,6 @@
-// plan(): what should start now, and why the rest waits. Pure: same state, policy, budget and time give the same plan.
-// Called by the scheduler thread on an immutable snapshot, and by the simulator.
+// plan(): what should start now, and why the rest waits. Pure: same state, policy, budget and time
+// give the same plan. Called by the scheduler thread on an immutable snapshot, and by the
+// simulator.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace ares::core {
 
-// Bound of one pass in work units (a job tested against a node is one), so that a replay stops at the same place.
+// Bound of one pass in work units (a job tested against a node is one), so that a replay stops at
+// the same place.
 struct Budget {
   std::uint64_t units = 10'000'000;
 };

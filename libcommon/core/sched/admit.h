@@ -1,0 +1,27 @@
+// admit(): whether a pending job may be considered at all now, before any node is looked at.
+// Pure. Gives the first reason why not.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/sched/order.h"
+#include "model/plan.h"
+
+namespace ares::core::sched {
+
+struct Admission {
+  std::optional<PendingInfo> refused;
+  std::optional<Time> wake;  // when time alone will change the answer
+};
+
+// `starting` counts the array tasks that this pass has already started, by array.
+using ArrayStarts = std::map<JobId, std::uint32_t>;
+
+Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
+                Time now);
+
+// How many tasks of the array may start now under its throttle.
+std::uint32_t throttle_room(const ClusterState& state, const Job& job, const ArrayStarts& starting);
+
+}  // namespace ares::core::sched

@@ -1,0 +1,95 @@
+#include "core/sched/cluster_index.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ares::core::sched {
+namespace {
+
+// A node that never registered is only known from the configuration: enough to say "could fit one
+// day".
+const Inventory& inventory_of(const Node& node) {
+  return node.contact == Contact::never ? node.configured : node.inventory;
+}
+
+std::set<std::string> types_of(const ClusterState& state) {
+  std::set<std::string> types;
+  state.nodes.for_each([&](NodeId, const Node& node) {
+    for (const Gpu& gpu : inventory_of(node).gpus) types.insert(gpu.type);
+  });
+  return types;
+}
+
+const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
+  const auto found = std::find_if(inventory.gpus.begin(), inventory.gpus.end(),
+                                  [&](const Gpu& gpu) { return gpu.index == index; });
+  return found == inventory.gpus.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+ClusterIndex::ClusterIndex(const ClusterState& state) {
+  const auto types = types_of(state);
+  gpu_types_.assign(types.begin(), types.end());
+  nodes_.reserve(state.nodes.size());
+  state.nodes.for_each([&](NodeId, const Node& node) {
+    const Inventory& inventory = inventory_of(node);
+    IndexedNode entry;
+    entry.node = &node;
+    entry.usable = node.admin == AdminState::up && node.contact == Contact::registered;
+    entry.total.assign(stride(), 0);
+    entry.total[kCpus] = inventory.cpus;
+    entry.total[kMemory] = inventory.memory.value();
+    for (const Gpu& gpu : inventory.gpus) ++entry.total[*gpu_column(gpu.type)];
+    entry.free = entry.total;
+    entry.cpus_used = Bitset(inventory.cpus);
+    for (const Charge& charge : node.charges) {
+      entry.free[kCpus] -= charge.cpus;
+      entry.free[kMemory] -= charge.memory.value();
+      for (const GpuIndex index : charge.gpus) {
+        entry.gpus_used.push_back(index);
+        if (const Gpu* gpu = gpu_at(inventory, index)) --entry.free[*gpu_column(gpu->type)];
+      }
+      for (const std::uint32_t cpu : charge.cpu_ids)
+        if (cpu < entry.cpus_used.size()) entry.cpus_used.set(cpu);
+    }
+    for (std::int64_t& amount : entry.free) amount = std::max<std::int64_t>(amount, 0);
+    std::sort(entry.gpus_used.begin(), entry.gpus_used.end());
+    by_name_.emplace(node.name, static_cast<NodeIndex>(nodes_.size()));
+    nodes_.push_back(std::move(entry));
+  });
+}
+
+std::optional<std::size_t> ClusterIndex::gpu_column(std::string_view type) const {
+  const auto found = std::lower_bound(gpu_types_.begin(), gpu_types_.end(), type);
+  if (found == gpu_types_.end() || *found != type) return std::nullopt;
+  return kFirstGpu + static_cast<std::size_t>(found - gpu_types_.begin());
+}
+
+std::optional<NodeIndex> ClusterIndex::find(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<NodeIndex> ClusterIndex::find(NodeId id) const {
+  const auto found = std::lower_bound(
+      nodes_.begin(), nodes_.end(), id,
+      [](const IndexedNode& node, NodeId wanted) { return node.node->id < wanted; });
+  if (found == nodes_.end() || found->node->id != id) return std::nullopt;
+  return static_cast<NodeIndex>(found - nodes_.begin());
+}
+
+const std::vector<NodeIndex>& ClusterIndex::members(const Partition& partition) {
+  const auto [entry, added] = members_.try_emplace(partition.name);
+  if (added) {
+    for (const std::string& name : partition.nodes)
+      if (const auto node = find(name)) entry->second.push_back(*node);
+    std::sort(entry->second.begin(), entry->second.end());
+    entry->second.erase(std::unique(entry->second.begin(), entry->second.end()),
+                        entry->second.end());
+  }
+  return entry->second;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,62 @@
+// ClusterIndex: a pass's dense view of nodes, GPU types and partitions, with totals and what is
+// free. Built at the start of a pass from the immutable state; owned by that pass; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bitset.h"
+#include "base/ids.h"
+#include "model/state.h"
+
+namespace ares::core::sched {
+
+// Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster.
+using Amounts = std::vector<std::int64_t>;
+inline constexpr std::size_t kCpus = 0;
+inline constexpr std::size_t kMemory = 1;
+inline constexpr std::size_t kFirstGpu = 2;
+
+// Position in ClusterIndex::nodes(), in the order of node ids, which is that of the configuration.
+using NodeIndex = std::uint32_t;
+
+struct IndexedNode {
+  const Node* node = nullptr;
+  bool usable = false;  // up, registered: may be given to a job now
+  Amounts total;
+  Amounts free;                     // total less every charge, never below zero
+  Bitset cpus_used;                 // as far as the charges name them
+  std::vector<GpuIndex> gpus_used;  // ascending
+};
+
+class ClusterIndex {
+ public:
+  explicit ClusterIndex(const ClusterState& state);
+
+  std::span<const IndexedNode> nodes() const { return nodes_; }
+  std::span<IndexedNode> nodes() { return nodes_; }
+  std::span<const std::string> gpu_types() const { return gpu_types_; }
+  std::size_t stride() const { return kFirstGpu + gpu_types_.size(); }
+
+  // Where a GPU type stands in Amounts; nothing for a type that no node has.
+  std::optional<std::size_t> gpu_column(std::string_view type) const;
+  std::optional<NodeIndex> find(const std::string& name) const;
+  std::optional<NodeIndex> find(NodeId id) const;
+
+  // The partition's nodes, ascending. Nodes it names that are not known are left out.
+  const std::vector<NodeIndex>& members(const Partition& partition);
+
+ private:
+  std::vector<std::string> gpu_types_;  // ascending
+  std::vector<IndexedNode> nodes_;
+  std::unordered_map<std::string, NodeIndex> by_name_;
+  std::map<std::string, std::vector<NodeIndex>> members_;
+};
+
+}  // namespace ares::core::sched

@@ -1,0 +1,116 @@
+#include "core/sched/demand.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace ares::core::sched {
+namespace {
+
+void mix(std::size_t& seed, std::size_t value) {
+  seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
+}
+
+auto shape_of(const JobSpec& s) {
+  return std::tie(s.min_nodes, s.max_nodes, s.tasks, s.cpus_per_task, s.tasks_per_node,
+                  s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
+                  s.required_nodes, s.excluded_nodes, s.features);
+}
+
+std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+  return (a + b - 1) / b;
+}
+
+void fill_memory(Demand& demand, const JobSpec& spec, const Partition& partition) {
+  if (spec.memory_per_node) {
+    demand.memory_rule =
+        spec.memory_per_node->value() == 0 ? MemoryRule::whole : MemoryRule::per_node;
+    demand.memory = *spec.memory_per_node;
+  } else if (spec.memory_per_cpu && spec.memory_per_cpu->value() > 0) {
+    demand.memory_rule = MemoryRule::per_cpu;
+    demand.memory = *spec.memory_per_cpu;
+  } else if (spec.memory_per_cpu) {
+    demand.memory_rule = MemoryRule::whole;
+  } else if (partition.default_memory_per_cpu.value() > 0) {
+    demand.memory_rule = MemoryRule::per_cpu;
+    demand.memory = partition.default_memory_per_cpu;
+  }
+}
+
+void fill_gpus(Demand& demand, const std::vector<GpuRequest>& requests, const ClusterIndex& index,
+               std::vector<std::pair<std::size_t, std::uint32_t>>& typed, std::uint32_t& any) {
+  for (const GpuRequest& request : requests) {
+    if (request.count == 0) continue;
+    if (request.type.empty()) {
+      any += request.count;
+    } else if (const auto column = index.gpu_column(request.type)) {
+      typed.emplace_back(*column, request.count);
+    } else {
+      demand.unknown_gpu_type = true;
+    }
+  }
+}
+
+}  // namespace
+
+Demand make_demand(const JobSpec& spec, const Partition& partition, const ClusterIndex& index) {
+  Demand demand;
+  demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
+  demand.tasks_per_node = spec.tasks_per_node;
+  demand.exclusive = spec.exclusive || partition.exclusive;
+
+  const auto required = static_cast<std::uint32_t>(spec.required_nodes.size());
+  demand.min_nodes = std::max({spec.min_nodes, 1u, required});
+  demand.tasks = std::max(spec.tasks, 1u);
+  // `-N2 --ntasks-per-node=4` alone asks for eight tasks.
+  if (demand.tasks == 1 && spec.tasks_per_node > 0)
+    demand.tasks = demand.min_nodes * spec.tasks_per_node;
+  demand.tasks = std::max(demand.tasks, demand.min_nodes);
+  if (spec.tasks_per_node > 0)
+    demand.min_nodes = std::max(demand.min_nodes, ceil_div(demand.tasks, spec.tasks_per_node));
+
+  demand.max_nodes = spec.max_nodes > 0 ? spec.max_nodes : demand.tasks;
+  demand.max_nodes = std::max(demand.max_nodes, demand.min_nodes);
+  if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes)
+    demand.max_nodes = std::min(demand.max_nodes, *partition.max_nodes);
+  demand.as_many_nodes = demand.max_nodes > demand.min_nodes && demand.tasks <= demand.min_nodes;
+
+  fill_memory(demand, spec, partition);
+  fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);
+  fill_gpus(demand, spec.gpus_total, index, demand.gpus_total, demand.any_gpus_total);
+  return demand;
+}
+
+std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition) {
+  if (job.time_limit) {
+    if (job.time_limit->count() == 0) return std::nullopt;  // asked for no limit
+    return job.time_limit;
+  }
+  return partition.default_time ? partition.default_time : partition.max_time;
+}
+
+bool same_shape(const Job& a, const Job& b) {
+  return a.excluded == b.excluded && (a.spec == b.spec || shape_of(*a.spec) == shape_of(*b.spec));
+}
+
+// The fields that usually differ are enough: equality decides.
+std::size_t shape_hash(const Job& job) {
+  const JobSpec& s = *job.spec;
+  std::size_t seed = s.min_nodes;
+  mix(seed, s.max_nodes);
+  mix(seed, s.tasks);
+  mix(seed, s.cpus_per_task);
+  mix(seed, s.tasks_per_node);
+  mix(seed, s.memory_per_node ? static_cast<std::size_t>(s.memory_per_node->value()) + 1 : 0);
+  mix(seed, s.memory_per_cpu ? static_cast<std::size_t>(s.memory_per_cpu->value()) + 1 : 0);
+  for (const auto* requests : {&s.gpus_per_node, &s.gpus_total})
+    for (const GpuRequest& request : *requests) {
+      mix(seed, request.count);
+      mix(seed, std::hash<std::string>{}(request.type));
+    }
+  for (const auto* names : {&s.required_nodes, &s.excluded_nodes, &s.features})
+    for (const std::string& name : *names) mix(seed, std::hash<std::string>{}(name));
+  for (const NodeId node : job.excluded) mix(seed, node.value());
+  return seed;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,54 @@
+// Demand: what one job needs of nodes, in a partition, with the defaults filled in.
+// A plain value made from a specification; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "core/sched/cluster_index.h"
+#include "model/job.h"
+#include "model/node.h"
+
+namespace ares::core::sched {
+
+enum class MemoryRule : std::uint8_t {
+  none,      // no memory is charged
+  per_node,  // `memory` on each node
+  per_cpu,   // `memory` for each CPU given
+  whole,     // all memory of the node
+};
+
+struct Demand {
+  std::uint32_t min_nodes = 1;
+  std::uint32_t max_nodes = 1;
+  std::uint32_t tasks = 1;  // at least min_nodes
+  std::uint32_t cpus_per_task = 1;
+  std::uint32_t tasks_per_node = 0;  // 0 = as many as fit
+  bool as_many_nodes = false;        // a range of nodes was given and one task a node is enough
+  MemoryRule memory_rule = MemoryRule::none;
+  Bytes memory{};
+  bool exclusive = false;
+
+  // By column of Amounts. `any` counts are of one type, chosen once for the whole job.
+  std::vector<std::pair<std::size_t, std::uint32_t>> gpus_per_node;
+  std::vector<std::pair<std::size_t, std::uint32_t>> gpus_total;
+  std::uint32_t any_gpus_per_node = 0;
+  std::uint32_t any_gpus_total = 0;
+  bool unknown_gpu_type = false;  // asks for a type that no node has
+
+  bool wants_any_gpu() const { return any_gpus_per_node > 0 || any_gpus_total > 0; }
+};
+
+Demand make_demand(const JobSpec& spec, const Partition& partition, const ClusterIndex& index);
+
+// How long the job may run there: as modified, else the partition's default. nullopt = unlimited.
+std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition);
+
+// Whether two jobs are the same to the node search: the same demand, filters and excluded nodes.
+bool same_shape(const Job& a, const Job& b);
+std::size_t shape_hash(const Job& job);
+
+}  // namespace ares::core::sched

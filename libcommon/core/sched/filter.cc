@@ -1,0 +1,48 @@
+#include "core/sched/filter.h"
+
+#include <algorithm>
+
+namespace ares::core::sched {
+namespace {
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+bool has_features(const Node& node, const std::vector<std::string>& wanted) {
+  const Inventory& inventory = node.contact == Contact::never ? node.configured : node.inventory;
+  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& feature) {
+    return contains(inventory.features, feature);
+  });
+}
+
+}  // namespace
+
+Candidates filter(const Job& job, const Partition& partition, ClusterIndex& index) {
+  const JobSpec& spec = *job.spec;
+  Candidates result;
+  for (const NodeIndex at : index.members(partition)) {
+    const IndexedNode& node = index.nodes()[at];
+    if (contains(spec.excluded_nodes, node.node->name)) continue;
+    if (!has_features(*node.node, spec.features)) continue;
+    result.members.push_back(at);
+    if (!node.usable) continue;
+    result.fallback.push_back(at);
+    const auto& failed = job.excluded;
+    if (std::find(failed.begin(), failed.end(), node.node->id) == failed.end())
+      result.usable.push_back(at);
+  }
+  for (const std::string& name : spec.required_nodes) {
+    const auto at = index.find(name);
+    if (!at || !std::binary_search(result.members.begin(), result.members.end(), *at)) {
+      result.problem = "node " + name + " of -w is not in partition " + partition.name +
+                       ", or is excluded, or lacks a feature";
+      return result;
+    }
+    result.required.push_back(*at);
+  }
+  std::sort(result.required.begin(), result.required.end());
+  return result;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,242 @@
+#include "core/sched/fit.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace ares::core::sched {
+namespace {
+
+// A demand whose untyped GPUs have been given a type.
+struct Typed {
+  const Demand& demand;
+  Amounts per_node;  // GPU columns only; CPU and memory stay zero
+  Amounts total;
+  std::int64_t total_count = 0;
+};
+
+struct Candidate {
+  const Room* room = nullptr;
+  std::int64_t tasks = 0;       // capacity
+  std::int64_t gpus = 0;        // it can add to the total
+  std::int64_t spare_gpus = 0;  // free GPUs that would stay unused
+};
+
+std::int64_t useful_gpus(const Typed& typed, const Room& room) {
+  std::int64_t sum = 0;
+  for (std::size_t c = kFirstGpu; c < typed.total.size(); ++c)
+    sum += std::min(typed.total[c], room.free[c] - typed.per_node[c]);
+  return sum;
+}
+
+std::int64_t spare_gpus(const Typed& typed, const Room& room) {
+  std::int64_t sum = 0;
+  for (std::size_t c = kFirstGpu; c < typed.per_node.size(); ++c)
+    sum += room.free[c] - typed.per_node[c];
+  return sum - useful_gpus(typed, room);
+}
+
+bool covers(const Typed& typed, std::span<const Candidate> chosen) {
+  std::int64_t tasks = 0;
+  for (const Candidate& c : chosen) tasks += c.tasks;
+  if (tasks < typed.demand.tasks) return false;
+  for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
+    std::int64_t left = typed.total[column];
+    for (const Candidate& c : chosen)
+      left -= std::min(left, c.room->free[column] - typed.per_node[column]);
+    if (left > 0) return false;
+  }
+  return true;
+}
+
+// How candidates are ranked when only feasibility counts: by GPUs, by tasks, or by the scarcer of the two.
+enum class Roomiest : std::uint8_t { gpus, tasks, both };
+
+void sort_roomiest(const Typed& typed, std::vector<Candidate>& all, Roomiest by) {
+  const auto rank = [&](const Candidate& c) {
+    const std::int64_t gpus = c.gpus * std::int64_t{typed.demand.tasks};
+    const std::int64_t tasks = c.tasks * std::max<std::int64_t>(typed.total_count, 1);
+    switch (by) {
+      case Roomiest::gpus: return std::tuple(!c.room->required, -gpus, -tasks, c.room->node);
+      case Roomiest::tasks: return std::tuple(!c.room->required, -tasks, -gpus, c.room->node);
+      case Roomiest::both: break;
+    }
+    return std::tuple(!c.room->required, -std::min(gpus, tasks), -std::max(gpus, tasks),
+                      c.room->node);
+  };
+  std::sort(all.begin(), all.end(),
+            [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
+}
+
+// Fewest nodes within the range that can hold everything, the roomiest first: feasibility only. Exact unless GPUs are
+// asked for in total over several nodes, which would be a knapsack: there three rankings are tried.
+std::optional<std::size_t> fewest(const Typed& typed, std::vector<Candidate>& all,
+                                  std::size_t required) {
+  const std::size_t low = std::max<std::size_t>(typed.demand.min_nodes, required);
+  const std::size_t high = std::min<std::size_t>(typed.demand.max_nodes, all.size());
+  if (low > high) return std::nullopt;
+  for (const Roomiest by : {Roomiest::tasks, Roomiest::gpus, Roomiest::both}) {
+    sort_roomiest(typed, all, by);
+    const bool possible = covers(typed, std::span(all).first(high));
+    if (possible && typed.demand.as_many_nodes) return high;
+    for (std::size_t n = low; possible && n <= high; ++n)
+      if (covers(typed, std::span(all).first(n))) return n;
+    if (typed.total_count == 0) break;
+  }
+  return std::nullopt;
+}
+
+// Of all ways to take `n` nodes the tightest, if one with an even share on each exists.
+std::optional<std::vector<Candidate>> tightest(const Typed& typed, std::span<const Candidate> all,
+                                               std::size_t n) {
+  const auto count = static_cast<std::int64_t>(n);
+  const std::int64_t tasks = (typed.demand.tasks + count - 1) / count;
+  const std::int64_t gpus = (typed.total_count + count - 1) / count;
+  std::vector<Candidate> good;
+  for (const Candidate& c : all)
+    if (c.room->required || (c.tasks >= tasks && c.gpus >= gpus)) good.push_back(c);
+  if (good.size() < n) return std::nullopt;
+  const auto by_waste = [](const Candidate& a, const Candidate& b) {
+    return std::tuple(!a.room->required, a.spare_gpus, a.tasks, a.room->free[kCpus], a.room->node) <
+           std::tuple(!b.room->required, b.spare_gpus, b.tasks, b.room->free[kCpus], b.room->node);
+  };
+  std::partial_sort(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n), good.end(),
+                    by_waste);
+  good.resize(n);
+  if (!covers(typed, good)) return std::nullopt;
+  return good;
+}
+
+// Shares `amount` among takers as evenly as `limits` allow, the earlier ones first.
+std::vector<std::int64_t> spread(std::int64_t amount, const std::vector<std::int64_t>& limits) {
+  std::vector<std::int64_t> shares(limits.size(), 0);
+  while (amount > 0) {
+    std::int64_t open = 0;
+    for (std::size_t i = 0; i < limits.size(); ++i) open += shares[i] < limits[i];
+    if (open == 0) break;
+    const std::int64_t step = std::max<std::int64_t>(amount / open, 1);
+    for (std::size_t i = 0; i < limits.size() && amount > 0; ++i) {
+      const std::int64_t add = std::min({step, limits[i] - shares[i], amount});
+      shares[i] += add;
+      amount -= add;
+    }
+  }
+  return shares;
+}
+
+std::int64_t memory_of(const Demand& demand, const Room& room, std::int64_t cpus) {
+  const std::int64_t asked = demand.memory.value();
+  switch (demand.memory_rule) {
+    case MemoryRule::none: return 0;
+    case MemoryRule::per_node: return asked;
+    case MemoryRule::per_cpu: return std::min(asked * cpus, room.total[kMemory]);
+    case MemoryRule::whole: return room.total[kMemory];
+  }
+  return 0;
+}
+
+Placement lay_out(const Typed& typed, std::vector<Candidate> chosen) {
+  std::sort(chosen.begin(), chosen.end(),
+            [](const Candidate& a, const Candidate& b) { return a.room->node < b.room->node; });
+  std::vector<std::int64_t> limits;
+  for (const Candidate& c : chosen) limits.push_back(c.tasks);
+  const auto tasks = spread(
+      std::max<std::int64_t>(typed.demand.tasks, static_cast<std::int64_t>(chosen.size())), limits);
+
+  Placement placement;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Room& room = *chosen[i].room;
+    PlacedShare share{room.node, static_cast<std::uint32_t>(tasks[i]), typed.per_node};
+    std::int64_t& cpus = share.amounts[kCpus];
+    cpus = typed.demand.exclusive ? room.total[kCpus] : tasks[i] * typed.demand.cpus_per_task;
+    share.amounts[kMemory] = memory_of(typed.demand, room, cpus);
+    placement.push_back(std::move(share));
+  }
+  for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
+    if (typed.total[column] == 0) continue;
+    std::vector<std::int64_t> free;
+    for (const Candidate& c : chosen) free.push_back(c.room->free[column] - typed.per_node[column]);
+    const auto gpus = spread(typed.total[column], free);
+    for (std::size_t i = 0; i < chosen.size(); ++i) placement[i].amounts[column] += gpus[i];
+  }
+  if (typed.demand.exclusive)
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column)
+        placement[i].amounts[column] = chosen[i].room->total[column];
+  return placement;
+}
+
+std::optional<Placement> fit_typed(const Typed& typed, std::span<const Room> rooms) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(rooms.size());
+  std::size_t required = 0;
+  for (const Room& room : rooms) {
+    const std::int64_t tasks = task_capacity(typed.demand, typed.per_node, room);
+    if (tasks == 0) {
+      if (room.required) return std::nullopt;
+      continue;
+    }
+    required += room.required ? 1 : 0;
+    candidates.push_back({&room, tasks, useful_gpus(typed, room), spare_gpus(typed, room)});
+  }
+  // A demand for GPUs in total is placed where there are some, unless a node was named.
+  if (typed.total_count > 0)
+    std::erase_if(candidates, [&](const Candidate& c) {
+      return c.gpus == 0 && !c.room->required && typed.total_count >= typed.demand.min_nodes;
+    });
+  const auto count = fewest(typed, candidates, required);
+  if (!count) return std::nullopt;
+  if (auto chosen = tightest(typed, candidates, *count)) return lay_out(typed, std::move(*chosen));
+  candidates.resize(*count);
+  return lay_out(typed, std::move(candidates));
+}
+
+Typed typed_as(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column) {
+  Typed typed{demand, Amounts(stride, 0), Amounts(stride, 0), 0};
+  for (const auto& [column, count] : demand.gpus_per_node) typed.per_node[column] += count;
+  for (const auto& [column, count] : demand.gpus_total) typed.total[column] += count;
+  if (any_column) {
+    typed.per_node[*any_column] += demand.any_gpus_per_node;
+    typed.total[*any_column] += demand.any_gpus_total;
+  }
+  typed.total_count = std::accumulate(typed.total.begin(), typed.total.end(), std::int64_t{0});
+  return typed;
+}
+
+}  // namespace
+
+std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room) {
+  if (demand.exclusive && room.free[kCpus] != room.total[kCpus]) return 0;
+  for (std::size_t column = kFirstGpu; column < gpus.size(); ++column)
+    if (room.free[column] < gpus[column]) return 0;
+
+  std::int64_t tasks = room.free[kCpus] / demand.cpus_per_task;
+  const std::int64_t memory = demand.memory.value();
+  switch (demand.memory_rule) {
+    case MemoryRule::none: break;
+    case MemoryRule::per_node:
+      if (room.free[kMemory] < memory) return 0;
+      break;
+    case MemoryRule::per_cpu:
+      tasks = std::min(tasks, room.free[kMemory] / memory / demand.cpus_per_task);
+      break;
+    case MemoryRule::whole:
+      if (room.free[kMemory] != room.total[kMemory] || room.total[kMemory] == 0) return 0;
+      break;
+  }
+  if (demand.tasks_per_node > 0) tasks = std::min<std::int64_t>(tasks, demand.tasks_per_node);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(tasks, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms) {
+  if (demand.unknown_gpu_type || rooms.size() < demand.min_nodes) return std::nullopt;
+  const std::size_t stride = rooms.front().total.size();
+  if (!demand.wants_any_gpu()) return fit_typed(typed_as(demand, stride, std::nullopt), rooms);
+  for (std::size_t column = kFirstGpu; column < stride; ++column)
+    if (auto placement = fit_typed(typed_as(demand, stride, column), rooms)) return placement;
+  return std::nullopt;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,38 @@
+// fit(): whether and how a demand can be placed on nodes with given room. Gang: all of it or
+// nothing. Pure; called many times a pass. Order of the result is rank order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/sched/cluster_index.h"
+#include "core/sched/demand.h"
+
+namespace ares::core::sched {
+
+// What one candidate node can give. `free` and `total` are Amounts of the same stride.
+struct Room {
+  NodeIndex node = 0;
+  std::span<const std::int64_t> free;
+  std::span<const std::int64_t> total;
+  bool required = false;  // must be part of the placement
+};
+
+struct PlacedShare {
+  NodeIndex node = 0;
+  std::uint32_t tasks = 0;
+  Amounts amounts;  // taken of the node
+};
+
+using Placement = std::vector<PlacedShare>;  // ascending node
+
+// Fewest nodes that hold the tasks, and of those the tightest; ties by node order. Prefers nodes
+// whose GPUs the job would not leave idle. Tasks are spread evenly.
+std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms);
+
+// Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it.
+std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room);
+
+}  // namespace ares::core::sched

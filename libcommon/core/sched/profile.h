@@ -1,0 +1,71 @@
+// Profile: what each node will have free, from now on, as running jobs reach their limits and
+// reservations begin and end. Owned by one pass; not thread-safe. Times beyond every known end are
+// the last step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/time.h"
+#include "core/sched/cluster_index.h"
+#include "core/sched/fit.h"
+
+namespace ares::core::sched {
+
+// One node's free amounts as a step function of time: sorted times, and one row of amounts each.
+class NodeProfile {
+ public:
+  NodeProfile(Time now, const Amounts& free);
+
+  // From `from` until `to` (nullopt: for ever) so much less, or more with negative amounts.
+  void take(Time from, std::optional<Time> to, std::span<const std::int64_t> amounts);
+
+  // Marks that free amounts may fall again later, so that a window has to be looked at whole.
+  void set_falls() { falls_ = true; }
+  bool falls() const { return falls_; }
+
+  // The least free at any moment of [from, to). Written to `out`, of the profile's stride.
+  void least(Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
+
+  std::span<const Time> times() const { return times_; }
+
+ private:
+  std::size_t step_at(Time at) const;  // last step that begins at or before `at`
+  std::size_t split_at(Time at);       // a step that begins at `at`, made if need be
+
+  std::size_t stride_;
+  std::vector<Time> times_;
+  std::vector<std::int64_t> rows_;
+  bool falls_ = false;
+};
+
+class Profile {
+ public:
+  // Every charge lasts until its job's expected end; one whose end nobody knows, until `horizon()`.
+  Profile(const ClusterState& state, const ClusterIndex& index, Time now);
+
+  Time now() const { return now_; }
+  // Stands for "when what has no limit ends": far, but still a time, so that waiting jobs keep
+  // their turn.
+  Time horizon() const { return horizon_; }
+
+  const NodeProfile& node(NodeIndex index) const { return nodes_[index]; }
+
+  // When a job that starts at `from` is certain to have let go; nullopt = never. What starts
+  // without a limit must leave every reservation alone, for nobody knows when it ends.
+  static std::optional<Time> end_of(Time from, std::optional<Seconds> limit);
+
+  // A job that starts now.
+  void start(const Placement& placement, std::optional<Seconds> limit);
+  // A promise for later.
+  void reserve(const Placement& placement, Time from, std::optional<Seconds> limit);
+
+ private:
+  Time now_;
+  Time horizon_;
+  std::vector<NodeProfile> nodes_;
+};
+
+}  // namespace ares::core::sched

@@ -1,0 +1,198 @@
+#include "unit/sched/cluster.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ares::core::sched {
+
+void TestCluster::put(Node node) {
+  const NodeId id = node.id;
+  state.node_ids.set(node.name, id);
+  state.nodes.set(id, std::move(node));
+}
+
+Node TestCluster::node(const std::string& name) const {
+  return *state.nodes.find(*state.node_ids.find(name));
+}
+
+void TestCluster::add_node(const std::string& name, std::uint32_t cpus, Bytes memory) {
+  Node made;
+  made.id = state.next_node_id;
+  state.next_node_id = made.id.next();
+  made.name = name;
+  made.inventory.cpus = cpus;
+  made.inventory.memory = memory;
+  made.incarnation = 7;
+  made.contact = Contact::registered;
+  made.version = Lsn(++version_);
+  put(std::move(made));
+  Partition main = state.partitions.find("main") ? *state.partitions.find("main") : Partition{};
+  main.name = "main";
+  main.is_default = true;
+  main.nodes.push_back(name);
+  put(std::move(main));
+}
+
+void TestCluster::add_gpus(const std::string& name, const std::string& type, std::uint32_t count) {
+  Node changed = node(name);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto index = static_cast<std::uint16_t>(changed.inventory.gpus.size());
+    changed.inventory.gpus.push_back({GpuIndex(index), type, {}});
+  }
+  put(std::move(changed));
+}
+
+void TestCluster::put(Partition partition) {
+  const std::string name = partition.name;
+  state.partitions.set(name, std::move(partition));
+}
+
+JobSpec TestCluster::spec(std::uint32_t tasks, std::uint32_t nodes) {
+  JobSpec made;
+  made.name = "test";
+  made.tasks = tasks;
+  made.min_nodes = made.max_nodes = nodes;
+  made.partitions = {"main"};
+  return made;
+}
+
+Job TestCluster::job(JobSpec spec) {
+  Job made;
+  made.key = JobKey{JobId(next_job_++), TaskIndex{}};
+  made.own_id = made.key.job;
+  made.time_limit = spec.time_limit;
+  if (spec.array) {
+    made.array.emplace();
+    made.array->waiting = *spec.array;
+    made.array->throttle = spec.array_throttle;
+  }
+  made.spec = std::make_shared<const JobSpec>(std::move(spec));
+  made.submitted = made.eligible = kNow - std::chrono::hours(1);
+  made.version = Lsn(++version_);
+  return made;
+}
+
+void TestCluster::put(Job job) {
+  const JobKey key = job.key;
+  if (is_queued(job))
+    state.pending.set(key, job.version);
+  else
+    state.pending.erase(key);
+  state.jobs.set(key, std::move(job));
+}
+
+void TestCluster::take(const Plan& plan, Time now) {
+  for (const PlanGroup& group : plan.groups)
+    for (const Start& start : group.starts) {
+      const JobKey record = group.jobs.front().first;
+      Job running = *state.jobs.find(record);
+      if (running.array) {
+        Job array = running;
+        array.array->waiting.erase(start.key.task.value);
+        ++array.array->active;
+        ++array.array->holding;
+        put(std::move(array));
+        running.array.reset();
+        running.key = start.key;
+      }
+      running.state = JobState::running;
+      running.attempt = running.attempt.next();
+      running.started = now;
+      running.allocation =
+          Allocation{Fence(++version_), start.partition, now, start.nodes, start.time_limit};
+      running.version = Lsn(version_);
+      for (const NodeShare& share : start.nodes) {
+        Node node = *state.nodes.find(share.node);
+        node.charges.push_back({{running.key, running.attempt},
+                                Fence(version_),
+                                share.cpus,
+                                share.memory,
+                                share.gpus,
+                                share.cpu_ids});
+        put(std::move(node));
+      }
+      put(std::move(running));
+    }
+}
+
+void TestCluster::end(const JobKey& key) {
+  Job ended = *state.jobs.find(key);
+  for (const NodeShare& share : ended.allocation->nodes) {
+    Node node = *state.nodes.find(share.node);
+    std::erase_if(node.charges, [&](const Charge& charge) { return charge.attempt.job == key; });
+    put(std::move(node));
+  }
+  ended.state = JobState::completed;
+  put(std::move(ended));
+}
+
+const Start* start_of(const Plan& plan, const JobKey& key) {
+  for (const PlanGroup& group : plan.groups)
+    for (const Start& start : group.starts)
+      if (start.key == key) return &start;
+  return nullptr;
+}
+
+const PendingInfo* pending_of(const Plan& plan, const JobKey& key) {
+  for (const auto& [pending, info] : plan.pending)
+    if (pending == key) return &info;
+  return nullptr;
+}
+
+std::vector<std::string> node_names(const ClusterState& state, const Start& start) {
+  std::vector<std::string> names;
+  for (const NodeShare& share : start.nodes) names.push_back(state.nodes.find(share.node)->name);
+  return names;
+}
+
+std::string over_commitment(const ClusterState& state, const Plan& plan) {
+  struct Used {
+    std::int64_t cpus = 0;
+    Bytes memory{};
+    std::set<GpuIndex> gpus;
+    std::set<std::uint32_t> cpu_ids;
+  };
+  std::map<NodeId, Used> used;
+  std::string wrong;
+  const auto charge = [&](NodeId id, std::uint32_t cpus, Bytes memory,
+                          const std::vector<GpuIndex>& gpus,
+                          const std::vector<std::uint32_t>& ids) {
+    Used& node = used[id];
+    node.cpus += cpus;
+    node.memory += memory;
+    for (const GpuIndex gpu : gpus)
+      if (!node.gpus.insert(gpu).second) wrong = "GPU given twice on " + state.nodes.find(id)->name;
+    for (const std::uint32_t cpu : ids)
+      if (!node.cpu_ids.insert(cpu).second)
+        wrong = "CPU given twice on " + state.nodes.find(id)->name;
+  };
+  state.nodes.for_each([&](NodeId id, const Node& node) {
+    for (const Charge& c : node.charges) charge(id, c.cpus, c.memory, c.gpus, c.cpu_ids);
+  });
+  std::set<JobKey> started;
+  for (const PlanGroup& group : plan.groups)
+    for (const Start& start : group.starts) {
+      if (!started.insert(start.key).second) wrong = "started twice";
+      for (const NodeShare& share : start.nodes) {
+        const Node& node = *state.nodes.find(share.node);
+        if (node.admin != AdminState::up || node.contact != Contact::registered)
+          wrong = "start on unusable " + node.name;
+        if (share.incarnation != node.incarnation) wrong = "wrong incarnation";
+        if (share.tasks == 0) wrong = "share without a task";
+        charge(share.node, share.cpus, share.memory, share.gpus, share.cpu_ids);
+      }
+    }
+  for (const auto& [id, node] : used) {
+    const Inventory& has = state.nodes.find(id)->inventory;
+    if (node.cpus > has.cpus || node.memory > has.memory)
+      wrong = state.nodes.find(id)->name + " over-committed";
+    for (const GpuIndex gpu : node.gpus)
+      if (std::none_of(has.gpus.begin(), has.gpus.end(),
+                       [&](const Gpu& g) { return g.index == gpu; }))
+        wrong = "GPU that is not there";
+  }
+  return wrong;
+}
+
+}  // namespace ares::core::sched

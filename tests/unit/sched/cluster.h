@@ -1,0 +1,65 @@
+// A small cluster to plan on, built by hand: nodes, one partition, pending and running jobs.
+// For the tests of core/sched only; not thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/sched/plan.h"
+#include "model/plan.h"
+#include "model/policy.h"
+#include "model/state.h"
+
+namespace ares::core::sched {
+
+inline constexpr Time kNow{std::chrono::hours(400'000)};
+
+class TestCluster {
+ public:
+  ClusterState state;
+  Policy policy;
+
+  // Registered and idle, in partition "main".
+  void add_node(const std::string& name, std::uint32_t cpus = 4, Bytes memory = Bytes::mib(4000));
+  void add_gpus(const std::string& name, const std::string& type, std::uint32_t count);
+  Node node(const std::string& name) const;
+  void put(Node node);
+  Partition partition(const std::string& name = "main") const {
+    return *state.partitions.find(name);
+  }
+  void put(Partition partition);
+
+  // A pending job of one task; change it and put() it. Ids count from 1 in the order of calls.
+  Job job(JobSpec spec = {});
+  static JobSpec spec(std::uint32_t tasks = 1, std::uint32_t nodes = 1);
+  void put(Job job);
+  JobKey submit(JobSpec spec) {
+    Job made = job(std::move(spec));
+    const JobKey key = made.key;
+    put(std::move(made));
+    return key;
+  }
+
+  Plan plan(Time now = kNow, Budget budget = {}) const {
+    return core::plan(state, policy, budget, now);
+  }
+
+  // As if the engine had taken every start and the nodes had started it at `now`.
+  void take(const Plan& plan, Time now);
+  // The job ends and its charges go.
+  void end(const JobKey& key);
+
+ private:
+  std::uint64_t next_job_ = 1;
+  std::uint64_t version_ = 100;
+};
+
+const Start* start_of(const Plan& plan, const JobKey& key);
+const PendingInfo* pending_of(const Plan& plan, const JobKey& key);
+std::vector<std::string> node_names(const ClusterState& state, const Start& start);
+
+// "" if every start of the plan fits on what the state has free and every share is sound; else what is wrong.
+std::string over_commitment(const ClusterState& state, const Plan& plan);
+
+}  // namespace ares::core::sched
