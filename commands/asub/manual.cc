@@ -1,0 +1,65 @@
+#include "asub/submission.h"
+
+namespace ares::asub {
+
+const cli::Manual& manual() {
+  static const cli::Manual text{
+      .name = "asub",
+      .summary = "submit a batch script",
+      .synopsis = {"[OPTIONS] SCRIPT [ARGUMENTS]", "[OPTIONS] --wrap=COMMAND",
+                   "[OPTIONS] < SCRIPT"},
+      .description = {"asub hands a script to the controller and prints the number of the job that "
+                      "will run it. Once the number is "
+                      "printed the job is stored safely: no crash of any machine loses it.",
+                      "The script is sent as it is now; changing or deleting the file later does "
+                      "not matter. It must begin with #! "
+                      "and runs once, on the first node of the job, with the resources of the "
+                      "whole job. A script whose name holds "
+                      "no slash is looked for in the current folder and then in PATH.",
+                      "While the controller is away asub says so, tries again by itself, and "
+                      "submits once however often it tried."},
+      .sections = {{"Directives",
+                    {"Lines of the script that begin with #ARES carry options, as if they stood on "
+                     "the command line. So do lines "
+                     "that begin with #SBATCH. They are read up to the first line that is neither "
+                     "a comment nor blank. Quotes "
+                     "group words; nothing is expanded; a word that begins with # ends the line. "
+                     "##ARES is a plain comment.",
+                     "The command line overrides the environment, and the environment overrides "
+                     "directives. Of two options that "
+                     "exclude each other the one of higher precedence stands."}},
+                   {"File names",
+                    {"In the names of output and input files %j is the job's id (of an array task "
+                     "its own number), %A the array's "
+                     "id, %a the task's index, %x the job's name, %u the user, %N the node's name, "
+                     "%r the restart count, %% a percent sign. A number after % "
+                     "pads with zeros: %8j. Relative names count from the job's working folder."}},
+                   {"Environment of the job",
+                    {"With --export=ALL the job sees the variables that asub saw. With NONE, or a "
+                     "list without ALL, it sees HOME, "
+                     "LOGNAME, USER, SHELL, LANG, variables that begin with ARES_, a plain PATH, "
+                     "and those listed. With NIL it sees none of "
+                     "these. The job's own ARES_ variables are always set."}}},
+      .examples = {{"asub -N 2 -n 8 -t 1:00:00 job.sh",
+                    "Run job.sh on two nodes with eight tasks, for at most an hour."},
+                   {"asub --gres=gpu:a100:2 --wrap 'python train.py'",
+                    "Run one command with two GPUs."},
+                   {"asub -a 0-99%10 job.sh",
+                    "Run a hundred tasks, ten at a time; each finds its index in "
+                    "ARES_ARRAY_TASK_ID."},
+                   {"id=$(asub --parsable a.sh); asub -d afterok:$id b.sh",
+                    "Run b.sh once a.sh has completed."}},
+      .exit_status =
+          {{"0", "The job was accepted; with --wait: it completed."},
+           {"1", "Refused, with a line on standard error that says why; nothing was submitted."},
+           {"75",
+            "The controller could not be reached for ten minutes. Whether a last try arrived is "
+            "not "
+            "known; repeating the command with the same --request-id is safe."},
+           {"other",
+            "With --wait: the exit code of the job's script, or 128 + the signal that ended it."}},
+      .see_also = {"aqueue(1)", "acancel(1)", "aacct(1)", "ares.yaml(5)", "ares-job-states(7)"}};
+  return text;
+}
+
+}  // namespace ares::asub

@@ -1,0 +1,307 @@
+#include <filesystem>
+#include <limits>
+
+#include "asub/submission.h"
+#include "asub/values.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+namespace ares::asub {
+namespace {
+
+using Apply = std::function<Status(const std::string&)>;
+using SpecText = void (api::JobSpec::*)(const std::string&);
+using SpecCount = void (api::JobSpec::*)(std::uint32_t);
+
+// Known to users of Slurm's sbatch and refused by name until they are built.
+std::vector<cli::Unbuilt> unbuilt() {
+  return {
+      {0, "acctg-freq"},
+      {0, "batch"},
+      {0, "bb"},
+      {0, "bbf"},
+      {0, "cluster-constraint"},
+      {'M', "clusters"},
+      {0, "cluster"},
+      {0, "consolidate-segments", false},
+      {0, "container"},
+      {0, "container-id"},
+      {0, "container-image"},
+      {0, "container-mounts"},
+      {0, "container-name"},
+      {0, "container-workdir"},
+      {0, "contiguous", false},
+      {'S', "core-spec"},
+      {0, "cores-per-socket"},
+      {0, "cpu-freq"},
+      {0, "cpus-per-gpu"},
+      {0, "cpu-bind"},
+      {0, "deadline"},
+      {0, "delay-boot"},
+      {'m', "distribution"},
+      {0, "export-file"},
+      {0, "extra"},
+      {'B', "extra-node-info"},
+      {'F', "nodefile"},
+      {0, "get-user-env", false},
+      {0, "gid"},
+      {0, "gpu-bind"},
+      {0, "gpu-freq"},
+      {0, "gpus-per-socket"},
+      {0, "gpus-per-task"},
+      {0, "gres-flags"},
+      {0, "hint"},
+      {0, "ignore-pbs", false},
+      {'L', "licenses"},
+      {0, "license"},
+      {0, "mail-type"},
+      {0, "mail-user"},
+      {0, "mcs-label"},
+      {0, "mem-bind"},
+      {0, "mem-per-gpu"},
+      {0, "mem-update"},
+      {0, "mincpus"},
+      {0, "network"},
+      {'k', "no-kill", false},
+      {0, "ntasks-per-core"},
+      {0, "ntasks-per-gpu"},
+      {0, "ntasks-per-socket"},
+      {0, "oom-kill-step"},
+      {'O', "overcommit", false},
+      {'s', "oversubscribe", false},
+      {0, "share", false},
+      {0, "prefer"},
+      {0, "profile"},
+      {0, "propagate", false},
+      {0, "reboot", false},
+      {0, "reservation"},
+      {0, "resources"},
+      {0, "resv-ports"},
+      {0, "runtime"},
+      {0, "segment"},
+      {0, "signal"},
+      {0, "sockets-per-node"},
+      {0, "spread-job", false},
+      {0, "spread-segments", false},
+      {0, "stepmgr", false},
+      {0, "switches"},
+      {0, "test-only", false},
+      {0, "thread-spec"},
+      {0, "threads-per-core"},
+      {0, "time-min"},
+      {0, "tmp"},
+      {0, "tres-bind"},
+      {0, "tres-per-task"},
+      {0, "uid"},
+      {'u', "usage", false},
+      {0, "use-min-nodes", false},
+      {0, "wait-all-nodes"},
+      {0, "wckey"},
+      {0, "x11", false},
+  };
+}
+
+class Rows {
+ public:
+  Rows(Submission& target, Time now) : s_(target), now_(now) {}
+
+  cli::OptionTable table() && {
+    who();
+    what();
+    where();
+    when();
+    files();
+    command();
+    table_.unbuilt = unbuilt();
+    table_.environment_prefix = "ASUB_";
+    table_.stop_at_operand = true;
+    cli::add_common_options(table_, s_.common);
+    return std::move(table_);
+  }
+
+ private:
+  cli::Option& add(char letter, const char* name, const char* argument, const char* help,
+                   Apply apply) {
+    return table_.options.emplace_back(cli::Option{letter, name, argument, help, std::move(apply)});
+  }
+  Apply text(SpecText setter) {
+    return [this_spec = &s_.spec, setter](const std::string& value) -> Status {
+      (this_spec->*setter)(value);
+      return {};
+    };
+  }
+  Apply count(SpecCount setter) {
+    return [this_spec = &s_.spec, setter](const std::string& value) -> Status {
+      const auto number = cli::parse_integer(value, 1, 1'000'000'000);
+      if (!number) return fail(number.error());
+      (this_spec->*setter)(static_cast<std::uint32_t>(*number));
+      return {};
+    };
+  }
+  Apply spec(Status (*set)(api::JobSpec&, const std::string&)) {
+    return [this_spec = &s_.spec, set](const std::string& value) { return set(*this_spec, value); };
+  }
+  // For options that the command line alone may give.
+  void command_line_only(cli::Option& option) {
+    option.directive = false;
+    option.environment = false;
+  }
+
+  void who() {
+    add('A', "account", "NAME", "Charge the job to this account.",
+        text(&api::JobSpec::set_account<const std::string&>));
+    add('q', "qos", "NAME", "Run under this quality of service.",
+        text(&api::JobSpec::set_qos<const std::string&>));
+    add('J', "job-name", "NAME", "Name of the job. Default: the script's name, or wrap, or asub.",
+        text(&api::JobSpec::set_name<const std::string&>));
+    add(0, "comment", "TEXT", "A text kept with the job.",
+        text(&api::JobSpec::set_comment<const std::string&>));
+  }
+
+  void what() {
+    add('N', "nodes", "COUNT",
+        "Nodes: a number, or LEAST-MOST. Default: as many as the tasks need.", spec(set_nodes));
+    add('n', "ntasks", "COUNT", "Tasks that the job will start: with -c, how many CPUs it gets.",
+        count(&api::JobSpec::set_tasks))
+        .aliases = {"tasks"};
+    add('c', "cpus-per-task", "COUNT", "CPUs for each task.",
+        count(&api::JobSpec::set_cpus_per_task));
+    add(0, "ntasks-per-node", "COUNT", "Tasks on each node.",
+        count(&api::JobSpec::set_tasks_per_node))
+        .aliases = {"tasks-per-node"};
+    add(0, "mem", "SIZE", "Memory on each node; a plain number is MiB, 0 all of the node's.",
+        spec(set_memory_per_node))
+        .excludes = {"mem-per-cpu"};
+    add(0, "mem-per-cpu", "SIZE", "Memory for each CPU; a plain number is MiB.",
+        spec(set_memory_per_cpu));
+    add('G', "gpus", "TYPE:COUNT",
+        "GPUs over all nodes; the type may be left out. Several types are separated by commas.",
+        spec(set_gpus_total));
+    add(0, "gpus-per-node", "TYPE:COUNT", "GPUs on each node; the type may be left out.",
+        spec(set_gpus_per_node))
+        .excludes = {"gres"};
+    add(0, "gres", "gpu:TYPE:COUNT", "GPUs on each node; type and count may be left out.",
+        spec(set_gres));
+    add('C', "constraint", "NAMES", "Only nodes that have all of these features: fast or fast&big.",
+        spec(set_constraint));
+    add(0, "exclusive", "[KIND]", "Whole nodes, shared with nobody; memory as asked for.",
+        spec(set_exclusive));
+  }
+
+  void where() {
+    add('p', "partition", "NAMES",
+        "Partition, or several separated by commas: the first that can start the job.",
+        spec(set_partitions));
+    add('w', "nodelist", "NODES", "Nodes that must be among those of the job, such as n[1-3].",
+        spec(set_required_nodes));
+    add('x', "exclude", "NODES", "Nodes that must not be among them.", spec(set_excluded_nodes));
+  }
+
+  void when() {
+    add('t', "time", "LIMIT",
+        "Time limit: minutes, minutes:seconds, hours:minutes:seconds, "
+        "days-hours[:minutes[:seconds]]; 0 for none.",
+        spec(set_time_limit));
+    add('b', "begin", "TIME", "Not before: now+1hour, 16:00, tomorrow, 2030-01-20T12:34.",
+        [this_spec = &s_.spec, now = now_](const std::string& value) {
+          return set_begin(*this_spec, value, now);
+        });
+    add('d', "dependency", "LIST",
+        "After other jobs: afterok:12:13,afterany:14. Kinds: after, afterany, afterok, afternotok.",
+        spec(set_dependencies));
+    add(0, "kill-on-invalid-dep", "yes|no",
+        "Cancel the job once its dependency can never be met, instead of leaving it pending.",
+        spec(set_kill_on_invalid_dependency));
+    add('a', "array", "TASKS",
+        "A job array: 0-15, 1,3,5-9, 0-15:4; %N behind it runs at most N at once.",
+        spec(set_array));
+    add('H', "hold", "", "Hold the job until it is released.",
+        [this_spec = &s_.spec](const std::string&) -> Status {
+          this_spec->set_hold(true);
+          return {};
+        });
+    add(0, "priority", "NUMBER", "Priority, for operators.", spec(set_priority));
+    add(0, "nice", "[NUMBER]",
+        "Lower the priority by this much (100); operators may give a negative number.",
+        spec(set_nice));
+    add(0, "requeue", "[KIND]", "The job may run again after a node failed or when asked to.",
+        spec(set_requeue));
+    add(0, "no-requeue", "", "It may not.", [this_spec = &s_.spec](const std::string&) -> Status {
+      this_spec->set_requeue(false);
+      return {};
+    });
+  }
+
+  void files() {
+    add('o', "output", "FILE",
+        "Standard output; %j is the job's id. Default: ares-%j.out, of an array ares-%A_%a.out.",
+        text(&api::JobSpec::set_std_out<const std::string&>));
+    add('e', "error", "FILE", "Standard error. Default: where standard output goes.",
+        text(&api::JobSpec::set_std_err<const std::string&>));
+    add('i', "input", "FILE", "Standard input. Default: /dev/null.",
+        text(&api::JobSpec::set_std_in<const std::string&>));
+    add(0, "open-mode", "append|truncate",
+        "What to do with output files that exist. Default: truncate.", spec(set_open_mode));
+    add('D', "chdir", "DIR", "Folder to run in. Default: where asub runs.",
+        text(&api::JobSpec::set_work_dir<const std::string&>))
+        .aliases = {"workdir"};
+    add(0, "export", "LIST",
+        "Environment: ALL (the default), NONE, NIL, or variables NAME and NAME=VALUE, also after "
+        "ALL.",
+        cli::set_text(s_.export_list))
+        .any_text = true;
+  }
+
+  void command() {
+    cli::Option& wrap = add(0, "wrap", "COMMAND", "Run this command line instead of a script.",
+                            [target = &s_](const std::string& value) -> Status {
+                              target->wrap = value;
+                              return {};
+                            });
+    wrap.any_text = true;
+    command_line_only(wrap);
+    add(0, "parsable", "", "Print the job's id alone.", cli::set_flag(s_.parsable));
+    add('W', "wait", "",
+        "Wait for the job's end and exit as it did; of an array, with the highest exit code.",
+        cli::set_flag(s_.wait));
+    add('Q', "quiet", "", "Print errors only.", cli::set_flag(s_.quiet));
+    add('v', "verbose", "", "Say on standard error what is done.", cli::set_flag(s_.verbose));
+    command_line_only(
+        add(0, "request-id", "ID",
+            "Submit at most one job under this id, however often the command is repeated.",
+            cli::set_text(s_.request_id)));
+  }
+
+  Submission& s_;
+  Time now_;
+  cli::OptionTable table_;
+};
+
+}  // namespace
+
+cli::OptionTable options(Submission& target, Time now) {
+  return Rows(target, now).table();
+}
+
+Status complete(Submission& target, const std::string& origin, const std::string& directory) {
+  namespace fs = std::filesystem;
+  api::JobSpec& spec = target.spec;
+  if (spec.name().empty()) {
+    const std::string base = fs::path(origin).filename().string();
+    spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : cli::printable(base));
+  }
+  if (spec.cpus_per_task() == 0) spec.set_cpus_per_task(1);
+  if (spec.tasks() == 0 && spec.min_nodes() > 0) {
+    const std::uint64_t tasks =
+        std::uint64_t{spec.min_nodes()} * std::max(spec.tasks_per_node(), 1u);
+    spec.set_tasks(static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(tasks, std::numeric_limits<std::uint32_t>::max())));
+  }
+  spec.set_submit_dir(directory);
+  const fs::path work =
+      spec.work_dir().empty() ? fs::path(directory) : fs::path(directory) / spec.work_dir();
+  spec.set_work_dir(work.lexically_normal().string());
+  return {};
+}
+
+}  // namespace ares::asub

@@ -1,0 +1,39 @@
+// What one asub line asks for, while its options are being collected.
+// Owned by asub's main thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/frame.h"
+#include "cli/manual.h"
+#include "cli/options.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::asub {
+
+struct Submission {
+  api::JobSpec spec;
+  cli::Common common;
+  std::optional<std::string> wrap;
+  std::string export_list = "ALL";
+  std::string request_id;
+  bool parsable = false;
+  bool wait = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// The options, bound to `target`, which must outlive the table. `now` is what relative times count from.
+cli::OptionTable options(Submission& target, Time now);
+
+const cli::Manual& manual();
+
+// Fills in what follows from the options together: tasks from nodes, absolute folders, the job's name. `origin` is the
+// script's name, "" when it came from standard input.
+Status complete(Submission& target, const std::string& origin, const std::string& directory);
+
+}  // namespace ares::asub

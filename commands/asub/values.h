@@ -1,0 +1,36 @@
+// Values of asub's options: each function reads one spelling into the specification.
+// Pure functions; all errors are invalid_argument and leave the option's name to the caller.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::asub {
+
+Status set_nodes(api::JobSpec& spec, const std::string& text);  // 2, 2-4
+Status set_memory_per_node(api::JobSpec& spec, const std::string& text);
+Status set_memory_per_cpu(api::JobSpec& spec, const std::string& text);
+Status set_gpus_total(api::JobSpec& spec, const std::string& text);  // 4, a100:4, a100:2,h100:2
+Status set_gpus_per_node(api::JobSpec& spec, const std::string& text);
+Status set_gres(api::JobSpec& spec, const std::string& text);  // gpu, gpu:2, gpu:a100:2
+Status set_time_limit(api::JobSpec& spec, const std::string& text);
+Status set_array(api::JobSpec& spec, const std::string& text);  // 0-15:4, 1,3,5-9%2
+Status set_dependencies(api::JobSpec& spec,
+                        const std::string& text);  // afterok:12:13,afterany:14_3
+Status set_begin(api::JobSpec& spec, const std::string& text, Time now);
+Status set_constraint(api::JobSpec& spec, const std::string& text);  // a&b
+Status set_required_nodes(api::JobSpec& spec, const std::string& text);
+Status set_excluded_nodes(api::JobSpec& spec, const std::string& text);
+Status set_nice(api::JobSpec& spec, const std::string& text);
+Status set_priority(api::JobSpec& spec, const std::string& text);
+Status set_open_mode(api::JobSpec& spec, const std::string& text);
+Status set_exclusive(api::JobSpec& spec, const std::string& text);
+Status set_kill_on_invalid_dependency(api::JobSpec& spec, const std::string& text);
+Status set_partitions(api::JobSpec& spec, const std::string& text);
+Status set_requeue(api::JobSpec& spec, const std::string& text);
+
+}  // namespace ares::asub

@@ -1,0 +1,44 @@
+#include "asub/wait.h"
+
+#include <algorithm>
+
+#include "model/job.h"
+
+namespace ares::asub {
+namespace {
+
+constexpr std::uint32_t kPollSeconds = 30;
+
+bool ended(const api::Job& job) {
+  const auto state = parse_job_state(job.state());
+  return state && is_terminal(*state);
+}
+
+}  // namespace
+
+int exit_code_of(const api::Jobs& jobs) {
+  int highest = 0;
+  for (const api::Job& job : jobs.jobs()) {
+    // An array's own record only sums up its tasks.
+    const bool array = job.has_spec() && !job.spec().array().empty() && !job.key().has_task();
+    int code = job.exit_signal() > 0 ? 128 + job.exit_signal() : job.exit_code();
+    if (code == 0 && !array && job.state() != "COMPLETED") code = 1;
+    highest = std::max(highest, code);
+  }
+  return highest;
+}
+
+Result<int> wait_for_end(rpc::Client& client, const JobKey& job) {
+  for (;;) {
+    api::Request request;
+    request.mutable_wait_job()->mutable_job()->set_job(job.job.value());
+    request.mutable_wait_job()->set_seconds(kPollSeconds);
+    auto response = client.call(request);
+    if (!response) return fail(response.error());
+    const api::Jobs& jobs = response->jobs();
+    if (!jobs.jobs().empty() && std::all_of(jobs.jobs().begin(), jobs.jobs().end(), ended))
+      return exit_code_of(jobs);
+  }
+}
+
+}  // namespace ares::asub

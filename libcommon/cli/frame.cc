@@ -1,0 +1,105 @@
+#include "cli/frame.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "config/config.h"
+
+namespace ares::cli {
+
+void add_common_options(OptionTable& table, Common& common, char help_letter) {
+  const auto add = [&](char letter, const char* name, const char* argument, const char* help,
+                       std::function<Status(const std::string&)> apply) {
+    Option option{letter, name, argument, help, std::move(apply)};
+    option.directive = false;
+    option.environment = false;
+    table.options.push_back(std::move(option));
+  };
+  add(0, "config", "FILE", "Read this configuration instead of $ARES_CONF or /etc/ares/ares.yaml.",
+      set_text(common.config));
+  add(help_letter, "help", "", "Print this text and stop.", set_flag(common.help));
+  add('V', "version", "", "Print the version and stop.", set_flag(common.version));
+}
+
+std::vector<std::string> words_of(int argc, char** argv) {
+  return std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc);
+}
+
+std::optional<int> answer_hidden(const Manual& manual, const OptionTable& table,
+                                 const std::vector<std::string>& words) {
+  if (words.size() != 1) return std::nullopt;
+  if (words[0] == "--help-man") {
+    std::fputs(man_page(manual, table).c_str(), stdout);
+  } else if (words[0] == "--help-completion") {
+    std::fputs(completion_words(table).c_str(), stdout);
+  } else {
+    return std::nullopt;
+  }
+  return 0;
+}
+
+std::optional<int> answer_common(const Manual& manual, const OptionTable& table,
+                                 const Common& common) {
+  if (common.help) {
+    std::fputs(help_text(manual, table).c_str(), stdout);
+    return 0;
+  }
+  if (common.version) {
+    std::puts("ares " ARES_VERSION);
+    return 0;
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<std::string>> take_options(const OptionTable& table,
+                                              const std::vector<std::string>& words) {
+  auto given = options_from_environment(
+      table, [](const char* name) -> const char* { return std::getenv(name); });
+  if (!given) return fail(given.error());
+  auto parsed = parse_options(table, words);
+  if (!parsed) return fail(parsed.error());
+  given->insert(given->end(), parsed->given.begin(), parsed->given.end());
+  if (Status applied = apply_options(*given); !applied) return fail(applied.error());
+  return std::move(parsed->operands);
+}
+
+int complain(std::string_view program, const Error& error) {
+  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
+               error.message.c_str());
+  return error.code == ErrorCode::unavailable ? kExitUnavailable : kExitRefused;
+}
+
+Result<rpc::Client> open_client(std::string_view program, const Common& common, Patience patience,
+                                bool quiet) {
+  auto config = config::load_client(config::default_path(common.config));
+  if (!config) return fail(config.error());
+  rpc::ClientOptions options;
+  options.addresses = config->connect;
+  options.munge_socket = config->munge_socket;
+  options.server_uid = config->controller_uid;
+  switch (patience) {
+    case Patience::none: options.timeout = std::chrono::seconds(5); break;
+    case Patience::reading: options.retry_for = std::chrono::seconds(30); break;
+    case Patience::changing: break;
+  }
+  if (!quiet)
+    options.on_retry = [program = std::string(program)](const std::string& text) {
+      std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
+    };
+  return rpc::Client::open(std::move(options));
+}
+
+Time clock_now() {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+unsigned terminal_width() {
+  winsize size{};
+  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+}  // namespace ares::cli

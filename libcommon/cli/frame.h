@@ -1,0 +1,64 @@
+// What every command does alike: common options, complaints, the way to the controller.
+// Owned by a command's main thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/manual.h"
+#include "cli/options.h"
+#include "rpc/client.h"
+
+namespace ares::cli {
+
+inline constexpr int kExitRefused = 1;
+inline constexpr int kExitUnavailable = 75;  // EX_TEMPFAIL: the same line may work later
+
+struct Common {
+  std::string config;  // --config
+  bool help = false;
+  bool version = false;
+};
+
+// Adds the rows --config, --help, --version. `help_letter` is 0 where -h means something else.
+void add_common_options(OptionTable& table, Common& common, char help_letter = 'h');
+
+std::vector<std::string> words_of(int argc, char** argv);
+
+// Answers the hidden --help-man and --help-completion, which only stand alone: the exit status, or nothing.
+std::optional<int> answer_hidden(const Manual& manual, const OptionTable& table,
+                                 const std::vector<std::string>& words);
+
+// Answers --help and --version once options are applied.
+std::optional<int> answer_common(const Manual& manual, const OptionTable& table,
+                                 const Common& common);
+
+// Parses, reads the environment and applies. What is left are the operands.
+Result<std::vector<std::string>> take_options(const OptionTable& table,
+                                              const std::vector<std::string>& words);
+
+// Prints "asub: message" and gives the exit status for it.
+int complain(std::string_view program, const Error& error);
+
+// How long a command goes on trying while the controller is away.
+enum class Patience {
+  none,      // answers at once
+  reading,   // half a minute
+  changing,  // as long as a user would wait for a submission
+};
+
+// The client of the controller that the configuration names. A line on standard error says when it retries, unless `quiet`.
+Result<rpc::Client> open_client(std::string_view program, const Common& common, Patience patience,
+                                bool quiet = false);
+
+// Where the calling process stands in time: for the options that take points in time.
+Time clock_now();
+
+// 0 where standard output is no terminal.
+unsigned terminal_width();
+
+}  // namespace ares::cli
