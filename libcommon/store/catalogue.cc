@@ -1,0 +1,109 @@
+#include "store/catalogue.h"
+
+#include <algorithm>
+
+#include "base/hostlist.h"
+
+namespace ares::store {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+// Accounting counts whole mebibytes; a part of one counts as one.
+std::int64_t mebibytes(Bytes amount) {
+  return (amount.value() + kMiB - 1) / kMiB;
+}
+
+void add_gpus(Catalogue::Amounts& amounts, const std::vector<GpuRequest>& requests,
+              std::int64_t times) {
+  for (const GpuRequest& request : requests) {
+    const std::int64_t count = static_cast<std::int64_t>(request.count) * times;
+    amounts["gres/gpu"] += count;
+    if (!request.type.empty()) amounts["gres/gpu:" + request.type] += count;
+  }
+}
+
+void drop_zeroes(Catalogue::Amounts& amounts) {
+  std::erase_if(amounts, [](const auto& item) { return item.second == 0; });
+}
+
+}  // namespace
+
+void Catalogue::learn(const ClusterState& state) {
+  state.nodes.for_each([this](const NodeId&, const Node& node) { learn(node); });
+  state.tres.for_each([this](const std::string& name, TresId id) { tres_[name] = id; });
+}
+
+void Catalogue::learn(const Node& node) {
+  KnownNode& known = nodes_[node.id];
+  known.name = node.name;
+  // A GPU that is gone keeps its type: attempts that held it are still to be written.
+  for (const auto* inventory : {&node.configured, &node.inventory})
+    for (const Gpu& gpu : inventory->gpus) known.gpu_types[gpu.index] = gpu.type;
+}
+
+std::string Catalogue::node_list(const Allocation& allocation) const {
+  std::vector<std::string> names;
+  for (const NodeShare& share : allocation.nodes) {
+    const auto known = nodes_.find(share.node);
+    names.push_back(known != nodes_.end() ? known->second.name
+                                          : "node#" + std::to_string(share.node.value()));
+  }
+  return compress_hostlist(names);
+}
+
+Catalogue::Amounts Catalogue::allocated(const Allocation& allocation) const {
+  Amounts amounts;
+  for (const NodeShare& share : allocation.nodes) {
+    amounts["cpu"] += share.cpus;
+    amounts["billing"] += share.cpus;
+    amounts["mem"] += mebibytes(share.memory);
+    amounts["node"] += 1;
+    amounts["gres/gpu"] += static_cast<std::int64_t>(share.gpus.size());
+    const auto known = nodes_.find(share.node);
+    if (known == nodes_.end()) continue;
+    for (const GpuIndex gpu : share.gpus) {
+      const auto type = known->second.gpu_types.find(gpu);
+      if (type != known->second.gpu_types.end()) amounts["gres/gpu:" + type->second] += 1;
+    }
+  }
+  drop_zeroes(amounts);
+  return amounts;
+}
+
+Catalogue::Amounts Catalogue::requested(const JobSpec& spec) {
+  Amounts amounts;
+  const std::int64_t nodes = std::max<std::int64_t>(spec.min_nodes, 1);
+  const std::int64_t tasks = spec.tasks_per_node
+                                 ? std::max<std::int64_t>(spec.tasks, nodes * spec.tasks_per_node)
+                                 : std::max<std::int64_t>(spec.tasks, 1);
+  const std::int64_t cpus = std::max(nodes, tasks * std::max<std::int64_t>(spec.cpus_per_task, 1));
+  amounts["cpu"] = cpus;
+  amounts["billing"] = cpus;
+  amounts["node"] = nodes;
+  if (spec.memory_per_node) amounts["mem"] = mebibytes(*spec.memory_per_node) * nodes;
+  if (spec.memory_per_cpu) amounts["mem"] = mebibytes(*spec.memory_per_cpu) * cpus;
+  add_gpus(amounts, spec.gpus_per_node, nodes);
+  add_gpus(amounts, spec.gpus_total, 1);
+  drop_zeroes(amounts);
+  return amounts;
+}
+
+TresCounts Catalogue::interned(const Amounts& amounts) const {
+  TresCounts counts;
+  for (const auto& [name, count] : amounts)
+    if (const auto id = tres_.find(name); id != tres_.end()) counts.emplace_back(id->second, count);
+  std::sort(counts.begin(), counts.end());
+  return counts;
+}
+
+std::string Catalogue::text(const Amounts& amounts) {
+  std::string out;
+  for (const auto& [name, count] : amounts) {
+    if (!out.empty()) out += ',';
+    out += name + '=' + std::to_string(count) + (name == "mem" ? "M" : "");
+  }
+  return out;
+}
+
+}  // namespace ares::store

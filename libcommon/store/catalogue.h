@@ -1,0 +1,47 @@
+// Catalogue: names behind the numbers in accounting rows: nodes, the GPU types on them, TRES.
+// Owned by a PgJournal; journal thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/job.h"
+#include "model/node.h"
+#include "model/resources.h"
+#include "model/state.h"
+
+namespace ares::store {
+
+class Catalogue {
+ public:
+  void learn(const ClusterState& state);
+  void learn(const Node& node);
+  void learn(const Tres& tres) { tres_[tres.name] = tres.id; }
+
+  // "n[1-3]", in rank order. A node that left the configuration long ago is "node#7".
+  std::string node_list(const Allocation& allocation) const;
+
+  // What the attempt holds, ascending name; numbers are as accounting shows them (memory in MiB).
+  using Amounts = std::map<std::string, std::int64_t>;
+  Amounts allocated(const Allocation& allocation) const;
+  static Amounts requested(const JobSpec& spec);
+
+  // The amounts that have a number. A GPU type gets its own with the event that first saw it.
+  TresCounts interned(const Amounts& amounts) const;
+
+  // "billing=2,cpu=2,gres/gpu=1,mem=500M,node=1"
+  static std::string text(const Amounts& amounts);
+
+ private:
+  struct KnownNode {
+    std::string name;
+    std::map<GpuIndex, std::string> gpu_types;
+  };
+  std::unordered_map<NodeId, KnownNode> nodes_;
+  std::map<std::string, TresId> tres_;
+};
+
+}  // namespace ares::store

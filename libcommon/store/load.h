@@ -1,0 +1,15 @@
+// Reads the live images of a database into a ClusterState.
+// Used by PgJournal::open(); journal thread only.
+#pragma once
+
+#include "base/result.h"
+#include "model/state.h"
+#include "store/pg_connection.h"
+
+namespace ares::store {
+
+// All records at the controller's lsn, in one snapshot; indexes are rebuilt. Records of one job share
+// one specification. data_loss: an image cannot be read, or is missing; the text names it.
+Result<ClusterState> load_state(PgConnection& connection);
+
+}  // namespace ares::store

@@ -1,0 +1,41 @@
+// A private PostgreSQL for one test: initdb into a temporary directory, Unix socket only, gone at the
+// end. As root it runs as the user `postgres`. Test code; one thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "store/pg_connection.h"
+#include "store/pg_options.h"
+
+namespace ares::store::testing {
+
+class PgServer {
+ public:
+  PgServer();  // throws if it cannot be started
+  ~PgServer();
+  PgServer(const PgServer&) = delete;
+  PgServer& operator=(const PgServer&) = delete;
+
+  // Of a fresh database each.
+  PgOptions new_database();
+
+  void set(const std::string& parameter, const std::string& value);  // takes effect at start()
+  void start();
+  void
+  stop_immediately();  // as `pg_ctl stop -m immediate`: no checkpoint, recovery at the next start
+  const std::string& directory() const { return directory_; }
+
+  // Runs SQL as the superuser; throws on an error. Gives the first column of the first row, or "".
+  std::string sql(const PgOptions& database, const std::string& statement);
+
+ private:
+  void await_ready();
+
+  std::string directory_;
+  pid_t server_ = -1;
+  int databases_ = 0;
+};
+
+}  // namespace ares::store::testing
