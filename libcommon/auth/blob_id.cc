@@ -1,0 +1,18 @@
+#include "auth/blob_id.h"
+
+#include <sodium.h>
+
+#include "auth/sodium.h"
+
+namespace ares::auth {
+
+Sha256 blob_id(std::string_view content) {
+  ensure_sodium();
+  static_assert(crypto_hash_sha256_BYTES == Sha256{}.size());
+  Sha256 digest;
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(content.data()),
+                     content.size());
+  return digest;
+}
+
+}  // namespace ares::auth

@@ -1,0 +1,86 @@
+// Reads untrusted fields of api messages one by one and keeps the first thing that is wrong.
+// A local of one conversion; one thread. Private to proto/.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+
+namespace ares::proto {
+
+// What a text is for decides how long it may be and what it may hold.
+enum class TextKind : std::uint8_t {
+  name,      // 255 bytes, no control characters: goes into tables, file names, options
+  title,     // 1024 bytes, no control characters: what a user calls a job
+  path,      // 4095 bytes, no control characters: they would play tricks on terminals
+  prose,     // 4096 bytes, no control characters but newline and tab
+  argument,  // 131071 bytes, anything but NUL, as execve() takes it
+};
+
+class Reader {
+ public:
+  // `what` opens every message: "job specification", "message of node n1".
+  explicit Reader(std::string what) : what_(std::move(what)) {}
+
+  void wrong(std::string_view field, std::string_view why);
+
+  void text(std::string_view field, const std::string& in, TextKind kind, std::string& out);
+
+  template <class Repeated>
+  void texts(std::string_view field, const Repeated& in, TextKind kind,
+             std::vector<std::string>& out) {
+    out.resize(static_cast<std::size_t>(in.size()));
+    for (int i = 0; i < in.size(); ++i) text(field, in[i], kind, out[static_cast<std::size_t>(i)]);
+  }
+
+  // A whole number that must fit the model's type.
+  template <std::integral In, std::integral Out>
+  void number(std::string_view field, In in, Out& out) {
+    if (std::in_range<Out>(in))
+      out = static_cast<Out>(in);
+    else
+      wrong(field, "is out of range");
+  }
+
+  void bytes(std::string_view field, std::int64_t in, Bytes& out);
+  void seconds(std::string_view field, std::int64_t in, Seconds& out);  // not negative
+  void duration(std::string_view field, std::int64_t in,
+                Duration& out);                                   // microseconds, not negative
+  void time(std::string_view field, std::int64_t in, Time& out);  // microseconds, not negative
+  void digest(std::string_view field, const std::string& in, std::array<std::uint8_t, 32>& out);
+
+  // A part's own conversion: takes its value or its error.
+  template <class T>
+  void part(std::string_view field, Result<T> in, T& out) {
+    if (in)
+      out = std::move(*in);
+    else
+      wrong(field, in.error().message);
+  }
+
+  bool ok() const { return !error_; }
+  // Precondition: not ok().
+  tl::unexpected<Error> error() const { return tl::unexpected<Error>(*error_); }
+
+  template <class T>
+  Result<T> finish(T value) const {
+    if (error_) return error();
+    return value;
+  }
+
+ private:
+  std::string what_;
+  std::optional<Error> error_;
+};
+
+}  // namespace ares::proto

@@ -1,0 +1,235 @@
+#include "proto/convert.h"
+
+#include <utility>
+
+#include "proto/api_reader.h"
+#include "proto/gen/api.pb.h"
+#include "proto/gen/node.pb.h"
+
+namespace ares::proto {
+namespace {
+
+constexpr BlobId kNoBlob{};
+
+std::string to_bytes(const BlobId& id) {
+  if (id == kNoBlob) return {};
+  return {reinterpret_cast<const char*>(id.data()), id.size()};
+}
+
+api::Dependency::Kind to_api(DependencyKind kind) {
+  switch (kind) {
+    case DependencyKind::after_any: return api::Dependency::AFTER_ANY;
+    case DependencyKind::after_ok: return api::Dependency::AFTER_OK;
+    case DependencyKind::after_not_ok: return api::Dependency::AFTER_NOT_OK;
+    case DependencyKind::after: return api::Dependency::AFTER;
+  }
+  std::abort();
+}
+
+// A kind of a newer version comes as a number that we do not know.
+std::optional<DependencyKind> from_api(api::Dependency::Kind kind) {
+  switch (static_cast<int>(kind)) {
+    case api::Dependency::AFTER_ANY: return DependencyKind::after_any;
+    case api::Dependency::AFTER_OK: return DependencyKind::after_ok;
+    case api::Dependency::AFTER_NOT_OK: return DependencyKind::after_not_ok;
+    case api::Dependency::AFTER: return DependencyKind::after;
+  }
+  return std::nullopt;
+}
+
+template <class Repeated>
+void put_gpus(const std::vector<GpuRequest>& gpus, Repeated* out) {
+  for (const GpuRequest& gpu : gpus) {
+    auto* added = out->Add();
+    added->set_type(gpu.type);
+    added->set_count(gpu.count);
+  }
+}
+
+template <class Repeated>
+void put_texts(const std::vector<std::string>& texts, Repeated* out) {
+  for (const std::string& text : texts) *out->Add() = text;
+}
+
+template <class Repeated>
+void read_gpus(Reader& read, std::string_view field, const Repeated& in,
+               std::vector<GpuRequest>& out) {
+  for (const auto& gpu : in) {
+    GpuRequest request{.type = {}, .count = gpu.count()};
+    read.text(field, gpu.type(), TextKind::name, request.type);
+    out.push_back(std::move(request));
+  }
+}
+
+void read_identity(Reader& read, const api::JobSpec& in, JobSpec& out) {
+  read.text("name", in.name(), TextKind::title, out.name);
+  out.uid = UserId(in.uid());
+  out.gid = GroupId(in.gid());
+  read.text("user", in.user(), TextKind::name, out.user);
+  read.text("account", in.account(), TextKind::name, out.account);
+  read.text("qos", in.qos(), TextKind::name, out.qos);
+  read.text("comment", in.comment(), TextKind::prose, out.comment);
+  read.texts("partitions", in.partitions(), TextKind::name, out.partitions);
+}
+
+void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
+  out.min_nodes = in.min_nodes();
+  out.max_nodes = in.max_nodes();
+  out.tasks = in.tasks();
+  out.cpus_per_task = in.cpus_per_task();
+  out.tasks_per_node = in.tasks_per_node();
+  if (in.has_memory_per_node())
+    read.bytes("memory_per_node", in.memory_per_node(), out.memory_per_node.emplace());
+  if (in.has_memory_per_cpu())
+    read.bytes("memory_per_cpu", in.memory_per_cpu(), out.memory_per_cpu.emplace());
+  read_gpus(read, "gpus_per_node", in.gpus_per_node(), out.gpus_per_node);
+  read_gpus(read, "gpus_total", in.gpus_total(), out.gpus_total);
+  out.exclusive = in.exclusive();
+  read.texts("required_nodes", in.required_nodes(), TextKind::name, out.required_nodes);
+  read.texts("excluded_nodes", in.excluded_nodes(), TextKind::name, out.excluded_nodes);
+  read.texts("features", in.features(), TextKind::name, out.features);
+}
+
+void read_dependencies(Reader& read, const api::JobSpec& in, JobSpec& out) {
+  for (const auto& given : in.dependencies()) {
+    Dependency dependency;
+    const auto kind = from_api(given.kind());
+    if (!kind) return read.wrong("dependencies", "has a kind that this version does not know");
+    dependency.kind = *kind;
+    read.part("dependencies", proto::from_api(given.target()), dependency.target);
+    out.dependencies.push_back(dependency);
+  }
+}
+
+void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, JobSpec& out) {
+  if (in.has_time_limit()) read.seconds("time_limit", in.time_limit(), out.time_limit.emplace());
+  if (in.has_begin()) read.time("begin", in.begin(), out.begin.emplace());
+  read_dependencies(read, in, out);
+  out.kill_on_invalid_dependency = in.kill_on_invalid_dependency();
+  if (in.has_priority()) out.priority = in.priority();
+  out.nice = in.nice();
+  out.hold = in.hold();
+  out.requeue = in.has_requeue() ? in.requeue() : requeue_default;
+  if (!in.array().empty()) read.part("array", parse_interval_set(in.array()), out.array.emplace());
+  out.array_throttle = in.array_throttle();
+}
+
+void read_surroundings(Reader& read, const api::JobSpec& in, JobSpec& out) {
+  read.digest("script", in.script(), out.script);
+  read.digest("environment", in.environment(), out.environment);
+  read.texts("arguments", in.arguments(), TextKind::argument, out.arguments);
+  read.text("submit_dir", in.submit_dir(), TextKind::path, out.submit_dir);
+  read.text("work_dir", in.work_dir(), TextKind::path, out.work_dir);
+  read.text("std_in", in.std_in(), TextKind::path, out.std_in);
+  read.text("std_out", in.std_out(), TextKind::path, out.std_out);
+  read.text("std_err", in.std_err(), TextKind::path, out.std_err);
+  out.open_mode = in.append() ? OpenMode::append : OpenMode::truncate;
+  if (in.umask() > 0777) read.wrong("umask", "is more than 0777");
+  out.umask = in.umask();
+  for (const auto& limit : in.limits()) {
+    if (limit.resource() < 0) read.wrong("limits", "names a negative resource");
+    out.limits.push_back({limit.resource(), limit.soft()});
+  }
+  read.text("submit_host", in.submit_host(), TextKind::name, out.submit_host);
+  read.text("submit_zone", in.submit_zone(), TextKind::name, out.submit_zone);
+  read.text("command", in.command(), TextKind::path, out.command);
+}
+
+}  // namespace
+
+void to_api(const JobKey& key, api::JobRef* out) {
+  out->set_job(key.job.value());
+  if (!key.task.is_none()) out->set_task(key.task.value);
+}
+
+Result<JobKey> from_api(const api::JobRef& ref) {
+  if (ref.job() == 0) return fail(ErrorCode::invalid_argument, "job id 0 is none");
+  JobKey key{JobId(ref.job()), {}};
+  if (ref.has_task()) {
+    if (ref.task() == TaskIndex::kNone)
+      return fail(ErrorCode::invalid_argument, "array task index is out of range");
+    key.task = TaskIndex{ref.task()};
+  }
+  return key;
+}
+
+void to_api(const AttemptKey& key, api::AttemptKey* out) {
+  to_api(key.job, out->mutable_job());
+  out->set_attempt(key.attempt.value());
+}
+
+Result<AttemptKey> from_api(const api::AttemptKey& key) {
+  auto job = from_api(key.job());
+  if (!job) return fail(std::move(job.error()));
+  if (key.attempt() == 0) return fail(ErrorCode::invalid_argument, "attempt 0 is none");
+  return AttemptKey{*job, AttemptNo(key.attempt())};
+}
+
+void to_api(const JobSpec& spec, api::JobSpec* out) {
+  out->Clear();
+  out->set_name(spec.name);
+  out->set_uid(spec.uid.value());
+  out->set_gid(spec.gid.value());
+  out->set_user(spec.user);
+  out->set_account(spec.account);
+  out->set_qos(spec.qos);
+  out->set_comment(spec.comment);
+  put_texts(spec.partitions, out->mutable_partitions());
+  out->set_min_nodes(spec.min_nodes);
+  out->set_max_nodes(spec.max_nodes);
+  out->set_tasks(spec.tasks);
+  out->set_cpus_per_task(spec.cpus_per_task);
+  out->set_tasks_per_node(spec.tasks_per_node);
+  if (spec.memory_per_node) out->set_memory_per_node(spec.memory_per_node->value());
+  if (spec.memory_per_cpu) out->set_memory_per_cpu(spec.memory_per_cpu->value());
+  put_gpus(spec.gpus_per_node, out->mutable_gpus_per_node());
+  put_gpus(spec.gpus_total, out->mutable_gpus_total());
+  out->set_exclusive(spec.exclusive);
+  put_texts(spec.required_nodes, out->mutable_required_nodes());
+  put_texts(spec.excluded_nodes, out->mutable_excluded_nodes());
+  put_texts(spec.features, out->mutable_features());
+  if (spec.time_limit) out->set_time_limit(spec.time_limit->count());
+  if (spec.begin) out->set_begin(spec.begin->time_since_epoch().count());
+  for (const Dependency& dependency : spec.dependencies) {
+    auto* added = out->add_dependencies();
+    added->set_kind(to_api(dependency.kind));
+    to_api(dependency.target, added->mutable_target());
+  }
+  out->set_kill_on_invalid_dependency(spec.kill_on_invalid_dependency);
+  if (spec.priority) out->set_priority(*spec.priority);
+  out->set_nice(spec.nice);
+  out->set_hold(spec.hold);
+  out->set_requeue(spec.requeue);
+  if (spec.array) out->set_array(format_interval_set(*spec.array));
+  out->set_array_throttle(spec.array_throttle);
+  out->set_script(to_bytes(spec.script));
+  out->set_environment(to_bytes(spec.environment));
+  put_texts(spec.arguments, out->mutable_arguments());
+  out->set_submit_dir(spec.submit_dir);
+  out->set_work_dir(spec.work_dir);
+  out->set_std_in(spec.std_in);
+  out->set_std_out(spec.std_out);
+  out->set_std_err(spec.std_err);
+  out->set_append(spec.open_mode == OpenMode::append);
+  out->set_umask(spec.umask);
+  for (const ResourceLimit& limit : spec.limits) {
+    auto* added = out->add_limits();
+    added->set_resource(limit.resource);
+    added->set_soft(limit.soft);
+  }
+  out->set_submit_host(spec.submit_host);
+  out->set_submit_zone(spec.submit_zone);
+  out->set_command(spec.command);
+}
+
+Result<JobSpec> from_api(const api::JobSpec& in, bool requeue_default) {
+  Reader read("job specification");
+  JobSpec out;
+  read_identity(read, in, out);
+  read_resources(read, in, out);
+  read_timing(read, in, requeue_default, out);
+  read_surroundings(read, in, out);
+  return read.finish(std::move(out));
+}
+
+}  // namespace ares::proto

@@ -1,0 +1,182 @@
+#include "proto/convert_node.h"
+
+#include <utility>
+
+#include "proto/api_reader.h"
+#include "proto/convert.h"
+#include "proto/convert_parts.h"
+#include "proto/gen/node.pb.h"
+
+namespace ares::proto {
+namespace {
+
+// --- parts ---
+
+void put(const AttemptReport& report, api::AttemptReport* out) {
+  to_api(report.attempt, out->mutable_attempt());
+  out->set_fence(report.fence.value());
+  out->set_phase(static_cast<std::uint32_t>(report.phase));
+  if (report.ran_since) out->set_ran_since(report.ran_since->time_since_epoch().count());
+  if (report.ended_at) out->set_ended_at(report.ended_at->time_since_epoch().count());
+  api::ExitStatus* exit = out->mutable_exit();
+  exit->set_code(report.exit.code);
+  exit->set_signal(report.exit.signal);
+  exit->set_out_of_memory(report.exit.out_of_memory);
+  exit->set_timed_out(report.exit.timed_out);
+  api::Usage* usage = out->mutable_usage();
+  usage->set_user_cpu(report.usage.user_cpu.count());
+  usage->set_system_cpu(report.usage.system_cpu.count());
+  usage->set_max_rss(report.usage.max_rss.value());
+  out->set_detail(report.detail);
+}
+
+void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  if (in.phase() > static_cast<std::uint32_t>(AttemptPhase::lost))
+    return read.wrong("phase", "is one that this version does not know");
+  out.phase = static_cast<AttemptPhase>(in.phase());
+  if (in.ran_since() != 0) read.time("ran_since", in.ran_since(), out.ran_since.emplace());
+  if (in.ended_at() != 0) read.time("ended_at", in.ended_at(), out.ended_at.emplace());
+  out.exit = {.code = in.exit().code(),
+              .signal = in.exit().signal(),
+              .out_of_memory = in.exit().out_of_memory(),
+              .timed_out = in.exit().timed_out()};
+  read.duration("user_cpu", in.usage().user_cpu(), out.usage.user_cpu);
+  read.duration("system_cpu", in.usage().system_cpu(), out.usage.system_cpu);
+  read.bytes("max_rss", in.usage().max_rss(), out.usage.max_rss);
+  read.text("detail", in.detail(), TextKind::prose, out.detail);
+}
+
+template <class Repeated>
+void put_reports(const std::vector<AttemptReport>& reports, Repeated* out) {
+  for (const AttemptReport& report : reports) put(report, out->Add());
+}
+
+template <class Repeated>
+void get_reports(Reader& read, const Repeated& in, std::vector<AttemptReport>& out) {
+  out.resize(static_cast<std::size_t>(in.size()));
+  for (int i = 0; i < in.size(); ++i) get(read, in[i], out[static_cast<std::size_t>(i)]);
+}
+
+void put(const Inventory& inventory, api::Inventory* out) {
+  out->set_cpus(inventory.cpus);
+  out->set_memory(inventory.memory.value());
+  for (const Gpu& gpu : inventory.gpus) {
+    auto* added = out->add_gpus();
+    added->set_index(gpu.index.value());
+    added->set_type(gpu.type);
+    added->mutable_cores()->Add(gpu.cores.begin(), gpu.cores.end());
+  }
+  for (const std::string& feature : inventory.features) out->add_features(feature);
+}
+
+void get(Reader& read, const api::Inventory& in, Inventory& out) {
+  out.cpus = in.cpus();
+  read.bytes("memory", in.memory(), out.memory);
+  for (const auto& given : in.gpus()) {
+    Gpu gpu;
+    read_gpu_index(read, given.index(), gpu.index);
+    read.text("gpu type", given.type(), TextKind::name, gpu.type);
+    if (gpu.type.empty()) gpu.type = "gpu";
+    gpu.cores.assign(given.cores().begin(), given.cores().end());
+    if (!out.gpus.empty() && gpu.index <= out.gpus.back().index)
+      return read.wrong("gpus", "are not in ascending order of their index");
+    out.gpus.push_back(std::move(gpu));
+  }
+  read.texts("features", in.features(), TextKind::name, out.features);
+}
+
+// --- bodies: one put and one get each ---
+
+void put(const Register& body, api::NodeUp* message) {
+  api::Register* out = message->mutable_register_();
+  out->set_name(body.name);
+  out->set_incarnation_tag(body.incarnation_tag);
+  out->set_incarnation(body.incarnation);
+  put(body.inventory, out->mutable_inventory());
+  out->set_can_freeze(body.can_freeze);
+  out->set_version(body.version);
+  out->set_highest_epoch(body.highest_epoch.value());
+  out->set_highest_lsn(body.highest_lsn.value());
+  put_reports(body.attempts, out->mutable_attempts());
+}
+
+void get(Reader& read, const api::Register& in, Register& out) {
+  read.text("name", in.name(), TextKind::name, out.name);
+  if (in.name().empty()) read.wrong("name", "is missing");
+  read.text("incarnation_tag", in.incarnation_tag(), TextKind::name, out.incarnation_tag);
+  out.incarnation = in.incarnation();
+  if (!in.has_inventory()) read.wrong("inventory", "is missing");
+  get(read, in.inventory(), out.inventory);
+  out.can_freeze = in.can_freeze();
+  read.text("version", in.version(), TextKind::name, out.version);
+  out.highest_epoch = Epoch(in.highest_epoch());
+  out.highest_lsn = Lsn(in.highest_lsn());
+  get_reports(read, in.attempts(), out.attempts);
+}
+
+void put(const Heartbeat& body, api::NodeUp* message) {
+  api::Heartbeat* out = message->mutable_heartbeat();
+  out->set_sequence(body.sequence);
+  put_reports(body.attempts, out->mutable_attempts());
+}
+
+void get(Reader& read, const api::Heartbeat& in, Heartbeat& out) {
+  out.sequence = in.sequence();
+  get_reports(read, in.attempts(), out.attempts);
+}
+
+void put(const Progress& body, api::NodeUp* message) {
+  put(body.report, message->mutable_progress());
+}
+
+void get(Reader& read, const api::AttemptReport& in, Progress& out) {
+  get(read, in, out.report);
+}
+
+void put(const LaunchRefused& body, api::NodeUp* message) {
+  api::LaunchRefused* out = message->mutable_launch_refused();
+  put_attempt(body, out);
+  out->set_node_fault(body.node_fault);
+  out->set_cause(body.cause);
+}
+
+void get(Reader& read, const api::LaunchRefused& in, LaunchRefused& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.node_fault = in.node_fault();
+  read.text("cause", in.cause(), TextKind::prose, out.cause);
+}
+
+template <class Body, class Given>
+void take(Reader& read, const Given& in, FromNode& out) {
+  get(read, in, out.body.emplace<Body>());
+}
+
+}  // namespace
+
+void to_api(const FromNode& message, api::NodeUp* out) {
+  out->Clear();
+  out->set_node(message.node);
+  out->set_incarnation(message.incarnation);
+  std::visit([out](const auto& body) { put(body, out); }, message.body);
+}
+
+Result<FromNode> from_api(const api::NodeUp& in) {
+  FromNode out;
+  Reader read("message of a node");
+  read.text("node", in.node(), TextKind::name, out.node);
+  if (in.node().empty()) read.wrong("node", "is missing");
+  out.incarnation = in.incarnation();
+  switch (in.body_case()) {
+    case api::NodeUp::kRegister: take<Register>(read, in.register_(), out); break;
+    case api::NodeUp::kHeartbeat: take<Heartbeat>(read, in.heartbeat(), out); break;
+    case api::NodeUp::kProgress: take<Progress>(read, in.progress(), out); break;
+    case api::NodeUp::kLaunchRefused: take<LaunchRefused>(read, in.launch_refused(), out); break;
+    case api::NodeUp::BODY_NOT_SET:
+      read.wrong("body", "is missing, or of a kind that this version does not know");
+      break;
+  }
+  return read.finish(std::move(out));
+}
+
+}  // namespace ares::proto

@@ -1,0 +1,249 @@
+#include <utility>
+
+#include "proto/api_reader.h"
+#include "proto/convert.h"
+#include "proto/convert_node.h"
+#include "proto/convert_parts.h"
+#include "proto/gen/node.pb.h"
+
+namespace ares::proto {
+namespace {
+
+template <class Repeated, class T>
+void put_numbers(const std::vector<T>& numbers, Repeated* out) {
+  out->Add(numbers.begin(), numbers.end());
+}
+
+template <class Repeated, class T>
+void get_numbers(const Repeated& in, std::vector<T>& out) {
+  out.assign(in.begin(), in.end());
+}
+
+template <class Repeated>
+void put_texts(const std::vector<std::string>& texts, Repeated* out) {
+  for (const std::string& text : texts) *out->Add() = text;
+}
+
+// --- the launch ---
+
+void put_share(const LaunchSpec& launch, api::LaunchSpec* out) {
+  out->set_cpus(launch.share.cpus);
+  put_numbers(launch.share.cpu_ids, out->mutable_cpu_ids());
+  out->set_memory(launch.share.memory.value());
+  for (const GpuIndex gpu : launch.share.gpus) out->add_gpus(gpu.value());
+  put_texts(launch.gpu_types, out->mutable_gpu_types());
+  out->set_tasks(launch.share.tasks);
+  out->set_incarnation(launch.share.incarnation);
+}
+
+void get_share(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
+  out.share.cpus = in.cpus();
+  get_numbers(in.cpu_ids(), out.share.cpu_ids);
+  read.bytes("memory", in.memory(), out.share.memory);
+  for (const std::uint32_t gpu : in.gpus())
+    read_gpu_index(read, gpu, out.share.gpus.emplace_back());
+  read.texts("gpu_types", in.gpu_types(), TextKind::name, out.gpu_types);
+  if (in.gpu_types_size() != in.gpus_size()) read.wrong("gpu_types", "are not as many as gpus");
+  out.share.tasks = in.tasks();
+  out.share.incarnation = in.incarnation();
+}
+
+void put_array(const LaunchSpec& launch, api::LaunchSpec* out) {
+  if (launch.array_count) out->set_array_count(*launch.array_count);
+  if (launch.array_min) out->set_array_min(*launch.array_min);
+  if (launch.array_max) out->set_array_max(*launch.array_max);
+  if (launch.array_step) out->set_array_step(*launch.array_step);
+}
+
+void get_array(const api::LaunchSpec& in, LaunchSpec& out) {
+  if (in.has_array_count()) out.array_count = in.array_count();
+  if (in.has_array_min()) out.array_min = in.array_min();
+  if (in.has_array_max()) out.array_max = in.array_max();
+  if (in.has_array_step()) out.array_step = in.array_step();
+}
+
+void put(const LaunchSpec& launch, api::LaunchSpec* out) {
+  put_attempt(launch, out);
+  out->set_own_id(launch.own_id.value());
+  if (launch.spec) to_api(*launch.spec, out->mutable_spec());
+  out->set_cluster_name(launch.cluster_name);
+  out->set_node_name(launch.node_name);
+  out->set_rank(launch.rank);
+  put_texts(launch.node_names, out->mutable_node_names());
+  put_numbers(launch.cpus_per_node, out->mutable_cpus_per_node());
+  put_numbers(launch.tasks_per_node, out->mutable_tasks_per_node());
+  put_share(launch, out);
+  out->set_partition(launch.partition);
+  if (launch.time_limit) out->set_time_limit(launch.time_limit->count());
+  out->set_restarts(launch.restarts);
+  put_array(launch, out);
+  out->set_leased(launch.leased);
+  out->set_kill_wait(launch.kill_wait.count());
+}
+
+void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.own_id = JobId(in.own_id());
+  if (!in.has_spec()) return read.wrong("spec", "is missing");
+  JobSpec spec;
+  read.part("spec", from_api(in.spec()), spec);
+  out.spec = std::make_shared<const JobSpec>(std::move(spec));
+  read.text("cluster_name", in.cluster_name(), TextKind::name, out.cluster_name);
+  read.text("node_name", in.node_name(), TextKind::name, out.node_name);
+  out.rank = in.rank();
+  read.texts("node_names", in.node_names(), TextKind::name, out.node_names);
+  if (in.rank() >= static_cast<std::uint32_t>(in.node_names_size()))
+    read.wrong("rank", "is not one of node_names");
+  get_numbers(in.cpus_per_node(), out.cpus_per_node);
+  get_numbers(in.tasks_per_node(), out.tasks_per_node);
+  if (in.cpus_per_node_size() != in.node_names_size() ||
+      in.tasks_per_node_size() != in.node_names_size())
+    read.wrong("cpus_per_node and tasks_per_node", "are not as many as node_names");
+  get_share(read, in, out);
+  read.text("partition", in.partition(), TextKind::name, out.partition);
+  if (in.has_time_limit()) read.seconds("time_limit", in.time_limit(), out.time_limit.emplace());
+  out.restarts = in.restarts();
+  get_array(in, out);
+  out.leased = in.leased();
+  read.seconds("kill_wait", in.kill_wait(), out.kill_wait);
+}
+
+// --- bodies: one put and one get each ---
+
+void put(const Prepare& body, api::NodeDown* message) {
+  api::Prepare* out = message->mutable_prepare();
+  put(body.launch, out->mutable_launch());
+  if (body.script) out->set_script(*body.script);
+  if (body.environment) out->set_environment(*body.environment);
+}
+
+void get(Reader& read, const api::Prepare& in, Prepare& out) {
+  if (!in.has_launch()) return read.wrong("launch", "is missing");
+  get(read, in.launch(), out.launch);
+  out.script = std::make_shared<const std::string>(in.script());
+  out.environment = std::make_shared<const std::string>(in.environment());
+}
+
+void put(const Go& body, api::NodeDown* message) {
+  put_attempt(body, message->mutable_go());
+}
+
+void get(Reader& read, const api::Go& in, Go& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+}
+
+void put(const Kill& body, api::NodeDown* message) {
+  put_attempt(body, message->mutable_kill());
+  message->mutable_kill()->set_immediately(body.immediately);
+}
+
+void get(Reader& read, const api::Kill& in, Kill& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.immediately = in.immediately();
+}
+
+void put(const Signal& body, api::NodeDown* message) {
+  api::Signal* out = message->mutable_signal();
+  put_attempt(body, out);
+  out->set_lsn(body.lsn.value());
+  out->set_signal(body.signal);
+  out->set_batch_only(body.batch_only);
+}
+
+void get(Reader& read, const api::Signal& in, Signal& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.lsn = Lsn(in.lsn());
+  if (in.signal() < 1 || in.signal() > 64) read.wrong("signal", "is not one from 1 to 64");
+  out.signal = in.signal();
+  out.batch_only = in.batch_only();
+}
+
+void put(const SetLimit& body, api::NodeDown* message) {
+  api::SetLimit* out = message->mutable_set_limit();
+  put_attempt(body, out);
+  out->set_lsn(body.lsn.value());
+  if (body.time_limit) out->set_time_limit(body.time_limit->count());
+}
+
+void get(Reader& read, const api::SetLimit& in, SetLimit& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.lsn = Lsn(in.lsn());
+  if (in.has_time_limit()) read.seconds("time_limit", in.time_limit(), out.time_limit.emplace());
+}
+
+void put(const Forget& body, api::NodeDown* message) {
+  put_attempt(body, message->mutable_forget());
+}
+
+void get(Reader& read, const api::Forget& in, Forget& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+}
+
+void put(const Welcome& body, api::NodeDown* message) {
+  api::Welcome* out = message->mutable_welcome();
+  out->set_incarnation(body.incarnation);
+  out->set_lease(body.lease.count());
+  out->set_heartbeat(body.heartbeat.count());
+}
+
+void get(Reader& read, const api::Welcome& in, Welcome& out) {
+  out.incarnation = in.incarnation();
+  read.seconds("lease", in.lease(), out.lease);
+  read.seconds("heartbeat", in.heartbeat(), out.heartbeat);
+  if (in.heartbeat() == 0) read.wrong("heartbeat", "is missing");
+}
+
+void put(const HeartbeatAck& body, api::NodeDown* message) {
+  message->mutable_heartbeat_ack()->set_sequence(body.sequence);
+}
+
+void get(Reader&, const api::HeartbeatAck& in, HeartbeatAck& out) {
+  out.sequence = in.sequence();
+}
+
+void put(const Refused& body, api::NodeDown* message) {
+  message->mutable_refused()->set_why(body.why);
+}
+
+void get(Reader& read, const api::Refused& in, Refused& out) {
+  read.text("why", in.why(), TextKind::prose, out.why);
+}
+
+template <class Body, class Given>
+void take(Reader& read, const Given& in, ToNode& out) {
+  get(read, in, out.body.emplace<Body>());
+}
+
+}  // namespace
+
+void to_api(const ToNode& message, api::NodeDown* out) {
+  out->Clear();
+  out->set_node(message.node);
+  out->set_epoch(message.epoch.value());
+  std::visit([out](const auto& body) { put(body, out); }, message.body);
+}
+
+Result<ToNode> from_api(const api::NodeDown& in) {
+  ToNode out;
+  Reader read("message of the controller");
+  read.text("node", in.node(), TextKind::name, out.node);
+  if (in.node().empty()) read.wrong("node", "is missing");
+  out.epoch = Epoch(in.epoch());
+  switch (in.body_case()) {
+    case api::NodeDown::kPrepare: take<Prepare>(read, in.prepare(), out); break;
+    case api::NodeDown::kGo: take<Go>(read, in.go(), out); break;
+    case api::NodeDown::kKill: take<Kill>(read, in.kill(), out); break;
+    case api::NodeDown::kSignal: take<Signal>(read, in.signal(), out); break;
+    case api::NodeDown::kSetLimit: take<SetLimit>(read, in.set_limit(), out); break;
+    case api::NodeDown::kForget: take<Forget>(read, in.forget(), out); break;
+    case api::NodeDown::kWelcome: take<Welcome>(read, in.welcome(), out); break;
+    case api::NodeDown::kHeartbeatAck: take<HeartbeatAck>(read, in.heartbeat_ack(), out); break;
+    case api::NodeDown::kRefused: take<Refused>(read, in.refused(), out); break;
+    case api::NodeDown::BODY_NOT_SET:
+      read.wrong("body", "is missing, or of a kind that this version does not know");
+      break;
+  }
+  return read.finish(std::move(out));
+}
+
+}  // namespace ares::proto

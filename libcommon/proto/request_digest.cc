@@ -1,0 +1,53 @@
+#include "proto/request_digest.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <sodium.h>
+
+#include "proto/gen/api.pb.h"
+
+namespace ares::proto {
+namespace {
+
+// What a user's surroundings add; the list in the header is this one.
+void strip_ambient(api::Submit& submit) {
+  submit.clear_environment();
+  api::JobSpec& spec = *submit.mutable_spec();
+  spec.clear_environment();
+  spec.clear_submit_dir();
+  spec.clear_submit_host();
+  spec.clear_submit_zone();
+  spec.clear_umask();
+  spec.clear_limits();
+  spec.clear_uid();
+  spec.clear_gid();
+  spec.clear_user();
+}
+
+std::string canonical(const google::protobuf::MessageLite& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.SetSerializationDeterministic(true);
+    message.SerializeToCodedStream(&out);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Digest request_digest(const api::Request& request) {
+  api::Request essence = request;
+  essence.clear_request_id();
+  essence.clear_client_version();
+  if (essence.has_submit()) strip_ambient(*essence.mutable_submit());
+  const std::string bytes = canonical(essence);
+  static_assert(crypto_hash_sha256_BYTES == Digest{}.size());
+  Digest digest;
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                     bytes.size());
+  return digest;
+}
+
+}  // namespace ares::proto
