@@ -78,6 +78,9 @@ struct UserCommand {
 struct NodeCommand {  // something a node said, on an authenticated session
   FromNode message;
   std::string address;
+  // When another session that is registered under the same name was last heard; none if there is no such session. Tells a
+  // machine that took the name of a living one from one that rebooted.
+  std::optional<Time> rival_heard;
 };
 struct NodeSilent {  // nothing received from it since `last_heard` (or since activation): made by the lease monitor
   NodeId node;

@@ -211,7 +211,7 @@ struct Job {
   Time not_before{};               // back-off after a failed launch
   std::vector<NodeId> excluded;    // nodes that failed to launch it
   std::optional<Allocation> allocation;  // while it holds resources; kept for show when terminal
-  std::optional<Ending> ending;    // set from the first cause of the end until the record is terminal or pending again
+  std::optional<Ending> ending;    // set from the first cause of the end; kept when terminal (who cancelled it), gone when pending again
   ExitStatus exit;
   std::optional<ArrayState> array;  // of an array's own record only
   Lsn version;                     // last event that touched the record

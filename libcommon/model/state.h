@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cow_map.h"
@@ -15,6 +16,19 @@
 #include "model/request.h"
 
 namespace ares {
+
+// What time alone may change about a job, oldest first: found again from the record (timer_of), so never stored.
+enum class TimerKind : std::uint8_t {
+  preparing,  // since Allocated: not every node is ready
+  starting,   // since Started: not every node has reported Go
+  finished,   // since the end, until the record is forgotten (tasks go with their array)
+};
+struct Timer {
+  TimerKind kind = TimerKind::preparing;
+  Time since{};
+  JobKey job;
+  friend auto operator<=>(const Timer&, const Timer&) = default;
+};
 
 struct ClusterState {
   ClusterId cluster;
@@ -28,7 +42,9 @@ struct ClusterState {
 
   CowMap<JobKey, Job> jobs;                      // all in memory: live ones and recently finished
   CowMap<JobKey, Lsn> pending;                   // index: pending records (an array counts while tasks wait)
-  CowMap<JobId, std::vector<JobKey>> dependents; // index: target job -> records that wait for it
+  CowMap<JobId, std::vector<JobKey>> dependents; // index: target job -> records that wait for it, ascending
+  CowMap<Timer, Lsn> timers;                     // index: see TimerKind
+  CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
   CowMap<NodeId, Node> nodes;
   CowMap<std::string, NodeId> node_ids;
   CowMap<std::string, Partition> partitions;
@@ -37,5 +53,11 @@ struct ClusterState {
 
   friend bool operator==(const ClusterState&, const ClusterState&) = default;
 };
+
+// The indexes above are functions of the records. apply() keeps them; whoever loads records calls rebuild_indexes once.
+bool is_queued(const Job& job);                   // belongs into `pending`, under its version
+std::vector<JobId> awaited_jobs(const Job& job);  // ascending targets under which it belongs into `dependents`
+std::optional<Timer> timer_of(const Job& job);
+void rebuild_indexes(ClusterState& state);
 
 }  // namespace ares

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "model/command.h"
@@ -14,6 +15,8 @@
 #include "model/state.h"
 
 namespace ares::core {
+
+struct Decision;
 
 // Names one waiting caller; chosen by whoever hands the command in. 0 = nobody waits.
 using Ticket = std::uint64_t;
@@ -53,7 +56,8 @@ class Engine {
   // Whether enough events wait that the caller should take the batch before handing in more.
   bool full() const;
 
-  // Whether something waits for a commit, or a reply that needs none (a refusal, a repeated request) waits for earlier commits.
+  // Whether events wait to be committed. What needs no commit of its own (a refusal, a repeated request, an answer to a heartbeat)
+  // comes out of take_ready(), or with the batch whose events it must not overtake.
   bool has_batch() const;
 
   // All events since the last call. At most one batch is in flight: call committed() before taking the next.
@@ -62,21 +66,32 @@ class Engine {
   // The batch taken last is durable: gives out what waited for it.
   Outgoing committed();
 
-  // Replies and effects that depend on nothing uncommitted (empty while a batch is in flight or events wait).
+  // Replies and effects that depend on nothing uncommitted (empty while a batch is in flight or events wait). Its snapshot is the
+  // one last committed.
   Outgoing take_ready();
 
   const ClusterState& state() const { return state_; }
   void set_policy(std::shared_ptr<const Policy> policy) { policy_ = std::move(policy); }
 
  private:
+  void commit_event(EventBody body, Time at);
+  void note_row(const JobKey& key);
+  void send(const Command& command, Decision& decision, std::size_t first_effect);
+
   ClusterState state_;
   ClusterState batch_base_;
   std::shared_ptr<const Policy> policy_;
+  bool active_ = false;
   std::vector<std::shared_ptr<const Event>> events_;
   std::vector<Blob> blobs_;
+  std::size_t blob_bytes_ = 0;
+  std::set<JobKey> touched_;  // jobs whose accounting row the batch writes
+  std::map<AttemptKey, Attempt>
+      finished_;  // rows of attempts that the record itself has left behind
   std::vector<Reply> replies_;
   Effects effects_;
   std::optional<Outgoing> in_flight_;
+  std::shared_ptr<const ClusterState> committed_;
 };
 
 }  // namespace ares::core

@@ -2,6 +2,8 @@
 // Called by the engine only.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -15,15 +17,26 @@
 namespace ares::core {
 
 struct Decision {
-  std::vector<EventBody> events;  // applied in order
+  std::vector<EventBody> events;  // applied in order; what follows from them by itself comes from follow()
   Error error;
   bool failed = false;            // the caller is told `error`; events may still hold an audit row
   std::vector<JobKey> jobs;       // acted on
   std::string text;
   Effects effects;                // owed without a change of state (an answer to a heartbeat); those of events come from effects()
+  std::optional<NodeId> reconcile;  // this node listed what it has: everything owed to it goes out again
 };
 
 // `now` is not before state.now. Fences and lsn are given by the engine as it applies.
+//
+// User commands. The same request id, user and digest get the first reply again; another digest is refused (already_exists). A
+// command that was carried out is recorded together with what it did; a refusal changed nothing, so it is not recorded and a
+// retry is judged anew. Accepted commands, and those refused for want of permission, leave an Audited event.
+// Node commands that fail (unknown node, stale incarnation, two nodes of one name, not registered) are answered with Refused on
+// the session they came from, which is then closed: give them a ticket.
 Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now);
+
+// What follows from an event that was just applied, without anybody asking: Started when all nodes are ready, the end when all have
+// let go, dependents, the end of an array. `state` may already hold later events; what follows is judged by it.
+std::vector<EventBody> follow(const ClusterState& state, const Policy& policy, const EventBody& event, Time now);
 
 }  // namespace ares::core

@@ -2,7 +2,6 @@
 // regenerates everything that was lost with the process. Pure; called by the engine and by tests.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "model/effect.h"
@@ -13,10 +12,12 @@
 namespace ares::core {
 
 // Owed because of `event`; `after` is the state right after it.
-Effects effects(const Policy& policy, const ClusterState& before, const Event& event, const ClusterState& after);
+Effects effects(const Policy& policy, const Event& event, const ClusterState& after);
 
 // Everything owed for the attempts charged to `node`, given what the node says it has (nothing: a node that says nothing).
-// Includes Kill or Forget for reported attempts the state does not know or has fenced.
+// Includes Kill or Forget for reported attempts the state does not know or has fenced. A Signal is not state and does not come
+// again; a changed time limit does.
+// What a node does not list is never taken for gone (its message may be old): it is asked again by the message it should have had.
 Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node, const std::vector<AttemptReport>& reported);
 
 // The launch message of one share of a job's current allocation (blobs are named in the specification, not carried).

@@ -1,0 +1,50 @@
+#include "core/cluster/inventory.h"
+
+#include <algorithm>
+
+namespace ares::core {
+namespace {
+
+const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
+  for (const Gpu& gpu : inventory.gpus) {
+    if (gpu.index == index) return &gpu;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Inventory in_force(const Inventory& configured, const Inventory& found) {
+  Inventory out = found;
+  if (configured.cpus != 0) out.cpus = std::min(configured.cpus, found.cpus);
+  if (configured.memory.value() != 0) out.memory = std::min(configured.memory, found.memory);
+  if (!configured.gpus.empty()) {
+    std::erase_if(out.gpus, [&](const Gpu& gpu) {
+      const Gpu* wanted = gpu_at(configured, gpu.index);
+      return !wanted || wanted->type != gpu.type;
+    });
+  }
+  out.features = configured.features;
+  for (const std::string& feature : found.features) {
+    if (std::find(out.features.begin(), out.features.end(), feature) == out.features.end()) {
+      out.features.push_back(feature);
+    }
+  }
+  return out;
+}
+
+std::string shortfall(const Inventory& configured, const Inventory& found) {
+  const auto low = [](std::string_view what, auto has, auto wants) {
+    return std::string(kShortfall) + std::string(what) + " (" + std::to_string(has) + " < " +
+           std::to_string(wants) + ")";
+  };
+  if (found.cpus < configured.cpus) return low("CPUs", found.cpus, configured.cpus);
+  if (found.memory < configured.memory) {
+    return low("RealMemory", found.memory.value() >> 20, configured.memory.value() >> 20);
+  }
+  const std::size_t gpus = in_force(configured, found).gpus.size();
+  if (gpus < configured.gpus.size()) return low("gres/gpu count", gpus, configured.gpus.size());
+  return {};
+}
+
+}  // namespace ares::core

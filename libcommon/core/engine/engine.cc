@@ -1,0 +1,198 @@
+#include "core/engine/engine.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "core/engine/attempt_row.h"
+#include "core/job/apply.h"
+#include "core/job/decide.h"
+#include "core/job/effects.h"
+#include "core/job/transitions.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::size_t kBatchEvents = 500;
+constexpr std::size_t kBatchBlobBytes = 16 << 20;
+
+const std::vector<AttemptReport>* reports_of(const Command& command) {
+  const auto* node = std::get_if<NodeCommand>(&command.body);
+  if (!node) return nullptr;
+  if (const auto* r = std::get_if<Register>(&node->message.body)) return &r->attempts;
+  if (const auto* h = std::get_if<Heartbeat>(&node->message.body)) return &h->attempts;
+  return nullptr;
+}
+
+// What reconcile() finds again by itself; a signal and a limit carry their own position.
+bool found_again(const ToNodeBody& body) {
+  return std::holds_alternative<Prepare>(body) || std::holds_alternative<Go>(body) ||
+         std::holds_alternative<Kill>(body) || std::holds_alternative<Forget>(body);
+}
+
+const std::vector<Blob>* blobs_of(const Command& command) {
+  const auto* user = std::get_if<UserCommand>(&command.body);
+  const auto* submit = user ? std::get_if<Submit>(&user->body) : nullptr;
+  return submit ? &submit->blobs : nullptr;
+}
+
+}  // namespace
+
+Engine::Engine(ClusterState recovered, std::shared_ptr<const Policy> policy)
+    : state_(std::move(recovered)), policy_(std::move(policy)) {
+  rebuild_indexes(state_);
+  batch_base_ = state_;
+  committed_ = std::make_shared<const ClusterState>(state_);
+}
+
+void Engine::handle(const Command& command, Time now, Ticket ticket) {
+  now = std::max(now, state_.now);
+  Decision decision;
+  if (!active_ && !std::holds_alternative<Activate>(command.body)) {
+    decision.failed = true;
+    decision.error = Error{ErrorCode::unavailable, "the controller is not active yet; retry"};
+  } else {
+    decision = decide(state_, *policy_, command, now);
+    if (std::holds_alternative<Activate>(command.body) && !decision.failed) active_ = true;
+  }
+
+  const std::size_t first_effect = effects_.size();
+  const std::size_t first_event = events_.size();
+  for (EventBody& body : decision.events) commit_event(std::move(body), now);
+  // What follows is applied as it is found, so that each question is asked of the state that all answers before it made.
+  for (std::size_t i = first_event; i < events_.size(); ++i) {
+    const std::shared_ptr<const Event> cause = events_[i];
+    for (EventBody& body : follow(state_, *policy_, cause->body, now))
+      commit_event(std::move(body), now);
+  }
+
+  const bool acted = events_.size() > first_event;
+  if (const std::vector<Blob>* blobs = blobs_of(command); blobs && acted && !decision.failed) {
+    for (const Blob& blob : *blobs) {
+      blob_bytes_ += blob.content ? blob.content->size() : 0;
+      blobs_.push_back(blob);
+    }
+  }
+  send(command, decision, first_effect);
+  if (ticket != 0) {
+    replies_.push_back({ticket, decision.failed, std::move(decision.error),
+                        std::move(decision.jobs), std::move(decision.text)});
+  }
+}
+
+void Engine::commit_event(EventBody body, Time at) {
+  Event event;
+  event.lsn = state_.lsn.next();
+  event.epoch = state_.epoch;
+  event.at = at;
+  event.body = std::move(body);
+  if (const auto* activated = std::get_if<ControllerActivated>(&event.body))
+    event.epoch = activated->epoch;
+
+  const std::optional<AboutJob> about = about_job(event.body);
+  if (about && about->event == JobEvent::requeued) {
+    // The record moves on to its next attempt: the row of this one is written as it ends here.
+    const Job* job = state_.jobs.find(about->key);
+    if (job && job->state == JobState::completing && job->ending) {
+      Job ended = *job;
+      ended.state = job->ending->state;
+      ended.reason = job->ending->reason;
+      ended.ended = at;
+      if (const auto row = attempt_row(ended)) finished_.insert_or_assign(row->key, *row);
+    }
+  }
+  const bool forgets = about && about->event == JobEvent::forgotten;
+  if (forgets) note_row(about->key);
+  apply(state_, event);
+  if (about && !forgets) touched_.insert(about->key);
+  for (Effect& effect : effects(*policy_, event, state_)) effects_.push_back(std::move(effect));
+  events_.push_back(std::make_shared<const Event>(std::move(event)));
+}
+
+// Writes down the row of a job that was touched in this batch and is about to leave.
+void Engine::note_row(const JobKey& key) {
+  if (touched_.erase(key) == 0) return;
+  const Job* job = state_.jobs.find(key);
+  if (!job) return;
+  if (const auto row = attempt_row(*job)) finished_.insert_or_assign(row->key, *row);
+}
+
+void Engine::send(const Command& command, Decision& decision, std::size_t first_effect) {
+  if (decision.reconcile) {
+    // The node hears in one answer everything it is owed; what its own report has just brought about is part of that.
+    const NodeId node = *decision.reconcile;
+    const auto begin = effects_.begin() + static_cast<std::ptrdiff_t>(first_effect);
+    effects_.erase(
+        std::remove_if(begin, effects_.end(),
+                       [&](const Effect& e) { return e.node == node && found_again(e.body); }),
+        effects_.end());
+  }
+  for (Effect& effect : decision.effects) {
+    effect.after = state_.lsn;
+    effects_.push_back(std::move(effect));
+  }
+  if (!decision.reconcile) return;
+  const std::vector<AttemptReport>* reported = reports_of(command);
+  for (Effect& effect : reconcile(*policy_, state_, *decision.reconcile,
+                                  reported ? *reported : std::vector<AttemptReport>{})) {
+    effect.after = state_.lsn;
+    effects_.push_back(std::move(effect));
+  }
+}
+
+bool Engine::full() const {
+  return events_.size() >= kBatchEvents || blob_bytes_ >= kBatchBlobBytes;
+}
+
+bool Engine::has_batch() const {
+  return !events_.empty();
+}
+
+EngineBatch Engine::take_batch() {
+  assert(!in_flight_ && "at most one batch is in flight");
+  EngineBatch batch;
+  batch.first = batch_base_.lsn.next();
+  batch.last = state_.lsn;
+  batch.events = std::move(events_);
+  batch.blobs = std::move(blobs_);
+  for (const JobKey& key : touched_) {
+    const Job* job = state_.jobs.find(key);
+    if (!job) continue;
+    if (auto row = attempt_row(*job)) finished_.insert_or_assign(row->key, std::move(*row));
+  }
+  batch.attempts.reserve(finished_.size());
+  for (auto& [key, row] : finished_) batch.attempts.push_back(std::move(row));
+  batch.before = std::move(batch_base_);
+  batch.after = state_;
+  batch_base_ = state_;
+  in_flight_ = Outgoing{std::move(replies_), std::move(effects_),
+                        std::make_shared<const ClusterState>(state_)};
+  events_.clear();
+  blobs_.clear();
+  blob_bytes_ = 0;
+  touched_.clear();
+  finished_.clear();
+  replies_.clear();
+  effects_.clear();
+  return batch;
+}
+
+Outgoing Engine::committed() {
+  assert(in_flight_ && "nothing was taken");
+  Outgoing out = std::move(*in_flight_);
+  in_flight_.reset();
+  committed_ = out.snapshot;
+  return out;
+}
+
+Outgoing Engine::take_ready() {
+  Outgoing out;
+  out.snapshot = committed_;
+  if (in_flight_ || !events_.empty()) return out;
+  out.replies = std::move(replies_);
+  out.effects = std::move(effects_);
+  replies_.clear();
+  effects_.clear();
+  return out;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,200 @@
+#include "core/engine/invariants.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ares::core {
+namespace {
+
+std::string name_of(const JobKey& key) {
+  return "job " + std::to_string(key.job.value()) +
+         (key.task.is_none() ? "" : "_" + std::to_string(key.task.value));
+}
+
+std::string name_of(const AttemptKey& key) {
+  return name_of(key.job) + " attempt " + std::to_string(key.attempt.value());
+}
+
+class Check {
+ public:
+  explicit Check(const ClusterState& state) : state_(state) {}
+
+  std::vector<std::string> run() {
+    state_.nodes.for_each([&](NodeId id, const Node& node) { check_node(id, node); });
+    state_.jobs.for_each([&](const JobKey& key, const Job& job) { check_job(key, job); });
+    check_fences();
+    check_indexes();
+    return std::move(out_);
+  }
+
+ private:
+  void wrong(std::string text) { out_.push_back(std::move(text)); }
+  void expect(bool holds, const std::string& subject, std::string_view text) {
+    if (!holds) wrong(subject + ": " + std::string(text));
+  }
+
+  void check_node(NodeId id, const Node& node) {
+    const std::string subject = "node " + node.name;
+    const NodeId* by_name = state_.node_ids.find(node.name);
+    expect(by_name && *by_name == id && node.id == id, subject, "its name does not lead to it");
+    expect(id < state_.next_node_id, subject, "its id may be given out again");
+    std::uint64_t cpus = 0;
+    Bytes memory{};
+    std::set<GpuIndex> gpus;
+    std::set<std::uint32_t> cpu_ids;
+    const AttemptKey* last = nullptr;
+    for (const Charge& charge : node.charges) {
+      cpus += charge.cpus;
+      memory += charge.memory;
+      for (GpuIndex gpu : charge.gpus) {
+        expect(gpus.insert(gpu).second, subject, "a GPU is charged twice");
+        const auto has = [&](const Gpu& g) { return g.index == gpu; };
+        expect(std::any_of(node.inventory.gpus.begin(), node.inventory.gpus.end(), has), subject,
+               "a GPU is charged that it does not have");
+      }
+      for (std::uint32_t cpu : charge.cpu_ids)
+        expect(cpu_ids.insert(cpu).second, subject, "a CPU is charged twice");
+      expect(!last || *last < charge.attempt, subject, "charges out of order, or one twice");
+      last = &charge.attempt;
+      fences_[charge.fence].insert(charge.attempt);
+      charges_.insert({id, charge.attempt});
+      check_charge(id, subject, charge);
+    }
+    expect(cpus <= node.inventory.cpus, subject, "more CPUs are charged than it has");
+    expect(memory <= node.inventory.memory, subject, "more memory is charged than it has");
+  }
+
+  // A charge belongs to a live share that holds the node, or to one that was given up and whose node has not registered clean.
+  void check_charge(NodeId node, const std::string& subject, const Charge& charge) {
+    const Job* job = state_.jobs.find(charge.attempt.job);
+    if (!job || job->attempt != charge.attempt.attempt || !job->allocation ||
+        job->allocation->fence != charge.fence)
+      return;
+    for (const NodeShare& share : job->allocation->nodes) {
+      if (share.node != node) continue;
+      const bool same = share.cpus == charge.cpus && share.memory == charge.memory &&
+                        share.gpus == charge.gpus && share.cpu_ids == charge.cpu_ids;
+      expect(same, subject,
+             "the charge of " + name_of(charge.attempt) + " is not what was allocated");
+      expect(share.phase != SharePhase::released, subject,
+             name_of(charge.attempt) + " was released and is still charged");
+      expect(holds_resources(job->state) || share.phase == SharePhase::fenced, subject,
+             name_of(charge.attempt) + " is charged and over");
+      return;
+    }
+    wrong(subject + ": " + name_of(charge.attempt) + " is charged but not allocated there");
+  }
+
+  void check_job(const JobKey& key, const Job& job) {
+    const std::string subject = name_of(key);
+    expect(job.key == key, subject, "filed under another key");
+    expect(job.own_id < state_.next_job_id, subject, "its number may be given out again");
+    expect(job.version <= state_.lsn, subject, "changed by an event still to come");
+    if (holds_resources(job.state)) {
+      expect(job.allocation.has_value(), subject, "holds resources without an allocation");
+      if (job.allocation) check_live(subject, job);
+    }
+    if (job.state == JobState::pending)
+      expect(!job.allocation, subject, "pending with an allocation");
+    if (is_terminal(job.state)) expect(job.ended.has_value(), subject, "terminal without an end");
+    if (job.state == JobState::running)
+      expect(job.started.has_value(), subject, "running without a start");
+    if (job.state == JobState::completing)
+      expect(job.ending.has_value(), subject, "completing without a cause");
+    expect(!(job.hold != Hold::none && holds_resources(job.state)), subject, "held and running");
+    if (job.array) check_array(subject, job);
+    if (!key.task.is_none()) {
+      const Job* array = state_.jobs.find(JobKey{key.job, {}});
+      expect(array && array->array, subject, "a task without its array");
+      if (array && array->array)
+        expect(!array->array->waiting.contains(key.task.value), subject,
+               "split off and still waiting");
+    }
+  }
+
+  void check_live(const std::string& subject, const Job& job) {
+    const AttemptKey attempt{job.key, job.attempt};
+    fences_[job.allocation->fence].insert(attempt);
+    bool all_gone = true;
+    for (const NodeShare& share : job.allocation->nodes) {
+      const bool gone = share.phase == SharePhase::released || share.phase == SharePhase::fenced;
+      all_gone = all_gone && gone;
+      if (!gone)
+        expect(charges_.contains({share.node, attempt}), subject,
+               "a node is allocated and not charged");
+      if (job.state == JobState::configuring)
+        expect(share.phase != SharePhase::running, subject, "user code before Started");
+    }
+    expect(!all_gone, subject, "every node has let go and it has not ended");
+  }
+
+  void check_array(const std::string& subject, const Job& array) {
+    ArrayState sum;
+    state_.jobs.for_each_from(
+        JobKey{array.key.job, TaskIndex{0}}, [&](const JobKey& key, const Job& task) {
+          if (key.job != array.key.job || key.task.is_none()) return false;
+          sum.active += is_terminal(task.state) ? 0 : 1;
+          sum.holding += holds_resources(task.state) ? 1 : 0;
+          sum.completed += task.state == JobState::completed ? 1 : 0;
+          sum.unsuccessful += is_terminal(task.state) && task.state != JobState::completed ? 1 : 0;
+          return true;
+        });
+    const ArrayState& a = *array.array;
+    if (is_terminal(array.state)) {
+      expect(a.waiting.empty() && sum.active == 0, subject, "the array has ended before its tasks");
+      return;  // its tasks may be on their way out of memory
+    }
+    expect(a.active == sum.active && a.holding == sum.holding && a.completed == sum.completed &&
+               a.unsuccessful == sum.unsuccessful,
+           subject, "the array's counters are not the sum of its tasks");
+    expect(!a.waiting.empty() || sum.active > 0, subject,
+           "nothing is left of the array and it has not ended");
+    expect(a.throttle == 0 || a.holding <= a.throttle, subject,
+           "more tasks at once than the throttle allows");
+  }
+
+  // Fences are unique: one attempt each, and below the journal's position.
+  void check_fences() {
+    std::map<JobKey, std::map<AttemptNo, Fence>> of_job;
+    for (const auto& [fence, attempts] : fences_) {
+      expect(attempts.size() == 1, "fence " + std::to_string(fence.value()),
+             "belongs to two attempts");
+      expect(fence.value() <= state_.lsn.value(), "fence " + std::to_string(fence.value()),
+             "is ahead of the journal");
+      for (const AttemptKey& attempt : attempts) of_job[attempt.job][attempt.attempt] = fence;
+    }
+    for (const auto& [job, attempts] : of_job) {
+      const Fence* last = nullptr;
+      for (const auto& [attempt, fence] : attempts) {
+        expect(!last || *last < fence, name_of(AttemptKey{job, attempt}),
+               "its fence is not above that of the attempt before");
+        last = &fence;
+      }
+    }
+  }
+
+  void check_indexes() {
+    ClusterState again = state_;
+    rebuild_indexes(again);
+    expect(again.pending == state_.pending, "index", "`pending` is not what the records say");
+    expect(again.dependents == state_.dependents, "index",
+           "`dependents` is not what the records say");
+    expect(again.timers == state_.timers, "index", "`timers` is not what the records say");
+    expect(again.request_ages == state_.request_ages, "index",
+           "`request_ages` is not what the records say");
+  }
+
+  const ClusterState& state_;
+  std::vector<std::string> out_;
+  std::map<Fence, std::set<AttemptKey>> fences_;
+  std::set<std::pair<NodeId, AttemptKey>> charges_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_invariants(const ClusterState& state) {
+  return Check(state).run();
+}
+
+}  // namespace ares::core

@@ -1,0 +1,150 @@
+// Events about one attempt and the nodes it holds.
+#include <algorithm>
+
+#include "core/job/records.h"
+
+namespace ares::core {
+namespace {
+
+// Changes the attempt the event is about; an event about another attempt than the current one changes nothing.
+template <class Change>
+void change_attempt(ClusterState& state, const AttemptKey& attempt, Lsn lsn, Change&& change) {
+  const Job* found = state.jobs.find(attempt.job);
+  if (!found || found->attempt != attempt.attempt || !found->allocation) return;
+  Job job = *found;
+  change(job, *job.allocation);
+  put_job(state, std::move(job), lsn);
+}
+
+NodeShare* share_of(Allocation& allocation, NodeId node) {
+  for (NodeShare& share : allocation.nodes) {
+    if (share.node == node) return &share;
+  }
+  return nullptr;
+}
+
+void remove_charge(ClusterState& state, const AttemptKey& attempt, NodeId node, Lsn lsn) {
+  const Node* found = state.nodes.find(node);
+  if (!found) return;
+  const auto mine = [&](const Charge& c) { return c.attempt == attempt; };
+  if (std::none_of(found->charges.begin(), found->charges.end(), mine)) return;
+  change_node(state, node, lsn, [&](Node& n) { std::erase_if(n.charges, mine); });
+}
+
+// A job must not shut itself out: once too few nodes of its partition are left, only the last culprit stays excluded, and a node
+// that the user named stays in.
+void exclude(const ClusterState& state, Job& job, NodeId node) {
+  const Node* record = state.nodes.find(node);
+  const auto& required = job.spec->required_nodes;
+  if (record && std::find(required.begin(), required.end(), record->name) != required.end()) return;
+  if (std::find(job.excluded.begin(), job.excluded.end(), node) != job.excluded.end()) return;
+  job.excluded.push_back(node);
+  const Partition* partition = state.partitions.find(job.allocation->partition);
+  const std::size_t nodes = partition ? partition->nodes.size() : 0;
+  const std::size_t needed = std::max<std::size_t>(1, job.spec->min_nodes);
+  if (nodes >= needed + job.excluded.size()) return;
+  job.excluded.clear();
+  if (nodes >= needed + 1) job.excluded.push_back(node);
+}
+
+}  // namespace
+
+void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
+  const AttemptKey attempt{e.key, e.attempt};
+  const Fence fence{s.lsn.value()};
+  change_job(state, e.key, s.lsn, [&](Job& job) {
+    job.state = JobState::configuring;
+    job.reason = Reason::none;
+    job.attempt = e.attempt;
+    job.started.reset();
+    job.ending.reset();
+    job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit};
+  });
+  for (const NodeShare& share : e.nodes) {
+    change_node(state, share.node, s.lsn, [&](Node& node) {
+      Charge charge{attempt, fence, share.cpus, share.memory, share.gpus, share.cpu_ids};
+      const auto at =
+          std::lower_bound(node.charges.begin(), node.charges.end(), attempt,
+                           [](const Charge& c, const AttemptKey& key) { return c.attempt < key; });
+      node.charges.insert(at, std::move(charge));
+    });
+  }
+}
+
+void apply_attempt(ClusterState& state, const NodeReady& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job&, Allocation& allocation) {
+    NodeShare* share = share_of(allocation, e.node);
+    if (share && share->phase == SharePhase::preparing) share->phase = SharePhase::ready;
+  });
+}
+
+void apply_attempt(ClusterState& state, const Started& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+    job.state = JobState::running;
+    job.started = s.at;
+  });
+}
+
+void apply_attempt(ClusterState& state, const NodeRunning& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
+    NodeShare* share = share_of(allocation, e.node);
+    if (!share || share->phase != SharePhase::ready) return;
+    share->phase = SharePhase::running;
+    job.launch_failures = 0;
+    job.excluded.clear();
+  });
+}
+
+void apply_attempt(ClusterState& state, const LaunchFailed& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+    const bool first = job.state == JobState::configuring;
+    if (e.node_fault) exclude(state, job, e.node);
+    if (e.node_fault || first) ++job.launch_failures;
+    if (!first) return;
+    job.state = JobState::completing;
+    job.ending =
+        e.node_fault
+            ? Ending{JobState::node_fail, Reason::launch_failure, {}, true, job.hold, true}
+            : Ending{JobState::failed, Reason::launch_failure, {}, false, Hold::none, false};
+  });
+}
+
+void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+    // The first cause stands, but a cancellation wins over a requeue that is owed.
+    if (job.ending && (!job.ending->requeue || e.ending.requeue)) return;
+    job.state = JobState::completing;
+    job.ending = e.ending;
+  });
+}
+
+void apply_attempt(ClusterState& state, const BatchFinished& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+    job.exit = e.exit;
+    if (job.state != JobState::completing) job.ending = e.ending;
+    job.state = JobState::completing;
+  });
+}
+
+void apply_attempt(ClusterState& state, const NodeReleased& e, Stamp s) {
+  remove_charge(state, e.attempt, e.node, s.lsn);
+  change_attempt(state, e.attempt, s.lsn, [&](Job&, Allocation& allocation) {
+    NodeShare* share = share_of(allocation, e.node);
+    if (!share || share->phase == SharePhase::fenced) return;
+    share->phase = SharePhase::released;
+    share->usage = e.usage;
+  });
+}
+
+void apply_attempt(ClusterState& state, const NodeFenced& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job&, Allocation& allocation) {
+    NodeShare* share = share_of(allocation, e.node);
+    if (share && share->phase != SharePhase::released) share->phase = SharePhase::fenced;
+  });
+}
+
+void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s) {
+  remove_charge(state, e.attempt, e.node, s.lsn);
+}
+
+}  // namespace ares::core

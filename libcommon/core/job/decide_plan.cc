@@ -1,0 +1,216 @@
+// What the scheduler proposes, checked once more against what is true now.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/job/deciding.h"
+
+namespace ares::core {
+namespace {
+
+// What the plan's accepted groups have already taken, on top of the state. A group that fails half-way gives back what it took.
+class Taken {
+ public:
+  bool job(const JobKey& key) {
+    if (!jobs_.insert(key).second) return false;
+    new_jobs_.push_back(key);
+    return true;
+  }
+  std::uint32_t& tasks(JobId array) { return tasks_[array]; }  // against the array's throttle
+  const std::vector<const NodeShare*>& on(NodeId node) { return shares_[node]; }
+  void share(const NodeShare& share) {
+    shares_[share.node].push_back(&share);
+    new_shares_.push_back(share.node);
+  }
+
+  void keep() {
+    new_jobs_.clear();
+    new_shares_.clear();
+  }
+  void give_back() {
+    for (NodeId node : new_shares_) shares_[node].pop_back();
+    for (const JobKey& key : new_jobs_) {
+      jobs_.erase(key);
+      if (!key.task.is_none()) --tasks_[key.job];
+    }
+    keep();
+  }
+
+ private:
+  std::map<NodeId, std::vector<const NodeShare*>> shares_;
+  std::map<JobId, std::uint32_t> tasks_;
+  std::set<JobKey> jobs_;
+  std::vector<NodeId> new_shares_;
+  std::vector<JobKey> new_jobs_;
+};
+
+class Check {
+ public:
+  Check(const Question& q) : q_(q) {}
+
+  // Takes all starts of the group, or none.
+  bool take(const PlanGroup& group, Decision& d) {
+    if (group.starts.empty() || !group.victims.empty()) return false;  // nothing can be evicted yet
+    for (const auto& [key, version] : group.jobs) {
+      if (!unchanged(key, version)) return false;
+    }
+    std::vector<EventBody> events;
+    for (const Start& start : group.starts) {
+      if (take(start, events)) continue;
+      taken_.give_back();
+      return false;
+    }
+    taken_.keep();
+    for (EventBody& event : events) d.events.push_back(std::move(event));
+    for (const Start& start : group.starts) d.jobs.push_back(start.key);
+    return true;
+  }
+
+ private:
+  // An array's record changes with every task that ends; what matters of it is checked start by start.
+  bool unchanged(const JobKey& key, Lsn version) const {
+    const Job* job = q_.state.jobs.find(key);
+    if (!job) job = q_.state.jobs.find(JobKey{key.job, {}});
+    return job && (job->array || job->version == version);
+  }
+
+  bool take(const Start& start, std::vector<EventBody>& events) {
+    const Job* own = q_.state.jobs.find(start.key);
+    const Job* array =
+        start.key.task.is_none() ? nullptr : q_.state.jobs.find(JobKey{start.key.job, {}});
+    const Job* job = own ? own : array;
+    if (!job || (own && own->array) || !taken_.job(start.key)) return false;
+    const std::uint32_t tasks = start.key.task.is_none() ? 0 : ++taken_.tasks(start.key.job);
+    if (!own && (!array->array || !array->array->waiting.contains(start.key.task.value)))
+      return false;
+    if (!may_start(*job) || !bounds_hold(*job, start)) return false;
+    if (array && array->array && array->array->throttle > 0 &&
+        array->array->holding + tasks > array->array->throttle)
+      return false;
+    for (const NodeShare& share : start.nodes) {
+      if (!fits(*job, start, share, taken_.on(share.node))) return false;
+      taken_.share(share);
+    }
+    if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
+    Allocated allocated{start.key, job->attempt.next(), start.partition, start.time_limit,
+                        start.nodes};
+    for (NodeShare& share : allocated.nodes) {
+      share.phase = SharePhase::preparing;
+      share.usage = {};
+    }
+    events.emplace_back(std::move(allocated));
+    return true;
+  }
+
+  bool may_start(const Job& job) const {
+    return job.state == JobState::pending && job.hold == Hold::none && job.waiting_for.empty() &&
+           !job.dependency_failed && job.not_before <= q_.now &&
+           job.spec->begin.value_or(Time{}) <= q_.now;
+  }
+
+  bool bounds_hold(const Job& job, const Start& start) const {
+    const Partition* partition = q_.state.partitions.find(start.partition);
+    const auto& asked = job.spec->partitions;
+    if (!partition || !partition->up ||
+        std::find(asked.begin(), asked.end(), start.partition) == asked.end())
+      return false;
+    const std::size_t nodes = start.nodes.size();
+    if (nodes < job.spec->min_nodes || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
+      return false;
+    if (partition->max_nodes && nodes > *partition->max_nodes) return false;
+    std::set<NodeId> distinct;
+    for (const NodeShare& share : start.nodes) distinct.insert(share.node);
+    if (distinct.size() != nodes) return false;
+    const std::optional<Seconds> limit = effective_time_limit(job, *partition);
+    return !limit || (start.time_limit && *start.time_limit <= *limit);
+  }
+
+  bool fits(const Job& job, const Start& start, const NodeShare& share,
+            const std::vector<const NodeShare*>& others) const {
+    const Node* node = q_.state.nodes.find(share.node);
+    if (!node || node->contact != Contact::registered || node->admin != AdminState::up)
+      return false;
+    if (node->incarnation != share.incarnation || share.cpus == 0) return false;
+    const auto& excluded = job.excluded;
+    if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;
+    const auto& members = q_.state.partitions.find(start.partition)->nodes;
+    if (std::find(members.begin(), members.end(), node->name) == members.end()) return false;
+
+    std::uint64_t cpus = share.cpus;
+    Bytes memory = share.memory;
+    bool clash = repeats(share.gpus) || repeats(share.cpu_ids);
+    const auto add = [&](const auto& other) {
+      cpus += other.cpus;
+      memory += other.memory;
+      clash = clash || intersect(share.gpus, other.gpus) || intersect(share.cpu_ids, other.cpu_ids);
+    };
+    for (const Charge& charge : node->charges) add(charge);
+    for (const NodeShare* other : others) add(*other);
+    if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
+    return std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
+      const auto& has = node->inventory.gpus;
+      return std::any_of(has.begin(), has.end(),
+                         [&](const Gpu& gpu) { return gpu.index == index; });
+    });
+  }
+
+  template <class T>
+  static bool intersect(const std::vector<T>& a, const std::vector<T>& b) {
+    return std::any_of(a.begin(), a.end(),
+                       [&](const T& x) { return std::find(b.begin(), b.end(), x) != b.end(); });
+  }
+  template <class T>
+  static bool repeats(std::vector<T> list) {
+    std::sort(list.begin(), list.end());
+    return std::adjacent_find(list.begin(), list.end()) != list.end();
+  }
+
+  const Question& q_;
+  Taken taken_;
+};
+
+// A later group relied on a rejected one if they speak of the same node or job: what it counted on did not come to be.
+class Rejected {
+ public:
+  void add(const PlanGroup& group) {
+    for (const Start& start : group.starts) {
+      if (start.key.task.is_none()) jobs_.insert(start.key);
+      for (const NodeShare& share : start.nodes) nodes_.insert(share.node);
+    }
+  }
+  bool touches(const PlanGroup& group) const {
+    return std::any_of(group.starts.begin(), group.starts.end(), [&](const Start& start) {
+      return jobs_.contains(start.key) ||
+             std::any_of(start.nodes.begin(), start.nodes.end(),
+                         [&](const NodeShare& share) { return nodes_.contains(share.node); });
+    });
+  }
+
+ private:
+  std::set<JobKey> jobs_;
+  std::set<NodeId> nodes_;
+};
+
+}  // namespace
+
+Decision decide_plan(const Question& q, const TakePlan& command) {
+  Decision d;
+  Check check(q);
+  Rejected rejected;
+  std::size_t refused = 0;
+  for (const PlanGroup& group : command.plan.groups) {
+    if (!rejected.touches(group) && check.take(group, d)) continue;
+    rejected.add(group);
+    ++refused;
+  }
+  // A pass that started nothing leaves nothing to replay.
+  if (!d.events.empty()) {
+    d.events.insert(d.events.begin(),
+                    PlanPass{command.plan.seen, command.plan.budget, command.plan.config_hash});
+  }
+  d.text = std::to_string(command.plan.groups.size() - refused) + " of " +
+           std::to_string(command.plan.groups.size()) + " groups taken";
+  return d;
+}
+
+}  // namespace ares::core

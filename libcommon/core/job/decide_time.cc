@@ -1,0 +1,124 @@
+// What time alone brings about: nodes that never got ready, silence, the end of retention.
+// Bounded: only what is due is looked at, oldest first, and at most kMost records a tick; the rest comes with the next.
+#include <algorithm>
+
+#include "core/cluster/lease_monitor.h"
+#include "core/job/deciding.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::size_t kMost = 1000;
+
+// Visits the records whose timer of this kind ran out, oldest first, while visit(job) says to go on.
+template <class Visit>
+void each_due(const Question& q, TimerKind kind, Duration after, Visit&& visit) {
+  q.state.timers.for_each_from(Timer{kind, Time::min(), {}}, [&](const Timer& timer, const Lsn&) {
+    if (timer.kind != kind || timer.since + after > q.now) return false;
+    const Job* job = q.state.jobs.find(timer.job);
+    return !job || visit(*job);
+  });
+}
+
+void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decision& d) {
+  const AttemptKey attempt{job.key, job.attempt};
+  if (job.state == JobState::running) {
+    const Ending ending{
+        JobState::node_fail, Reason::launch_failure, {}, job.spec->requeue, job.hold, true};
+    d.events.emplace_back(EndingBegan{attempt, ending});
+  }
+  for (const NodeShare& share : job.allocation->nodes) {
+    if (share.phase == stuck) d.events.emplace_back(LaunchFailed{attempt, share.node, true, cause});
+  }
+}
+
+void launches(const Question& q, Decision& d) {
+  const std::string ready =
+      "not ready within " + std::to_string(q.policy.prepare_timeout.count()) + " s";
+  each_due(q, TimerKind::preparing, q.policy.prepare_timeout, [&](const Job& job) {
+    fail_late(job, SharePhase::preparing, ready, d);
+    return d.events.size() < kMost;
+  });
+  const std::string running =
+      "did not start the job within " + std::to_string(q.policy.start_barrier.count()) + " s";
+  each_due(q, TimerKind::starting, q.policy.start_barrier, [&](const Job& job) {
+    fail_late(job, SharePhase::ready, running, d);
+    return d.events.size() < kMost;
+  });
+}
+
+void forget(const Question& q, Decision& d) {
+  std::size_t seen = 0;
+  each_due(q, TimerKind::finished, q.policy.min_job_age, [&](const Job& job) {
+    if (!q.state.dependents.find(job.key.job)) {
+      // Tasks go before their array: the array's record sorts behind them, and its timer holds all of them.
+      q.state.jobs.for_each_from(JobKey{job.key.job, TaskIndex{0}},
+                                 [&](const JobKey& key, const Job&) {
+                                   if (key.job != job.key.job) return false;
+                                   d.events.emplace_back(Forgotten{key});
+                                   return d.events.size() < kMost;
+                                 });
+    }
+    return ++seen < kMost && d.events.size() < kMost;
+  });
+}
+
+void expire(const Question& q, Decision& d) {
+  std::size_t seen = 0;
+  q.state.request_ages.for_each_from({Time::min(), RequestKey{}},
+                                     [&](const std::pair<Time, RequestKey>& age, const Lsn&) {
+                                       if (age.first > q.now || ++seen > kMost) return false;
+                                       d.events.emplace_back(RequestExpired{age.second});
+                                       return true;
+                                     });
+}
+
+// Whether the attempt cannot go on behind our back on a node that is silent: its lease ran out, or no gate was ever told to open.
+// What may not run a second time carries no lease, so it waits, unless an administrator has declared the node down.
+bool can_fence(const Node& node, const Job& job) {
+  if (!job.started) return true;
+  if (job.spec->requeue && node.can_freeze) return true;
+  return node.admin == AdminState::down && job.ending && !job.ending->requeue;
+}
+
+}  // namespace
+
+Decision decide_time(const Question& q, const Tick&) {
+  Decision d;
+  launches(q, d);
+  forget(q, d);
+  expire(q, d);
+  return d;
+}
+
+Decision decide_time(const Question& q, const NodeSilent& c) {
+  Decision d;
+  const Node* node = q.state.nodes.find(c.node);
+  if (!node || node->contact != Contact::registered) return d;
+  if (q.now < silent_at(q.state, q.policy, *node, c.last_heard)) return d;
+  for (const Charge& charge : node->charges) {
+    const Job* job = q.state.jobs.find(charge.attempt.job);
+    if (!job || job->attempt != charge.attempt.attempt || !job->allocation ||
+        job->allocation->fence != charge.fence)
+      continue;
+    if (!holds_resources(job->state) || !can_fence(*node, *job)) continue;
+    const auto& shares = job->allocation->nodes;
+    const bool held = std::any_of(shares.begin(), shares.end(), [&](const NodeShare& s) {
+      return s.node == node->id && s.phase != SharePhase::released && s.phase != SharePhase::fenced;
+    });
+    if (!held) continue;
+    d.events.emplace_back(NodeFenced{charge.attempt, node->id});
+    if (job->state == JobState::configuring) {
+      d.events.emplace_back(
+          LaunchFailed{charge.attempt, node->id, true, "node " + node->name + " is silent"});
+    } else if (job->state != JobState::completing) {
+      const Ending ending{JobState::node_fail, Reason::node_down, {},
+                          job->spec->requeue,  job->hold,         true};
+      d.events.emplace_back(EndingBegan{charge.attempt, ending});
+    }
+  }
+  d.events.emplace_back(NodeLost{node->id});
+  return d;
+}
+
+}  // namespace ares::core

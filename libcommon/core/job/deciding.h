@@ -1,0 +1,83 @@
+// What the parts of decide() share: the question being decided, who may act, which jobs a selector means.
+// Internal to core/job; pure, engine thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/job/decide.h"
+
+namespace ares::core {
+
+struct Question {
+  const ClusterState& state;
+  const Policy& policy;
+  Time now{};
+};
+
+Decision refuse(ErrorCode code, std::string message);
+
+// --- who may ---------------------------------------------------------------------------------------------------------------------
+bool is_operator(const Policy& policy, UserId uid);  // operators, administrators and root
+inline bool may_act_on(const Policy& policy, UserId uid, const Job& job) {
+  return job.spec->uid == uid || is_operator(policy, uid);
+}
+
+// --- which jobs ------------------------------------------------------------------------------------------------------------------
+// One thing to act on: a record, or an array task that still waits in its array's record.
+struct Target {
+  JobKey key;
+  const Job* record = nullptr;  // of the task if it has one, else of its array
+  bool in_array = false;        // has no record of its own yet
+  bool named =
+      false;  // by the caller itself, not as part of an array or by a filter: worth a complaint
+};
+
+struct Selected {
+  std::vector<Target>
+      targets;  // ascending key, no duplicates; an array's key stands for its waiting tasks
+  std::vector<std::string> missing;  // what was named and is not there: one sentence each
+};
+
+// An array that is named whole is its own record followed by its tasks' records. Filters skip what has ended.
+Selected select(const Question& q, const Principal& who, const JobSelector& selector);
+
+std::string job_text(const JobKey& key);  // "12" or "12_3"
+
+// Position of a task among its array's tasks. Precondition: the array has it.
+std::uint32_t task_rank(const Job& array, TaskIndex task);
+TaskSplit split(const Target& target);
+
+// --- dependencies ----------------------------------------------------------------------------------------------------------------
+enum class Standing { waiting, met, failed };
+Standing standing(const ClusterState& state, const Dependency& dependency);
+
+// --- time limits -----------------------------------------------------------------------------------------------------------------
+// What bounds the job in this partition now; none = unlimited.
+std::optional<Seconds> effective_time_limit(const Job& job, const Partition& partition);
+
+// --- whether it could ever run (text of what is too big, or empty) ----------------------------------------------------------------
+std::string why_impossible(const ClusterState& state, const JobSpec& spec,
+                           const Partition& partition);
+
+// --- one function a command --------------------------------------------------------------------------------------------------------
+Decision decide_submit(const Question& q, const Principal& who, const Submit& submit);
+Decision decide_jobs(const Question& q, const Principal& who, const Cancel& command);
+Decision decide_jobs(const Question& q, const Principal& who, const HoldJobs& command);
+Decision decide_jobs(const Question& q, const Principal& who, const ReleaseJobs& command);
+Decision decide_jobs(const Question& q, const Principal& who, const RequeueJobs& command);
+Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& command);
+Decision decide_admin(const Question& q, const Principal& who, const UpdateNode& command);
+Decision decide_node(const Question& q, const NodeCommand& command);
+Decision decide_plan(const Question& q, const TakePlan& command);
+Decision decide_time(const Question& q, const Tick& command);
+Decision decide_time(const Question& q, const NodeSilent& command);
+Decision decide_config(const Question& q, const ApplyConfig& command);
+Decision decide_config(const Question& q, const Activate& command);
+
+// TresDefined for every GPU type that has no number yet.
+void define_tres(const ClusterState& state, const std::vector<const Inventory*>& inventories,
+                 std::vector<EventBody>& events);
+
+}  // namespace ares::core

@@ -1,0 +1,115 @@
+#include "core/job/effects.h"
+
+namespace ares::core {
+namespace {
+
+bool held(const NodeShare& share) {
+  return share.phase != SharePhase::released && share.phase != SharePhase::fenced;
+}
+
+struct Owed {
+  const Policy& policy;
+  const ClusterState& state;
+  Lsn lsn;
+  Effects out;
+
+  void send(NodeId node, ToNodeBody body) { out.push_back({node, lsn, std::move(body)}); }
+
+  // The job, if the event is about its current attempt and that holds nodes.
+  const Job* live(const AttemptKey& attempt) const {
+    const Job* job = state.jobs.find(attempt.job);
+    return job && job->attempt == attempt.attempt && job->allocation ? job : nullptr;
+  }
+  template <class Message>
+  void each(const AttemptKey& attempt, Message&& message, std::size_t from = 0) {
+    const Job* job = live(attempt);
+    if (!job) return;
+    const auto& nodes = job->allocation->nodes;
+    for (std::size_t i = from; i < nodes.size(); ++i) {
+      if (held(nodes[i])) send(nodes[i].node, message(job->allocation->fence));
+    }
+  }
+  void kill(const AttemptKey& attempt, std::size_t from = 0) {
+    each(
+        attempt,
+        [&](Fence fence) {
+          return Kill{attempt, fence, false};
+        },
+        from);
+  }
+
+  void operator()(const Allocated& e) {
+    const Job* job = live({e.key, e.attempt});
+    if (!job) return;
+    for (const NodeShare& share : job->allocation->nodes)
+      send(share.node, make_prepare(policy, state, *job, share));
+  }
+  void operator()(const Started& e) {
+    each(e.attempt, [&](Fence fence) { return Go{e.attempt, fence}; });
+  }
+  void operator()(const LaunchFailed& e) {
+    if (const Job* job = live(e.attempt); job && job->state == JobState::completing)
+      kill(e.attempt);
+  }
+  void operator()(const EndingBegan& e) { kill(e.attempt); }
+  void operator()(const BatchFinished& e) {
+    kill(e.attempt, 1);
+  }  // the first node told us of the end
+  void operator()(const NodeReleased& e) {
+    const Job* job = live(e.attempt);
+    if (job) send(e.node, Forget{e.attempt, job->allocation->fence});
+  }
+  void operator()(const Signalled& e) {
+    const Job* job = live(e.attempt);
+    if (!job) return;
+    for (const NodeShare& share : job->allocation->nodes) {
+      if (held(share))
+        send(share.node, Signal{e.attempt, job->allocation->fence, lsn, e.signal, e.batch_only});
+      if (e.batch_only) return;
+    }
+  }
+  void operator()(const Modified& e) {
+    const Job* job = state.jobs.find(e.key);
+    if (!e.set_time_limit || !job || !holds_resources(job->state)) return;
+    const AttemptKey attempt{job->key, job->attempt};
+    each(attempt, [&](Fence fence) {
+      return SetLimit{attempt, fence, lsn, job->allocation->time_limit};
+    });
+  }
+
+  // Owes nothing by itself: what a node must hear of these it is told in answer to its own message, by reconcile().
+  void operator()(const ControllerActivated&) {}
+  void operator()(const ConfigApplied&) {}
+  void operator()(const TresDefined&) {}
+  void operator()(const Submitted&) {}
+  void operator()(const TaskSplit&) {}
+  void operator()(const Held&) {}
+  void operator()(const Released&) {}
+  void operator()(const DependencyMet&) {}
+  void operator()(const DependencyFailed&) {}
+  void operator()(const NodeReady&) {}
+  void operator()(const NodeRunning&) {}
+  void operator()(const NodeFenced&) {}
+  void operator()(const ChargeCleared&) {}
+  void operator()(const Ended&) {}
+  void operator()(const Requeued&) {}
+  void operator()(const Forgotten&) {}
+  void operator()(const NodeRegistered&) {}
+  void operator()(const NodeAdminSet&) {}
+  void operator()(const NodeLost&) {}
+  void operator()(const LateResult&) {}
+  void operator()(const RequestRecorded&) {}
+  void operator()(const RequestExpired&) {}
+  void operator()(const Audited&) {}
+  void operator()(const PlanPass&) {}
+};
+
+}  // namespace
+
+Effects effects(const Policy& policy, const Event& event, const ClusterState& after) {
+  Owed owed{policy, after, event.lsn, {}};
+  std::visit(owed, event.body);
+  return std::move(owed.out);
+}
+
+}  // namespace ares::core

@@ -1,0 +1,179 @@
+// Whether a request could ever run on the nodes of a partition, and if not, which number is too big.
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "core/job/deciding.h"
+
+namespace ares::core {
+namespace {
+
+bool holds(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
+  std::map<std::string_view, std::uint32_t> count;
+  std::uint32_t best = 0;
+  for (const Gpu& gpu : inventory.gpus) {
+    if (type.empty() || gpu.type == type) best = std::max(best, ++count[gpu.type]);
+  }
+  return best;
+}
+
+std::string gpu_text(const GpuRequest& want) {
+  return std::to_string(want.count) + (want.type.empty() ? "" : " " + want.type) +
+         (want.count == 1 ? " GPU" : " GPUs");
+}
+
+// The largest each node of the partition could offer, and how many nodes pass: collected only while more is needed.
+class Search {
+ public:
+  Search(const JobSpec& spec) : spec_(spec) {
+    cpus_per_task_ = std::max<std::uint64_t>(1, spec.cpus_per_task);
+    cpus_each_ = cpus_per_task_ * std::max<std::uint32_t>(1, spec.tasks_per_node);
+    memory_each_ = spec.memory_per_node.value_or(Bytes{});
+    if (spec.memory_per_cpu)
+      memory_each_ =
+          std::max(memory_each_, *spec.memory_per_cpu * static_cast<std::int64_t>(cpus_each_));
+  }
+
+  bool satisfied() const {
+    return fit_ >= std::max<std::uint32_t>(1, spec_.min_nodes) &&
+           tasks_ >= std::max<std::uint32_t>(1, spec_.tasks) && gpus_enough();
+  }
+
+  void offer(const Node& node) {
+    const Inventory& has = node.inventory;
+    if (holds(spec_.excluded_nodes, node.name)) return;
+    if (!std::all_of(spec_.features.begin(), spec_.features.end(),
+                     [&](const std::string& f) { return holds(has.features, f); }))
+      return;
+    ++with_features_;
+    if (has.cpus == 0) {  // never registered, and the configuration leaves its size open
+      unknown_ = true;
+      return;
+    }
+    most_cpus_ = std::max<std::uint64_t>(most_cpus_, has.cpus);
+    most_memory_ = std::max(most_memory_, has.memory);
+    bool fits = has.cpus >= cpus_each_ && has.memory >= memory_each_;
+    for (const GpuRequest& want : spec_.gpus_per_node) {
+      const std::uint32_t there = gpus_of(has, want.type);
+      std::uint32_t& most = most_gpus_[want.type];
+      most = std::max(most, there);
+      fits = fits && there >= want.count;
+    }
+    if (!fits) return;
+    ++fit_;
+    std::uint64_t tasks = has.cpus / cpus_per_task_;
+    if (spec_.memory_per_cpu && spec_.memory_per_cpu->value() > 0) {
+      const std::int64_t by_memory = has.memory.value() / spec_.memory_per_cpu->value() /
+                                     static_cast<std::int64_t>(cpus_per_task_);
+      tasks = std::min(tasks, static_cast<std::uint64_t>(by_memory));
+    }
+    if (spec_.tasks_per_node > 0) tasks = std::min<std::uint64_t>(tasks, spec_.tasks_per_node);
+    add(task_counts_, tasks_, tasks);
+    for (const GpuRequest& want : spec_.gpus_total) {
+      auto& [counts, sum] = gpu_counts_[want.type];
+      add(counts, sum, gpus_of(has, want.type));
+    }
+  }
+
+  std::string why(const std::string& partition) const {
+    if (satisfied() || unknown_) return {};
+    const std::string where = " of partition " + partition;
+    if (with_features_ == 0) return "no node" + where + " has all the features asked for";
+    if (cpus_each_ > most_cpus_)
+      return too_big(std::to_string(cpus_each_) + " CPUs on one node", std::to_string(most_cpus_),
+                     where);
+    if (memory_each_ > most_memory_)
+      return too_big(format_memory(memory_each_) + " of memory on one node",
+                     format_memory(most_memory_), where);
+    for (const GpuRequest& want : spec_.gpus_per_node) {
+      const auto most = most_gpus_.find(want.type);
+      const std::uint32_t there = most == most_gpus_.end() ? 0 : most->second;
+      if (want.count > there)
+        return too_big(gpu_text(want) + " on one node", std::to_string(there), where);
+    }
+    if (fit_ < spec_.min_nodes) {
+      return "needs " + std::to_string(spec_.min_nodes) + " nodes; " + std::to_string(fit_) +
+             where + " could take their share";
+    }
+    for (const GpuRequest& want : spec_.gpus_total) {
+      const auto found = gpu_counts_.find(want.type);
+      const std::uint64_t there = found == gpu_counts_.end() ? 0 : found->second.second;
+      if (there < want.count)
+        return "needs " + gpu_text(want) + "; " + std::to_string(bound()) + " nodes" + where +
+               " have " + std::to_string(there);
+    }
+    return "needs " + std::to_string(spec_.tasks) + " tasks of " + std::to_string(cpus_per_task_) +
+           " CPUs; " + std::to_string(bound()) + " nodes" + where + " have room for " +
+           std::to_string(tasks_);
+  }
+
+ private:
+  static std::string too_big(const std::string& want, const std::string& most,
+                             const std::string& where) {
+    return "needs " + want + "; the most a node" + where + " has is " + most;
+  }
+  std::size_t bound() const {
+    return std::max<std::size_t>(1, std::max(spec_.max_nodes, spec_.min_nodes));
+  }
+
+  // Keeps the sum of the largest counts that the bound on nodes allows.
+  void add(std::vector<std::uint64_t>& heap, std::uint64_t& sum, std::uint64_t count) const {
+    heap.push_back(count);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>{});
+    sum += count;
+    if (heap.size() <= bound()) return;
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
+    sum -= heap.back();
+    heap.pop_back();
+  }
+
+  bool gpus_enough() const {
+    return std::all_of(spec_.gpus_total.begin(), spec_.gpus_total.end(),
+                       [&](const GpuRequest& want) {
+                         const auto found = gpu_counts_.find(want.type);
+                         return found != gpu_counts_.end() && found->second.second >= want.count;
+                       });
+  }
+
+  const JobSpec& spec_;
+  std::uint64_t cpus_per_task_, cpus_each_;
+  Bytes memory_each_;
+  std::uint64_t with_features_ = 0, most_cpus_ = 0, tasks_ = 0;
+  std::uint32_t fit_ = 0;
+  Bytes most_memory_{};
+  bool unknown_ = false;
+  std::map<std::string, std::uint32_t> most_gpus_;
+  std::vector<std::uint64_t> task_counts_;
+  std::map<std::string, std::pair<std::vector<std::uint64_t>, std::uint64_t>> gpu_counts_;
+};
+
+}  // namespace
+
+std::string why_impossible(const ClusterState& state, const JobSpec& spec,
+                           const Partition& partition) {
+  if (partition.max_nodes && spec.min_nodes > *partition.max_nodes) {
+    return "needs " + std::to_string(spec.min_nodes) + " nodes; partition " + partition.name +
+           " allows a job " + std::to_string(*partition.max_nodes);
+  }
+  for (const std::string& name : spec.required_nodes) {
+    if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;
+    if (!holds(partition.nodes, name))
+      return "node " + name + " is not in partition " + partition.name;
+    if (holds(spec.excluded_nodes, name)) return "node " + name + " is both required and excluded";
+  }
+  // Most requests are satisfied by the first nodes looked at.
+  Search search(spec);
+  for (const std::string& name : partition.nodes) {
+    const NodeId* id = state.node_ids.find(name);
+    const Node* node = id ? state.nodes.find(*id) : nullptr;
+    if (node) search.offer(*node);
+    if (search.satisfied()) return {};
+  }
+  return search.why(partition.name);
+}
+
+}  // namespace ares::core

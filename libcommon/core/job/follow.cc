@@ -1,0 +1,142 @@
+// What follows from an event without anybody asking.
+#include <algorithm>
+
+#include "core/job/deciding.h"
+
+namespace ares::core {
+namespace {
+
+bool let_go(const NodeShare& s) {
+  return s.phase == SharePhase::released || s.phase == SharePhase::fenced;
+}
+
+// After the n-th failed launch in a row a job waits backoff * 2^(n-1), at most the bound.
+Time back_off(const Policy& policy, std::uint32_t failures, Time now) {
+  if (failures == 0) return Time{};
+  const std::uint32_t doublings = std::min<std::uint32_t>(failures - 1, 20);
+  return now +
+         std::min<Seconds>(policy.launch_backoff * (1LL << doublings), policy.launch_backoff_max);
+}
+
+struct Follow {
+  const ClusterState& state;
+  const Policy& policy;
+  Time now;
+  std::vector<EventBody> out;
+
+  // When every node has let go of an ending attempt, the job ends or returns to the queue.
+  void settle(const AttemptKey& attempt) {
+    const Job* job = state.jobs.find(attempt.job);
+    if (!job || job->attempt != attempt.attempt || job->state != JobState::completing ||
+        !job->ending || !job->allocation)
+      return;
+    const auto& nodes = job->allocation->nodes;
+    if (!std::all_of(nodes.begin(), nodes.end(), let_go)) return;
+    const Ending& ending = *job->ending;
+    if (ending.requeue) {
+      const Time not_before =
+          ending.node_fault ? back_off(policy, job->launch_failures, now) : Time{};
+      out.emplace_back(Requeued{job->key, ending.node_fault, ending.hold, not_before});
+    } else {
+      out.emplace_back(Ended{job->key, ending.state, ending.reason, ending.by});
+    }
+  }
+
+  // `all`: the target ended; else it only began, which only `after` waits for.
+  void wake(JobId target, bool all) {
+    const std::vector<JobKey>* waiting = state.dependents.find(target);
+    if (!waiting) return;
+    for (const JobKey& key : *waiting) {
+      const Job* job = state.jobs.find(key);
+      if (!job) continue;
+      for (const Dependency& d : job->waiting_for) {
+        if (d.target.job != target || (!all && d.kind != DependencyKind::after)) continue;
+        switch (standing(state, d)) {
+          case Standing::waiting: break;
+          case Standing::met: out.emplace_back(DependencyMet{key, d}); break;
+          case Standing::failed: out.emplace_back(DependencyFailed{key, d}); break;
+        }
+      }
+    }
+  }
+
+  // An array ends with the last of its tasks.
+  void end_array(const JobKey& task) {
+    if (task.task.is_none()) return;
+    const Job* array = state.jobs.find(JobKey{task.job, {}});
+    if (!array || !array->array || is_terminal(array->state)) return;
+    if (!array->array->waiting.empty() || array->array->active > 0) return;
+    if (array->ending) {
+      out.emplace_back(
+          Ended{array->key, array->ending->state, array->ending->reason, array->ending->by});
+    } else {
+      const bool ok = array->array->unsuccessful == 0;
+      out.emplace_back(
+          Ended{array->key, ok ? JobState::completed : JobState::failed, Reason::none, {}});
+    }
+  }
+
+  void operator()(const NodeReady& e) {
+    const Job* job = state.jobs.find(e.attempt.job);
+    if (!job || job->attempt != e.attempt.attempt || job->state != JobState::configuring ||
+        !job->allocation)
+      return;
+    const auto& nodes = job->allocation->nodes;
+    const bool all = std::all_of(nodes.begin(), nodes.end(),
+                                 [](const NodeShare& s) { return s.phase == SharePhase::ready; });
+    if (all) out.emplace_back(Started{e.attempt});
+  }
+  void operator()(const Started& e) { wake(e.attempt.job.job, false); }
+  void operator()(const LaunchFailed& e) { settle(e.attempt); }
+  void operator()(const EndingBegan& e) { settle(e.attempt); }
+  void operator()(const BatchFinished& e) { settle(e.attempt); }
+  void operator()(const NodeReleased& e) { settle(e.attempt); }
+  void operator()(const NodeFenced& e) { settle(e.attempt); }
+  void operator()(const Ended& e) {
+    end_array(e.key);
+    wake(e.key.job, true);
+  }
+  void operator()(const DependencyFailed& e) {
+    const Job* job = state.jobs.find(e.key);
+    if (!job || job->state != JobState::pending || !job->dependency_failed ||
+        !job->spec->kill_on_invalid_dependency)
+      return;
+    if (job->array && job->array->waiting.empty()) return;
+    out.emplace_back(Ended{e.key, JobState::cancelled, Reason::cancelled_dependency, {}});
+  }
+
+  void operator()(const ControllerActivated&) {}
+  void operator()(const ConfigApplied&) {}
+  void operator()(const TresDefined&) {}
+  void operator()(const Submitted&) {}
+  void operator()(const TaskSplit&) {}
+  void operator()(const Held&) {}
+  void operator()(const Released&) {}
+  void operator()(const Modified&) {}
+  void operator()(const DependencyMet&) {}
+  void operator()(const Allocated&) {}
+  void operator()(const NodeRunning&) {}
+  void operator()(const ChargeCleared&) {}
+  void operator()(const Requeued&) {}
+  void operator()(const Signalled&) {}
+  void operator()(const Forgotten&) {}
+  void operator()(const NodeRegistered&) {}
+  void operator()(const NodeAdminSet&) {}
+  void operator()(const NodeLost&) {}
+  void operator()(const LateResult&) {}
+  void operator()(const RequestRecorded&) {}
+  void operator()(const RequestExpired&) {}
+  void operator()(const Audited&) {}
+  void operator()(const PlanPass&) {}
+};
+
+}  // namespace
+
+std::vector<EventBody> follow(const ClusterState& state, const Policy& policy,
+                              const EventBody& event, Time now) {
+  Follow follow{state, policy, now, {}};
+  std::visit(follow, event);
+  return std::move(follow.out);
+}
+
+}  // namespace ares::core

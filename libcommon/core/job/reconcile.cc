@@ -1,0 +1,134 @@
+// What a node is owed, from state alone.
+#include <algorithm>
+
+#include "core/job/effects.h"
+#include "core/job/report.h"
+
+namespace ares::core {
+namespace {
+
+class Reconcile {
+ public:
+  Reconcile(const Policy& policy, const ClusterState& state, const Node& node,
+            const std::vector<AttemptReport>& reported)
+      : policy_(policy), state_(state), node_(node), reported_(reported) {}
+
+  Effects run() {
+    for (const Charge& charge : node_.charges) charged(charge);
+    for (const AttemptReport& report : reported_) {
+      if (!charged_here(report)) forgotten(report);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void send(ToNodeBody body) { out_.push_back({node_.id, state_.lsn, std::move(body)}); }
+
+  const AttemptReport* report_of(const Charge& charge) const {
+    const AttemptReport* last = nullptr;
+    for (const AttemptReport& r : reported_) {
+      if (r.attempt == charge.attempt && r.fence == charge.fence) last = &r;
+    }
+    return last;
+  }
+  bool charged_here(const AttemptReport& report) const {
+    return std::any_of(node_.charges.begin(), node_.charges.end(), [&](const Charge& c) {
+      return c.attempt == report.attempt && c.fence == report.fence;
+    });
+  }
+
+  void charged(const Charge& charge) {
+    const AttemptReport* report = report_of(charge);
+    if (report && is_over(report->phase)) return;  // its report is being settled
+    const Job* job = state_.jobs.find(charge.attempt.job);
+    const NodeShare* share =
+        job ? current_share(*job, charge.attempt, charge.fence, node_.id) : nullptr;
+    if (!share) return send(Kill{charge.attempt, charge.fence, true});
+    switch (job->state) {
+      case JobState::configuring:
+        if (!report) send(make_prepare(policy_, state_, *job, *share));
+        return;
+      case JobState::running:
+      case JobState::suspended: {
+        const bool running = report && report->phase == AttemptPhase::running;
+        if (!running) send(Go{charge.attempt, charge.fence});
+        // Without knowing what the node has applied, a limit that was changed at all is told again; the node keeps the newest.
+        if (job->time_limit != job->spec->time_limit) {
+          send(SetLimit{charge.attempt, charge.fence, job->version, job->allocation->time_limit});
+        }
+        return;
+      }
+      case JobState::completing: return send(Kill{charge.attempt, charge.fence, false});
+      default: return;  // current_share() is none in every other state
+    }
+  }
+
+  void forgotten(const AttemptReport& report) {
+    if (is_over(report.phase)) {
+      send(Forget{report.attempt, report.fence});
+    } else {
+      send(Kill{report.attempt, report.fence, true});
+    }
+  }
+
+  const Policy& policy_;
+  const ClusterState& state_;
+  const Node& node_;
+  const std::vector<AttemptReport>& reported_;
+  Effects out_;
+};
+
+}  // namespace
+
+Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
+                  const std::vector<AttemptReport>& reported) {
+  const Node* record = state.nodes.find(node);
+  if (!record) return {};
+  return Reconcile(policy, state, *record, reported).run();
+}
+
+Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,
+                     const NodeShare& share) {
+  Prepare prepare;
+  LaunchSpec& launch = prepare.launch;
+  const Allocation& allocation = *job.allocation;
+  launch.attempt = {job.key, job.attempt};
+  launch.fence = allocation.fence;
+  launch.own_id = job.own_id;
+  launch.spec = job.spec;
+  launch.cluster_name = policy.cluster_name;
+  for (const NodeShare& other : allocation.nodes) {
+    const Node* node = state.nodes.find(other.node);
+    if (other.node == share.node)
+      launch.rank = static_cast<std::uint32_t>(launch.node_names.size());
+    launch.node_names.push_back(node ? node->name : std::string{});
+    launch.cpus_per_node.push_back(other.cpus);
+    launch.tasks_per_node.push_back(other.tasks);
+  }
+  launch.node_name = launch.node_names[launch.rank];
+  launch.share = share;
+  launch.partition = allocation.partition;
+  launch.time_limit = allocation.time_limit;
+  launch.restarts = job.restarts;
+  launch.kill_wait = policy.kill_wait;
+  if (const Node* node = state.nodes.find(share.node)) {
+    launch.leased = job.spec->requeue && node->can_freeze;
+    for (GpuIndex index : share.gpus) {
+      const auto& gpus = node->inventory.gpus;
+      const auto gpu =
+          std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& g) { return g.index == index; });
+      launch.gpu_types.push_back(gpu == gpus.end() ? "gpu" : gpu->type);
+    }
+  }
+  if (job.spec->array && !job.spec->array->empty()) {
+    const IntervalSet& tasks = *job.spec->array;
+    launch.array_count = static_cast<std::uint32_t>(tasks.count());
+    launch.array_min = tasks.front();
+    launch.array_max = tasks.back();
+    auto second = tasks.begin();
+    launch.array_step = ++second == tasks.end() ? 1 : *second - tasks.front();
+  }
+  return prepare;
+}
+
+}  // namespace ares::core

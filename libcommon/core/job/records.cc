@@ -1,0 +1,120 @@
+#include "core/job/records.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace ares::core {
+namespace {
+
+void await(ClusterState& state, JobId target, const JobKey& key) {
+  const std::vector<JobKey>* found = state.dependents.find(target);
+  std::vector<JobKey> keys = found ? *found : std::vector<JobKey>{};
+  keys.insert(std::lower_bound(keys.begin(), keys.end(), key), key);
+  state.dependents.set(target, std::move(keys));
+}
+
+void await_no_more(ClusterState& state, JobId target, const JobKey& key) {
+  const std::vector<JobKey>* found = state.dependents.find(target);
+  if (!found) return;
+  std::vector<JobKey> keys = *found;
+  std::erase(keys, key);
+  if (keys.empty()) {
+    state.dependents.erase(target);
+  } else {
+    state.dependents.set(target, std::move(keys));
+  }
+}
+
+// What a record counts for in its array: at most two of these are 1.
+struct Counted {
+  int active = 0, holding = 0, completed = 0, unsuccessful = 0;
+  friend bool operator==(const Counted&, const Counted&) = default;
+};
+
+Counted counted(const Job* task) {
+  if (!task) return {};
+  if (!is_terminal(task->state)) return {1, holds_resources(task->state) ? 1 : 0, 0, 0};
+  const bool ok = task->state == JobState::completed;
+  return {0, 0, ok ? 1 : 0, ok ? 0 : 1};
+}
+
+void count_in_array(ClusterState& state, const JobKey& task, Counted before, Counted after,
+                    Lsn lsn) {
+  if (before == after) return;
+  const JobKey array_key{task.job, {}};
+  const Job* found = state.jobs.find(array_key);
+  if (!found || !found->array) return;
+  Job array = *found;
+  const auto add = [](std::uint32_t& counter, int change) {
+    counter = static_cast<std::uint32_t>(static_cast<int>(counter) + change);
+  };
+  add(array.array->active, after.active - before.active);
+  add(array.array->holding, after.holding - before.holding);
+  add(array.array->completed, after.completed - before.completed);
+  add(array.array->unsuccessful, after.unsuccessful - before.unsuccessful);
+  if (is_terminal(array.state) && array.array->active > 0) {
+    // A task of a finished array runs again, so the array lives again.
+    array.state = JobState::pending;
+    array.reason = Reason::none;
+    array.ended.reset();
+    array.ending.reset();
+  }
+  put_job(state, std::move(array), lsn);
+}
+
+void index_job(ClusterState& state, const Job* before, const Job& after) {
+  if (is_queued(after)) {
+    state.pending.set(after.key, after.version);
+  } else if (before && is_queued(*before)) {
+    state.pending.erase(after.key);
+  }
+
+  const std::vector<JobId> was = before ? awaited_jobs(*before) : std::vector<JobId>{};
+  const std::vector<JobId> is = awaited_jobs(after);
+  if (was != is) {
+    for (JobId target : was) {
+      if (!std::binary_search(is.begin(), is.end(), target))
+        await_no_more(state, target, after.key);
+    }
+    for (JobId target : is) {
+      if (!std::binary_search(was.begin(), was.end(), target)) await(state, target, after.key);
+    }
+  }
+
+  const std::optional<Timer> had = before ? timer_of(*before) : std::nullopt;
+  const std::optional<Timer> has = timer_of(after);
+  if (had != has) {
+    if (had) state.timers.erase(*had);
+    if (has) state.timers.set(*has, Lsn{});
+  }
+}
+
+}  // namespace
+
+void put_job(ClusterState& state, Job after, Lsn lsn) {
+  after.version = lsn;
+  const Job* before = state.jobs.find(after.key);
+  index_job(state, before, after);
+  const JobKey key = after.key;
+  const Counted was = counted(before), is = counted(&after);
+  state.jobs.set(key, std::move(after));
+  if (!key.task.is_none()) count_in_array(state, key, was, is, lsn);
+}
+
+void drop_job(ClusterState& state, const JobKey& key) {
+  const Job* job = state.jobs.find(key);
+  if (!job) return;
+  if (is_queued(*job)) state.pending.erase(key);
+  for (JobId target : awaited_jobs(*job)) await_no_more(state, target, key);
+  if (const auto timer = timer_of(*job)) state.timers.erase(*timer);
+  state.jobs.erase(key);
+}
+
+void put_node(ClusterState& state, Node after, Lsn lsn) {
+  after.version = lsn;
+  const NodeId id = after.id;
+  state.nodes.set(id, std::move(after));
+}
+
+}  // namespace ares::core

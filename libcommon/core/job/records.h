@@ -1,0 +1,73 @@
+// How apply() writes a record: the one place that keeps the indexes and an array's counters in step with the records.
+// Internal to core/job; used by the thread that applies.
+#pragma once
+
+#include <utility>
+
+#include "model/event.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+// Replaces (or adds) the record and brings `pending`, `dependents`, `timers` and the counters of its array up to date.
+void put_job(ClusterState& state, Job after, Lsn lsn);
+// Removes the record and everything the indexes say of it.
+void drop_job(ClusterState& state, const JobKey& key);
+void put_node(ClusterState& state, Node after, Lsn lsn);
+
+// Changes a record in place of the caller: nothing happens where there is none.
+template <class Change>
+void change_job(ClusterState& state, const JobKey& key, Lsn lsn, Change&& change) {
+  const Job* found = state.jobs.find(key);
+  if (!found) return;
+  Job job = *found;
+  change(job);
+  put_job(state, std::move(job), lsn);
+}
+template <class Change>
+void change_node(ClusterState& state, NodeId id, Lsn lsn, Change&& change) {
+  const Node* found = state.nodes.find(id);
+  if (!found) return;
+  Node node = *found;
+  change(node);
+  put_node(state, std::move(node), lsn);
+}
+
+// One function for each group of events; apply() has already asked the table whether the event is accepted.
+struct Stamp {
+  Lsn lsn;
+  Time at{};
+};
+void apply_job(ClusterState& state, const Submitted& e, Stamp s);
+void apply_job(ClusterState& state, const TaskSplit& e, Stamp s);
+void apply_job(ClusterState& state, const Held& e, Stamp s);
+void apply_job(ClusterState& state, const Released& e, Stamp s);
+void apply_job(ClusterState& state, const Modified& e, Stamp s);
+void apply_job(ClusterState& state, const DependencyMet& e, Stamp s);
+void apply_job(ClusterState& state, const DependencyFailed& e, Stamp s);
+void apply_job(ClusterState& state, const Ended& e, Stamp s);
+void apply_job(ClusterState& state, const Requeued& e, Stamp s);
+void apply_job(ClusterState& state, const Forgotten& e, Stamp s);
+
+void apply_attempt(ClusterState& state, const Allocated& e, Stamp s);
+void apply_attempt(ClusterState& state, const NodeReady& e, Stamp s);
+void apply_attempt(ClusterState& state, const Started& e, Stamp s);
+void apply_attempt(ClusterState& state, const NodeRunning& e, Stamp s);
+void apply_attempt(ClusterState& state, const LaunchFailed& e, Stamp s);
+void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s);
+void apply_attempt(ClusterState& state, const BatchFinished& e, Stamp s);
+void apply_attempt(ClusterState& state, const NodeReleased& e, Stamp s);
+void apply_attempt(ClusterState& state, const NodeFenced& e, Stamp s);
+void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s);
+
+void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s);
+void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s);
+void apply_node(ClusterState& state, const NodeLost& e, Stamp s);
+
+void apply_bookkeeping(ClusterState& state, const ControllerActivated& e, Stamp s);
+void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s);
+void apply_bookkeeping(ClusterState& state, const TresDefined& e, Stamp s);
+void apply_bookkeeping(ClusterState& state, const RequestRecorded& e, Stamp s);
+void apply_bookkeeping(ClusterState& state, const RequestExpired& e, Stamp s);
+
+}  // namespace ares::core

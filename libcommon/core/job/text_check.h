@@ -1,0 +1,18 @@
+// What a user may write into a job: text that every table, log and terminal can carry.
+// Pure functions; any thread.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "model/job.h"
+
+namespace ares::core {
+
+// invalid_argument, naming the field: control characters, NUL or invalid UTF-8, or longer than a field may be.
+// Arguments of the script may hold any character but NUL.
+Status check_text(const JobSpec& spec);
+
+bool is_utf8(std::string_view text);
+
+}  // namespace ares::core

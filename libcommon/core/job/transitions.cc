@@ -1,0 +1,259 @@
+#include "core/job/transitions.h"
+
+#include <array>
+
+namespace ares::core {
+namespace {
+
+// One bit a state; the last bit is "no such record".
+using Mask = std::uint32_t;
+constexpr std::size_t kStates = 14;
+constexpr std::size_t kFroms = kStates + 1;
+
+constexpr Mask bit(JobState s) {
+  return Mask{1} << static_cast<unsigned>(s);
+}
+constexpr Mask kAbsent = Mask{1} << kStates;
+constexpr Mask kPending = bit(JobState::pending);
+constexpr Mask kConfiguring = bit(JobState::configuring);
+constexpr Mask kRunning = bit(JobState::running);
+constexpr Mask kSuspended = bit(JobState::suspended);
+constexpr Mask kCompleting = bit(JobState::completing);
+constexpr Mask kActive = kRunning | kSuspended;
+constexpr Mask kHolding = kConfiguring | kActive | kCompleting;
+constexpr Mask kTerminal = ((Mask{1} << kStates) - 1) & ~(kPending | kHolding);
+constexpr Mask kSame = ~Mask{0};  // whatever it was
+constexpr Mask kAll = (Mask{1} << kFroms) - 1;
+
+struct Row {
+  Mask from;
+  JobEvent event;
+  Verdict verdict;
+  Mask to;
+  std::string_view owed, remark;
+};
+
+using E = JobEvent;
+constexpr Verdict kYes = Verdict::accepted, kLate = Verdict::ignored, kNo = Verdict::refused;
+
+constexpr Row kRows[] = {
+    {kAbsent, E::submitted, kYes, kPending, "", "an array begins as one record"},
+    {kAll & ~kAbsent, E::submitted, kNo, 0, "", "job ids are never used twice"},
+
+    {kAbsent, E::task_split, kYes, kPending, "",
+     "the array's record waits with this task; it takes over all of the array's settings"},
+    {kAll & ~kAbsent, E::task_split, kNo, 0, "", "the task already has a record of its own"},
+
+    {kPending, E::held, kYes, kPending, "", "a user's hold never replaces an administrator's"},
+    {kHolding, E::held, kNo, 0, "", "only pending jobs can be held; requeue it with hold"},
+    {kTerminal | kAbsent, E::held, kNo, 0, "", "the job has ended"},
+
+    {kPending, E::released, kYes, kPending, "", "an administrator's hold needs an operator"},
+    {kHolding, E::released, kNo, 0, "", "the job is not held"},
+    {kTerminal | kAbsent, E::released, kNo, 0, "", "the job has ended"},
+
+    {kPending | kConfiguring | kActive, E::modified, kYes, kSame,
+     "SetLimit to every node, if the time limit of an allocated job changes", ""},
+    {kCompleting, E::modified, kNo, 0, "", "the job is ending"},
+    {kTerminal | kAbsent, E::modified, kNo, 0, "", "the job has ended"},
+
+    {kPending, E::dependency_met, kYes, kPending, "", "age counts from the last one met"},
+    {kHolding | kTerminal | kAbsent, E::dependency_met, kLate, 0, "",
+     "nothing is waited for any more"},
+
+    {kPending, E::dependency_failed, kYes, kPending, "Ended, if the job asked to be cancelled then",
+     "stays failed, whatever becomes of the target"},
+    {kHolding | kTerminal | kAbsent, E::dependency_failed, kLate, 0, "",
+     "nothing is waited for any more"},
+
+    {kPending, E::allocated, kYes, kConfiguring, "Prepare to every node",
+     "the fence of the attempt is the position of this event"},
+    {kHolding | kTerminal | kAbsent, E::allocated, kNo, 0, "",
+     "an attempt starts only after the one before has ended or was fenced"},
+
+    {kConfiguring, E::node_ready, kYes, kConfiguring, "Started, when all nodes are ready",
+     "no user code has run"},
+    {kCompleting | kActive, E::node_ready, kLate, 0, "", "reported twice, or too late"},
+    {kPending | kTerminal | kAbsent, E::node_ready, kLate, 0, "",
+     "reported too late: the node is told to let go"},
+
+    {kConfiguring, E::started, kYes, kRunning, "Go to every node",
+     "all nodes are ready; user code may run once this is durable"},
+    {kActive, E::started, kNo, 0, "", "an attempt starts once"},
+    {kPending | kCompleting | kTerminal | kAbsent, E::started, kNo, 0, "",
+     "not every node is ready"},
+
+    {kActive, E::node_running, kYes, kSame, "", ""},
+    {kConfiguring, E::node_running, kNo, 0, "", "no node opens the gate before Started is durable"},
+    {kPending | kCompleting | kTerminal | kAbsent, E::node_running, kLate, 0, "",
+     "reported too late"},
+
+    {kConfiguring, E::launch_failed, kYes, kCompleting, "Kill to every node still in it",
+     "no user code has run. The node's fault: pending again, that node left out, after a back-off, "
+     "never held. The job's fault: FAILED"},
+    {kActive | kCompleting, E::launch_failed, kYes, kSame, "",
+     "the node is left out next time; the end itself is another event's"},
+    {kPending | kTerminal | kAbsent, E::launch_failed, kLate, 0, "", "reported too late"},
+
+    {kConfiguring | kActive, E::ending_began, kYes, kCompleting, "Kill to every node still in it",
+     "cancelled, requeued, timed out, node lost: the first cause stands"},
+    {kCompleting, E::ending_began, kYes, kCompleting, "Kill to every node still in it",
+     "only a cancellation, and only over a requeue that is owed"},
+    {kPending | kTerminal | kAbsent, E::ending_began, kLate, 0, "", "nothing is left to end"},
+
+    {kActive, E::batch_finished, kYes, kCompleting, "Kill to the other nodes",
+     "the script's own end; its status decides"},
+    {kCompleting, E::batch_finished, kYes, kCompleting, "",
+     "the status is kept, the first cause of the end stands"},
+    {kConfiguring, E::batch_finished, kNo, 0, "", "no script runs before Started is durable"},
+    {kPending | kTerminal | kAbsent, E::batch_finished, kLate, 0, "", "a late result"},
+
+    {kHolding, E::node_released, kYes, kSame,
+     "Forget to the node; Ended or Requeued when it was the last",
+     "the node's resources are free again"},
+    {kPending | kTerminal | kAbsent, E::node_released, kLate, 0, "", "released before"},
+
+    {kHolding, E::node_fenced, kYes, kSame, "Ended or Requeued when it was the last",
+     "counts as released for the job; the resources stay charged until the node registers clean"},
+    {kPending | kTerminal | kAbsent, E::node_fenced, kLate, 0, "", "nothing is left on the node"},
+
+    {kAll, E::charge_cleared, kYes, kSame, "",
+     "about the node's charge alone, whatever became of the job"},
+
+    {kPending, E::ended, kYes,
+     kPending | bit(JobState::cancelled) | bit(JobState::completed) | bit(JobState::failed) |
+         bit(JobState::deadline),
+     "dependents wake",
+     "cancelled before it ran; an array whose other tasks still run stays until the last of them "
+     "ends"},
+    {kCompleting, E::ended, kYes, kTerminal, "dependents wake", "released or fenced on every node"},
+    {kConfiguring | kActive, E::ended, kNo, 0, "", "its nodes have not let go of it"},
+    {kTerminal | kAbsent, E::ended, kLate, 0, "", "it has ended"},
+
+    {kCompleting, E::requeued, kYes, kPending, "",
+     "released or fenced on every node, and another run is owed"},
+    {kTerminal, E::requeued, kYes, kPending, "",
+     "asked for; an array that had ended lives again with its task"},
+    {kPending, E::requeued, kNo, 0, "", "the job is pending"},
+    {kConfiguring | kActive, E::requeued, kNo, 0, "", "its nodes have not let go of it"},
+    {kAbsent, E::requeued, kNo, 0, "", "no such job"},
+
+    {kActive, E::signalled, kYes, kSame, "Signal to every node, or the first",
+     "not state: the node remembers the last one applied"},
+    {kPending | kConfiguring, E::signalled, kNo, 0, "", "the job does not run yet"},
+    {kCompleting, E::signalled, kNo, 0, "", "the job is ending"},
+    {kTerminal | kAbsent, E::signalled, kNo, 0, "", "the job has ended"},
+
+    {kTerminal, E::forgotten, kYes, kAbsent, "",
+     "not while another job waits for it, nor a task before its array; accounting keeps it"},
+    {kPending | kHolding, E::forgotten, kNo, 0, "", "the job is alive"},
+    {kAbsent, E::forgotten, kLate, 0, "", "forgotten before"},
+
+    {kAll, E::late_result, kLate, 0, "", "under an old fence: recorded, changes nothing"},
+};
+
+struct Table {
+  std::array<std::array<Transition, kJobEvents>, kFroms> cell{};
+  bool complete = true;  // every pair exactly once
+};
+
+constexpr Table make_table() {
+  Table table;
+  std::array<std::array<int, kJobEvents>, kFroms> seen{};
+  for (const Row& row : kRows) {
+    for (std::size_t from = 0; from < kFroms; ++from) {
+      if (!(row.from >> from & 1)) continue;
+      const auto event = static_cast<std::size_t>(row.event);
+      ++seen[from][event];
+      Mask to = row.to;
+      if (row.verdict == Verdict::accepted && to == kSame) to = Mask{1} << from;
+      table.cell[from][event] = Transition{row.verdict, to, row.owed, row.remark};
+    }
+  }
+  for (const auto& events : seen) {
+    for (int times : events) table.complete = table.complete && times == 1;
+  }
+  return table;
+}
+
+constexpr Table kTable = make_table();
+static_assert(kTable.complete,
+              "a pair of state and event is missing from the table, or there twice");
+
+constexpr std::string_view kNames[] = {
+    "Submitted",     "TaskSplit",        "Held",        "Released",      "Modified",
+    "DependencyMet", "DependencyFailed", "Allocated",   "NodeReady",     "Started",
+    "NodeRunning",   "LaunchFailed",     "EndingBegan", "BatchFinished", "NodeReleased",
+    "NodeFenced",    "ChargeCleared",    "Ended",       "Requeued",      "Signalled",
+    "Forgotten",     "LateResult"};
+static_assert(std::size(kNames) == kJobEvents);
+
+std::string names_of(Mask mask) {
+  if (mask == kAll) return "any";
+  std::string out;
+  const auto add = [&](std::string_view name) {
+    if (!out.empty()) out += ", ";
+    out += name;
+  };
+  if ((mask & kTerminal) == kTerminal) {
+    mask &= ~kTerminal;
+    out = "terminal";
+  }
+  for (std::size_t s = 0; s < kStates; ++s) {
+    if (mask >> s & 1) add(to_string(static_cast<JobState>(s)));
+  }
+  if (mask & kAbsent) add("no record");
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(JobEvent e) {
+  return kNames[static_cast<std::size_t>(e)];
+}
+
+const Transition& transition(std::optional<JobState> from, JobEvent event) {
+  const std::size_t row = from ? static_cast<std::size_t>(*from) : kStates;
+  return kTable.cell[row][static_cast<std::size_t>(event)];
+}
+
+bool may_lead_to(const Transition& t, JobState to) {
+  return (t.to & bit(to)) != 0;
+}
+
+std::string print_transitions() {
+  std::string out = ".SH TRANSITIONS\n";
+  std::optional<JobEvent> last;
+  for (const Row& row : kRows) {
+    if (last != row.event) {
+      out += ".SS ";
+      out += to_string(row.event);
+      out += '\n';
+      last = row.event;
+    }
+    out += ".TP\n.B " + names_of(row.from);
+    switch (row.verdict) {
+      case Verdict::accepted:
+        if (row.to != kSame) out += " \\(-> " + names_of(row.to);
+        out += '\n';
+        break;
+      case Verdict::ignored: out += "\nIgnored.\n"; break;
+      case Verdict::refused: out += "\nRefused.\n"; break;
+    }
+    if (!row.remark.empty()) {
+      out += row.remark;
+      out += ".\n";
+    }
+    if (!row.owed.empty()) {
+      out += "Owed: ";
+      out += row.owed;
+      out += ".\n";
+    }
+    if (row.verdict == Verdict::accepted && row.remark.empty() && row.owed.empty()) {
+      out += "The state stays.\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,119 @@
+// A job's life from submission to its end, as its owner and the nodes see it.
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+TEST(Life, RunsFromSubmissionToCompletion) {
+  Cluster c;
+  const JobKey key = c.submit();
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_EQ(c.job(key).spec->partitions, std::vector<std::string>{"main"});
+  EXPECT_TRUE(c.state().pending.find(key));
+
+  c.allocate(key, {1});
+  ASSERT_EQ(c.sent<Prepare>(1), 1u);
+  EXPECT_EQ(c.last_sent<Prepare>(1)->launch.fence, c.job(key).allocation->fence);
+  EXPECT_TRUE(c.last_sent<Prepare>(1)->launch.leased);
+  EXPECT_EQ(c.node(1).charges.size(), 1u);
+
+  c.progress(1, key, AttemptPhase::ready);
+  EXPECT_EQ(c.job(key).state, JobState::running);
+  EXPECT_EQ(c.sent<Go>(1), 1u);
+  c.progress(1, key, AttemptPhase::running);
+  EXPECT_EQ(c.job(key).allocation->nodes[0].phase, SharePhase::running);
+
+  c.now += Seconds{5};
+  c.progress(1, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::completed);
+  EXPECT_EQ(c.sent<Forget>(1), 1u);
+  EXPECT_TRUE(c.node(1).charges.empty());
+  ASSERT_TRUE(c.row(key, 1));
+  EXPECT_EQ(c.row(key, 1)->state, JobState::completed);
+  EXPECT_EQ(*c.row(key, 1)->ended - *c.row(key, 1)->started, Seconds{5});
+}
+
+struct Exit {
+  std::string name;
+  ExitStatus status;
+  JobState state;
+  Reason reason;
+};
+
+TEST(Life, ExitStatusDecidesTheFinalState) {
+  const Exit cases[] = {
+      {"success", {0, 0, false, false}, JobState::completed, Reason::none},
+      {"exit code", {3, 0, false, false}, JobState::failed, Reason::non_zero_exit_code},
+      {"signal", {0, 11, false, false}, JobState::failed, Reason::raised_signal},
+      {"out of memory", {0, 9, true, false}, JobState::out_of_memory, Reason::out_of_memory},
+      {"time limit", {0, 15, false, true}, JobState::timeout, Reason::time_limit},
+  };
+  for (const Exit& e : cases) {
+    SCOPED_TRACE(e.name);
+    Cluster c;
+    const JobKey key = c.submit();
+    c.start(key, {1});
+    AttemptReport r = c.report(key, AttemptPhase::done);
+    r.exit = e.status;
+    c.from_node(1, Progress{r});
+    EXPECT_EQ(c.job(key).state, e.state);
+    EXPECT_EQ(c.job(key).reason, e.reason);
+    EXPECT_EQ(c.row(key, 1)->exit, e.status);
+  }
+}
+
+TEST(Life, GangStartsOnlyWhenAllNodesAreReady) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.min_nodes = s.max_nodes = 3;
+  s.tasks = 3;
+  const JobKey key = c.submit(s);
+  c.allocate(key, {1, 2, 3});
+  c.progress(1, key, AttemptPhase::ready);
+  c.progress(3, key, AttemptPhase::ready);
+  EXPECT_EQ(c.job(key).state, JobState::configuring);
+  EXPECT_EQ(c.sent<Go>(1) + c.sent<Go>(2) + c.sent<Go>(3), 0u);
+  c.progress(2, key, AttemptPhase::ready);
+  EXPECT_EQ(c.job(key).state, JobState::running);
+  EXPECT_EQ(c.sent<Go>(1) + c.sent<Go>(2) + c.sent<Go>(3), 3u);
+
+  c.progress(1, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::completing);
+  EXPECT_EQ(c.sent<Kill>(1), 0u) << "the batch node has ended by itself";
+  EXPECT_EQ(c.sent<Kill>(2) + c.sent<Kill>(3), 2u);
+  c.progress(2, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::completing);
+  c.progress(3, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::completed);
+}
+
+TEST(Life, CancelReachesEveryPhase) {
+  Cluster c;
+  const JobKey pending = c.submit(), configuring = c.submit(), running = c.submit();
+  c.allocate(configuring, {1});
+  c.start(running, {2});
+
+  EXPECT_FALSE(c.cancel(pending).failed);
+  EXPECT_EQ(c.job(pending).state, JobState::cancelled);
+  ASSERT_TRUE(c.row(pending, 0)) << "accounting shows a job that never ran";
+  EXPECT_EQ(c.row(pending, 0)->cancelled_by, kAlice);
+
+  c.cancel(configuring);
+  EXPECT_EQ(c.sent<Kill>(1), 1u);
+  c.progress(1, configuring, AttemptPhase::never_ran);
+  EXPECT_EQ(c.job(configuring).state, JobState::cancelled);
+
+  c.cancel(running);
+  AttemptReport r = c.report(running, AttemptPhase::done);
+  r.exit.signal = 15;
+  c.from_node(2, Progress{r});
+  EXPECT_EQ(c.job(running).state, JobState::cancelled);
+  EXPECT_EQ(c.job(running).exit.signal, 15);
+
+  const Reply again = c.cancel(running);
+  EXPECT_TRUE(again.failed);
+  EXPECT_EQ(again.error.code, ErrorCode::failed_precondition);
+}
+
+}  // namespace
+}  // namespace ares::core
