@@ -30,7 +30,7 @@ ALLOWED = {
     "exec/mock": ["plugin", "core"],
     "aresctld": ["core", "config", "store", "rpc", "plugin", "cli"],
     "aresd": ["core", "proto", "rpc", "plugin", "os", "config", "exec/baremetal", "exec/mock"],
-    "aresstepd": ["core", "os"],
+    "aresstepd": ["core", "os", "exec/baremetal"],
     "asub": ["cli"],
     "aqueue": ["cli"],
     "acancel": ["cli"],

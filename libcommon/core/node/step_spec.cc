@@ -41,8 +41,7 @@ void put_job(FieldWriter& out, const JobSpec& job) {
       .put("std_out", job.std_out)
       .put("std_err", job.std_err)
       .put("append", job.open_mode == OpenMode::append)
-      .put("umask", job.umask)
-      .put("nice", job.nice);
+      .put("umask", job.umask);
   for (const ResourceLimit& limit : job.limits)
     out.put("rlimit_resource", limit.resource).put("rlimit_soft", limit.soft);
 }
@@ -70,7 +69,6 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->std_err = in.text_or_empty("std_err");
   job->open_mode = in.flag("append") ? OpenMode::append : OpenMode::truncate;
   job->umask = in.number<std::uint32_t>("umask");
-  job->nice = in.number<std::int32_t>("nice");
   const auto resources = in.numbers<std::int32_t>("rlimit_resource");
   const auto softs = in.numbers<std::uint64_t>("rlimit_soft");
   if (resources.size() != softs.size())

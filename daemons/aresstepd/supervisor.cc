@@ -1,0 +1,237 @@
+#include "aresstepd/supervisor.h"
+
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "aresstepd/task_body.h"
+#include "os/clock.h"
+
+namespace ares::stepd {
+namespace {
+
+constexpr std::size_t kLargestPacket = 4096;
+
+node::Moment now() {
+  return {os::wall_now(), os::boot_now()};
+}
+
+}  // namespace
+
+// The machine's view of os::TaskTree.
+class Supervisor::Tree final : public node::ProcessTree {
+ public:
+  Tree(os::TaskTree::Body body, bool isolate, std::optional<os::Cgroup> cgroup)
+      : cgroup_(cgroup ? cgroup->directory() : ""),
+        tree_(std::move(body), isolate, std::move(cgroup)) {}
+
+  Result<node::TaskRecord> spawn_gated() override {
+    Result<pid_t> pid = tree_.spawn_gated();
+    if (!pid) return fail(pid.error());
+    node::TaskRecord record;
+    record.pid = *pid;
+    record.own_pid_namespace = tree_.isolated();
+    record.cgroup = cgroup_;
+    return record;
+  }
+  void open_gate() override { tree_.open_gate(); }
+  void signal(std::int32_t signal, bool batch_only) override { tree_.signal(signal, batch_only); }
+  // A tree that may outlive its supervisor can be stopped as well, but only as far as we find it.
+  bool freeze() override { return tree_.freeze(); }
+  void thaw() override { tree_.thaw(); }
+  void kill_all() override { tree_.kill_all(); }
+
+  os::TaskTree& processes() { return tree_; }
+
+ private:
+  std::string cgroup_;
+  os::TaskTree tree_;
+};
+
+Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment)
+    : dir_(std::move(dir)), spec_(std::move(spec)), environment_(std::move(environment)) {}
+
+Supervisor::~Supervisor() = default;
+
+Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& directory, int channel) {
+  Result<os::RecordDir> opened = os::RecordDir::open(directory);
+  if (!opened) return fail(opened.error());
+  exec::FileAttemptDir dir(std::move(*opened));
+  Result<std::string> text = dir.read(node::Record::spec);
+  if (!text) return fail(text.error());
+  Result<node::StepSpec> spec = node::decode_step_spec(*text);
+  if (!spec) return fail(spec.error());
+  std::string environment;
+  if (Result<std::string> submitted = dir.read(node::Record::environment))
+    environment = std::move(*submitted);
+
+  std::unique_ptr<Supervisor> self(
+      new Supervisor(std::move(dir), std::move(*spec), std::move(environment)));
+  if (channel >= 0) self->clients_.emplace_back(channel);
+  return self;
+}
+
+Status Supervisor::prepare_loop() {
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  // TERM and its like end an aresd; what it started stays. Only Kill ends a job.
+  for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaddset(&handled, signal);
+  ::sigprocmask(SIG_BLOCK, &handled, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  poll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  signals_.reset(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  timer_.reset(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!poll_ || !signals_ || !timer_) return fail(os::errno_error("cannot set up the event loop"));
+  watch(signals_.get(), true);
+  watch(timer_.get(), true);
+  for (const os::Fd& client : clients_) watch(client.get(), true);
+  return {};
+}
+
+Status Supervisor::run() {
+  if (Status ready = prepare_loop(); !ready) return ready;
+  const LaunchSpec& launch = spec_.launch;
+  const bool runs_task = launch.rank == 0;
+  const std::string group =
+      "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
+  std::optional<os::Cgroup> cgroup =
+      runs_task ? os::Cgroup::make(group, launch.share.memory) : std::nullopt;
+  tree_ = std::make_unique<Tree>(
+      [this] { return run_script(spec_, dir_.path(), environment_, os::wall_now()); },
+      ::geteuid() == 0, std::move(cgroup));
+
+  node::StepSettings settings;
+  settings.attempt = launch.attempt;
+  settings.fence = launch.fence;
+  settings.runs_task = runs_task;
+  settings.leased = launch.leased;
+  settings.time_limit = launch.time_limit;
+  settings.kill_wait = launch.kill_wait;
+  settings.self.pid = ::getpid();
+  settings.self.start_ticks = os::process_start_ticks(::getpid());
+  machine_ = std::make_unique<node::StepMachine>(
+      settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); });
+  if (Status started = machine_->start(now()); !started) return started;
+  listen();
+  if (const int fd = tree_->processes().control_fd(); fd >= 0) watch(fd, true);
+
+  while (!machine_->finished()) {
+    set_timer();
+    epoll_event events[16];
+    const int count = ::epoll_wait(poll_.get(), events, std::size(events), -1);
+    if (count < 0 && errno != EINTR) return fail(os::errno_error("cannot wait for events"));
+    for (int i = 0; i < count; ++i) serve(events[i].data.fd);
+    collect();
+    if (!machine_->finished()) machine_->tick(now());
+    collect();
+  }
+  return {};
+}
+
+void Supervisor::watch(int fd, bool on) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  ::epoll_ctl(poll_.get(), on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
+}
+
+// An aresd that was restarted finds us here. By a relative name, because a socket's path may have only 108 bytes.
+void Supervisor::listen() {
+  listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy_n("sock", 5, address.sun_path);
+  const mode_t mask = ::umask(0177);
+  if (::chdir(dir_.path().c_str()) == 0) {
+    ::unlink(address.sun_path);
+    if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+        ::listen(listener_.get(), 8) == 0)
+      watch(listener_.get(), true);
+  }
+  ::umask(mask);
+}
+
+void Supervisor::serve(int fd) {
+  if (fd == signals_.get()) {
+    signalfd_siginfo info;
+    while (::read(fd, &info, sizeof info) == sizeof info) {
+    }
+  } else if (fd == timer_.get()) {
+    std::uint64_t expirations = 0;
+    (void)!::read(fd, &expirations, sizeof expirations);
+  } else if (fd == listener_.get()) {
+    accept_client();
+  } else if (fd != tree_->processes().control_fd()) {
+    read_client(fd);
+  }
+}
+
+void Supervisor::accept_client() {
+  os::Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (!client || ::getsockopt(client.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
+  if (peer.uid != 0 && peer.uid != ::geteuid()) return;
+  watch(client.get(), true);
+  clients_.push_back(std::move(client));
+}
+
+void Supervisor::read_client(int fd) {
+  char packet[kLargestPacket];
+  for (;;) {
+    const ssize_t n = ::recv(fd, packet, sizeof packet, MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    if (n <= 0) return drop_client(fd);
+    Result<node::StepCommand> command =
+        node::decode_step_command({packet, static_cast<std::size_t>(n)});
+    if (command) machine_->receive(*command, now());
+  }
+}
+
+void Supervisor::drop_client(int fd) {
+  watch(fd, false);
+  std::erase_if(clients_, [fd](const os::Fd& client) { return client.get() == fd; });
+}
+
+void Supervisor::notify(node::StepNotice notice) {
+  const std::string_view text = to_string(notice);
+  // A client that does not listen learns it from the records.
+  for (const os::Fd& client : clients_)
+    (void)::send(client.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void Supervisor::collect() {
+  if (machine_->finished()) return;
+  os::TaskTree::Events events = tree_->processes().collect();
+  if (events.task_end) {
+    ExitStatus exit;
+    exit.code = events.task_end->code;
+    exit.signal = events.task_end->signal;
+    machine_->task_ended(exit, std::move(events.task_end->detail), now());
+  }
+  if (!events.gone) events.gone = tree_->processes().collect().gone;
+  if (events.gone && !machine_->finished())
+    machine_->tree_gone({events.gone->user_cpu, events.gone->system_cpu, events.gone->max_rss},
+                        events.gone->out_of_memory, now());
+}
+
+void Supervisor::set_timer() {
+  itimerspec when{};
+  if (const std::optional<BootTime> deadline = machine_->next_deadline()) {
+    const auto us = std::max<std::int64_t>(1, deadline->time_since_epoch().count());
+    when.it_value.tv_sec = us / 1'000'000;
+    when.it_value.tv_nsec = us % 1'000'000 * 1000;
+  }
+  ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+}
+
+}  // namespace ares::stepd

@@ -1,0 +1,53 @@
+// Supervisor: gives a StepMachine its real directory, processes, clock and socket, and turns the one event loop of aresstepd.
+// Owned by main(); single-threaded.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/node/step.h"
+#include "core/node/step_spec.h"
+#include "exec/baremetal/file_spool.h"
+#include "os/fd.h"
+#include "os/task_tree.h"
+
+namespace ares::stepd {
+
+class Supervisor {
+ public:
+  // `directory` absolute; `channel` is a connected socket to the aresd that started us, or -1.
+  static Result<std::unique_ptr<Supervisor>> make(const std::string& directory, int channel);
+
+  // Until the attempt has ended. The error says why it could not even begin.
+  Status run();
+
+ private:
+  class Tree;
+
+  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment);
+  ~Supervisor();
+  friend std::default_delete<Supervisor>;
+
+  Status prepare_loop();
+  void listen();
+  void watch(int fd, bool on);
+  void serve(int fd);
+  void accept_client();
+  void read_client(int fd);
+  void drop_client(int fd);
+  void collect();
+  void set_timer();
+  void notify(node::StepNotice notice);
+
+  exec::FileAttemptDir dir_;
+  node::StepSpec spec_;
+  std::string environment_;
+  std::unique_ptr<Tree> tree_;
+  std::unique_ptr<node::StepMachine> machine_;
+  os::Fd poll_, signals_, timer_, listener_;
+  std::vector<os::Fd> clients_;
+};
+
+}  // namespace ares::stepd

@@ -1,0 +1,159 @@
+#include "aresstepd/task_body.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "core/node/environment.h"
+#include "core/node/file_pattern.h"
+#include "os/fd.h"
+
+namespace ares::stepd {
+namespace {
+
+using Failure = os::TaskTree::BodyFailure;
+using MaybeFailure = std::optional<Failure>;
+
+constexpr int kCannot = 1;
+constexpr int kNotExecutable = 126;
+constexpr int kNotFound = 127;
+
+Failure failed(const std::string& what) {
+  return {kCannot, os::errno_error(what).message};
+}
+
+void bind_to_cpus(const std::vector<std::uint32_t>& cpus) {
+  if (cpus.empty()) return;
+  const std::uint32_t highest = *std::max_element(cpus.begin(), cpus.end());
+  cpu_set_t* set = CPU_ALLOC(highest + 1);
+  if (!set) return;
+  const std::size_t size = CPU_ALLOC_SIZE(highest + 1);
+  CPU_ZERO_S(size, set);
+  for (std::uint32_t cpu : cpus) CPU_SET_S(cpu, size, set);
+  // Best effort: a node may be configured with more processors than it has, and then its numbers mean nothing.
+  (void)::sched_setaffinity(0, size, set);
+  CPU_FREE(set);
+}
+
+void set_limits(const std::vector<ResourceLimit>& limits) {
+  for (const ResourceLimit& limit : limits) {
+    const auto resource = static_cast<__rlimit_resource_t>(limit.resource);
+    rlimit current{};
+    if (::getrlimit(resource, &current) != 0) continue;
+    const rlim_t wanted = limit.soft == std::numeric_limits<std::uint64_t>::max()
+                              ? RLIM_INFINITY
+                              : static_cast<rlim_t>(limit.soft);
+    current.rlim_cur = std::min(wanted, current.rlim_max);
+    (void)::setrlimit(resource, &current);  // never above what the node allows, as in a login shell
+  }
+}
+
+MaybeFailure become_user(const node::StepSpec& spec) {
+  const uid_t uid = spec.launch.spec->uid.value();
+  const gid_t gid = spec.user.gid.value();
+  if (::geteuid() != 0) {
+    if (::geteuid() == uid) return std::nullopt;
+    return Failure{kCannot, "aresd does not run as root and cannot run jobs of other users"};
+  }
+  std::vector<gid_t> groups;
+  for (GroupId group : spec.user.groups) groups.push_back(group.value());
+  if (groups.empty()) groups.push_back(gid);
+  if (::setgroups(groups.size(), groups.data()) != 0) return failed("cannot set the user's groups");
+  if (::setresgid(gid, gid, gid) != 0) return failed("cannot become the user's group");
+  if (::setresuid(uid, uid, uid) != 0) return failed("cannot become the user");
+  if (uid != 0 && ::setuid(0) == 0)
+    return Failure{kCannot, "root could be taken back after becoming the user"};
+  return std::nullopt;
+}
+
+// As the user and only now, so that his permissions count, also on a file system where root has none.
+MaybeFailure open_as(int target, const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
+  if (fd < 0)
+    return failed(
+        std::string(target == 0 ? "cannot open input file " : "cannot open output file ") + path);
+  if (fd == target) return ::fcntl(fd, F_SETFD, 0), std::nullopt;
+  if (::dup2(fd, target) < 0) return failed("cannot redirect to " + path);
+  ::close(fd);
+  return std::nullopt;
+}
+
+MaybeFailure open_files(const node::StepSpec& spec, const std::string& complaint) {
+  const JobSpec& job = *spec.launch.spec;
+  const int write_flags =
+      O_WRONLY | O_CREAT | O_APPEND | (job.open_mode == OpenMode::append ? 0 : O_TRUNC);
+  const std::string in = job.std_in.empty() ? "/dev/null" : node::expand_pattern(job.std_in, spec);
+  const std::string out = node::expand_pattern(
+      job.std_out.empty() ? node::default_output(spec) : std::string_view(job.std_out), spec);
+  const std::string err = job.std_err.empty() ? out : node::expand_pattern(job.std_err, spec);
+  if (auto failure = open_as(0, in, O_RDONLY)) return failure;
+  if (auto failure = open_as(1, out, write_flags)) return failure;
+  if (err == out) {
+    if (::dup2(1, 2) < 0) return failed("cannot redirect to " + err);
+  } else if (auto failure = open_as(2, err, write_flags)) {
+    return failure;
+  }
+  if (!complaint.empty()) ::dprintf(2, "aresstepd: %s\n", complaint.c_str());
+  return std::nullopt;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+os::TaskTree::BodyFailure run_script(const node::StepSpec& spec, const std::string& directory,
+                                     const std::string& environment, Time now) {
+  const JobSpec& job = *spec.launch.spec;
+  const std::string script = directory + "/script";
+  if (::geteuid() == 0) {
+    if (::chown(script.c_str(), job.uid.value(), spec.user.gid.value()) != 0)
+      return failed("cannot give the script to the user");
+    if (os::Fd adjust(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); adjust)
+      (void)!::write(adjust.get(), "0", 1);
+  }
+  if (::chmod(script.c_str(), 0500) != 0) return failed("cannot make the script executable");
+  bind_to_cpus(spec.launch.share.cpu_ids);
+  set_limits(job.limits);
+  if (auto failure = become_user(spec)) return *failure;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // becoming somebody else cleared it
+  ::prctl(PR_SET_DUMPABLE, 1);
+  ::umask(job.umask & 0777);
+
+  std::string complaint;
+  const std::string& work_dir = job.work_dir.empty() ? job.submit_dir : job.work_dir;
+  if (::chdir(work_dir.c_str()) != 0) {
+    complaint =
+        os::errno_error("cannot change to directory " + work_dir).message + "; using /tmp instead";
+    if (::chdir("/tmp") != 0) return failed("cannot change to directory /tmp");
+  }
+  if (auto failure = open_files(spec, complaint)) return *failure;
+
+  std::vector<std::string> arguments{script};
+  arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
+  std::vector<std::string> variables = node::job_environment(spec, environment, directory, now);
+  ::execve(script.c_str(), pointers(arguments).data(), pointers(variables).data());
+
+  const int error = errno;
+  std::string why = os::errno_error("cannot execute the batch script", error).message;
+  if (error == ENOENT) why += "; is the interpreter of its first line on this node?";
+  ::dprintf(2, "aresstepd: %s\n", why.c_str());
+  return {error == ENOENT ? kNotFound : kNotExecutable, why};
+}
+
+}  // namespace ares::stepd

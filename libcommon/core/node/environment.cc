@@ -1,0 +1,231 @@
+#include "core/node/environment.h"
+
+#include <array>
+#include <map>
+#include <optional>
+
+#include "base/hostlist.h"
+
+namespace ares::node {
+namespace {
+
+struct Facts {
+  const StepSpec& step;
+  const LaunchSpec& launch;
+  const JobSpec& job;
+  std::string_view directory;
+  Time started_at;
+};
+
+using Value = std::optional<std::string>;
+
+template <class T>
+Value number(T value) {
+  return std::to_string(value);
+}
+template <class T>
+Value number(const std::optional<T>& value) {
+  return value ? number(*value) : std::nullopt;
+}
+Value text(const std::string& value) {
+  return value.empty() ? Value() : Value(value);
+}
+Value seconds(Time time) {
+  return number(std::chrono::floor<Seconds>(time).time_since_epoch().count());
+}
+Value mebibytes(const std::optional<Bytes>& bytes) {
+  return bytes ? number(bytes->value() >> 20) : std::nullopt;
+}
+
+bool is_array_task(const Facts& f) {
+  return !f.launch.attempt.job.task.is_none();
+}
+
+// The devices of this node, as its tools number them. A job without any must not see those of others.
+Value devices(const Facts& f) {
+  if (f.launch.share.gpus.empty()) return f.step.node_has_gpus ? Value("") : Value();
+  std::string list;
+  for (GpuIndex gpu : f.launch.share.gpus)
+    list += (list.empty() ? "" : ",") + std::to_string(gpu.value());
+  return list;
+}
+Value devices_if_any(const Facts& f) {
+  return f.launch.share.gpus.empty() ? Value() : devices(f);
+}
+
+Value node_list(const Facts& f) {
+  return compress_hostlist(f.launch.node_names);
+}
+Value node_count(const Facts& f) {
+  return number(f.launch.node_names.size());
+}
+Value own_id(const Facts& f) {
+  return number(f.launch.own_id.value());
+}
+Value tasks(const Facts& f) {
+  return number(f.job.tasks);
+}
+Value zero(const Facts&) {
+  return "0";
+}
+
+struct Row {
+  Variable about;
+  Value (*value)(const Facts&);
+};
+
+constexpr std::string_view kArray = "array tasks";
+constexpr std::string_view kGpus = "jobs with GPUs";
+
+constexpr Row kRows[] = {
+    {{"ARES_ARRAY_JOB_ID", "number of the array", kArray},
+     [](const Facts& f) {
+       return is_array_task(f) ? number(f.launch.attempt.job.job.value()) : Value();
+     }},
+    {{"ARES_ARRAY_TASK_COUNT", "number of tasks in the array", kArray},
+     [](const Facts& f) { return number(f.launch.array_count); }},
+    {{"ARES_ARRAY_TASK_ID", "index of this task", kArray},
+     [](const Facts& f) {
+       return is_array_task(f) ? number(f.launch.attempt.job.task.value) : Value();
+     }},
+    {{"ARES_ARRAY_TASK_MAX", "highest index of the array", kArray},
+     [](const Facts& f) { return number(f.launch.array_max); }},
+    {{"ARES_ARRAY_TASK_MIN", "lowest index of the array", kArray},
+     [](const Facts& f) { return number(f.launch.array_min); }},
+    {{"ARES_ARRAY_TASK_STEP", "distance between indices", kArray},
+     [](const Facts& f) { return number(f.launch.array_step); }},
+    {{"ARES_ATTEMPT_DIR", "the attempt's directory on the node; marks the job's processes", ""},
+     [](const Facts& f) { return Value(f.directory); }},
+    {{"ARES_CLUSTER_NAME", "name of the cluster", ""},
+     [](const Facts& f) { return text(f.launch.cluster_name); }},
+    {{"ARES_CPUS_ON_NODE", "CPUs of the job on this node", ""},
+     [](const Facts& f) { return number(f.launch.share.cpus); }},
+    {{"ARES_CPUS_PER_TASK", "CPUs asked for with --cpus-per-task", ""},
+     [](const Facts& f) { return number(f.job.cpus_per_task); }},
+    {{"ARES_GPUS_ON_NODE", "number of GPUs of the job on this node", kGpus},
+     [](const Facts& f) {
+       return f.launch.share.gpus.empty() ? Value() : number(f.launch.share.gpus.size());
+     }},
+    {{"ARES_JOBID", "same as ARES_JOB_ID", ""}, own_id},
+    {{"ARES_JOB_ACCOUNT", "account that is charged", "if it has one"},
+     [](const Facts& f) { return text(f.job.account); }},
+    {{"ARES_JOB_CPUS_PER_NODE", "CPUs on each node, as 72(x2),36", ""},
+     [](const Facts& f) { return Value(fold_counts(f.launch.cpus_per_node)); }},
+    {{"ARES_JOB_END_TIME", "when the time limit ends it, in seconds since 1970", "with a limit"},
+     [](const Facts& f) {
+       return f.launch.time_limit ? seconds(f.started_at + *f.launch.time_limit) : Value();
+     }},
+    {{"ARES_JOB_GID", "number of the job's group", ""},
+     [](const Facts& f) { return number(f.step.user.gid.value()); }},
+    {{"ARES_JOB_GPUS", "the job's GPUs on this node, as the node numbers them", kGpus},
+     devices_if_any},
+    {{"ARES_JOB_ID", "number of the job; every array task has its own", ""}, own_id},
+    {{"ARES_JOB_NAME", "name of the job", ""}, [](const Facts& f) { return Value(f.job.name); }},
+    {{"ARES_JOB_NODELIST", "nodes of the job, as n[1-4]", ""}, node_list},
+    {{"ARES_JOB_NUM_NODES", "number of nodes", ""}, node_count},
+    {{"ARES_JOB_PARTITION", "partition the job runs in", ""},
+     [](const Facts& f) { return text(f.launch.partition); }},
+    {{"ARES_JOB_QOS", "quality of service", "if it has one"},
+     [](const Facts& f) { return text(f.job.qos); }},
+    {{"ARES_JOB_START_TIME", "when it started, in seconds since 1970", ""},
+     [](const Facts& f) { return seconds(f.started_at); }},
+    {{"ARES_JOB_UID", "number of the user", ""},
+     [](const Facts& f) { return number(f.job.uid.value()); }},
+    {{"ARES_JOB_USER", "name of the user", ""},
+     [](const Facts& f) { return text(f.step.user.name); }},
+    {{"ARES_LOCALID", "rank of the task on its node: 0", ""}, zero},
+    {{"ARES_MEM_PER_CPU", "memory asked for with --mem-per-cpu, in MiB", "if asked for"},
+     [](const Facts& f) { return mebibytes(f.job.memory_per_cpu); }},
+    {{"ARES_MEM_PER_NODE", "memory asked for with --mem, in MiB", "if asked for"},
+     [](const Facts& f) { return mebibytes(f.job.memory_per_node); }},
+    {{"ARES_NNODES", "same as ARES_JOB_NUM_NODES", ""}, node_count},
+    {{"ARES_NODEID", "number of this node within the job", ""},
+     [](const Facts& f) { return number(f.launch.rank); }},
+    {{"ARES_NODELIST", "same as ARES_JOB_NODELIST", ""}, node_list},
+    {{"ARES_NPROCS", "same as ARES_NTASKS", ""}, tasks},
+    {{"ARES_NTASKS", "number of tasks", ""}, tasks},
+    {{"ARES_NTASKS_PER_NODE", "asked for with --ntasks-per-node", "if asked for"},
+     [](const Facts& f) {
+       return f.job.tasks_per_node == 0 ? Value() : number(f.job.tasks_per_node);
+     }},
+    {{"ARES_PROCID", "rank of the task: 0", ""}, zero},
+    {{"ARES_RESTART_COUNT", "how often the job was started again", "after the first time"},
+     [](const Facts& f) { return f.launch.restarts == 0 ? Value() : number(f.launch.restarts); }},
+    {{"ARES_SUBMIT_DIR", "directory the job was submitted from", ""},
+     [](const Facts& f) { return text(f.job.submit_dir); }},
+    {{"ARES_SUBMIT_HOST", "machine the job was submitted from", ""},
+     [](const Facts& f) { return text(f.job.submit_host); }},
+    {{"ARES_TASKS_PER_NODE", "tasks on each node, as 2(x3),1", ""},
+     [](const Facts& f) { return Value(fold_counts(f.launch.tasks_per_node)); }},
+    {{"ARESD_NODENAME", "name of this node", ""},
+     [](const Facts& f) { return text(f.launch.node_name); }},
+    {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use; empty without any", "on nodes that have GPUs"},
+     devices},
+    {{"GPU_DEVICE_ORDINAL", "the same for OpenCL", "on nodes that have GPUs"}, devices},
+    {{"ROCR_VISIBLE_DEVICES", "the same for ROCm", "on nodes that have GPUs"}, devices},
+};
+
+constexpr auto kVariables = [] {
+  std::array<Variable, std::size(kRows)> variables{};
+  for (std::size_t i = 0; i < variables.size(); ++i) variables[i] = kRows[i].about;
+  return variables;
+}();
+
+}  // namespace
+
+std::span<const Variable> job_variables() {
+  return kVariables;
+}
+
+std::string fold_counts(std::span<const std::uint32_t> counts) {
+  std::string result;
+  for (std::size_t i = 0; i < counts.size();) {
+    std::size_t end = i;
+    while (end < counts.size() && counts[end] == counts[i]) ++end;
+    if (!result.empty()) result += ',';
+    result += std::to_string(counts[i]);
+    if (end - i > 1) result += "(x" + std::to_string(end - i) + ")";
+    i = end;
+  }
+  return result;
+}
+
+std::vector<std::string> job_environment(const StepSpec& spec, std::string_view submitted,
+                                         std::string_view directory, Time started_at) {
+  std::map<std::string, std::string, std::less<>> variables;
+  while (!submitted.empty()) {
+    const std::size_t end = submitted.find('\0');
+    const std::string_view item = submitted.substr(0, end);
+    submitted = end == std::string_view::npos ? std::string_view() : submitted.substr(end + 1);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos || equals == 0) continue;
+    variables.insert_or_assign(std::string(item.substr(0, equals)),
+                               std::string(item.substr(equals + 1)));
+  }
+  // A job of which nothing was exported still needs to find its programs and its home.
+  variables.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
+  if (!spec.user.home.empty()) variables.emplace("HOME", spec.user.home);
+  if (!spec.user.shell.empty()) variables.emplace("SHELL", spec.user.shell);
+  if (!spec.user.name.empty()) {
+    variables.emplace("USER", spec.user.name);
+    variables.emplace("LOGNAME", spec.user.name);
+  }
+  // Nested submission: what the outer job was told is not true of this one.
+  std::erase_if(variables, [](const auto& v) {
+    return v.first.starts_with("ARES_ARRAY_") || v.first.starts_with("ARES_JOB_");
+  });
+
+  const Facts facts{spec, spec.launch, *spec.launch.spec, directory, started_at};
+  for (const Row& row : kRows) {
+    if (Value value = row.value(facts))
+      variables.insert_or_assign(std::string(row.about.name), std::move(*value));
+    else if (row.about.name.starts_with("ARES"))  // an outer job's, not the user's own
+      variables.erase(std::string(row.about.name));
+  }
+  std::vector<std::string> result;
+  result.reserve(variables.size());
+  for (const auto& [name, value] : variables) result.push_back(name + "=" + value);
+  return result;
+}
+
+}  // namespace ares::node

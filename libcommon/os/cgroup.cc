@@ -1,0 +1,179 @@
+#include "os/cgroup.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include "os/fd.h"
+#include "os/file.h"
+
+namespace ares::os {
+namespace {
+
+bool write_value(const std::string& path, std::string_view value) {
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return fd && ::write(fd.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
+}
+
+bool has_word(const std::string& text, std::string_view word) {
+  std::istringstream words(text);
+  for (std::string w; words >> w;)
+    if (w == word) return true;
+  return false;
+}
+
+bool has_item(const std::string& list, std::string_view item) {
+  std::istringstream items(list);
+  for (std::string i; std::getline(items, i, ',');)
+    if (i == item) return true;
+  return false;
+}
+
+struct Hierarchy {
+  std::string mount;  // empty = not there
+  std::string own;    // this process's group, "/" at the top
+
+  std::string own_directory() const { return own == "/" ? mount : mount + own; }
+};
+
+// `controller` empty means the unified hierarchy.
+Hierarchy find_hierarchy(const std::string& mounts, const std::string& self,
+                         std::string_view controller) {
+  Hierarchy found;
+  std::istringstream lines(mounts);
+  for (std::string line; std::getline(lines, line);) {
+    // ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAGS…] - TYPE SOURCE SUPER
+    const std::size_t dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    std::istringstream left(line.substr(0, dash)), right(line.substr(dash + 3));
+    std::string skip, root, mount, type, source, super;
+    left >> skip >> skip >> skip >> root >> mount;
+    right >> type >> source >> super;
+    if (controller.empty() ? type == "cgroup2" : type == "cgroup" && has_item(super, controller))
+      found.mount = mount;
+  }
+  if (found.mount.empty()) return found;
+  std::istringstream groups(self);
+  for (std::string line; std::getline(groups, line);) {
+    // ID:CONTROLLERS:PATH, the unified one has no controllers
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (controller.empty() ? controllers.empty() : has_item(controllers, controller))
+      found.own = line.substr(second + 1);
+  }
+  if (found.own.empty()) found.mount.clear();
+  return found;
+}
+
+std::string make_group(const Hierarchy& hierarchy, const std::string& name) {
+  if (hierarchy.mount.empty()) return {};
+  const std::string path = hierarchy.own_directory() + "/" + name;
+  if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return {};
+  if (::access((path + "/cgroup.procs").c_str(), W_OK) == 0) return path;
+  ::rmdir(path.c_str());
+  return {};
+}
+
+}  // namespace
+
+std::optional<Cgroup> Cgroup::make(const std::string& name, Bytes memory) {
+  Result<std::string> mounts = read_file("/proc/self/mountinfo");
+  Result<std::string> self = read_file("/proc/self/cgroup");
+  if (!mounts || !self) return std::nullopt;
+  return make(name, memory, *mounts, *self);
+}
+
+std::optional<Cgroup> Cgroup::make(const std::string& name, Bytes memory, const std::string& mounts,
+                                   const std::string& self) {
+  Cgroup group;
+  const Hierarchy unified = find_hierarchy(mounts, self, {});
+  group.unified_ = make_group(unified, name);
+  if (!group.unified_.empty() && ::access((group.unified_ + "/cgroup.freeze").c_str(), W_OK) == 0) {
+    group.freezer_ = group.unified_;
+  } else {
+    group.freezer_ = make_group(find_hierarchy(mounts, self, "freezer"), name);
+  }
+  if (memory.value() > 0) {
+    const std::string limit = std::to_string(memory.value());
+    if (!group.unified_.empty()) {
+      Result<std::string> controllers = read_file(group.unified_ + "/cgroup.controllers");
+      if (controllers && has_word(*controllers, "memory")) {
+        group.memory_ = group.unified_;
+        group.memory_is_v2_ = true;
+        group.limits_memory_ = write_value(group.unified_ + "/memory.max", limit);
+        write_value(group.unified_ + "/memory.swap.max", "0");
+      }
+    }
+    if (!group.limits_memory_) {
+      group.memory_ = make_group(find_hierarchy(mounts, self, "memory"), name);
+      group.memory_is_v2_ = false;
+      group.limits_memory_ =
+          !group.memory_.empty() && write_value(group.memory_ + "/memory.limit_in_bytes", limit);
+    }
+  }
+  if (group.unified_.empty() && group.memory_.empty() && group.freezer_.empty())
+    return std::nullopt;
+  return group;
+}
+
+Cgroup::Cgroup(Cgroup&& other) noexcept
+    : unified_(std::exchange(other.unified_, {})),
+      memory_(std::exchange(other.memory_, {})),
+      freezer_(std::exchange(other.freezer_, {})),
+      limits_memory_(other.limits_memory_),
+      memory_is_v2_(other.memory_is_v2_) {}
+
+Cgroup::~Cgroup() {
+  for (const std::string& directory : {freezer_, memory_, unified_})
+    if (!directory.empty()) ::rmdir(directory.c_str());
+}
+
+Status Cgroup::attach(pid_t pid) {
+  std::string last;
+  for (const std::string& directory : {unified_, memory_, freezer_}) {
+    if (directory.empty() || directory == last) continue;
+    last = directory;
+    if (!write_value(directory + "/cgroup.procs", std::to_string(pid)))
+      return fail(errno_error("cannot move the task into " + directory));
+  }
+  return {};
+}
+
+bool Cgroup::freeze() {
+  if (freezer_.empty()) return false;
+  if (freezer_ == unified_) return write_value(freezer_ + "/cgroup.freeze", "1");
+  return write_value(freezer_ + "/freezer.state", "FROZEN");
+}
+
+void Cgroup::thaw() {
+  if (freezer_.empty()) return;
+  if (freezer_ == unified_)
+    write_value(freezer_ + "/cgroup.freeze", "0");
+  else
+    write_value(freezer_ + "/freezer.state", "THAWED");
+}
+
+bool Cgroup::kill() {
+  const bool killed = !unified_.empty() && write_value(unified_ + "/cgroup.kill", "1");
+  if (freezer_ != unified_) thaw();  // a v1-frozen task does not even hear a KILL
+  return killed;
+}
+
+bool Cgroup::ran_out_of_memory() const {
+  if (!limits_memory_) return false;
+  Result<std::string> events =
+      read_file(memory_ + (memory_is_v2_ ? "/memory.events" : "/memory.oom_control"));
+  if (!events) return false;
+  std::istringstream words(*events);
+  for (std::string key, value; words >> key >> value;)
+    if (key == "oom_kill") return value != "0";
+  return false;
+}
+
+}  // namespace ares::os

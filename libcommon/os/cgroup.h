@@ -1,0 +1,47 @@
+// Cgroup: one control group for an attempt, on whichever hierarchies this machine has and this process may write.
+// Owned by aresstepd; one thread. All of it is optional: without cgroups jobs run, but memory limits are not enforced.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace ares::os {
+
+class Cgroup {
+ public:
+  // Makes the group `name` below this process's own group on: the unified hierarchy (freezing), the memory controller of either
+  // version (limit, out-of-memory detection), the v1 freezer if there is no unified one. `memory` 0 = no limit.
+  // None when nothing of that is possible. `mounts` is the text of a mountinfo file, `self` of /proc/self/cgroup.
+  static std::optional<Cgroup> make(const std::string& name, Bytes memory);
+  static std::optional<Cgroup> make(const std::string& name, Bytes memory,
+                                    const std::string& mounts, const std::string& self);
+
+  Cgroup(Cgroup&& other) noexcept;
+  Cgroup& operator=(Cgroup&&) = delete;
+  ~Cgroup();  // removes the groups, which must be empty by then
+
+  Status attach(pid_t pid);
+  bool can_freeze() const { return !freezer_.empty(); }
+  bool freeze();
+  void thaw();
+  bool kill();  // everything in it, at once; false where the kernel has no such command
+  bool ran_out_of_memory() const;
+  bool limits_memory() const { return limits_memory_; }
+  std::string directory() const { return unified_.empty() ? memory_ : unified_; }
+
+ private:
+  Cgroup() = default;
+
+  std::string unified_;  // directory on the unified hierarchy
+  std::string memory_;   // directory that limits memory, may be unified_
+  std::string freezer_;  // directory that freezes: unified_ or of the v1 freezer
+  bool limits_memory_ = false;
+  bool memory_is_v2_ = false;
+};
+
+}  // namespace ares::os

@@ -1,0 +1,99 @@
+#include "plugin/loader.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace ares::plugin {
+namespace {
+
+Status check_trusted(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0)
+    return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::permission_denied,
+                "plugin " + path + ": " + std::strerror(errno));
+  if (info.st_uid != 0 && info.st_uid != ::geteuid())
+    return fail(ErrorCode::permission_denied,
+                "plugin refused: " + path + " belongs to uid " + std::to_string(info.st_uid) +
+                    "; it must belong to root or to the user of this daemon");
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return fail(ErrorCode::permission_denied,
+                "plugin refused: " + path + " can be written by group or others; chmod go-w it");
+  return {};
+}
+
+struct Free {
+  void operator()(char* text) const { std::free(text); }
+};
+
+}  // namespace
+
+Result<SharedObject> SharedObject::open(const std::string& path) {
+  // The real file, so that what is checked is what is loaded.
+  std::unique_ptr<char, Free> real(::realpath(path.c_str(), nullptr));
+  if (!real) return fail(ErrorCode::not_found, "plugin " + path + ": " + std::strerror(errno));
+  if (Status trusted = check_trusted(real.get()); !trusted) return fail(trusted.error());
+  const std::string file = real.get();
+  if (Status trusted = check_trusted(file.substr(0, file.rfind('/') + 1)); !trusted)
+    return fail(trusted.error());
+  void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return fail(ErrorCode::failed_precondition,
+                std::string("plugin cannot be loaded: ") + ::dlerror());
+  return SharedObject(handle, file);
+}
+
+SharedObject::SharedObject(SharedObject&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+
+SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+SharedObject::~SharedObject() {
+  if (handle_) ::dlclose(handle_);
+}
+
+Result<void*> SharedObject::symbol(const char* name) const {
+  ::dlerror();
+  void* address = ::dlsym(handle_, name);
+  if (!address)
+    return fail(ErrorCode::failed_precondition,
+                "plugin " + path_ + " has no symbol " + name + "; is it a plugin of this kind?");
+  return address;
+}
+
+Status check_exec_plugin(const ares_exec_plugin* plugin, const std::string& where) {
+  if (!plugin) return fail(ErrorCode::failed_precondition, "plugin " + where + " is empty");
+  if (plugin->abi_version != ARES_EXEC_ABI_VERSION)
+    return fail(ErrorCode::failed_precondition,
+                "plugin refused: " + where + " is built for version " +
+                    std::to_string(plugin->abi_version) +
+                    " of the exec interface, this program has version " +
+                    std::to_string(ARES_EXEC_ABI_VERSION) + "; build it again");
+  if (plugin->size < sizeof(ares_exec_plugin))
+    return fail(ErrorCode::failed_precondition,
+                "plugin refused: " + where + " lacks functions that this program calls");
+  return {};
+}
+
+Result<LoadedExecPlugin> load_exec_plugin(const std::string& path) {
+  Result<SharedObject> library = SharedObject::open(path);
+  if (!library) return fail(library.error());
+  Result<void*> entry = library->symbol(ARES_EXEC_ENTRY_NAME);
+  if (!entry) return fail(entry.error());
+  const ares_exec_plugin* plugin = reinterpret_cast<ares_exec_entry_fn>(*entry)();
+  if (Status usable = check_exec_plugin(plugin, path); !usable) return fail(usable.error());
+  return LoadedExecPlugin{std::move(*library), plugin};
+}
+
+}  // namespace ares::plugin

@@ -1,0 +1,154 @@
+#include "exec/baremetal/file_spool.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <sstream>
+
+namespace ares::exec {
+namespace {
+
+constexpr const char* kLock = "lock";
+constexpr unsigned kPrivate = 0700;
+constexpr unsigned kPassable =
+    0711;  // the script in an attempt's directory is read by the job's user
+constexpr std::size_t kForgottenKept = 10'000;
+
+// A directory that is taken away is first renamed out of sight, so that it is there whole or not at all.
+constexpr std::string_view kTrash = ".removed.";
+
+}  // namespace
+
+Status FileAttemptDir::create(node::Record record, std::string_view text) {
+  return dir_.create(node::file_name(record), text, node::is_durable(record));
+}
+Result<std::string> FileAttemptDir::read(node::Record record) const {
+  return dir_.read(node::file_name(record));
+}
+bool FileAttemptDir::has(node::Record record) const {
+  return dir_.has(node::file_name(record));
+}
+Result<bool> FileAttemptDir::lock() {
+  return dir_.lock(kLock);
+}
+bool FileAttemptDir::locked() const {
+  return dir_.locked(kLock);
+}
+Status FileAttemptDir::reserve_exit() {
+  return dir_.reserve(node::file_name(node::Record::exit));
+}
+
+Result<std::unique_ptr<FileSpool>> FileSpool::open(const std::string& path) {
+  if (Status made = os::make_directories(path + "/jobs", 0755); !made) return fail(made.error());
+  Result<os::Fd> lock = os::lock_file(path + "/lock");
+  if (!lock && lock.error().code == ErrorCode::already_exists)
+    return fail(ErrorCode::already_exists,
+                "spool " + path + " is in use by another aresd; give each node its own");
+  if (!lock) return fail(lock.error());
+  std::unique_ptr<FileSpool> spool(new FileSpool(path, std::move(*lock)));
+  Result<std::vector<std::string>> names = os::list_directory(path + "/jobs");
+  if (!names) return fail(names.error());
+  for (const std::string& name : *names)
+    if (name.starts_with(kTrash)) (void)os::remove_tree(path + "/jobs/" + name);
+  if (Status s = spool->shorten_forgotten(); !s) return fail(s.error());
+  return spool;
+}
+
+std::unique_ptr<FileSpool> FileSpool::share(const std::string& path) {
+  return std::unique_ptr<FileSpool>(new FileSpool(path, os::Fd()));
+}
+
+std::string FileSpool::directory(const AttemptKey& key) const {
+  return path_ + "/jobs/" + node::directory_name(key);
+}
+
+Result<std::vector<AttemptKey>> FileSpool::list() const {
+  Result<std::vector<std::string>> names = os::list_directory(path_ + "/jobs");
+  if (!names) return fail(names.error());
+  std::vector<AttemptKey> keys;
+  for (const std::string& name : *names)
+    if (auto key = node::parse_directory_name(name)) keys.push_back(*key);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+Result<std::unique_ptr<node::AttemptDir>> FileSpool::create(const AttemptKey& key) {
+  const std::string path = directory(key);
+  if (::mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST)
+    return fail(os::errno_error("cannot create directory " + path));
+  ::chmod(path.c_str(), kPassable);
+  Result<os::RecordDir> dir = os::RecordDir::open(path);
+  if (!dir) return fail(dir.error());
+  return std::make_unique<FileAttemptDir>(std::move(*dir));
+}
+
+std::unique_ptr<node::AttemptDir> FileSpool::open(const AttemptKey& key) const {
+  Result<os::RecordDir> dir = os::RecordDir::open(directory(key));
+  if (!dir) return nullptr;
+  return std::make_unique<FileAttemptDir>(std::move(*dir));
+}
+
+bool FileSpool::locked(const AttemptKey& key) const {
+  Result<os::RecordDir> dir = os::RecordDir::open(directory(key));
+  return dir && dir->locked(kLock);
+}
+
+Status FileSpool::remove(const AttemptKey& key) {
+  const std::string path = directory(key);
+  const std::string trash = path_ + "/jobs/" + std::string(kTrash) + node::directory_name(key);
+  if (::rename(path.c_str(), trash.c_str()) != 0) {
+    if (errno == ENOENT) return {};
+    if (errno != EEXIST && errno != ENOTEMPTY)
+      return fail(os::errno_error("cannot remove " + path));
+    if (Status s = os::remove_tree(trash); !s) return s;
+    if (::rename(path.c_str(), trash.c_str()) != 0)
+      return fail(os::errno_error("cannot remove " + path));
+  }
+  return os::remove_tree(trash);
+}
+
+Result<std::string> FileSpool::read_identity() const {
+  return os::read_file(path_ + "/identity");
+}
+
+Status FileSpool::write_identity(std::string_view text) {
+  return os::replace_file(path_ + "/identity", text);
+}
+
+Status FileSpool::remember_forgotten(const AttemptKey& key, Fence fence) {
+  const std::string path = path_ + "/forgotten";
+  if (!forgotten_)
+    forgotten_.reset(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  const std::string line = node::directory_name(key) + " " + std::to_string(fence.value()) + "\n";
+  if (!forgotten_ ||
+      ::write(forgotten_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return fail(os::errno_error("cannot append to " + path));
+  return {};
+}
+
+Result<std::vector<std::pair<AttemptKey, Fence>>> FileSpool::forgotten() const {
+  std::vector<std::pair<AttemptKey, Fence>> result;
+  Result<std::string> text = os::read_file(path_ + "/forgotten");
+  if (!text && text.error().code == ErrorCode::not_found) return result;
+  if (!text) return fail(text.error());
+  std::istringstream lines(*text);
+  std::string name;
+  for (std::uint64_t fence = 0; lines >> name >> fence;)  // a torn last line ends the list
+    if (auto key = node::parse_directory_name(name)) result.emplace_back(*key, Fence(fence));
+  return result;
+}
+
+Status FileSpool::shorten_forgotten() {
+  Result<std::vector<std::pair<AttemptKey, Fence>>> all = forgotten();
+  if (!all) return fail(all.error());
+  if (all->size() <= 2 * kForgottenKept) return {};
+  std::string text;
+  for (std::size_t i = all->size() - kForgottenKept; i < all->size(); ++i)
+    text += node::directory_name((*all)[i].first) + " " + std::to_string((*all)[i].second.value()) +
+            "\n";
+  return os::replace_file(path_ + "/forgotten", text);
+}
+
+}  // namespace ares::exec
