@@ -1,0 +1,25 @@
+#include "store/images.h"
+
+namespace ares::store {
+
+void absorb(const Batch& batch, ClusterState& state) {
+  for (const auto& job : batch.jobs) state.jobs.set(job->key, job);
+  for (const JobKey& key : batch.forgotten) state.jobs.erase(key);
+  for (const auto& node : batch.nodes) {
+    state.nodes.set(node->id, node);
+    state.node_ids.set(node->name, node->id);
+  }
+  if (batch.replace_partitions) state.partitions = {};
+  for (const auto& partition : batch.partitions) state.partitions.set(partition->name, partition);
+  for (const Tres& tres : batch.tres) state.tres.set(tres.name, tres.id);
+  for (const Request& request : batch.requests) state.requests.set(request.key, request);
+  for (const RequestKey& key : batch.expired) state.requests.erase(key);
+  state.lsn = batch.last;
+  state.now = batch.now;
+  state.activated_at = batch.activated_at;
+  state.next_job_id = batch.next_job_id;
+  state.next_node_id = batch.next_node_id;
+  state.config_hash = batch.config_hash;
+}
+
+}  // namespace ares::store

@@ -1,0 +1,156 @@
+#include "store/committer.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "store/faulty_journal.h"
+#include "store/mem_journal.h"
+#include "unit/store/random_cluster.h"
+
+namespace ares::store {
+namespace {
+
+using testing::RandomCluster;
+using Fault = FaultyJournal::Fault;
+using Operation = FaultyJournal::Operation;
+
+// A controller's journal side over a database in memory, with faults handed out in order.
+class CommitterTest : public ::testing::Test {
+ protected:
+  CommitterTest() {
+    auto opened = journal_.open();
+    EXPECT_TRUE(opened);
+    cluster_.start_from(opened->state);
+    epoch_ = opened->epoch;
+    committer_.emplace(journal_, epoch_);
+    operations_.clear();
+  }
+
+  // Drives one batch to its end; counts the waits.
+  Committer::Step drive(std::size_t events = 3) {
+    committer_->begin(std::make_shared<const Batch>(cluster_.next(events)));
+    for (;;) {
+      Committer::Step step = committer_->advance();
+      if (!std::holds_alternative<Committer::RetryAfter>(step)) return step;
+      waits_.push_back(std::get<Committer::RetryAfter>(step).wait);
+      if (waits_.size() > 100) return Error{ErrorCode::internal, "it never ends"};
+    }
+  }
+
+  // Every event is there exactly once, and the images are those of the last batch.
+  void expect_durable() {
+    const auto contents = database_->contents();
+    ASSERT_EQ(contents.events.size(), cluster_.state().lsn.value());
+    for (std::size_t i = 0; i < contents.events.size(); ++i)
+      ASSERT_EQ(contents.events[i]->lsn, Lsn(i + 1));
+    ClusterState expected = cluster_.state();
+    expected.epoch = contents.epoch;
+    EXPECT_EQ(database_->recovered(), expected);
+  }
+
+  std::deque<Fault> faults_;
+  std::vector<Operation> operations_;
+  std::vector<Duration> waits_;
+  std::shared_ptr<MemDatabase> database_ = std::make_shared<MemDatabase>();
+  FaultyJournal journal_{std::make_unique<MemJournal>(database_),
+                         [this](Operation operation, const Batch*) {
+                           operations_.push_back(operation);
+                           if (faults_.empty()) return Fault::none;
+                           const Fault fault = faults_.front();
+                           faults_.pop_front();
+                           return fault;
+                         }};
+  RandomCluster cluster_{31};
+  Epoch epoch_;
+  std::optional<Committer> committer_;
+};
+
+TEST_F(CommitterTest, WithoutFaultsOneCommitDoes) {
+  const auto step = drive();
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
+  EXPECT_EQ(std::get<Committer::Committed>(step).epoch, epoch_);
+  EXPECT_EQ(operations_, std::vector{Operation::commit});
+  EXPECT_FALSE(committer_->under_way());
+  expect_durable();
+}
+
+TEST_F(CommitterTest, ALostAnswerIsFoundUnderTheNextEpochAndNotWrittenTwice) {
+  faults_ = {Fault::after};
+  const auto step = drive();
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
+  EXPECT_EQ(std::get<Committer::Committed>(step).epoch, epoch_.next());
+  EXPECT_EQ(operations_, (std::vector{Operation::commit, Operation::reopen, Operation::contains}));
+  EXPECT_TRUE(waits_.empty());
+  expect_durable();
+}
+
+TEST_F(CommitterTest, ALostBatchIsWrittenAgainWithTheSameRows) {
+  faults_ = {Fault::before};
+  const auto step = drive();
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
+  EXPECT_EQ(operations_, (std::vector{Operation::commit, Operation::reopen, Operation::contains,
+                                      Operation::commit}));
+  expect_durable();
+  EXPECT_EQ(database_->contents().events.front()->epoch,
+            epoch_);  // rows keep the epoch of their engine
+}
+
+TEST_F(CommitterTest, ARefusalIsFinalAndTheBatchIsNotTakenForDone) {
+  faults_ = {Fault::refuse};
+  const auto step = drive();
+  ASSERT_TRUE(std::holds_alternative<Error>(step));
+  EXPECT_TRUE(committer_->under_way());
+  EXPECT_TRUE(database_->contents().events.empty());
+}
+
+TEST_F(CommitterTest, ATakeoverDuringDoubtIsFinal) {
+  MemJournal other(database_);
+  journal_.open();  // hold the epoch, then lose the answer of a commit
+  committer_.emplace(journal_, Epoch(2));
+  faults_ = {Fault::after, Fault::before};
+  committer_->begin(std::make_shared<const Batch>(cluster_.next(3)));
+  ASSERT_TRUE(std::holds_alternative<Committer::RetryAfter>(committer_->advance()));
+  ASSERT_TRUE(other.open());
+  const auto step = committer_->advance();
+  ASSERT_TRUE(std::holds_alternative<Error>(step));
+  EXPECT_EQ(std::get<Error>(step).code, ErrorCode::stale);
+}
+
+TEST_F(CommitterTest, WaitsGrowToTheirBoundAndStartAnewWithTheNextBatch) {
+  faults_ = {Fault::before};
+  faults_.insert(faults_.end(), 12, Fault::before);
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
+  ASSERT_EQ(waits_.size(), 12u);
+  EXPECT_EQ(waits_.front(), RetryPace{}.first);
+  EXPECT_EQ(waits_[1], RetryPace{}.first * 2);
+  EXPECT_EQ(waits_.back(), RetryPace{}.longest);
+  waits_.clear();
+  faults_ = {Fault::before, Fault::before};
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
+  EXPECT_EQ(waits_, std::vector{RetryPace{}.first});
+  expect_durable();
+}
+
+// Every sequence of up to seven answers, each of none, before, after: 3^7 histories.
+TEST_F(CommitterTest, EveryHistoryOfBrokenConnectionsEndsWithEachEventOnce) {
+  constexpr int kLength = 7;
+  int histories = 1;
+  for (int i = 0; i < kLength; ++i) histories *= 3;
+  for (int history = 0; history < histories; ++history) {
+    faults_.clear();
+    waits_.clear();
+    for (int i = 0, rest = history; i < kLength; ++i, rest /= 3)
+      faults_.push_back(static_cast<Fault>(rest % 3));
+    const auto step = drive(1);
+    ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step)) << "history " << history;
+    ASSERT_GE(std::get<Committer::Committed>(step).epoch, epoch_);
+    epoch_ = std::get<Committer::Committed>(step).epoch;
+    ASSERT_EQ(database_->contents().images.lsn, cluster_.state().lsn) << "history " << history;
+  }
+  faults_.clear();
+  expect_durable();
+}
+
+}  // namespace
+}  // namespace ares::store
