@@ -1,0 +1,159 @@
+#include "aresctld/commands.h"
+
+#include <utility>
+
+#include "auth/blob_id.h"
+#include "base/hostlist.h"
+#include "proto/convert.h"
+
+namespace ares::aresctld {
+namespace {
+
+Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity) {
+  JobSelector to;
+  for (const auto& ref : from.jobs()) {
+    auto key = proto::from_api(ref);
+    if (!key) return fail(key.error());
+    to.keys.push_back(*key);
+  }
+  if (from.has_uid()) to.user = UserId(from.uid());
+  if (!from.user().empty()) {
+    to.user = identity.uid_of(from.user());
+    if (!to.user) return fail(ErrorCode::not_found, "no user is named \"" + from.user() + "\"");
+  }
+  if (!from.state().empty()) {
+    to.state = parse_job_state(from.state());
+    if (!to.state)
+      return fail(ErrorCode::invalid_argument,
+                  "unknown job state \"" + from.state() + "\"; try PENDING, RUNNING or SUSPENDED");
+  }
+  to.name = from.name();
+  to.partition = from.partition();
+  to.account = from.account();
+  to.qos = from.qos();
+  to.node = from.node();
+  to.everything = to.keys.empty();
+  const bool filtered = to.user || to.state || !to.name.empty() || !to.partition.empty() ||
+                        !to.account.empty() || !to.qos.empty() || !to.node.empty();
+  if (to.everything && !filtered)
+    return fail(ErrorCode::invalid_argument, "name a job, or at least one filter");
+  return to;
+}
+
+Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api::Submit& from) {
+  if (from.script().empty()) return fail(ErrorCode::invalid_argument, "the batch script is empty");
+  if (from.script().size() > policy.max_script_bytes)
+    return fail(ErrorCode::invalid_argument,
+                "the batch script has " + std::to_string(from.script().size()) +
+                    " bytes; this site takes " + std::to_string(policy.max_script_bytes) +
+                    " (policy.max_script_bytes)");
+  if (from.environment().size() > policy.max_environment_bytes)
+    return fail(ErrorCode::invalid_argument,
+                "the environment has " + std::to_string(from.environment().size()) +
+                    " bytes; this site takes " + std::to_string(policy.max_environment_bytes) +
+                    " (policy.max_environment_bytes); try --export=NONE");
+  auto parsed = proto::from_api(from.spec(), policy.requeue_default);
+  if (!parsed) return fail(parsed.error());
+  JobSpec spec = std::move(*parsed);
+  // Identity comes from the credential, never from what the request says.
+  spec.uid = who.uid;
+  spec.gid = who.gid;
+  spec.user = who.user;
+  spec.script = auth::blob_id(from.script());
+  spec.environment = auth::blob_id(from.environment());
+  Submit submit;
+  submit.blobs.push_back({spec.script, std::make_shared<const std::string>(from.script())});
+  submit.blobs.push_back(
+      {spec.environment, std::make_shared<const std::string>(from.environment())});
+  submit.spec = std::make_shared<const JobSpec>(std::move(spec));
+  return submit;
+}
+
+Result<UserBody> to_job_action(const api::JobAction& from, Identity& identity) {
+  auto jobs = to_selector(from.jobs(), identity);
+  if (!jobs) return fail(jobs.error());
+  switch (from.kind()) {
+    case api::JobAction::HOLD: return HoldJobs{std::move(*jobs)};
+    case api::JobAction::RELEASE: return ReleaseJobs{std::move(*jobs)};
+    case api::JobAction::REQUEUE: return RequeueJobs{std::move(*jobs), false};
+    case api::JobAction::REQUEUE_HOLD: return RequeueJobs{std::move(*jobs), true};
+    case api::JobAction::UPDATE: {
+      UpdateJob update;
+      update.jobs = std::move(*jobs);
+      if (from.has_priority()) update.priority = from.priority();
+      if (from.has_time_limit()) {
+        if (from.time_limit() < 0)
+          return fail(ErrorCode::invalid_argument, "a time limit cannot be negative");
+        update.set_time_limit = true;
+        if (from.time_limit() > 0) update.time_limit = Seconds(from.time_limit());
+      }
+      return update;
+    }
+    default:
+      return fail(ErrorCode::invalid_argument, "this controller does not know that action on jobs");
+  }
+}
+
+Result<UserBody> to_update_node(const api::UpdateNode& from) {
+  auto names = expand_hostlist(from.nodes());
+  if (!names) return fail(names.error());
+  UpdateNode update;
+  update.names = std::move(*names);
+  update.reason = from.reason();
+  switch (from.kind()) {
+    case api::UpdateNode::DRAIN: update.admin = AdminState::drain; break;
+    case api::UpdateNode::RESUME: update.admin = AdminState::up; break;
+    case api::UpdateNode::DOWN: update.admin = AdminState::down; break;
+    default:
+      return fail(ErrorCode::invalid_argument, "this controller does not know that node state");
+  }
+  return update;
+}
+
+}  // namespace
+
+bool is_mutating(const api::Request& request) {
+  switch (request.body_case()) {
+    case api::Request::kSubmit:
+    case api::Request::kCancel:
+    case api::Request::kJobAction:
+    case api::Request::kUpdateNode: return true;
+    default: return false;
+  }
+}
+
+std::string_view verb_of(const api::Request& request) {
+  switch (request.body_case()) {
+    case api::Request::kSubmit: return "submit";
+    case api::Request::kCancel: return "cancel";
+    case api::Request::kJobAction: return "update jobs";
+    case api::Request::kUpdateNode: return "update nodes";
+    default: return "read";
+  }
+}
+
+Result<UserBody> to_command(const Principal& who, const Policy& policy, const api::Request& request,
+                            Identity& identity) {
+  switch (request.body_case()) {
+    case api::Request::kSubmit: return to_submit(who, policy, request.submit());
+    case api::Request::kCancel: {
+      auto jobs = to_selector(request.cancel().jobs(), identity);
+      if (!jobs) return fail(jobs.error());
+      if (request.cancel().signal() < 0 || request.cancel().signal() > 64)
+        return fail(ErrorCode::invalid_argument,
+                    "there is no signal " + std::to_string(request.cancel().signal()));
+      Cancel cancel;
+      cancel.jobs = std::move(*jobs);
+      cancel.signal = request.cancel().signal();
+      cancel.batch_only = request.cancel().batch_only();
+      return cancel;
+    }
+    case api::Request::kJobAction: return to_job_action(request.job_action(), identity);
+    case api::Request::kUpdateNode: return to_update_node(request.update_node());
+    default:
+      return fail(ErrorCode::invalid_argument,
+                  "this controller does not know that request; is the command newer than it?");
+  }
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,230 @@
+#include "aresctld/engine_loop.h"
+
+#include <chrono>
+#include <utility>
+
+#include "store/row_images.h"
+
+namespace ares::aresctld {
+namespace {
+
+Time wall_now() {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+// How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
+constexpr auto kTick = std::chrono::milliseconds(500);
+
+core::Reply shutting_down() {
+  core::Reply reply;
+  reply.failed = true;
+  reply.error = {ErrorCode::unavailable, "the controller is shutting down; try again"};
+  return reply;
+}
+
+}  // namespace
+
+EngineLoop::EngineLoop(store::Journal& journal, ClusterState recovered,
+                       std::shared_ptr<const Policy> policy, Sinks sinks)
+    : journal_(journal),
+      first_epoch_(recovered.epoch),
+      engine_(std::move(recovered), policy),
+      policy_(std::move(policy)),
+      sinks_(std::move(sinks)) {}
+
+EngineLoop::~EngineLoop() {
+  stop();
+}
+
+void EngineLoop::start() {
+  engine_thread_ = std::thread([this] { run_engine(); });
+  journal_thread_ = std::thread([this] { run_journal(); });
+}
+
+void EngineLoop::post(Command command, OnReply on_reply) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!stopping_) {
+      inbox_.push_back({std::move(command), std::move(on_reply)});
+      on_reply = nullptr;
+    }
+  }
+  if (on_reply) {
+    on_reply(shutting_down());
+    return;
+  }
+  engine_wake_.notify_one();
+}
+
+std::size_t EngineLoop::queued() const {
+  std::lock_guard lock(mutex_);
+  return inbox_.size();
+}
+
+void EngineLoop::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  engine_wake_.notify_all();
+  journal_wake_.notify_all();
+  if (engine_thread_.joinable()) engine_thread_.join();
+  if (journal_thread_.joinable()) journal_thread_.join();
+  // Only when the database was away: what these asked for is not known to be there, and they may ask again.
+  for (auto& [ticket, on_reply] : std::exchange(waiting_, {})) on_reply(shutting_down());
+  for (Posted& posted : std::exchange(inbox_, {}))
+    if (posted.on_reply) posted.on_reply(shutting_down());
+}
+
+void EngineLoop::run_engine() {
+  auto next_tick = std::chrono::steady_clock::now();
+  for (;;) {
+    std::deque<Posted> work;
+    bool committed = false;
+    std::optional<Epoch> new_epoch;
+    {
+      std::unique_lock lock(mutex_);
+      engine_wake_.wait_until(lock, next_tick, [&] {
+        return committed_ || stopping_ || abandoned_ || (!inbox_.empty() && !engine_.full());
+      });
+      committed = std::exchange(committed_, false);
+      if (committed) in_flight_ = false;
+      new_epoch = std::exchange(new_epoch_, std::nullopt);
+      if (!engine_.full()) work.swap(inbox_);
+      if (abandoned_) return;
+      if (stopping_ && work.empty() && inbox_.empty() && !in_flight_ && !committed &&
+          !engine_.has_batch()) {
+        engine_done_ = true;
+        journal_wake_.notify_all();
+        return;
+      }
+    }
+    if (committed) give_out(engine_.committed());
+    if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, wall_now(), 0);
+    take_in(work);
+    if (!work.empty()) {  // the engine is full: what is left goes back to the front
+      std::lock_guard lock(mutex_);
+      for (auto it = work.rbegin(); it != work.rend(); ++it) inbox_.push_front(std::move(*it));
+    }
+    if (std::chrono::steady_clock::now() >= next_tick) {
+      next_tick = std::chrono::steady_clock::now() + kTick;
+      if (!engine_.full()) tick(wall_now());
+    }
+    bool free = false;
+    {
+      std::lock_guard lock(mutex_);
+      free = !in_flight_;
+    }
+    if (!free) continue;
+    if (!engine_.has_batch()) {
+      give_out(engine_.take_ready());
+      continue;
+    }
+    core::EngineBatch batch = engine_.take_batch();
+    if (batch.events.empty()) {  // only refusals and repeated answers: everything they rely on has
+                                 // committed
+      give_out(engine_.committed());
+      continue;
+    }
+    auto rows = store::make_batch(std::move(batch.events), batch.after, std::move(batch.attempts),
+                                  std::move(batch.blobs));
+    {
+      std::lock_guard lock(mutex_);
+      to_commit_ = std::make_shared<const store::Batch>(std::move(rows));
+      in_flight_ = true;
+    }
+    journal_wake_.notify_one();
+  }
+}
+
+void EngineLoop::take_in(std::deque<Posted>& work) {
+  while (!work.empty() && !engine_.full()) {
+    Posted posted = std::move(work.front());
+    work.pop_front();
+    const Time now = wall_now();
+    core::Ticket ticket = 0;
+    if (posted.on_reply) {
+      ticket = next_ticket_++;
+      waiting_.emplace(ticket, std::move(posted.on_reply));
+    }
+    const auto* from_node = std::get_if<NodeCommand>(&posted.command.body);
+    engine_.handle(posted.command, now, ticket);
+    // After the engine has looked at it: what it refused (another incarnation, a second node of the
+    // name) is not a sign of life.
+    if (from_node) {
+      const NodeId* id = engine_.state().node_ids.find(from_node->message.node);
+      const Node* node = id ? engine_.state().nodes.find(*id) : nullptr;
+      if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
+    }
+  }
+}
+
+void EngineLoop::tick(Time now) {
+  for (const NodeSilent& silent : leases_.due(engine_.state(), *policy_, now))
+    engine_.handle(Command{silent}, now, 0);
+  engine_.handle(Command{Tick{}}, now, 0);
+}
+
+void EngineLoop::give_out(core::Outgoing outgoing) {
+  if (outgoing.snapshot) sinks_.publish(outgoing.snapshot);
+  for (core::Reply& reply : outgoing.replies) {
+    auto found = waiting_.find(reply.ticket);
+    if (found == waiting_.end()) continue;
+    OnReply on_reply = std::move(found->second);
+    waiting_.erase(found);
+    on_reply(std::move(reply));
+  }
+  // After the replies: accepting a node's session is one, and its welcome must find the session in
+  // place.
+  if (!outgoing.effects.empty()) sinks_.send(std::move(outgoing.effects));
+}
+
+void EngineLoop::run_journal() {
+  store::Committer committer(journal_, first_epoch_);
+  Epoch epoch = first_epoch_;
+  for (;;) {
+    std::shared_ptr<const store::Batch> batch;
+    {
+      std::unique_lock lock(mutex_);
+      journal_wake_.wait(lock, [&] { return to_commit_ != nullptr || engine_done_; });
+      if (!to_commit_) return;
+      batch = std::exchange(to_commit_, nullptr);
+    }
+    committer.begin(batch);
+    const auto committed = commit(committer);
+    if (!committed) return;
+    sinks_.durable({*committed, batch->last, batch->next_job_id, batch->next_node_id});
+    {
+      std::lock_guard lock(mutex_);
+      committed_ = true;
+      if (*committed != epoch) new_epoch_ = epoch = *committed;
+    }
+    engine_wake_.notify_one();
+  }
+}
+
+std::optional<Epoch> EngineLoop::commit(store::Committer& committer) {
+  bool waited = false;
+  for (;;) {
+    const auto step = committer.advance();
+    if (const auto* committed = std::get_if<store::Committer::Committed>(&step)) {
+      if (waited) sinks_.database(false, "");
+      return committed->epoch;
+    }
+    if (const auto* error = std::get_if<Error>(&step)) {
+      sinks_.fatal(*error);
+      return std::nullopt;
+    }
+    const auto& retry = std::get<store::Committer::RetryAfter>(step);
+    sinks_.database(true, retry.why);
+    waited = true;
+    std::unique_lock lock(mutex_);
+    if (!journal_wake_.wait_for(lock, retry.wait, [&] { return stopping_; })) continue;
+    // Nothing of this batch was acknowledged or sent: whether it is there shows at the next start.
+    abandoned_ = true;
+    engine_wake_.notify_one();
+    return std::nullopt;
+  }
+}
+
+}  // namespace ares::aresctld

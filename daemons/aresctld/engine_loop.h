@@ -1,0 +1,103 @@
+// EngineLoop: the engine's thread and the journal's thread, and the hand-over between them that
+// makes group commit natural: the next batch is whatever arrived while the last one committed.
+// post() may be called from any thread; the engine itself is touched by its own thread only.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "core/cluster/lease_monitor.h"
+#include "core/engine/engine.h"
+#include "model/command.h"
+#include "model/policy.h"
+#include "store/committer.h"
+#include "store/journal.h"
+
+namespace ares::aresctld {
+
+// Called on the engine thread once the reply's commit is durable and the snapshot that holds it is
+// published.
+using OnReply = std::function<void(core::Reply)>;
+
+// How far the database has come.
+struct Committed {
+  Epoch epoch;
+  Lsn lsn;
+  JobId next_job_id;
+  NodeId next_node_id;
+};
+
+class EngineLoop {
+ public:
+  struct Sinks {
+    std::function<void(std::shared_ptr<const ClusterState>)> publish;
+    std::function<void(Effects)> send;              // must not block
+    std::function<void(const Committed&)> durable;  // after each commit, on the journal thread
+    std::function<void(const Error&)> fatal;  // a commit that cannot be resolved; must not return
+    std::function<void(bool waiting, const std::string& why)>
+        database;  // the journal began or ended waiting for it
+  };
+
+  // `journal` is open; `recovered` is what it returned. Nothing runs before start().
+  EngineLoop(store::Journal& journal, ClusterState recovered, std::shared_ptr<const Policy> policy,
+             Sinks sinks);
+  ~EngineLoop();
+  EngineLoop(const EngineLoop&) = delete;
+  EngineLoop& operator=(const EngineLoop&) = delete;
+
+  void start();
+  void post(Command command, OnReply on_reply = {});
+
+  // Takes in nothing more, commits what was taken, joins. Callers whose commands were not taken get
+  // `unavailable`.
+  void stop();
+
+  std::size_t queued() const;
+
+ private:
+  struct Posted {
+    Command command;
+    OnReply on_reply;
+  };
+
+  void run_engine();
+  void run_journal();
+  std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
+  void take_in(std::deque<Posted>& work);
+  void give_out(core::Outgoing outgoing);
+  void tick(Time now);
+
+  store::Journal& journal_;
+  const Epoch first_epoch_;
+  core::Engine engine_;        // engine thread
+  core::LeaseMonitor leases_;  // engine thread
+  std::shared_ptr<const Policy> policy_;
+  Sinks sinks_;
+  std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread
+  core::Ticket next_ticket_ = 1;                       // engine thread
+
+  mutable std::mutex mutex_;
+  std::condition_variable engine_wake_;
+  std::condition_variable journal_wake_;
+  std::deque<Posted> inbox_;
+  std::shared_ptr<const store::Batch> to_commit_;
+  bool in_flight_ = false;
+  bool committed_ = false;
+  std::optional<Epoch> new_epoch_;
+  bool stopping_ = false;
+  bool engine_done_ = false;
+  bool abandoned_ = false;  // stopped while the database was away
+  std::thread engine_thread_;
+  std::thread journal_thread_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,32 @@
+// Identity: user names of uids and back, remembered, because a name service can take seconds.
+// Any thread.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/ids.h"
+
+namespace ares::aresctld {
+
+class Identity {
+ public:
+  // "alice", or "1234" for a uid that no name service knows.
+  std::string name_of(UserId uid);
+
+  // By name, or by number.
+  std::optional<UserId> uid_of(const std::string& name);
+
+ private:
+  struct Known {
+    std::string name;
+    std::chrono::steady_clock::time_point until;
+  };
+  std::mutex mutex_;
+  std::unordered_map<UserId, Known> names_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,171 @@
+#include "aresctld/ingress.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "aresctld/commands.h"
+#include "aresctld/queries.h"
+#include "proto/convert.h"
+#include "proto/request_digest.h"
+
+namespace ares::aresctld {
+namespace {
+
+// A long poll ends at the latest after this, so that a client notices a controller that went away.
+constexpr Seconds kLongestWait{60};
+// A caller above this many waiting commands is asked to come back: the engine would only let it
+// wait in memory.
+constexpr std::size_t kMostQueued = 20'000;
+
+Time wall_now() {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
+  api::Response response;
+  response.mutable_failure()->set_code(static_cast<std::int32_t>(error.code));
+  response.mutable_failure()->set_message(error.message);
+  response.mutable_failure()->set_retry_after_ms(retry_after_ms);
+  return response;
+}
+
+api::Response answer_of(const core::Reply& reply) {
+  if (reply.failed) return refused(reply.error);
+  api::Response response;
+  api::Acted* acted = response.mutable_acted();
+  for (const JobKey& key : reply.jobs) proto::to_api(key, acted->add_jobs());
+  acted->set_text(reply.text);
+  return response;
+}
+
+// Puts a value, or why there is none, into the field of the response that `field` returns.
+template <class T, class Field>
+api::Response answer_with(Result<T> result, Field field) {
+  if (!result) return refused(result.error());
+  api::Response response;
+  *(response.*field)() = std::move(*result);
+  return response;
+}
+
+}  // namespace
+
+bool Ingress::is_operator(const Principal& who) const {
+  const Policy& policy = parts_.config->policy;
+  const auto among = [&](const std::vector<UserId>& list) {
+    return std::find(list.begin(), list.end(), who.uid) != list.end();
+  };
+  return who.uid == UserId(0) || who.uid == parts_.config->controller.uid || among(policy.admins) ||
+         among(policy.operators);
+}
+
+void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr responder) {
+  if (request.request_id().empty() || request.request_id().size() > 128) {
+    responder->send(
+        refused({ErrorCode::invalid_argument, "a request id must have 1 to 128 characters"}));
+    return;
+  }
+  if (parts_.engine.queued() > kMostQueued) {
+    responder->send(refused(
+        {ErrorCode::unavailable, "the controller has too many requests waiting; retry"}, 200));
+    return;
+  }
+  auto body = to_command(who, parts_.config->policy, request, identity_);
+  if (!body) {
+    responder->send(refused(body.error()));
+    return;
+  }
+  UserCommand command;
+  command.who = std::move(who);
+  command.request_id = request.request_id();
+  command.digest = proto::request_digest(request);
+  command.body = std::move(*body);
+  parts_.engine.post(Command{std::move(command)},
+                     [responder](const core::Reply& reply) { responder->send(answer_of(reply)); });
+}
+
+void Ingress::handle(Principal who, api::Request request, ResponderPtr responder) {
+  if (is_mutating(request)) {
+    mutate(std::move(who), request, std::move(responder));
+    return;
+  }
+
+  const Policy& policy = parts_.config->policy;
+  const View view = parts_.views.read();
+  const Time now = wall_now();
+  switch (request.body_case()) {
+    case api::Request::kListJobs:
+      responder->send(
+          answer_with(list_jobs(view, request.list_jobs(), now), &api::Response::mutable_jobs));
+      return;
+    case api::Request::kListNodes:
+      responder->send(answer_with(list_nodes(view, parts_.nodes, policy, request.list_nodes(), now),
+                                  &api::Response::mutable_nodes));
+      return;
+    case api::Request::kListPartitions:
+      responder->send(answer_with(list_partitions(view, request.list_partitions()),
+                                  &api::Response::mutable_partitions));
+      return;
+    case api::Request::kPing: {
+      api::Response response;
+      *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);
+      responder->send(response);
+      return;
+    }
+    case api::Request::kShowConfig: {
+      api::Response response;
+      response.mutable_config()->set_yaml(config::to_yaml(*parts_.config));
+      responder->send(response);
+      return;
+    }
+    case api::Request::kWaitJob: {
+      const auto key = proto::from_api(request.wait_job().job());
+      if (!key) {
+        responder->send(refused(key.error()));
+        return;
+      }
+      const auto wait = std::min(Seconds(request.wait_job().seconds()), kLongestWait);
+      api::ListJobs one;
+      *one.add_jobs() = request.wait_job().job();
+      one.set_details(true);
+      parts_.waits.add(*key, now + wait, [one, responder](const View& later) {
+        responder->send(
+            answer_with(list_jobs(later, one, wall_now()), &api::Response::mutable_jobs));
+      });
+      return;
+    }
+    case api::Request::kAccounting: {
+      const bool taken = parts_.accounting.add([this, request, responder, now] {
+        responder->send(answer_with(parts_.read_accounting(request.accounting(), now),
+                                    &api::Response::mutable_accounting));
+      });
+      if (!taken)
+        responder->send(
+            refused({ErrorCode::unavailable, "too many accounting queries wait; retry"}, 500));
+      return;
+    }
+    case api::Request::kShutdown:
+      if (!is_operator(who)) {
+        responder->send(refused({ErrorCode::permission_denied,
+                                 "only operators and administrators may stop the controller"}));
+        return;
+      }
+      spdlog::info("shutdown asked for by {} on {}", who.user, who.host);
+      {
+        api::Response response;
+        response.mutable_acted()->set_text("the controller is shutting down");
+        responder->send(response);
+      }
+      parts_.shut_down();
+      return;
+    default:
+      responder->send(
+          refused({ErrorCode::invalid_argument,
+                   "this controller does not know that request; is the command newer than it?"}));
+      return;
+  }
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,50 @@
+// Ingress: what an authenticated client asked becomes a command for the engine, or is answered from
+// a view. Called on gRPC threads; never waits for the engine or the database on them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "aresctld/engine_loop.h"
+#include "aresctld/identity.h"
+#include "aresctld/node_hub.h"
+#include "aresctld/query_pool.h"
+#include "aresctld/view.h"
+#include "aresctld/wait_room.h"
+#include "config/config.h"
+#include "proto/gen/api.pb.h"
+#include "rpc/server.h"
+
+namespace ares::aresctld {
+
+class Ingress {
+ public:
+  struct Parts {
+    EngineLoop& engine;
+    const ViewBoard& views;
+    const NodeHub& nodes;
+    WaitRoom& waits;
+    QueryPool& accounting;
+    std::shared_ptr<const config::Config> config;
+    std::function<Result<api::AccountingRows>(const api::Accounting&, Time now)>
+        read_accounting;  // may wait for the database
+    std::function<void()> shut_down;
+    std::function<std::string()> database_state;  // "active", or what it waits for
+  };
+
+  Ingress(Parts parts, Identity& identity) : parts_(std::move(parts)), identity_(identity) {}
+
+  void handle(Principal who, api::Request request, std::shared_ptr<rpc::Responder> responder);
+
+ private:
+  using ResponderPtr = std::shared_ptr<rpc::Responder>;
+
+  void mutate(Principal who, const api::Request& request, ResponderPtr responder);
+  bool is_operator(const Principal& who) const;
+
+  Parts parts_;
+  Identity& identity_;
+};
+
+}  // namespace ares::aresctld

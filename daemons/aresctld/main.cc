@@ -1,0 +1,38 @@
+// aresctld: builds the parts of the controller, wires them, runs until told to stop.
+#include <spdlog/spdlog.h>
+
+#include "aresctld/controller.h"
+#include "aresctld/options.h"
+
+int main(int argc, char** argv) {
+  auto options = ares::aresctld::parse_options(argc, argv);
+  if (!options) {
+    std::fprintf(stderr, "aresctld: %s\n", options.error().message.c_str());
+    return 2;
+  }
+  if (options->text) {  // --help, --version
+    std::fputs(options->text->c_str(), stdout);
+    return 0;
+  }
+  auto config = ares::config::load(options->config);
+  if (!config) {
+    std::fprintf(stderr, "aresctld: %s\n", config.error().message.c_str());
+    return 1;
+  }
+  if (options->check) {
+    std::printf("%s: ok: cluster %s, %zu nodes, %zu partitions\n", config->path.c_str(),
+                config->policy.cluster_name.c_str(), config->nodes.size(),
+                config->partitions.size());
+    return 0;
+  }
+  if (auto logging = ares::aresctld::start_log(config->log); !logging) {
+    std::fprintf(stderr, "aresctld: %s\n", logging.error().message.c_str());
+    return 1;
+  }
+  ares::aresctld::Controller controller(
+      std::make_shared<const ares::config::Config>(std::move(*config)), options->accept_rollback);
+  const auto ended = controller.run();
+  if (ended) return 0;
+  spdlog::critical("{}", ended.error().message);
+  return 1;
+}

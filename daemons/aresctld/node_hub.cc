@@ -1,0 +1,180 @@
+#include "aresctld/node_hub.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "proto/convert_node.h"
+#include "proto/gen/node.pb.h"
+
+namespace ares::aresctld {
+namespace {
+
+constexpr std::size_t kCacheBytes = 64 << 20;
+
+Time wall_now() {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+}  // namespace
+
+NodeHub::NodeHub(store::Journal& journal, const ViewBoard& views)
+    : journal_(journal), views_(views) {}
+
+NodeHub::~NodeHub() {
+  stop();
+}
+
+void NodeHub::start(EngineLoop& engine) {
+  engine_ = &engine;
+  thread_ = std::thread([this] { run(); });
+}
+
+void NodeHub::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void NodeHub::send(Effects effects) {
+  {
+    std::lock_guard lock(mutex_);
+    for (Effect& effect : effects) queue_.push_back(std::move(effect));
+  }
+  wake_.notify_one();
+}
+
+std::optional<Time> NodeHub::last_heard(const std::string& node) const {
+  std::lock_guard lock(mutex_);
+  const auto found = peers_.find(node);
+  if (found == peers_.end() || found->second.heard == Time{}) return std::nullopt;
+  return found->second.heard;
+}
+
+bool NodeHub::connected(const std::string& node) const {
+  std::lock_guard lock(mutex_);
+  const auto found = peers_.find(node);
+  return found != peers_.end() && found->second.session != nullptr;
+}
+
+void NodeHub::attached(std::shared_ptr<rpc::NodeSession> session) {
+  spdlog::info("node session from {}", session->peer());
+}
+
+void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) {
+  auto said = proto::from_api(message);
+  if (!said) {
+    spdlog::warn("dropping a session from {}: {}", session->peer(), said.error().message);
+    session->close(said.error().message);
+    return;
+  }
+  const std::string name = said->node;
+  const bool registers = std::holds_alternative<Register>(said->body);
+  std::optional<Time> rival_heard;
+  {
+    std::lock_guard lock(mutex_);
+    Peer& peer = peers_[name];
+    if (!registers && peer.session == session) peer.heard = wall_now();
+    if (registers && peer.session && peer.session != session) rival_heard = peer.heard;
+  }
+  OnReply on_reply;
+  if (registers)
+    on_reply = [this, session, name](const core::Reply& reply) {
+      registered(session, name, reply);
+    };
+  // Whether it speaks for the node is the engine's to say: it knows the incarnation.
+  engine_->post(Command{NodeCommand{std::move(*said), session->peer(), rival_heard}},
+                std::move(on_reply));
+}
+
+void NodeHub::registered(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
+                         const core::Reply& reply) {
+  if (reply.failed) {
+    spdlog::warn("refused node {} from {}: {}", name, session->peer(), reply.error.message);
+    api::NodeDown refusal;
+    proto::to_api(ToNode{name, views_.read().state->epoch, Refused{reply.error.message}}, &refusal);
+    session->send(std::move(refusal));
+    session->close(reply.error.message);
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  Peer& peer = peers_[name];
+  peer.session = session;
+  peer.heard = wall_now();
+}
+
+void NodeHub::detached(std::shared_ptr<rpc::NodeSession> session) {
+  std::lock_guard lock(mutex_);
+  for (auto& [name, peer] : peers_) {
+    if (peer.session != session) continue;
+    peer.session.reset();
+    spdlog::info("node {} disconnected", name);
+  }
+}
+
+void NodeHub::run() {
+  for (;;) {
+    std::deque<Effect> work;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+      if (stopping_) return;
+      work.swap(queue_);
+    }
+    for (Effect& effect : work) deliver(std::move(effect));
+  }
+}
+
+void NodeHub::deliver(Effect effect) {
+  const View view = views_.read();
+  const Node* node = view.state->nodes.find(effect.node);
+  if (!node) return;
+  std::shared_ptr<rpc::NodeSession> session;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = peers_.find(node->name);
+    if (found != peers_.end()) session = found->second.session;
+  }
+  if (!session) return;
+  if (auto* prepare = std::get_if<Prepare>(&effect.body)) {
+    const JobSpec& spec = *prepare->launch.spec;
+    auto script = blob(spec.script);
+    auto environment = blob(spec.environment);
+    if (!script || !environment) {
+      // Owed still: the node's next heartbeat asks again.
+      spdlog::warn("cannot read the script of job {}: {}", spec.name,
+                   (script ? environment : script).error().message);
+      return;
+    }
+    prepare->script = *script;
+    prepare->environment = *environment;
+  }
+  api::NodeDown message;
+  proto::to_api(ToNode{node->name, view.state->epoch, std::move(effect.body)}, &message);
+  session->send(std::move(message));
+}
+
+Result<std::shared_ptr<const std::string>> NodeHub::blob(const BlobId& id) {
+  const auto found = std::find_if(cache_.begin(), cache_.end(),
+                                  [&](const auto& entry) { return entry.first == id; });
+  if (found != cache_.end()) {
+    cache_.splice(cache_.begin(), cache_, found);
+    return cache_.front().second;
+  }
+  auto content = journal_.blob(id);
+  if (!content) return content;
+  cache_.emplace_front(id, *content);
+  cached_bytes_ += (*content)->size();
+  while (cached_bytes_ > kCacheBytes && cache_.size() > 1) {
+    cached_bytes_ -= cache_.back().second->size();
+    cache_.pop_back();
+  }
+  return content;
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,75 @@
+// NodeHub: the sessions of node daemons. Turns what nodes say into commands and sends them what is
+// owed. gRPC threads call it with messages, the engine thread with effects; sending happens on a
+// thread of its own, because a launch may have to read its script from the database first.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+#include "aresctld/engine_loop.h"
+#include "aresctld/view.h"
+#include "model/effect.h"
+#include "rpc/server.h"
+#include "store/journal.h"
+
+namespace ares::aresctld {
+
+class NodeHub : public rpc::AttachHandler {
+ public:
+  NodeHub(store::Journal& journal, const ViewBoard& views);
+  ~NodeHub() override;
+
+  void start(EngineLoop& engine);
+  void stop();
+
+  // Any thread. Effects for nodes without a session are dropped: the node asks for what it is owed
+  // when it comes.
+  void send(Effects effects);
+
+  // When a message last arrived from the node, by this controller's clock; none since it started.
+  std::optional<Time> last_heard(const std::string& node) const;
+  bool connected(const std::string& node) const;
+
+  void attached(std::shared_ptr<rpc::NodeSession> session) override;
+  void received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) override;
+  void detached(std::shared_ptr<rpc::NodeSession> session) override;
+
+ private:
+  struct Peer {
+    std::shared_ptr<rpc::NodeSession> session;
+    Time heard{};
+  };
+
+  void run();
+  void registered(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
+                  const core::Reply& reply);
+  void deliver(Effect effect);
+  Result<std::shared_ptr<const std::string>> blob(const BlobId& id);
+
+  store::Journal& journal_;
+  const ViewBoard& views_;
+  EngineLoop* engine_ = nullptr;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<std::string, Peer> peers_;
+  std::deque<Effect> queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+
+  // Scripts of arrays and of many-node jobs go out many times. Sender thread only; least recently
+  // used last.
+  std::list<std::pair<BlobId, std::shared_ptr<const std::string>>> cache_;
+  std::size_t cached_bytes_ = 0;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,35 @@
+// SchedulerLoop: the scheduler's thread. A pass begins when something changed, and only on a view
+// that holds the last plan's outcome. It reads immutable views and proposes; the engine decides.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "aresctld/engine_loop.h"
+#include "aresctld/view.h"
+#include "model/policy.h"
+
+namespace ares::aresctld {
+
+class SchedulerLoop {
+ public:
+  SchedulerLoop(ViewBoard& views, EngineLoop& engine, std::shared_ptr<const Policy> policy);
+  ~SchedulerLoop();
+  SchedulerLoop(const SchedulerLoop&) = delete;
+  SchedulerLoop& operator=(const SchedulerLoop&) = delete;
+
+  void start();
+  void stop();  // views.stop() must have been called
+
+ private:
+  void run();
+  void propose(Plan plan);
+
+  ViewBoard& views_;
+  EngineLoop& engine_;
+  std::shared_ptr<const Policy> policy_;
+  std::thread thread_;
+};
+
+}  // namespace ares::aresctld

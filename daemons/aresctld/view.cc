@@ -1,0 +1,49 @@
+#include "aresctld/view.h"
+
+#include <utility>
+
+namespace ares::aresctld {
+
+ViewBoard::ViewBoard()
+    : view_{std::make_shared<ClusterState>(), std::make_shared<PendingInfos>()} {}
+
+View ViewBoard::read() const {
+  std::lock_guard lock(mutex_);
+  return view_;
+}
+
+void ViewBoard::publish_state(std::shared_ptr<const ClusterState> state) {
+  std::shared_ptr<const ClusterState> old;  // freed outside the lock
+  {
+    std::lock_guard lock(mutex_);
+    if (state->lsn < view_.state->lsn) return;
+    old = std::exchange(view_.state, std::move(state));
+  }
+  changed_.notify_all();
+}
+
+void ViewBoard::publish_pending(std::shared_ptr<const PendingInfos> pending) {
+  std::shared_ptr<const PendingInfos> old;
+  std::lock_guard lock(mutex_);
+  old = std::exchange(view_.pending, std::move(pending));
+}
+
+bool ViewBoard::wait_beyond(Lsn seen, std::optional<Time> deadline) const {
+  std::unique_lock lock(mutex_);
+  const auto ready = [&] { return stopped_ || view_.state->lsn > seen; };
+  if (deadline)
+    changed_.wait_until(lock, *deadline, ready);
+  else
+    changed_.wait(lock, ready);
+  return !stopped_;
+}
+
+void ViewBoard::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,48 @@
+// View: what queries and the scheduler read. Immutable; a new one replaces it after every commit.
+// Published by the engine and scheduler threads; read by any thread without waiting for either.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "model/plan.h"
+#include "model/state.h"
+
+namespace ares::aresctld {
+
+// Why pending jobs wait, as the last pass found it. Not journaled: its loss is harmless because the
+// next pass finds it again.
+using PendingInfos = std::map<JobKey, PendingInfo>;
+
+struct View {
+  std::shared_ptr<const ClusterState> state;
+  std::shared_ptr<const PendingInfos> pending;
+};
+
+class ViewBoard {
+ public:
+  ViewBoard();
+
+  View read() const;
+
+  // A state older than the published one is ignored (replies may be gathered out of order).
+  void publish_state(std::shared_ptr<const ClusterState> state);
+  void publish_pending(std::shared_ptr<const PendingInfos> pending);
+
+  // Waits for a state with a higher lsn than `seen`, for `deadline`, or for stop(). False after
+  // stop().
+  bool wait_beyond(Lsn seen, std::optional<Time> deadline) const;
+  void stop();
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  View view_;
+  bool stopped_ = false;
+};
+
+}  // namespace ares::aresctld
