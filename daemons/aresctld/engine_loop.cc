@@ -192,7 +192,13 @@ void EngineLoop::run_journal() {
     }
     committer.begin(batch);
     const auto committed = commit(committer);
-    if (!committed) return;
+    if (!committed) {
+      // Nothing of this batch was acknowledged or sent: whether it is there shows at the next start.
+      std::lock_guard lock(mutex_);
+      abandoned_ = true;
+      engine_wake_.notify_one();
+      return;
+    }
     sinks_.durable({*committed, batch->last, batch->next_job_id, batch->next_node_id});
     {
       std::lock_guard lock(mutex_);
@@ -219,11 +225,7 @@ std::optional<Epoch> EngineLoop::commit(store::Committer& committer) {
     sinks_.database(true, retry.why);
     waited = true;
     std::unique_lock lock(mutex_);
-    if (!journal_wake_.wait_for(lock, retry.wait, [&] { return stopping_; })) continue;
-    // Nothing of this batch was acknowledged or sent: whether it is there shows at the next start.
-    abandoned_ = true;
-    engine_wake_.notify_one();
-    return std::nullopt;
+    if (journal_wake_.wait_for(lock, retry.wait, [&] { return stopping_; })) return std::nullopt;
   }
 }
 

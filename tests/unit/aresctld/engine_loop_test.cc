@@ -1,0 +1,191 @@
+#include "aresctld/engine_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <set>
+
+#include "aresctld/view.h"
+#include "store/faulty_journal.h"
+#include "store/mem_journal.h"
+
+namespace ares::aresctld {
+namespace {
+
+using store::FaultyJournal;
+using Fault = FaultyJournal::Fault;
+using Operation = FaultyJournal::Operation;
+using namespace std::chrono_literals;
+
+Command submit(std::uint64_t number) {
+  JobSpec spec;
+  spec.name = "job" + std::to_string(number);
+  spec.uid = UserId(1000);
+  spec.user = "alice";
+  spec.hold = true;
+  Submit body;
+  body.spec = std::make_shared<const JobSpec>(std::move(spec));
+  UserCommand command;
+  command.who = {UserId(1000), GroupId(1000), "alice", "here"};
+  command.request_id = "request-" + std::to_string(number);
+  command.body = std::move(body);
+  return Command{std::move(command)};
+}
+
+Command one_partition() {
+  ApplyConfig config;
+  config.hash = 1;
+  Partition partition;
+  partition.name = "main";
+  partition.nodes = {"n1"};
+  partition.is_default = true;
+  config.partitions = {partition};
+  Inventory inventory;
+  inventory.cpus = 4;
+  inventory.memory = Bytes::gib(4);
+  config.nodes = {{"n1", inventory}};
+  return Command{std::move(config)};
+}
+
+// A loop over a database in memory, whose connection does what `script` says.
+class EngineLoopTest : public ::testing::Test {
+ protected:
+  void start(FaultyJournal::Script script) {
+    journal_ = std::make_unique<FaultyJournal>(std::make_unique<store::MemJournal>(database_),
+                                               std::move(script));
+    auto opened = journal_->open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    opened->state.epoch = opened->epoch;
+    EngineLoop::Sinks sinks;
+    sinks.publish = [this](std::shared_ptr<const ClusterState> state) {
+      views_.publish_state(std::move(state));
+    };
+    sinks.send = [](Effects) {};
+    sinks.durable = [](const Committed&) {};
+    sinks.fatal = [this](const Error&) { fatal_.set_value(); };
+    sinks.database = [this](bool waiting, const std::string&) { waiting_ = waiting; };
+    const Epoch epoch = opened->epoch;
+    loop_ = std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
+                                         std::make_shared<const Policy>(), std::move(sinks));
+    loop_->start();
+    loop_->post(Command{Activate{epoch, "here"}});
+    loop_->post(one_partition());
+  }
+
+  std::future<core::Reply> post(Command command) {
+    auto promise = std::make_shared<std::promise<core::Reply>>();
+    auto future = promise->get_future();
+    loop_->post(std::move(command),
+                [promise](core::Reply reply) { promise->set_value(std::move(reply)); });
+    return future;
+  }
+
+  std::set<JobKey> durable_jobs() const {
+    std::set<JobKey> keys;
+    database_->recovered().jobs.for_each([&](const JobKey& key, const Job&) { keys.insert(key); });
+    return keys;
+  }
+
+  std::shared_ptr<store::MemDatabase> database_ = std::make_shared<store::MemDatabase>();
+  std::unique_ptr<FaultyJournal> journal_;
+  ViewBoard views_;
+  std::promise<void> fatal_;
+  std::atomic<bool> waiting_ = false;
+  std::unique_ptr<EngineLoop> loop_;
+};
+
+TEST_F(EngineLoopTest, AReplyComesOnlyAfterItsJobIsDurableAndVisible) {
+  start([](Operation, const store::Batch*) { return Fault::none; });
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    auto reply = post(submit(i)).get();
+    ASSERT_FALSE(reply.failed) << reply.error.message;
+    ASSERT_EQ(reply.jobs.size(), 1u);
+    EXPECT_TRUE(durable_jobs().contains(reply.jobs.front()));
+    EXPECT_NE(views_.read().state->jobs.find(reply.jobs.front()), nullptr);
+  }
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, NobodyIsAnsweredWhileTheDatabaseIsAwayAndEverybodyAfterwards) {
+  std::atomic<bool> away = false;
+  start([&](Operation, const store::Batch*) { return away ? Fault::before : Fault::none; });
+  ASSERT_FALSE(post(submit(0)).get().failed);
+  away = true;
+  std::vector<std::future<core::Reply>> replies;
+  for (std::uint64_t i = 1; i <= 50; ++i) replies.push_back(post(submit(i)));
+  while (!waiting_) std::this_thread::yield();
+  for (auto& reply : replies) EXPECT_EQ(reply.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(durable_jobs().size(), 1u);
+  away = false;
+  std::set<JobKey> acknowledged;
+  for (auto& reply : replies) {
+    auto answer = reply.get();
+    ASSERT_FALSE(answer.failed) << answer.error.message;
+    acknowledged.insert(answer.jobs.front());
+  }
+  EXPECT_EQ(acknowledged.size(), 50u);
+  for (const JobKey& key : acknowledged) EXPECT_TRUE(durable_jobs().contains(key));
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, ACommitWhoseAnswerWasLostHappensOnce) {
+  std::atomic<int> commits = 0;
+  start([&](Operation operation, const store::Batch*) {
+    return operation == Operation::commit && ++commits % 3 == 0 ? Fault::after : Fault::none;
+  });
+  std::set<JobKey> acknowledged;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    auto reply = post(submit(i)).get();
+    ASSERT_FALSE(reply.failed) << reply.error.message;
+    EXPECT_TRUE(acknowledged.insert(reply.jobs.front()).second);
+  }
+  EXPECT_EQ(durable_jobs(), acknowledged);
+  EXPECT_GT(views_.read().state->epoch.value(), 1u)
+      << "every doubt takes a new epoch, and the engine learns of it";
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, AnErrorThatIsFinalStopsTheControllerAndAnswersNobody) {
+  std::atomic<bool> broken = false;
+  start([&](Operation operation, const store::Batch*) {
+    return broken && operation == Operation::commit ? Fault::refuse : Fault::none;
+  });
+  ASSERT_FALSE(post(submit(0)).get().failed);
+  broken = true;
+  auto reply = post(submit(1));
+  fatal_.get_future().wait();
+  EXPECT_EQ(reply.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(durable_jobs().size(), 1u);
+}
+
+TEST_F(EngineLoopTest, StoppingWhileTheDatabaseIsAwayTellsCallersToAskAgain) {
+  std::atomic<bool> away = false;
+  start([&](Operation, const store::Batch*) { return away ? Fault::before : Fault::none; });
+  ASSERT_FALSE(post(submit(0)).get().failed);
+  away = true;
+  auto reply = post(submit(1));
+  while (!waiting_) std::this_thread::yield();
+  loop_->stop();
+  auto answer = reply.get();
+  EXPECT_TRUE(answer.failed);
+  EXPECT_EQ(answer.error.code, ErrorCode::unavailable);
+}
+
+TEST_F(EngineLoopTest, ARepeatedRequestGetsTheSameJob) {
+  start([](Operation, const store::Batch*) { return Fault::none; });
+  std::vector<std::future<core::Reply>> replies;
+  for (int i = 0; i < 10; ++i) replies.push_back(post(submit(7)));
+  std::set<JobKey> jobs;
+  for (auto& reply : replies) {
+    auto answer = reply.get();
+    ASSERT_FALSE(answer.failed) << answer.error.message;
+    jobs.insert(answer.jobs.front());
+  }
+  EXPECT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(durable_jobs().size(), 1u);
+  loop_->stop();
+}
+
+}  // namespace
+}  // namespace ares::aresctld
