@@ -1,0 +1,310 @@
+#include "acluster/actions.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "acluster/cluster_config.h"
+#include "acluster/munge.h"
+#include "acluster/network.h"
+#include "acluster/postgres.h"
+#include "acluster/readiness.h"
+#include "acluster/services.h"
+#include "acluster/supervisor.h"
+#include "os/file.h"
+
+namespace ares::acluster {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kStartPatience{60'000};
+constexpr milliseconds kEndPatience{60'000};
+
+// One `up` or `down` of a cluster at a time.
+Result<os::Fd> lock(const Layout& layout) {
+  auto held = os::lock_file(layout.lock());
+  if (!held && held.error().code == ErrorCode::already_exists)
+    return fail(ErrorCode::failed_precondition,
+                "another acluster up or down is at work in " + layout.dir);
+  return held;
+}
+
+std::optional<ProcessId> running(const Layout& layout, const std::string& role) {
+  const auto process = read_record(layout.record(role));
+  return process && alive(*process) ? process : std::nullopt;
+}
+
+bool anything_runs(const Layout& layout) {
+  const auto roles = recorded_roles(layout);
+  return std::any_of(roles.begin(), roles.end(),
+                     [&](const std::string& role) { return running(layout, role).has_value(); });
+}
+
+Result<Settings> stored_settings(const Layout& layout) {
+  const auto text = os::read_file(layout.settings());
+  if (!text) return fail(text.error());
+  return parse_settings(*text);
+}
+
+Settings with(Settings settings, const UpOptions& options) {
+  if (options.nodes) settings.nodes = *options.nodes;
+  if (options.cpus) settings.cpus = *options.cpus;
+  if (options.memory) settings.memory = *options.memory;
+  if (options.gpus) settings.gpus = *options.gpus, settings.topology.clear();
+  if (options.topology) {
+    settings.topology = std::filesystem::absolute(*options.topology).string();
+    settings.gpus.clear();
+  }
+  if (options.exec) settings.exec = *options.exec;
+  if (options.config) settings.has_base = true;
+  settings.isolate = settings.isolate || options.isolate;
+  return settings;
+}
+
+Status copy_base(const Layout& layout, const UpOptions& options) {
+  if (!options.config) return {};
+  auto text = os::read_file(*options.config);
+  if (!text) return fail(text.error());
+  return os::replace_file(layout.base_config(), *text);
+}
+
+Result<ClusterConfig> configure(const Layout& layout, const Settings& settings) {
+  const auto tcp = settings.isolate ? std::optional(isolated_address()) : std::nullopt;
+  auto config = make_config(layout, settings, tcp);
+  if (!config) return config;
+  if (auto written = os::replace_file(layout.config(), config->yaml); !written)
+    return fail(written.error());
+  ::chmod(layout.config().c_str(), 0644);
+  if (!settings.isolate) return config;
+  std::string yaml = config->yaml;
+  const std::string unix_address = "unix:" + layout.controller_socket;
+  const std::size_t key = yaml.find("  connect:");
+  const std::size_t at = key == std::string::npos ? key : yaml.find(unix_address, key);
+  if (at == std::string::npos)
+    return fail(ErrorCode::internal, "the configuration has no connect line");
+  yaml.replace(at, unix_address.size(), "tcp:" + isolated_address());
+  if (auto written = os::replace_file(node_config(layout), yaml); !written)
+    return fail(written.error());
+  return config;
+}
+
+struct Prepared {
+  Settings settings;
+  ClusterConfig config;
+  Postgres postgres;
+};
+
+// Everything that must be right before a process is started.
+Result<Prepared> prepare(Layout& layout, const UpOptions& options) {
+  const auto before = stored_settings(layout);
+  const Settings settings = with(before ? *before : Settings{}, options);
+  if (auto fine = check(settings); !fine) return fail(fine.error());
+  if (settings.isolate)
+    if (auto fine = check_isolation(); !fine) return fail(fine.error());
+  const bool changed = !before || *before != settings || options.config;
+  if (before && changed && anything_runs(layout))
+    return fail(ErrorCode::failed_precondition,
+                "the cluster in " + layout.dir +
+                    " runs with other options; end it first: acluster down --dir " + layout.dir);
+
+  auto postgres = find_postgres();
+  if (!postgres) return fail(postgres.error());
+  if (auto made = make_folders(layout); !made) return fail(made.error());
+  if (auto copied = copy_base(layout, options); !copied) return fail(copied.error());
+  auto config = configure(layout, settings);
+  if (!config) return fail(config.error());
+  if (auto done = prepare_munge(layout); !done) return fail(done.error());
+  if (auto done = prepare_postgres(*postgres, layout); !done) return fail(done.error());
+  if (changed)
+    if (auto written = os::replace_file(layout.settings(), to_text(settings)); !written)
+      return fail(written.error());
+  return Prepared{settings, *std::move(config), *std::move(postgres)};
+}
+
+Status start_supervisor(const Layout& layout) {
+  if (running(layout, "supervisor")) return {};
+  Launch supervisor;
+  supervisor.argv = {layout.bin + "/acluster", "supervise", layout.dir};
+  supervisor.log = layout.log("supervisor");
+  supervisor.record = layout.record("supervisor");
+  if (auto started = launch(supervisor); !started) return fail(started.error());
+  return {};
+}
+
+std::string last_lines(const std::string& path, std::size_t count) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::string text;
+  for (std::size_t i = lines.size() > count ? lines.size() - count : 0; i < lines.size(); ++i)
+    text += "\n  " + lines[i];
+  return text;
+}
+
+// The roles whose processes came and went while we waited explain most.
+Error not_ready(const Layout& layout, const std::string& what) {
+  std::string text =
+      "not ready after " + std::to_string(kStartPatience.count() / 1000) + " s: " + what;
+  for (const char* role : {"supervisor", "aresctld"})
+    if (const std::string lines = last_lines(layout.log(role), 5); !lines.empty())
+      text += "\nlast of " + layout.log(role) + ":" + lines;
+  return {ErrorCode::unavailable, text};
+}
+
+Status wait_ready(const Layout& layout, std::size_t nodes) {
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  std::string what = "the controller did not answer";
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (::access(layout.controller_socket.c_str(), F_OK) == 0) {
+      const auto answer = ping(layout);
+      if (answer && answer->state == "active" && answer->responding >= nodes) return {};
+      what = answer ? std::to_string(answer->responding) + " of " + std::to_string(nodes) +
+                          " nodes answer"
+                    : answer.error().message;
+    }
+    ::poll(nullptr, 0, 15);
+  }
+  return fail(not_ready(layout, what));
+}
+
+}  // namespace
+
+Result<int> up(Layout layout, const UpOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (const char* program : {"aresctld", "aresd", "aresstepd"})
+    if (::access((layout.bin + "/" + program).c_str(), X_OK) != 0)
+      return fail(ErrorCode::not_found, std::string(program) + " is not beside acluster, in " +
+                                            layout.bin + "; build it first");
+  if (auto made = os::make_directories(layout.dir, 0755); !made) return fail(made.error());
+  auto held = lock(layout);
+  if (!held) return fail(held.error());
+  auto prepared = prepare(layout, options);
+  if (!prepared) return fail(prepared.error());
+
+  if (options.supervise) {
+    if (auto started = start_supervisor(layout); !started) return fail(started.error());
+  } else {
+    if (running(layout, "supervisor"))
+      return fail(
+          ErrorCode::failed_precondition,
+          "a supervisor runs already; end the cluster first: acluster down --dir " + layout.dir);
+    Keeper keeper(layout,
+                  services_of(layout, prepared->settings, prepared->config, prepared->postgres));
+    if (auto started = keeper.start_all(kStartPatience); !started) return fail(started.error());
+  }
+  if (auto ready = wait_ready(layout, prepared->config.nodes.size()); !ready)
+    return fail(ready.error());
+  const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("cluster in %s is up: %zu nodes, %.1f s\n", layout.dir.c_str(),
+              prepared->config.nodes.size(), took);
+  std::printf("use it with: eval \"$(%s/acluster env --dir '%s')\"\n", layout.bin.c_str(),
+              layout.dir.c_str());
+  return 0;
+}
+
+Result<int> supervise(Layout layout) {
+  if (auto found = find_run_folder(layout); !found) return fail(found.error());
+  // Two supervisors would start everything twice: the second one goes.
+  const auto only = os::lock_file(layout.dir + "/supervisor.lock");
+  if (!only) return fail(only.error());
+  const auto settings = stored_settings(layout);
+  if (!settings) return fail(settings.error());
+  const auto postgres = find_postgres();
+  if (!postgres) return fail(postgres.error());
+  const auto config = make_config(
+      layout, *settings, settings->isolate ? std::optional(isolated_address()) : std::nullopt);
+  if (!config) return fail(config.error());
+  return Keeper(layout, services_of(layout, *settings, *config, *postgres)).supervise();
+}
+
+Result<int> down(Layout layout) {
+  if (auto found = find_run_folder(layout); !found) return fail(found.error());
+  auto held = lock(layout);
+  if (!held) return fail(held.error());
+  if (const auto supervisor = running(layout, "supervisor")) {
+    send_signal(*supervisor, SIGTERM);
+    send_signal(*supervisor, SIGCONT);
+    if (!wait_end(*supervisor, kEndPatience)) {
+      send_signal(*supervisor, SIGKILL);
+      wait_end(*supervisor, milliseconds(5000));
+    }
+  }
+  end_everything(layout);
+  ::unlink(layout.record("supervisor").c_str());
+  remove_run_folder(layout);
+  std::printf("cluster in %s is down; its data is kept\n", layout.dir.c_str());
+  return 0;
+}
+
+Result<int> status(Layout layout) {
+  if (auto found = find_run_folder(layout); !found) return fail(found.error());
+  const auto settings = stored_settings(layout);
+  if (!settings) return fail(settings.error());
+  bool all = true;
+  std::printf("%-16s %8s  %s\n", "ROLE", "PID", "STATE");
+  for (const std::string& role : recorded_roles(layout)) {
+    const auto process = running(layout, role);
+    all = all && process;
+    std::printf("%-16s %8s  %s\n", role.c_str(),
+                process ? std::to_string(process->pid).c_str() : "-",
+                process ? "running" : "not running");
+  }
+  const auto answer = ping(layout);
+  if (answer)
+    std::printf("controller: %s, %u of %u nodes answer\n", answer->state.c_str(),
+                answer->responding, answer->nodes);
+  else
+    std::printf("controller: no answer (%s)\n", answer.error().message.c_str());
+  return all && answer && answer->responding == answer->nodes ? 0 : 1;
+}
+
+Result<int> env(Layout layout) {
+  if (auto found = find_run_folder(layout); !found) return fail(found.error());
+  std::printf("export ACLUSTER_DIR='%s'\nexport ARES_CONF='%s'\nexport PATH='%s':\"$PATH\"\n",
+              layout.dir.c_str(), layout.config().c_str(), layout.bin.c_str());
+  return 0;
+}
+
+Result<int> logs(const Layout& layout, const std::vector<std::string>& roles, bool follow,
+                 unsigned lines) {
+  std::vector<std::string> words = {"tail", "-n", std::to_string(lines)};
+  if (follow) words.push_back("-F");
+  std::vector<std::string> files;
+  for (const std::string& role : roles) files.push_back(layout.log(role));
+  if (roles.empty())
+    if (const auto names = os::list_directory(layout.logs())) {
+      for (const std::string& name : *names) files.push_back(layout.logs() + "/" + name);
+      std::sort(files.begin(), files.end());
+    }
+  if (files.empty()) return fail(ErrorCode::not_found, layout.dir + " has no logs");
+  for (const std::string& file : files)
+    if (::access(file.c_str(), R_OK) != 0)
+      return fail(ErrorCode::not_found, "there is no log " + file);
+  words.insert(words.end(), files.begin(), files.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execvp("tail", argv.data());
+  return fail(os::errno_error("cannot run tail"));
+}
+
+Result<int> pid(const Layout& layout, const std::string& role) {
+  const auto process = running(layout, role);
+  if (!process)
+    return fail(ErrorCode::not_found,
+                role + " does not run in " + layout.dir +
+                    " (roles: supervisor, munged, "
+                    "postgres, aresctld, aresd@NODE; aresd with --exec=mock)");
+  std::printf("%d\n", process->pid);
+  return 0;
+}
+
+}  // namespace ares::acluster

@@ -1,0 +1,89 @@
+#include "acluster/cluster_config.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "config/config.h"
+#include "os/file.h"
+
+namespace ares::acluster {
+namespace {
+
+bool has_section(const std::string& yaml, const std::string& name) {
+  return yaml.starts_with(name + ":") || yaml.find("\n" + name + ":") != std::string::npos;
+}
+
+std::string names_of(const Settings& settings) {
+  return settings.nodes == 1 ? "n1" : "n[1-" + std::to_string(settings.nodes) + "]";
+}
+
+// What the settings say, for the sections that the user's file leaves out.
+std::string defaults(const Settings& settings, const std::string& base) {
+  std::string yaml;
+  if (!has_section(base, "cluster")) yaml += "cluster: demo\n";
+  if (!has_section(base, "nodes")) {
+    yaml += "nodes:\n  - {name: \"" + names_of(settings) +
+            "\", cpus: " + std::to_string(settings.cpus) + ", memory: " + settings.memory;
+    if (!settings.gpus.empty()) yaml += ", gpus: \"" + settings.gpus + "\"";
+    if (!settings.topology.empty()) yaml += ", gpus: {topology: \"" + settings.topology + "\"}";
+    yaml += "}\n";
+  }
+  if (!has_section(base, "partitions"))
+    yaml += "partitions:\n  - {name: main, nodes: \"" +
+            (has_section(base, "nodes") ? std::string("ALL") : names_of(settings)) +
+            "\", default: true}\n";
+  return yaml;
+}
+
+}  // namespace
+
+Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings,
+                                  const std::optional<std::string>& tcp) {
+  std::string base;
+  if (settings.has_base) {
+    auto text = os::read_file(layout.base_config());
+    if (!text) return fail(text.error());
+    base = *std::move(text);
+    if (has_section(base, "nodes") && !has_section(base, "partitions"))
+      return fail(ErrorCode::invalid_argument,
+                  "the file given to --config names nodes but no partitions; name both or neither");
+  }
+  // The user's lines come first, so that messages carry his line numbers.
+  const std::string merged = layout.dir + "/merged.yaml";
+  if (!base.empty() && !base.ends_with('\n')) base += '\n';
+  if (auto written = os::replace_file(merged, base + defaults(settings, base)); !written)
+    return fail(written.error());
+  auto config = config::load(merged);
+  std::error_code ignored;
+  std::filesystem::remove(merged, ignored);
+  if (!config) {
+    Error error = config.error();
+    if (error.message.starts_with(merged)) error.message.replace(0, merged.size(), "--config file");
+    return fail(std::move(error));
+  }
+
+  config->controller.listen = {"unix:" + layout.controller_socket};
+  config->controller.connect = config->controller.listen;
+  if (tcp) config->controller.listen.push_back("tcp:" + *tcp);
+  config->controller.state_dir = layout.state();
+  config->controller.user = std::to_string(::geteuid());
+  config->controller.uid = UserId(::geteuid());
+  config->database.host = layout.postgres_run;
+  config->database.port = 5432;
+  config->database.name = "ares";
+  config->database.user = "ares";
+  config->database.password_file.clear();
+  config->auth.munge_socket = layout.munge_socket;
+  config->node.spool = layout.spool() + "/%n";
+  config->node.exec = settings.exec;
+  config->node.stepd.clear();
+  config->log.file.clear();
+
+  ClusterConfig result{
+      "# Written by acluster; change its options, not this file.\n" + config::to_yaml(*config), {}};
+  for (const auto& node : config->nodes) result.nodes.push_back(node.name);
+  return result;
+}
+
+}  // namespace ares::acluster

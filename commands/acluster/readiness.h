@@ -1,0 +1,22 @@
+// Readiness: asks the controller whether it is there and how many nodes answer it.
+// Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "acluster/layout.h"
+#include "base/result.h"
+
+namespace ares::acluster {
+
+struct Answer {
+  std::string state;  // "active"
+  std::uint32_t nodes = 0;
+  std::uint32_t responding = 0;
+};
+
+// One try, at most two seconds.
+Result<Answer> ping(const Layout& layout);
+
+}  // namespace ares::acluster

@@ -1,0 +1,188 @@
+#include "acluster/services.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "acluster/munge.h"
+#include "acluster/network.h"
+#include "base/hostlist.h"
+#include "os/clock.h"
+#include "os/file.h"
+
+namespace ares::acluster {
+namespace {
+
+using std::chrono::milliseconds;
+
+bool listens(const std::string& path) {
+  const os::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (!fd || path.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+Launch daemon(const Layout& layout, const std::string& role, const std::string& program,
+              std::vector<std::string> more) {
+  Launch launch;
+  launch.argv = {layout.bin + "/" + program, "--config", layout.config()};
+  launch.argv.insert(launch.argv.end(), more.begin(), more.end());
+  launch.log = layout.log(role);
+  launch.record = layout.record(role);
+  return launch;
+}
+
+// How a role is ended, by the beginning of its name; the order is that of the table.
+struct Ending {
+  std::string_view prefix;
+  int signal;  // the polite one
+  milliseconds patience;
+};
+constexpr std::array kEndings = {
+    Ending{"aresd", SIGTERM, milliseconds(5000)},
+    Ending{"aresctld", SIGTERM, milliseconds(10000)},
+    Ending{"postgres", SIGINT, milliseconds(10000)},  // fast shutdown
+    Ending{"munged", SIGTERM, milliseconds(3000)},
+    Ending{"netns", SIGKILL, milliseconds(3000)},
+};
+constexpr std::string_view kAfterNodes = "aresctld";
+
+std::size_t rank_of(const std::string& role) {
+  // "aresctld" does not begin with "aresd": no prefix is one of another.
+  for (std::size_t i = 0; i < kEndings.size(); ++i)
+    if (role.starts_with(kEndings[i].prefix)) return i;
+  return kEndings.size();
+}
+
+void end_together(const std::vector<ProcessId>& processes, int signal, milliseconds patience) {
+  for (const ProcessId& process : processes) send_signal(process, signal);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (const ProcessId& process : processes) {
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (wait_end(process, std::max(left, milliseconds(0)))) continue;
+    send_signal(process, SIGKILL);
+    wait_end(process, milliseconds(5000));
+  }
+}
+
+// A process and all that descend from it, the children last.
+void add_tree(pid_t pid, std::vector<ProcessId>& out) {
+  if (const auto ticks = os::process_start_ticks(pid)) out.push_back({pid, ticks});
+  const auto children =
+      os::read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
+  if (!children) return;
+  for (const char* at = children->c_str(); *at;) {
+    char* end = nullptr;
+    const long child = std::strtol(at, &end, 10);
+    if (end == at) break;
+    add_tree(static_cast<pid_t>(child), out);
+    at = end;
+    while (*at == ' ') ++at;
+  }
+}
+
+// Supervisors of jobs outlive aresd on purpose. Their records in the spools say who they are.
+void end_jobs(const Layout& layout) {
+  std::vector<ProcessId> trees;
+  std::error_code error;
+  using Walk = std::filesystem::recursive_directory_iterator;
+  for (Walk at(layout.spool(), std::filesystem::directory_options::skip_permission_denied, error),
+       end;
+       !error && at != end; at.increment(error)) {
+    if (at->path().filename() != "started") continue;
+    const auto supervisor = read_record(at->path());
+    if (supervisor && alive(*supervisor)) add_tree(supervisor->pid, trees);
+  }
+  // Stopped first, so that no supervisor restarts, reports or records anything while its tree is taken down.
+  for (const ProcessId& process : trees) send_signal(process, SIGSTOP);
+  end_together(trees, SIGKILL, milliseconds(5000));
+}
+
+}  // namespace
+
+std::vector<Service> services_of(const Layout& layout, const Settings& settings,
+                                 const ClusterConfig& config, const Postgres& postgres) {
+  const auto always = [] { return true; };
+  std::vector<Service> services;
+  services.push_back({"munged", [=] { return munge_launch(layout); }, always});
+  services.push_back({"postgres", [=] { return postgres_launch(postgres, layout); }, always});
+
+  const auto database = std::make_shared<bool>(false);
+  if (settings.isolate) add_namespaces(layout, config.nodes, services);
+  services.push_back({"aresctld",
+                      [=] {
+                        Launch launch = daemon(layout, "aresctld", "aresctld", {});
+                        if (settings.isolate) launch.namespaces = controller_namespaces(layout);
+                        return launch;
+                      },
+                      [=] {
+                        if (!listens(layout.munge_socket) || !postgres_accepts(layout))
+                          return false;
+                        if (!*database) *database = ensure_database(postgres, layout).has_value();
+                        return *database &&
+                               (!settings.isolate || namespaces_ready(layout, config.nodes));
+                      }});
+
+  const auto controller_listens = [=] { return listens(layout.controller_socket); };
+  if (settings.exec == "mock") {
+    const std::string all = compress_hostlist(config.nodes);
+    services.push_back({"aresd",
+                        [=] {
+                          return daemon(layout, "aresd", "aresd", {"--node", all});
+                        },
+                        controller_listens});
+    return services;
+  }
+  for (const std::string& node : config.nodes)
+    services.push_back(
+        {"aresd@" + node,
+         [=] {
+           Launch launch = daemon(layout, "aresd@" + node, "aresd", {"--node", node});
+           if (settings.isolate) {
+             launch.argv[2] = node_config(layout);
+             launch.namespaces = node_namespaces(layout, node);
+           }
+           return launch;
+         },
+         controller_listens});
+  return services;
+}
+
+std::vector<std::string> recorded_roles(const Layout& layout) {
+  std::vector<std::string> roles;
+  if (const auto names = os::list_directory(layout.procs()))
+    for (const std::string& name : *names)
+      if (!name.ends_with(".new")) roles.push_back(name);
+  std::sort(roles.begin(), roles.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(rank_of(a), a) < std::pair(rank_of(b), b);
+  });
+  return roles;
+}
+
+void end_everything(const Layout& layout) {
+  const auto roles = recorded_roles(layout);
+  for (const Ending& ending : kEndings) {
+    if (ending.prefix == kAfterNodes) end_jobs(layout);
+    std::vector<ProcessId> group;
+    for (const std::string& role : roles) {
+      if (!role.starts_with(ending.prefix)) continue;
+      if (const auto process = read_record(layout.record(role)); process && alive(*process))
+        group.push_back(*process);
+    }
+    end_together(group, ending.signal, ending.patience);
+  }
+  for (const std::string& role : roles)
+    if (role != "supervisor") ::unlink(layout.record(role).c_str());
+}
+
+}  // namespace ares::acluster

@@ -1,0 +1,34 @@
+// Services: the processes of a cluster in the order they are started, and how each is ended.
+// Owned by acluster's only thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "acluster/cluster_config.h"
+#include "acluster/layout.h"
+#include "acluster/postgres.h"
+#include "acluster/process.h"
+#include "acluster/settings.h"
+#include "base/result.h"
+
+namespace ares::acluster {
+
+struct Service {
+  std::string role;                 // "postgres", "aresd@n1"
+  std::function<Launch()> launch;   // made anew each time: namespaces may have changed
+  std::function<bool()> may_start;  // what it needs is there
+};
+
+std::vector<Service> services_of(const Layout& layout, const Settings& settings,
+                                 const ClusterConfig& config, const Postgres& postgres);
+
+// Everything that has a record, whether it runs or not: roles, in the order in which they are to be ended.
+std::vector<std::string> recorded_roles(const Layout& layout);
+
+// Ends all that records name and the jobs' supervisors in the spools; nodes first, then jobs, the controller, PostgreSQL,
+// munged. Politely, then not. Removes the records. Also after a crash of whoever started them.
+void end_everything(const Layout& layout);
+
+}  // namespace ares::acluster
