@@ -80,6 +80,12 @@ Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
   return found;
 }
 
+Result<std::vector<std::string>> cut_words(std::string_view line) {
+  Words words = cut(trim(line));
+  if (!words.closed) return fail(ErrorCode::invalid_argument, "a quote is not closed");
+  return std::move(words.words);
+}
+
 Result<std::vector<Given>> options_from_script(const OptionTable& table, std::string_view script,
                                                const std::string& name) {
   const auto lines = find_directives(script, name);

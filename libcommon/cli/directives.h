@@ -22,6 +22,9 @@ struct DirectiveLine {
 Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
                                                    const std::string& name);
 
+// One line cut into words by the same rules. invalid_argument for a quote that is not closed.
+Result<std::vector<std::string>> cut_words(std::string_view line);
+
 // The options on them, in their order.
 Result<std::vector<Given>> options_from_script(const OptionTable& table, std::string_view script,
                                                const std::string& name);

@@ -1,0 +1,100 @@
+#include <cstdio>
+#include <cstdlib>
+
+#include "actl/command.h"
+#include "actl/describe.h"
+#include "base/hostlist.h"
+#include "cli/job_ids.h"
+#include "cli/json.h"
+#include "cli/text.h"
+
+namespace ares::actl {
+
+Result<int> show_jobs(Context& context, const Words& operands) {
+  api::Request request;
+  request.mutable_list_jobs()->set_details(true);
+  for (const std::string& word : operands) {
+    const auto keys = cli::parse_job_ids(word);
+    if (!keys) return fail(keys.error());
+    cli::add_refs(request.mutable_list_jobs()->mutable_jobs(), *keys);
+  }
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  if (context.json) {
+    std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
+    return 0;
+  }
+  const Time now{Duration(response->jobs().now())};
+  for (const api::Job& job : response->jobs().jobs())
+    std::fputs(describe(job, now, context.one_line).c_str(), stdout);
+  if (response->jobs().jobs().empty() && !context.quiet) std::puts("No jobs in the system");
+  return 0;
+}
+
+Result<int> show_nodes(Context& context, const Words& operands) {
+  const std::string list = cli::join(operands, ",");
+  if (const auto names = expand_hostlist(list); !names) return fail(names.error());
+  api::Request request;
+  request.mutable_list_nodes()->set_nodes(list);
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  if (context.json) {
+    std::fputs(cli::to_json(response->nodes()).c_str(), stdout);
+    return 0;
+  }
+  for (const api::Node& node : response->nodes().nodes())
+    std::fputs(describe(node, context.one_line).c_str(), stdout);
+  return 0;
+}
+
+Result<int> show_partitions(Context& context, const Words& operands) {
+  api::Request request;
+  request.mutable_list_partitions();
+  for (const std::string& word : operands)
+    for (const std::string& name : cli::split(word, ','))
+      request.mutable_list_partitions()->add_names(name);
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  if (context.json) {
+    std::fputs(cli::to_json(response->partitions()).c_str(), stdout);
+    return 0;
+  }
+  for (const api::Partition& partition : response->partitions().partitions())
+    std::fputs(describe(partition, context.one_line).c_str(), stdout);
+  return 0;
+}
+
+Result<int> show_config(Context& context, const Words& operands) {
+  if (!operands.empty()) return fail(ErrorCode::invalid_argument, "show config takes no argument");
+  api::Request request;
+  request.mutable_show_config();
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  std::fputs(response->config().yaml().c_str(), stdout);
+  return 0;
+}
+
+Result<int> show_host_names(Context&, const Words& operands) {
+  std::string list = cli::join(operands, ",");
+  if (list.empty()) {
+    const char* of_job = std::getenv("ARES_JOB_NODELIST");
+    if (!of_job || !*of_job)
+      return fail(ErrorCode::invalid_argument,
+                  "name a host list, such as n[1-4]; ARES_JOB_NODELIST is not set");
+    list = of_job;
+  }
+  const auto names = expand_hostlist(list);
+  if (!names) return fail(names.error());
+  for (const std::string& name : *names) std::printf("%s\n", name.c_str());
+  return 0;
+}
+
+Result<int> show_host_list(Context&, const Words& operands) {
+  const auto names = expand_hostlist(cli::join(operands, ","));
+  if (!names) return fail(names.error());
+  if (names->empty()) return fail(ErrorCode::invalid_argument, "name the hosts");
+  std::printf("%s\n", compress_hostlist(*names).c_str());
+  return 0;
+}
+
+}  // namespace ares::actl
