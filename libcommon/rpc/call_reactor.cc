@@ -11,15 +11,12 @@
 namespace ares::rpc {
 namespace {
 
-// Ends its call exactly once, whoever comes first: the handler's answer, a refusal, the caller hanging
-// up, or nobody holding the responder any more.
-class Answer final : public Responder {
+// Ends its call exactly once, whoever comes first: the handler's answer, a refusal, the caller
+// hanging up, or nobody holding the responder any more.
+class Answer {
  public:
   Answer(grpc::ServerUnaryReactor* reactor, api::Sealed* out, std::string peer)
       : reactor_(reactor), out_(out), peer_(std::move(peer)) {}
-  ~Answer() override {
-    finish({grpc::StatusCode::INTERNAL, "the controller dropped the request without an answer"});
-  }
 
   // Before the handler sees it.
   void set_session(auth::Session session, std::uint64_t sequence) {
@@ -27,7 +24,7 @@ class Answer final : public Responder {
     sequence_ = sequence;
   }
 
-  void send(api::Response response) override {
+  void send(api::Response response) {
     if (response.server_version().empty()) response.set_server_version(ARES_VERSION);
     std::string payload = response.SerializeAsString();
     api::Sealed sealed;
@@ -49,8 +46,8 @@ class Answer final : public Responder {
     finish({grpc::StatusCode::UNAVAILABLE, "the controller is stopping"});
   }
   const auth::Identity& identity() const { return *session_.identity; }
-  bool abandoned() const override { return abandoned_; }
-  const std::string& peer() const override { return peer_; }
+  bool abandoned() const { return abandoned_; }
+  const std::string& peer() const { return peer_; }
 
  private:
   std::mutex mutex_;
@@ -60,6 +57,25 @@ class Answer final : public Responder {
   const std::string peer_;
   auth::Session session_;
   std::uint64_t sequence_ = 0;
+};
+
+// What the handler holds. The call itself holds the answer as well, so only this one tells when the
+// handler has let go.
+class Reply final : public Responder {
+ public:
+  explicit Reply(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+  Reply(const Reply&) = delete;
+  Reply& operator=(const Reply&) = delete;
+  ~Reply() override {
+    answer_->finish(
+        {grpc::StatusCode::INTERNAL, "the controller dropped the request without an answer"});
+  }
+  void send(api::Response response) override { answer_->send(std::move(response)); }
+  bool abandoned() const override { return answer_->abandoned(); }
+  const std::string& peer() const override { return answer_->peer(); }
+
+ private:
+  const std::shared_ptr<Answer> answer_;
 };
 
 class CallReactor final : public grpc::ServerUnaryReactor {
@@ -114,17 +130,18 @@ class CallReactor final : public grpc::ServerUnaryReactor {
 
   static void dispatch(const CallDesk& desk, const std::shared_ptr<Answer>& answer,
                        const std::string& payload) {
+    const auto reply = std::make_shared<Reply>(answer);
     api::Request request;
     if (!request.ParseFromString(payload))
-      return answer->refuse({ErrorCode::invalid_argument,
-                             "the request cannot be read: it is damaged, or a name in it is not "
-                             "UTF-8 text"});
+      return reply->refuse({ErrorCode::invalid_argument,
+                            "the request cannot be read: it is damaged, or a name in it is not "
+                            "UTF-8 text"});
     if (request.body_case() == api::Request::BODY_NOT_SET)
-      return answer->refuse({ErrorCode::invalid_argument, "the controller (" ARES_VERSION
-                                                          ") does not know this request of a "
-                                                          "client of version " +
-                                                              request.client_version()});
-    (*desk.handler)(to_principal(answer->identity()), std::move(request), answer);
+      return reply->refuse({ErrorCode::invalid_argument, "the controller (" ARES_VERSION
+                                                         ") does not know this request of a "
+                                                         "client of version " +
+                                                             request.client_version()});
+    (*desk.handler)(to_principal(answer->identity()), std::move(request), reply);
   }
 
   const CallDesk& desk_;

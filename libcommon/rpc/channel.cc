@@ -1,6 +1,7 @@
 #include "rpc/channel.h"
 
 #include <arpa/inet.h>
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
@@ -47,9 +48,11 @@ std::string last_cause(const std::string& text) {
 
 }  // namespace
 
-void quiet_grpc() {
+void quiet_libraries() {
   static const bool once = [] {
-    if (!std::getenv("GRPC_VERBOSITY")) gpr_set_log_function([](gpr_log_func_args*) {});
+    if (std::getenv("GRPC_VERBOSITY")) return true;
+    gpr_set_log_function([](gpr_log_func_args*) {});
+    google::protobuf::SetLogHandler(nullptr);
     return true;
   }();
   static_cast<void>(once);
@@ -64,7 +67,7 @@ std::string grpc_target(const Address& address) {
 }
 
 std::shared_ptr<grpc::Channel> make_channel(const Address& address, Purpose purpose) {
-  quiet_grpc();
+  quiet_libraries();
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);

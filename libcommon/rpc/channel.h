@@ -16,9 +16,9 @@
 
 namespace ares::rpc {
 
-// gRPC's own log lines go to stderr, where they would puzzle users; the errors say the same. They
-// stay if the environment sets GRPC_VERBOSITY.
-void quiet_grpc();
+// gRPC's and protobuf's own log lines go to stderr, where they would puzzle users, or let anybody
+// fill a daemon's log; the errors say the same. They stay if the environment sets GRPC_VERBOSITY.
+void quiet_libraries();
 
 enum class Purpose : std::uint8_t { calls, node_link };
 
@@ -26,7 +26,7 @@ enum class Purpose : std::uint8_t { calls, node_link };
 // whose back-off it would inherit.
 std::shared_ptr<grpc::Channel> make_channel(const Address& address, Purpose purpose);
 
-// gRPC's notation of an address, to listen on or to connect to.
+// gRPC's notation of an address to connect to.
 std::string grpc_target(const Address& address);
 
 grpc::Status to_status(const Error& error);

@@ -39,6 +39,12 @@ class Service final : public api::Ares::CallbackService {
   const AttachDesk nodes_;
 };
 
+// To listen, gRPC wants names and numbers alike without a scheme.
+std::string listen_target(const Address& address) {
+  const std::string text = to_string(address);
+  return address.kind == Address::Kind::tcp ? text.substr(text.find(':') + 1) : text;
+}
+
 std::vector<UserId> with_root_and_self(std::vector<UserId> users) {
   users.push_back(UserId(0));
   users.push_back(UserId(geteuid()));
@@ -93,7 +99,7 @@ Server::~Server() {
 
 Status Server::start() {
   State& s = *state_;
-  quiet_grpc();
+  quiet_libraries();
   std::vector<Address> wanted;
   for (const std::string& text : s.options.listen) {
     auto address = parse_address(text);
@@ -120,17 +126,18 @@ Status Server::State::listen() {
   set_arguments(builder, options);
   std::vector<int> ports(addresses.size(), 0);
   for (std::size_t i = 0; i < addresses.size(); ++i)
-    builder.AddListeningPort(grpc_target(addresses[i]), grpc::InsecureServerCredentials(),
+    builder.AddListeningPort(listen_target(addresses[i]), grpc::InsecureServerCredentials(),
                              &ports[i]);
   builder.RegisterService(service.get());
   server = builder.BuildAndStart();
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
+  for (std::size_t i = 0; i < addresses.size(); ++i)
     if (ports[i] == 0) return fail(why_not_listening(addresses[i]));
+  if (!server) return fail(ErrorCode::internal, "gRPC did not start");
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (addresses[i].kind == Address::Kind::tcp)
       addresses[i].port = static_cast<std::uint16_t>(ports[i]);
     if (auto open = open_to_all(addresses[i]); !open) return open;
   }
-  if (!server) return fail(ErrorCode::internal, "gRPC did not start");
   return {};
 }
 

@@ -1,0 +1,101 @@
+#include "auth/munge.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "unit/auth/munged.h"
+
+namespace ares::auth {
+namespace {
+
+using testing::Munged;
+
+class MungeTest : public ::testing::Test {
+ protected:
+  Munged munged;
+};
+
+TEST_F(MungeTest, TellsWhoMadeACredential) {
+  auto credential = munge_encode("hello", munged.socket());
+  ASSERT_TRUE(credential) << credential.error().message;
+  auto decoded = munge_decode(*credential, munged.socket());
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(decoded->uid, UserId(getuid()));
+  EXPECT_EQ(decoded->gid, GroupId(getgid()));
+  EXPECT_EQ(decoded->payload, "hello");
+  EXPECT_NE(decoded->host.find('.'), std::string::npos) << decoded->host;
+}
+
+TEST_F(MungeTest, CarriesBytesOfEveryKind) {
+  for (const std::string& payload : {std::string(), std::string("\0\xff\n\0", 4)}) {
+    auto decoded = munge_decode(munge_encode(payload, munged.socket()).value(), munged.socket());
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->payload, payload);
+  }
+}
+
+TEST_F(MungeTest, RefusesACredentialUsedBefore) {
+  const std::string credential = munge_encode("hello", munged.socket()).value();
+  ASSERT_TRUE(munge_decode(credential, munged.socket()));
+  auto again = munge_decode(credential, munged.socket());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::unauthenticated);
+  EXPECT_EQ(again.error().message, "credential refused: it was used before");
+}
+
+TEST_F(MungeTest, RefusesACredentialForAnotherUser) {
+  const std::string credential =
+      munge_encode("secret", munged.socket(), UserId(getuid() + 1)).value();
+  auto decoded = munge_decode(credential, munged.socket());
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().code, ErrorCode::unauthenticated);
+  EXPECT_NE(decoded.error().message.find("another user"), std::string::npos);
+}
+
+TEST_F(MungeTest, AcceptsACredentialForThisUser) {
+  const std::string credential = munge_encode("secret", munged.socket(), UserId(getuid())).value();
+  EXPECT_TRUE(munge_decode(credential, munged.socket()));
+}
+
+TEST_F(MungeTest, RefusesACredentialOfAnotherKey) {
+  Munged other;
+  auto decoded = munge_decode(munge_encode("hello", other.socket()).value(), munged.socket());
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().code, ErrorCode::unauthenticated);
+  EXPECT_NE(decoded.error().message.find("munge.key"), std::string::npos);
+}
+
+TEST_F(MungeTest, RefusesWhatIsNoCredential) {
+  const std::string good = munge_encode("hello", munged.socket()).value();
+  std::mt19937 random(1);
+  std::vector<std::string> bad = {"", "MUNGE:", "MUNGE:AwQFAAA=:", std::string(2000, 'x')};
+  for (int i = 0; i < 200; ++i) {
+    std::string damaged = good;
+    // Behind the prefix, before the final colon.
+    damaged[10 + random() % (damaged.size() - 20)] ^= static_cast<char>(1 + random() % 127);
+    bad.push_back(damaged);
+    bad.push_back(good.substr(0, random() % good.size()));
+  }
+  for (const std::string& credential : bad) {
+    auto decoded = munge_decode(credential, munged.socket());
+    ASSERT_FALSE(decoded) << credential;
+    EXPECT_EQ(decoded.error().code, ErrorCode::unauthenticated) << decoded.error().message;
+  }
+}
+
+TEST_F(MungeTest, SaysWhereMungedDoesNotAnswer) {
+  const std::string credential = munge_encode("hello", munged.socket()).value();
+  const std::string nowhere = munged.socket() + ".nowhere";
+  auto encoded = munge_encode("hello", nowhere);
+  ASSERT_FALSE(encoded);
+  EXPECT_EQ(encoded.error().code, ErrorCode::unavailable);
+  EXPECT_NE(encoded.error().message.find(nowhere), std::string::npos) << encoded.error().message;
+  auto decoded = munge_decode(credential, nowhere);
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().code, ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace ares::auth

@@ -1,0 +1,94 @@
+// A munged, and a server on a Unix socket that answers as the test says.
+// Owned by the test.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "proto/gen/api.pb.h"
+#include "proto/gen/node.pb.h"
+#include "rpc/client.h"
+#include "rpc/server.h"
+#include "unit/auth/munged.h"
+
+namespace ares::rpc {
+
+using testing::eventually;
+using namespace std::chrono_literals;
+
+class RpcTest : public ::testing::Test {
+ protected:
+  struct Seen {
+    Principal who;
+    api::Request request;
+    std::string peer;
+  };
+
+  // Answers a request by its own id, unless the test sets something else.
+  void handle(Principal who, api::Request request, std::shared_ptr<Responder> responder) {
+    const std::string id = request.request_id();
+    {
+      const std::lock_guard lock(mutex_);
+      seen_.push_back({std::move(who), request, responder->peer()});
+    }
+    if (answer) return answer(request, std::move(responder));
+    api::Response response;
+    response.mutable_acted()->set_text(id);
+    responder->send(std::move(response));
+  }
+
+  void start(AttachHandler* nodes = nullptr) {
+    server = std::make_unique<Server>(
+        server_options,
+        [this](Principal who, api::Request request, std::shared_ptr<Responder> responder) {
+          handle(std::move(who), std::move(request), std::move(responder));
+        },
+        nodes);
+    const Status started = server->start();
+    ASSERT_TRUE(started) << started.error().message;
+  }
+
+  RpcTest() {
+    server_options.listen = {socket};
+    server_options.munge_socket = munged.socket();
+    client_options.addresses = {socket};
+    client_options.munge_socket = munged.socket();
+    client_options.server_uid = UserId(getuid());
+    client_options.first_delay = 10ms;
+    client_options.max_delay = 100ms;
+  }
+
+  Client connect() { return Client::open(client_options).value(); }
+
+  std::vector<Seen> seen() {
+    const std::lock_guard lock(mutex_);
+    return seen_;
+  }
+
+  testing::Munged munged;
+  testing::TemporaryDirectory directory;
+  const std::string socket = "unix:" + directory.path() + "/s";
+  ServerOptions server_options;
+  ClientOptions client_options;
+  std::function<void(const api::Request&, std::shared_ptr<Responder>)> answer;
+  std::unique_ptr<Server> server;
+
+ private:
+  std::mutex mutex_;
+  std::vector<Seen> seen_;
+};
+
+inline api::Request ping() {
+  api::Request request;
+  request.mutable_ping();
+  return request;
+}
+
+}  // namespace ares::rpc
