@@ -26,10 +26,11 @@ ALLOWED = {
     "plugin": ["base"],
     "os": ["base"],
     "cli": ["rpc", "config"],
-    "exec/baremetal": ["plugin", "core", "os"],
-    "exec/mock": ["plugin", "core"],
+    "exec/glue": ["plugin", "core", "os"],
+    "exec/baremetal": ["exec/glue", "plugin", "core", "os"],
+    "exec/mock": ["exec/glue", "plugin", "core", "os"],
     "aresctld": ["core", "config", "store", "rpc", "plugin", "cli"],
-    "aresd": ["core", "proto", "rpc", "plugin", "os", "config", "exec/baremetal", "exec/mock"],
+    "aresd": ["core", "proto", "rpc", "plugin", "os", "config", "exec/glue", "exec/baremetal", "exec/mock"],
     "aresstepd": ["core", "os", "exec/baremetal"],
     "asub": ["cli"],
     "aqueue": ["cli"],
@@ -42,7 +43,7 @@ ALLOWED = {
 
 PURE = ["model", "core"]
 # aresstepd is here because it must start in a millisecond, the others because they serve it or the core.
-NO_BIG_LIBRARIES = ["base", "model", "core", "config", "auth", "plugin", "os", "exec/baremetal", "exec/mock", "aresstepd"]
+NO_BIG_LIBRARIES = ["base", "model", "core", "config", "auth", "plugin", "os", "exec/glue", "exec/baremetal", "exec/mock", "aresstepd"]
 
 CLOCKS = "time is an argument here"
 THREADS = "pure code has no threads"

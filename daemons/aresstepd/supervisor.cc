@@ -30,7 +30,7 @@ node::Moment now() {
 class Supervisor::Tree final : public node::ProcessTree {
  public:
   Tree(os::TaskTree::Body body, bool isolate, std::optional<os::Cgroup> cgroup)
-      : cgroup_(cgroup ? cgroup->directory() : ""),
+      : cgroup_(cgroup ? cgroup->directories() : ""),
         tree_(std::move(body), isolate, std::move(cgroup)) {}
 
   Result<node::TaskRecord> spawn_gated() override {

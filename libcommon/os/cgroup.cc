@@ -134,6 +134,14 @@ Cgroup::~Cgroup() {
     if (!directory.empty()) ::rmdir(directory.c_str());
 }
 
+std::string Cgroup::directories() const {
+  std::string result = unified_;
+  for (const std::string& directory : {memory_, freezer_})
+    if (!directory.empty() && directory != unified_)
+      result += (result.empty() ? "" : ":") + directory;
+  return result;
+}
+
 Status Cgroup::attach(pid_t pid) {
   std::string last;
   for (const std::string& directory : {unified_, memory_, freezer_}) {

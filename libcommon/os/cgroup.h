@@ -32,7 +32,7 @@ class Cgroup {
   bool kill();  // everything in it, at once; false where the kernel has no such command
   bool ran_out_of_memory() const;
   bool limits_memory() const { return limits_memory_; }
-  std::string directory() const { return unified_.empty() ? memory_ : unified_; }
+  std::string directories() const;  // separated by ':', for the record of the task
 
  private:
   Cgroup() = default;

@@ -95,6 +95,9 @@ typedef struct ares_exec_plugin {
   size_t size; /* sizeof of the plugin's struct */
   const char* name;
 
+  /* Whether a job whose lease ran out certainly stops on this machine, whatever dies. Asked before open(), before any thread. */
+  int32_t (*can_freeze)(void);
+
   /* NULL and a text in `error` when this node cannot be served. */
   void* (*open)(const ares_exec_host* host, char* error, size_t error_size);
   void (*close)(void* self);

@@ -1,0 +1,114 @@
+#include "aresd/hosted_node.h"
+
+#include <unistd.h>
+
+#include "core/node/memory_spool.h"
+#include "exec/baremetal/file_spool.h"
+#include "os/users.h"
+
+namespace ares::aresd {
+namespace {
+
+std::string_view name_of(AttemptPhase phase) {
+  switch (phase) {
+    case AttemptPhase::accepted: return "accepted";
+    case AttemptPhase::ready: return "ready";
+    case AttemptPhase::running: return "running";
+    case AttemptPhase::done: return "done";
+    case AttemptPhase::never_ran: return "never ran";
+    case AttemptPhase::lost: return "lost";
+  }
+  return "unknown";
+}
+
+std::string describe(const AttemptReport& report) {
+  std::string text =
+      node::directory_name(report.attempt) + " " + std::string(name_of(report.phase));
+  if (report.phase == AttemptPhase::done) {
+    text += ", exit code " + std::to_string(report.exit.code);
+    if (report.exit.signal != 0) text += ", signal " + std::to_string(report.exit.signal);
+    if (report.exit.timed_out) text += ", time limit";
+    if (report.exit.out_of_memory) text += ", out of memory";
+  }
+  if (!report.detail.empty()) text += ": " + report.detail;
+  return text;
+}
+
+}  // namespace
+
+class HostedNode::MachineUsers final : public node::Users {
+ public:
+  // Where nothing is executed nobody's account is needed.
+  explicit MachineUsers(bool pretended) : pretended_(pretended) {}
+
+  Result<node::UserIdentity> find(UserId uid, GroupId gid) override {
+    if (pretended_) return node::UserIdentity{{}, gid, {}, {}, {}};
+    if (::geteuid() != 0 && ::geteuid() != uid.value())
+      return fail(ErrorCode::permission_denied, "aresd runs as uid " + std::to_string(::geteuid()) +
+                                                    " and cannot run jobs of uid " +
+                                                    std::to_string(uid.value()));
+    Result<os::User> user = os::find_user(uid);
+    if (!user) return fail(user.error());
+    Result<std::vector<GroupId>> groups = os::groups_of(*user, gid);
+    if (!groups) return fail(groups.error());
+    return node::UserIdentity{user->name, gid, std::move(*groups), user->home, user->shell};
+  }
+
+ private:
+  bool pretended_;
+};
+
+HostedNode::HostedNode(Send send, Log log) : send_(std::move(send)), log_(std::move(log)) {}
+
+HostedNode::~HostedNode() = default;
+
+Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send send, Log log,
+                                                     node::Moment now) {
+  std::unique_ptr<HostedNode> self(new HostedNode(std::move(send), std::move(log)));
+  const bool pretended = setup.spool.empty();
+  if (pretended) {
+    self->spool_ = std::make_unique<node::MemorySpool>();
+  } else {
+    Result<std::unique_ptr<exec::FileSpool>> spool = exec::FileSpool::open(setup.spool);
+    if (!spool) return fail(spool.error());
+    self->spool_ = std::move(*spool);
+  }
+  self->users_ = std::make_unique<MachineUsers>(pretended);
+  node::Uplink& uplink = *self;
+  exec::PluginSetup plugin_setup{setup.agent.name, setup.spool, setup.agent.boot_id,
+                                 std::move(setup.plugin_options)};
+  self->agent_ = std::make_unique<node::NodeAgent>(std::move(setup.agent), *self->spool_,
+                                                   *self->users_, uplink);
+  Result<std::unique_ptr<exec::PluginExecutor>> executor =
+      exec::PluginExecutor::open(*setup.plugin, std::move(plugin_setup), *self->spool_, *self);
+  if (!executor) return fail(executor.error());
+  self->executor_ = std::move(*executor);
+  if (Status recovered = self->agent_->recover(*self->executor_, now); !recovered)
+    return fail(recovered.error());
+  return self;
+}
+
+void HostedNode::attempt_changed(const AttemptReport& report, node::Moment now) {
+  log_(describe(report));
+  agent_->attempt_changed(report, now);
+}
+
+void HostedNode::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
+                               const std::string& cause, node::Moment now) {
+  log_(node::directory_name(key) + " could not be started: " + cause);
+  agent_->launch_failed(key, fence, node_fault, cause, now);
+}
+
+std::optional<BootTime> HostedNode::next_deadline() const {
+  const std::optional<BootTime> a = agent_->next_deadline();
+  const std::optional<BootTime> b = executor_->next_deadline();
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+void HostedNode::dispatch(node::Moment now) {
+  executor_->dispatch(now);
+  agent_->tick(now);
+}
+
+}  // namespace ares::aresd

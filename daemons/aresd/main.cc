@@ -1,0 +1,248 @@
+// aresd: the node daemon. Builds the nodes, wires them to the controller, runs until told to stop. Jobs outlive it.
+#include <getopt.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "aresd/inventory.h"
+#include "aresd/node_host.h"
+#include "base/hostlist.h"
+#include "config/config.h"
+#include "core/node/text_fields.h"
+#include "exec/baremetal/baremetal.h"
+#include "exec/mock/mock.h"
+#include "os/clock.h"
+#include "plugin/loader.h"
+#include "proto/convert_node.h"
+#include "proto/gen/node.pb.h"
+#include "rpc/node_link.h"
+
+namespace {
+
+using ares::ErrorCode;
+using ares::fail;
+using ares::Result;
+using ares::Status;
+
+struct Arguments {
+  std::string config;
+  std::string nodes;
+};
+
+Result<Arguments> parse_arguments(int argc, char** argv) {
+  constexpr option kOptions[] = {{"config", required_argument, nullptr, 'c'},
+                                 {"node", required_argument, nullptr, 'n'},
+                                 {"help", no_argument, nullptr, 'h'},
+                                 {"version", no_argument, nullptr, 'V'},
+                                 {nullptr, 0, nullptr, 0}};
+  Arguments arguments;
+  for (int c; (c = ::getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
+    switch (c) {
+      case 'c': arguments.config = optarg; break;
+      case 'n': arguments.nodes = optarg; break;
+      case 'h':
+        std::puts(
+            "usage: aresd [--config FILE] [--node NAMES]\n"
+            "The node daemon of Ares. NAMES defaults to this machine's name; several, as "
+            "n[1-1000],\n"
+            "only where ares.yaml says `exec: mock`. See aresd(8).");
+        std::exit(0);
+      case 'V': std::puts("aresd " ARES_VERSION); std::exit(0);
+      default: return fail(ErrorCode::invalid_argument, "see aresd --help");
+    }
+  }
+  if (optind < argc)
+    return fail(ErrorCode::invalid_argument, std::string("unexpected argument ") + argv[optind]);
+  if (arguments.nodes.empty()) {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    arguments.nodes = std::string(host).substr(0, std::string_view(host).find('.'));
+  }
+  return arguments;
+}
+
+Status start_log(const ares::config::LogConfig& log) {
+  try {
+    if (log.file.empty())
+      spdlog::set_default_logger(spdlog::stderr_logger_mt("aresd"));
+    else
+      spdlog::set_default_logger(spdlog::basic_logger_mt("aresd", log.file));
+  } catch (const spdlog::spdlog_ex& e) {
+    return fail(ErrorCode::invalid_argument, std::string("log: ") + e.what());
+  }
+  spdlog::set_level(spdlog::level::from_str(log.level));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %v");
+  spdlog::flush_on(spdlog::level::info);
+  return {};
+}
+
+// The plugin that ares.yaml names, and what it is to be told.
+struct Plugin {
+  std::optional<ares::plugin::LoadedExecPlugin> loaded;
+  const ares_exec_plugin* table = nullptr;
+  std::string options;
+  bool in_memory = false;
+};
+
+Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
+  Plugin plugin;
+  ares::node::FieldWriter options;
+  if (node.exec == "baremetal") {
+    plugin.table = ares::exec::baremetal_plugin();
+    std::string stepd = node.stepd;
+    if (stepd.empty())
+      stepd = std::filesystem::read_symlink("/proc/self/exe").replace_filename("aresstepd");
+    options.put("stepd", stepd);
+  } else if (node.exec == "mock") {
+    plugin.table = ares::exec::mock_plugin();
+    plugin.in_memory = true;
+    options.put("start_delay_ms", node.mock.start_delay.count())
+        .put("run_time_ms", node.mock.run_time.count())
+        .put("fail_percent", static_cast<int>(node.mock.fail_rate * 100));
+  } else {
+    auto loaded = ares::plugin::load_exec_plugin(node.exec);
+    if (!loaded) return fail(loaded.error());
+    plugin.table = loaded->plugin;
+    plugin.loaded = std::move(*loaded);
+  }
+  plugin.options = options.take();
+  return plugin;
+}
+
+const ares::config::ConfiguredNode* find_node(const ares::config::Config& config,
+                                              const std::string& name) {
+  for (const auto& node : config.nodes)
+    if (node.name == name) return &node;
+  return nullptr;
+}
+
+// Every name of the list as a node of the host, sending by way of `link`, which does not exist yet.
+Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
+                 const ares::config::Config& config, const Plugin& plugin,
+                 const std::unique_ptr<ares::rpc::NodeLink>& link) {
+  const ares::Inventory machine = ares::aresd::machine_inventory();
+  const bool can_freeze = plugin.table->can_freeze() != 0;
+  Result<std::string> boot_id = ares::os::boot_id();
+  if (!boot_id) return fail(boot_id.error());
+  for (const std::string& name : names) {
+    const ares::config::ConfiguredNode* configured = find_node(config, name);
+    if (!configured)
+      return fail(ErrorCode::not_found,
+                  config.path + " has no node " + name + "; add it under `nodes`");
+    Result<ares::Inventory> inventory = ares::aresd::node_inventory(*configured, machine);
+    if (!inventory) return fail(inventory.error());
+    Result<std::string> uuid = ares::os::fresh_uuid();
+    if (!uuid) return fail(uuid.error());
+    ares::aresd::HostedNodeSetup setup;
+    setup.agent = {name, *inventory, can_freeze, ARES_VERSION, *boot_id, *uuid};
+    setup.plugin = plugin.table;
+    setup.plugin_options = plugin.options;
+    if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
+    auto node = ares::aresd::HostedNode::open(
+        std::move(setup),
+        [&link](const ares::FromNode& message) {
+          ares::api::NodeUp up;
+          ares::proto::to_api(message, &up);
+          link->send(std::move(up));
+        },
+        [name](const std::string& text) { spdlog::debug("{}: attempt {}", name, text); },
+        {ares::os::wall_now(), ares::os::boot_now()});
+    if (!node) return fail(node.error().code, "node " + name + ": " + node.error().message);
+    host.add(name, std::move(*node));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Config& config,
+                                                       ares::aresd::NodeHost& host) {
+  ares::rpc::NodeLinkOptions options;
+  options.addresses = config.controller.connect.empty()
+                          ? std::vector<std::string>{config.controller.listen.front()}
+                          : config.controller.connect;
+  options.munge_socket = config.auth.munge_socket;
+  options.server_uid = config.controller.uid;
+  return ares::rpc::NodeLink::open(
+      options,
+      [&host](const ares::api::NodeDown& down) {
+        Result<ares::ToNode> message = ares::proto::from_api(down);
+        if (message)
+          host.put(std::move(*message));
+        else
+          spdlog::warn("message from the controller ignored: {}", message.error().message);
+      },
+      [&host](bool connected, const std::string& why) {
+        if (connected)
+          spdlog::info("connected to the controller");
+        else
+          spdlog::warn("no connection to the controller: {}", why);
+        if (connected)
+          host.put(ares::aresd::NodeHost::Connected{});
+        else
+          host.put(ares::aresd::NodeHost::Disconnected{});
+      });
+}
+
+Status run(const Arguments& arguments) {
+  Result<ares::config::Config> config =
+      ares::config::load(ares::config::default_path(arguments.config));
+  if (!config) return fail(config.error());
+  if (Status logging = start_log(config->log); !logging) return logging;
+  Result<std::vector<std::string>> names = ares::expand_hostlist(arguments.nodes);
+  if (!names) return fail(names.error());
+  Result<Plugin> plugin = choose_plugin(config->node);
+  if (!plugin) return fail(plugin.error());
+  if (names->size() != 1 && !plugin->in_memory)
+    return fail(ErrorCode::invalid_argument,
+                "one aresd serves one node unless ares.yaml says `exec: mock`; start one for each "
+                "of " +
+                    arguments.nodes);
+
+  // Before any thread: all of them inherit it, and one waits for these signals.
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&handled, signal);
+  ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+
+  Result<std::unique_ptr<ares::aresd::NodeHost>> host = ares::aresd::NodeHost::make();
+  if (!host) return fail(host.error());
+  (*host)->on_refused([](const std::string& node, const std::string& why) {
+    spdlog::error("the controller does not take node {}: {}", node, why);
+  });
+  std::unique_ptr<ares::rpc::NodeLink> link;
+  if (Status added = add_nodes(**host, *names, *config, *plugin, link); !added) return added;
+  Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host);
+  if (!opened) return fail(opened.error());
+  link = std::move(*opened);
+  spdlog::info("aresd {} serves {} by {}", ARES_VERSION, ares::compress_hostlist(*names),
+               plugin->table->name);
+
+  std::jthread signals([&handled, &host] {
+    int signal = 0;
+    while (::sigwait(&handled, &signal) != 0 || signal == SIGHUP) {
+    }
+    (*host)->stop();
+  });
+  (*host)->run();
+  spdlog::info("aresd stops; jobs run on");
+  link.reset();  // no callback reaches the host after this
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Result<Arguments> arguments = parse_arguments(argc, argv);
+  Status status = arguments ? run(*arguments) : fail(arguments.error());
+  if (status) return 0;
+  std::fprintf(stderr, "aresd: %s\n", status.error().message.c_str());
+  return 1;
+}

@@ -1,0 +1,68 @@
+// NodeHost: the one thread on which all nodes of this aresd live. Messages from the link's threads reach it through a queue.
+// Owned by main(); run() is the thread, the other functions say who may call them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "aresd/hosted_node.h"
+#include "os/fd.h"
+
+namespace ares::aresd {
+
+class NodeHost {
+ public:
+  struct Connected {};
+  struct Disconnected {};
+  using Input = std::variant<Connected, Disconnected, ToNode>;
+
+  static Result<std::unique_ptr<NodeHost>> make();
+
+  // Before run(). `name` is the node's.
+  void add(const std::string& name, std::unique_ptr<HostedNode> node);
+
+  void put(Input input);  // any thread, never waits
+  void stop();            // any thread or signal handler: run() returns; jobs run on
+
+  void run();
+
+  // Called on the host's thread when the controller does not want a node, once for each reason.
+  void on_refused(std::function<void(const std::string& node, const std::string& why)> callback) {
+    on_refused_ = std::move(callback);
+  }
+
+ private:
+  struct Place {
+    std::string name;
+    std::unique_ptr<HostedNode> node;
+    std::optional<BootTime> scheduled;
+    std::string refused;
+  };
+
+  NodeHost() = default;
+  void take_inputs();
+  void handle(std::size_t index, const Input& input);
+  void settle(std::size_t index);  // after anything happened to the node
+  void dispatch_due();
+  void set_timer();
+
+  std::vector<Place> places_;
+  std::unordered_map<std::string, std::size_t> by_name_;
+  std::set<std::pair<BootTime, std::size_t>> due_;
+  os::Fd poll_, wakeup_, timer_;
+  std::function<void(const std::string&, const std::string&)> on_refused_;
+
+  std::mutex mutex_;
+  std::vector<Input> inputs_;  // guarded by mutex_
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace ares::aresd

@@ -1,0 +1,62 @@
+#include "os/sweep.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+
+#include "os/fd.h"
+#include "os/file.h"
+
+namespace ares::os {
+namespace {
+
+constexpr int kPasses = 100;  // each finds what was forked during the one before
+
+bool contains_item(const std::string& environment, const std::string& item) {
+  for (std::size_t at = 0; (at = environment.find(item, at)) != std::string::npos; ++at) {
+    const std::size_t end = at + item.size();
+    if ((at == 0 || environment[at - 1] == '\0') &&
+        (end == environment.size() || environment[end] == '\0'))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void kill_marked(const std::string& variable) {
+  for (int pass = 0; pass < kPasses; ++pass) {
+    bool found = false;
+    Result<std::vector<std::string>> entries = list_directory("/proc");
+    if (!entries) return;
+    for (const std::string& entry : *entries) {
+      const pid_t pid = std::atoi(entry.c_str());
+      if (pid <= 1) continue;
+      // A zombie's environment is empty, so what was killed is not found again.
+      Result<std::string> environment = read_file("/proc/" + entry + "/environ");
+      if (!environment || !contains_item(*environment, variable)) continue;
+      found = ::kill(pid, SIGKILL) == 0 || found;
+    }
+    if (!found) return;
+  }
+}
+
+void remove_groups(const std::string& directories) {
+  std::istringstream items(directories);
+  for (std::string directory; std::getline(items, directory, ':');) {
+    if (directory.empty()) continue;
+    if (Fd kill(::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC)); kill)
+      (void)!::write(kill.get(), "1", 1);
+    // What was killed needs a moment to be gone; a group that stays is empty and harmless.
+    constexpr int kTries = 50;
+    constexpr useconds_t kPause = 2000;
+    for (int i = 0; i < kTries && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++i)
+      ::usleep(kPause);
+  }
+}
+
+}  // namespace ares::os

@@ -1,0 +1,78 @@
+#include "exec/baremetal/baremetal.h"
+
+#include "core/node/text_fields.h"
+#include "exec/baremetal/step_channels.h"
+#include "exec/glue/backend.h"
+#include "os/task_tree.h"
+
+namespace ares::exec {
+namespace {
+
+class Baremetal final : public Backend {
+ public:
+  Baremetal(std::unique_ptr<FileSpool> spool, std::unique_ptr<StepChannels> channels,
+            node::ExecutorEvents& events, std::string boot_id)
+      : spool_(std::move(spool)),
+        channels_(std::move(channels)),
+        supervisors_(*spool_, *channels_, events, std::move(boot_id)) {}
+
+  Status launch(const node::StepSpec& spec, node::Moment now) override {
+    return supervisors_.launch(spec, now);
+  }
+  void go(const Go& go, std::optional<BootTime> lease_until, node::Moment now) override {
+    supervisors_.go(go, lease_until, now);
+  }
+  void kill(const Kill& kill, node::Moment now) override { supervisors_.kill(kill, now); }
+  void signal(const Signal& signal, node::Moment now) override { supervisors_.signal(signal, now); }
+  void set_limit(const SetLimit& limit, node::Moment now) override {
+    supervisors_.set_limit(limit, now);
+  }
+  void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override {
+    supervisors_.renew_lease(key, until, now);
+  }
+  void release(const AttemptKey& key, node::Moment now) override { supervisors_.release(key, now); }
+  std::vector<AttemptReport> list(node::Moment now) override { return supervisors_.list(now); }
+
+  int event_fd() const override { return channels_->event_fd(); }
+  std::optional<BootTime> next_deadline() const override { return supervisors_.next_deadline(); }
+  void dispatch(node::Moment now) override {
+    channels_->dispatch(supervisors_, now);
+    supervisors_.tick(now);
+  }
+
+ private:
+  std::unique_ptr<FileSpool> spool_;
+  std::unique_ptr<StepChannels> channels_;
+  node::Supervisors supervisors_;
+};
+
+Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& events,
+                                      const LaunchTexts&) {
+  node::FieldReader options("options", host.options);
+  std::unique_ptr<FileSpool> spool = FileSpool::share(host.spool);
+  Result<std::unique_ptr<StepChannels>> channels =
+      StepChannels::make(options.text_or_empty("stepd"), *spool);
+  if (!channels) return fail(channels.error());
+  return std::make_unique<Baremetal>(std::move(spool), std::move(*channels), events,
+                                     std::move(host.boot_id));
+}
+
+void* open(const ares_exec_host* host, char* error, std::size_t error_size) {
+  return open_backend(host, error, error_size, make);
+}
+
+}  // namespace
+
+const ares_exec_plugin* baremetal_plugin() {
+  static const ares_exec_plugin table = backend_table(
+      "baremetal", [] { return static_cast<std::int32_t>(os::can_isolate_processes()); }, open);
+  return &table;
+}
+
+}  // namespace ares::exec
+
+#ifdef ARES_PLUGIN_MODULE
+extern "C" const ares_exec_plugin* ARES_EXEC_ENTRY(void) {
+  return ares::exec::baremetal_plugin();
+}
+#endif

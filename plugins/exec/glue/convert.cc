@@ -1,0 +1,56 @@
+#include "exec/glue/convert.h"
+
+namespace ares::exec {
+
+static_assert(static_cast<int>(AttemptPhase::accepted) == ARES_EXEC_ACCEPTED &&
+              static_cast<int>(AttemptPhase::ready) == ARES_EXEC_READY &&
+              static_cast<int>(AttemptPhase::running) == ARES_EXEC_RUNNING &&
+              static_cast<int>(AttemptPhase::done) == ARES_EXEC_DONE &&
+              static_cast<int>(AttemptPhase::never_ran) == ARES_EXEC_NEVER_RAN &&
+              static_cast<int>(AttemptPhase::lost) == ARES_EXEC_LOST);
+static_assert(TaskIndex::kNone == ARES_EXEC_NO_TASK);
+
+ares_exec_key to_abi(const AttemptKey& key) {
+  return {key.job.job.value(), key.job.task.value, key.attempt.value()};
+}
+
+AttemptKey from_abi(const ares_exec_key& key) {
+  return {{JobId(key.job), TaskIndex{key.task}}, AttemptNo(key.attempt)};
+}
+
+ares_exec_report to_abi(const AttemptReport& report) {
+  ares_exec_report out{};
+  out.key = to_abi(report.attempt);
+  out.fence = report.fence.value();
+  out.phase = static_cast<std::int32_t>(report.phase);
+  out.exit_code = report.exit.code;
+  out.exit_signal = report.exit.signal;
+  out.out_of_memory = report.exit.out_of_memory;
+  out.timed_out = report.exit.timed_out;
+  out.ran_since_us = to_abi(report.ran_since);
+  out.ended_at_us = to_abi(report.ended_at);
+  out.user_cpu_us = report.usage.user_cpu.count();
+  out.system_cpu_us = report.usage.system_cpu.count();
+  out.max_rss = report.usage.max_rss.value();
+  out.detail = to_abi(std::string_view(report.detail));
+  return out;
+}
+
+AttemptReport from_abi(const ares_exec_report& report) {
+  AttemptReport out;
+  out.attempt = from_abi(report.key);
+  out.fence = Fence(report.fence);
+  // A plugin is trusted to run jobs, so a phase it invents can only be a bug of its own: the safe reading is "may have run".
+  out.phase = report.phase >= ARES_EXEC_ACCEPTED && report.phase <= ARES_EXEC_LOST
+                  ? static_cast<AttemptPhase>(report.phase)
+                  : AttemptPhase::lost;
+  out.exit = {report.exit_code, report.exit_signal, report.out_of_memory != 0,
+              report.timed_out != 0};
+  out.ran_since = time_from_abi<Time>(report.ran_since_us);
+  out.ended_at = time_from_abi<Time>(report.ended_at_us);
+  out.usage = {Duration(report.user_cpu_us), Duration(report.system_cpu_us), Bytes(report.max_rss)};
+  out.detail = std::string(from_abi(report.detail));
+  return out;
+}
+
+}  // namespace ares::exec

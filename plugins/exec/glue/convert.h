@@ -1,0 +1,38 @@
+// Keys, times and reports between the model and the exec ABI.
+// Pure functions; any thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "model/node_message.h"
+#include "plugin/exec_abi.h"
+
+namespace ares::exec {
+
+ares_exec_key to_abi(const AttemptKey& key);
+AttemptKey from_abi(const ares_exec_key& key);
+
+inline ares_exec_text to_abi(std::string_view text) {
+  return {text.data(), text.size()};
+}
+inline std::string_view from_abi(const ares_exec_text& text) {
+  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
+}
+
+template <class Point>
+std::int64_t to_abi(const std::optional<Point>& time) {
+  return time ? time->time_since_epoch().count() : ARES_EXEC_NONE;
+}
+template <class Point>
+std::optional<Point> time_from_abi(std::int64_t us) {
+  return us == ARES_EXEC_NONE ? std::nullopt : std::optional<Point>(Point(Duration(us)));
+}
+
+// Points into `report`.
+ares_exec_report to_abi(const AttemptReport& report);
+AttemptReport from_abi(const ares_exec_report& report);
+
+}  // namespace ares::exec

@@ -1,0 +1,127 @@
+#include "exec/glue/plugin_executor.h"
+
+#include "exec/glue/convert.h"
+
+namespace ares::exec {
+namespace {
+
+constexpr std::size_t kErrorSize = 512;
+
+std::string read_or_empty(const node::AttemptDir* dir, node::Record record) {
+  if (!dir) return {};
+  Result<std::string> text = dir->read(record);
+  return text ? std::move(*text) : std::string();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PluginExecutor>> PluginExecutor::open(const ares_exec_plugin& plugin,
+                                                             PluginSetup setup, node::Spool& spool,
+                                                             node::ExecutorEvents& events) {
+  std::unique_ptr<PluginExecutor> self(new PluginExecutor(plugin, std::move(setup), spool, events));
+  ares_exec_host& host = self->host_;
+  host.size = sizeof host;
+  host.context = self.get();
+  host.changed = [](void* context, const ares_exec_report* report) {
+    auto* executor = static_cast<PluginExecutor*>(context);
+    if (executor->collecting_)
+      executor->collecting_->push_back(from_abi(*report));
+    else
+      executor->events_.attempt_changed(from_abi(*report), executor->now_);
+  };
+  host.launch_failed = [](void* context, ares_exec_key key, uint64_t fence, int32_t result,
+                          ares_exec_text cause) {
+    auto* executor = static_cast<PluginExecutor*>(context);
+    executor->events_.launch_failed(from_abi(key), Fence(fence), result != ARES_EXEC_JOB_FAULT,
+                                    std::string(from_abi(cause)), executor->now_);
+  };
+  host.node = to_abi(std::string_view(self->setup_.node));
+  host.spool = to_abi(std::string_view(self->setup_.spool));
+  host.boot_id = to_abi(std::string_view(self->setup_.boot_id));
+  host.options = to_abi(std::string_view(self->setup_.options));
+  char error[kErrorSize] = "";
+  self->self_ = plugin.open(&host, error, sizeof error);
+  if (!self->self_)
+    return fail(ErrorCode::failed_precondition,
+                std::string("exec plugin ") + plugin.name + ": " + error);
+  return self;
+}
+
+PluginExecutor::~PluginExecutor() {
+  if (self_) plugin_.close(self_);
+}
+
+Status PluginExecutor::launch(const node::StepSpec& spec, node::Moment now) {
+  now_ = now;
+  const std::unique_ptr<node::AttemptDir> dir = spool_.open(spec.launch.attempt);
+  const std::string text = encode(spec);
+  const std::string script = read_or_empty(dir.get(), node::Record::script);
+  const std::string environment = read_or_empty(dir.get(), node::Record::environment);
+  ares_exec_launch launch{};
+  launch.key = to_abi(spec.launch.attempt);
+  launch.fence = spec.launch.fence.value();
+  launch.spec = to_abi(std::string_view(text));
+  launch.script = to_abi(std::string_view(script));
+  launch.environment = to_abi(std::string_view(environment));
+  char error[kErrorSize] = "";
+  const int32_t result = plugin_.launch(self_, &launch, error, sizeof error);
+  if (result == ARES_EXEC_OK) return {};
+  return fail(result == ARES_EXEC_JOB_FAULT ? ErrorCode::invalid_argument : ErrorCode::unavailable,
+              error);
+}
+
+void PluginExecutor::go(const Go& go, std::optional<BootTime> lease_until, node::Moment now) {
+  now_ = now;
+  plugin_.go(self_, to_abi(go.attempt), go.fence.value(), to_abi(lease_until));
+}
+
+void PluginExecutor::kill(const Kill& kill, node::Moment now) {
+  now_ = now;
+  plugin_.kill(self_, to_abi(kill.attempt), kill.fence.value(), kill.immediately);
+}
+
+void PluginExecutor::signal(const Signal& signal, node::Moment now) {
+  now_ = now;
+  plugin_.signal(self_, to_abi(signal.attempt), signal.fence.value(), signal.lsn.value(),
+                 signal.signal, signal.batch_only);
+}
+
+void PluginExecutor::set_limit(const SetLimit& limit, node::Moment now) {
+  now_ = now;
+  plugin_.set_limit(self_, to_abi(limit.attempt), limit.fence.value(), limit.lsn.value(),
+                    limit.time_limit ? limit.time_limit->count() : ARES_EXEC_NONE);
+}
+
+void PluginExecutor::renew_lease(const AttemptKey& key, BootTime until, node::Moment now) {
+  now_ = now;
+  plugin_.renew_lease(self_, to_abi(key), until.time_since_epoch().count());
+}
+
+void PluginExecutor::release(const AttemptKey& key, node::Moment now) {
+  now_ = now;
+  plugin_.release(self_, to_abi(key));
+}
+
+std::vector<AttemptReport> PluginExecutor::list(node::Moment now) {
+  now_ = now;
+  std::vector<AttemptReport> reports;
+  collecting_ = &reports;
+  plugin_.list(self_);
+  collecting_ = nullptr;
+  return reports;
+}
+
+int PluginExecutor::event_fd() const {
+  return plugin_.event_fd(self_);
+}
+
+std::optional<BootTime> PluginExecutor::next_deadline() const {
+  return time_from_abi<BootTime>(plugin_.next_deadline_us(self_));
+}
+
+void PluginExecutor::dispatch(node::Moment now) {
+  now_ = now;
+  plugin_.dispatch(self_);
+}
+
+}  // namespace ares::exec

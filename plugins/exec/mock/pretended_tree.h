@@ -1,0 +1,43 @@
+// PretendedTree: the processes of an attempt that only exist as a time at which they end.
+// Owned by the mock backend, one per attempt; one thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/node/moment.h"
+#include "core/node/step.h"
+
+namespace ares::exec {
+
+class PretendedTree final : public node::ProcessTree {
+ public:
+  PretendedTree(Duration run_time, int exit_code) : left_(run_time), exit_code_(exit_code) {}
+
+  Result<node::TaskRecord> spawn_gated() override { return node::TaskRecord{}; }
+  void open_gate() override;
+  void signal(std::int32_t signal, bool batch_only) override;
+  bool freeze() override;
+  void thaw() override;
+  void kill_all() override;
+
+  void set_now(BootTime now) { now_ = now; }
+  std::optional<BootTime> due() const;  // when announce() has something to say
+  void announce(node::StepMachine& machine, node::Moment now);
+
+ private:
+  void end(int code, int signal);
+
+  BootTime now_{};
+  Duration left_;
+  int exit_code_;
+  std::optional<BootTime> runs_until_;
+  std::optional<ExitStatus> ended_;  // and not yet announced
+  bool announced_ = false;
+  bool killed_ = false;
+};
+
+// Seconds of the first `sleep N` at the start of a line of the script; none if there is no such line.
+std::optional<Duration> first_sleep(std::string_view script);
+
+}  // namespace ares::exec
