@@ -161,6 +161,7 @@ Status Controller::run() {
   waits.start();
   scheduler.start();
 
+  Identity identity;
   Ingress ingress(
       {engine, views, nodes, waits, pool, config,
        [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
