@@ -1,0 +1,248 @@
+// Values of the model with every field set at random, for conversions to be tried on.
+// Owned by the test; one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+#include "model/node_message.h"
+
+namespace ares::testing {
+
+class RandomWire {
+ public:
+  explicit RandomWire(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t number(std::uint64_t below = ~0ull) { return random_() % below; }
+  bool flag() { return number(2) == 1; }
+  std::uint32_t u32() { return static_cast<std::uint32_t>(random_()); }
+  std::uint32_t count() { return static_cast<std::uint32_t>(number(1000)); }
+  std::int32_t i32() { return static_cast<std::int32_t>(random_()); }
+  Bytes bytes() { return Bytes(static_cast<std::int64_t>(number(1ull << 50))); }
+  Seconds seconds() { return Seconds(static_cast<std::int64_t>(number(1ull << 32))); }
+  Time time() { return Time(Duration(1 + static_cast<std::int64_t>(number(1ull << 51)))); }
+
+  std::string word() {
+    std::string text;
+    for (std::uint64_t n = 1 + number(20); n > 0; --n)
+      text += static_cast<char>('!' + number('~' - '!'));
+    return text;
+  }
+  // Anything a path may hold, UTF-8 or not.
+  std::string path() {
+    std::string text = "/";
+    for (std::uint64_t n = number(40); n > 0; --n) {
+      const char c = static_cast<char>(0x20 + number(0xe0));
+      text += c == 0x7f ? 'x' : c;
+    }
+    return text;
+  }
+  std::string argument() {
+    std::string text;
+    for (std::uint64_t n = number(30); n > 0; --n) text += static_cast<char>(1 + number(255));
+    return text;
+  }
+  BlobId digest() {
+    BlobId id;
+    for (auto& byte : id) byte = static_cast<std::uint8_t>(random_());
+    return id;
+  }
+  template <class Make>
+  auto list(Make make, std::uint64_t most = 4) {
+    std::vector<decltype(make())> all;
+    for (std::uint64_t n = number(most + 1); n > 0; --n) all.push_back(make());
+    return all;
+  }
+  template <class Make>
+  auto maybe(Make make) {
+    std::optional<decltype(make())> value;
+    if (flag()) value = make();
+    return value;
+  }
+  std::vector<std::string> words() {
+    return list([this] { return word(); });
+  }
+
+  JobKey job_key() {
+    return {JobId(1 + number(1ull << 60)),
+            flag() ? TaskIndex{} : TaskIndex{static_cast<std::uint32_t>(number(1 << 20))}};
+  }
+  AttemptKey attempt_key() { return {job_key(), AttemptNo(1 + count())}; }
+  Fence fence() { return Fence(1 + number(1ull << 60)); }
+
+  GpuRequest gpu_request() { return {flag() ? "" : word(), count()}; }
+  Dependency dependency() { return {static_cast<DependencyKind>(number(4)), job_key()}; }
+  IntervalSet tasks() {
+    IntervalSet set;
+    for (std::uint64_t n = 1 + number(6); n > 0; --n) {
+      const std::uint32_t first = count();
+      set.insert(first, first + static_cast<std::uint32_t>(number(50)));
+    }
+    return set;
+  }
+
+  JobSpec job_spec() {
+    JobSpec s;
+    s.name = word();
+    s.uid = UserId(u32());
+    s.gid = GroupId(u32());
+    s.user = word();
+    s.account = word();
+    s.qos = word();
+    s.comment = word() + "\n\t" + word();
+    s.partitions = words();
+    s.min_nodes = u32();
+    s.max_nodes = u32();
+    s.tasks = u32();
+    s.cpus_per_task = u32();
+    s.tasks_per_node = u32();
+    s.memory_per_node = maybe([this] { return bytes(); });
+    s.memory_per_cpu = maybe([this] { return bytes(); });
+    s.gpus_per_node = list([this] { return gpu_request(); });
+    s.gpus_total = list([this] { return gpu_request(); });
+    s.exclusive = flag();
+    s.required_nodes = words();
+    s.excluded_nodes = words();
+    s.features = words();
+    s.time_limit = maybe([this] { return seconds(); });
+    s.begin = maybe([this] { return time(); });
+    s.dependencies = list([this] { return dependency(); });
+    s.kill_on_invalid_dependency = flag();
+    s.priority = maybe([this] { return u32(); });
+    s.nice = i32();
+    s.hold = flag();
+    s.requeue = flag();
+    s.array = maybe([this] { return tasks(); });
+    s.array_throttle = u32();
+    s.script = flag() ? digest() : BlobId{};
+    s.environment = flag() ? digest() : BlobId{};
+    s.arguments = list([this] { return argument(); });
+    s.submit_dir = path();
+    s.work_dir = path();
+    s.std_in = path();
+    s.std_out = path();
+    s.std_err = path();
+    s.open_mode = flag() ? OpenMode::append : OpenMode::truncate;
+    s.umask = static_cast<std::uint32_t>(number(01000));
+    s.limits = list([this] {
+      return ResourceLimit{static_cast<std::int32_t>(number(16)), random_()};
+    });
+    s.submit_host = word();
+    s.submit_zone = word();
+    s.command = path();
+    return s;
+  }
+
+  AttemptReport report() {
+    AttemptReport r;
+    r.attempt = attempt_key();
+    r.fence = fence();
+    r.phase = static_cast<AttemptPhase>(number(6));
+    r.ran_since = maybe([this] { return time(); });
+    r.ended_at = maybe([this] { return time(); });
+    r.exit = {.code = i32(), .signal = i32(), .out_of_memory = flag(), .timed_out = flag()};
+    r.usage = {.user_cpu = seconds(), .system_cpu = seconds(), .max_rss = bytes()};
+    r.detail = path();
+    return r;
+  }
+  Inventory inventory() {
+    Inventory i;
+    i.cpus = u32();
+    i.memory = bytes();
+    for (std::uint64_t n = number(9), index = 0; n > 0; --n, index += 1 + number(3))
+      i.gpus.push_back(
+          {GpuIndex(static_cast<std::uint16_t>(index)), word(), list([this] { return u32(); })});
+    i.features = words();
+    return i;
+  }
+  FromNode from_node(std::size_t kind) {
+    FromNode m{.node = word(), .incarnation = random_(), .body = {}};
+    switch (kind) {
+      case 0:
+        m.body = Register{.name = word(),
+                          .incarnation_tag = word(),
+                          .incarnation = random_(),
+                          .inventory = inventory(),
+                          .can_freeze = flag(),
+                          .version = word(),
+                          .highest_epoch = Epoch(random_()),
+                          .highest_lsn = Lsn(random_()),
+                          .attempts = list([this] { return report(); })};
+        break;
+      case 1:
+        m.body = Heartbeat{.sequence = random_(), .attempts = list([this] { return report(); })};
+        break;
+      case 2: m.body = Progress{report()}; break;
+      default:
+        m.body = LaunchRefused{
+            .attempt = attempt_key(), .fence = fence(), .node_fault = flag(), .cause = path()};
+    }
+    return m;
+  }
+
+  LaunchSpec launch() {
+    LaunchSpec l;
+    l.attempt = attempt_key();
+    l.fence = fence();
+    l.own_id = JobId(random_());
+    l.spec = std::make_shared<const JobSpec>(job_spec());
+    l.cluster_name = word();
+    l.node_name = word();
+    for (std::uint64_t n = 1 + number(5); n > 0; --n) {
+      l.node_names.push_back(word());
+      l.cpus_per_node.push_back(u32());
+      l.tasks_per_node.push_back(u32());
+    }
+    l.rank = static_cast<std::uint32_t>(number(l.node_names.size()));
+    l.share.cpus = u32();
+    l.share.cpu_ids = list([this] { return u32(); });
+    l.share.memory = bytes();
+    for (std::uint64_t n = number(5); n > 0; --n) {
+      l.share.gpus.push_back(GpuIndex(static_cast<std::uint16_t>(random_())));
+      l.gpu_types.push_back(word());
+    }
+    l.share.tasks = u32();
+    l.share.incarnation = random_();
+    l.partition = word();
+    l.time_limit = maybe([this] { return seconds(); });
+    l.restarts = u32();
+    l.array_count = maybe([this] { return u32(); });
+    l.array_min = maybe([this] { return u32(); });
+    l.array_max = maybe([this] { return u32(); });
+    l.array_step = maybe([this] { return u32(); });
+    l.leased = flag();
+    l.kill_wait = seconds();
+    return l;
+  }
+  ToNode to_node(std::size_t kind) {
+    ToNode m{.node = word(), .epoch = Epoch(random_()), .body = {}};
+    const AttemptKey key = attempt_key();
+    const Fence f = fence();
+    switch (kind) {
+      case 0:
+        m.body = Prepare{launch(), std::make_shared<const std::string>(argument() + '\0'),
+                         std::make_shared<const std::string>(argument() + '\0')};
+        break;
+      case 1: m.body = Go{key, f}; break;
+      case 2: m.body = Kill{key, f, flag()}; break;
+      case 3:
+        m.body = Signal{key, f, Lsn(random_()), static_cast<std::int32_t>(1 + number(64)), flag()};
+        break;
+      case 4: m.body = SetLimit{key, f, Lsn(random_()), maybe([this] { return seconds(); })}; break;
+      case 5: m.body = Forget{key, f}; break;
+      case 6: m.body = Welcome{random_(), seconds(), Seconds(1 + count())}; break;
+      case 7: m.body = HeartbeatAck{random_()}; break;
+      default: m.body = Refused{path()};
+    }
+    return m;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+}  // namespace ares::testing

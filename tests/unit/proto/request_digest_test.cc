@@ -1,0 +1,82 @@
+#include "proto/request_digest.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "proto/gen/api.pb.h"
+
+namespace ares::proto {
+namespace {
+
+api::Request submission() {
+  api::Request request;
+  request.set_request_id("a");
+  request.mutable_submit()->set_script("#!/bin/sh\nhostname\n");
+  request.mutable_submit()->set_environment(std::string("A=1\0B=2", 7));
+  auto* spec = request.mutable_submit()->mutable_spec();
+  spec->set_name("job");
+  spec->add_partitions("main");
+  spec->set_work_dir("/home/u");
+  return request;
+}
+
+using Change = std::function<void(api::Request&)>;
+
+TEST(RequestDigest, LeavesOutWhatTheSurroundingsAdd) {
+  const Change changes[] = {
+      [](auto& r) { r.set_request_id("b"); },
+      [](auto& r) { r.set_client_version("9.9"); },
+      [](auto& r) { r.mutable_submit()->set_environment("SSH_TTY=/dev/pts/7"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_environment(std::string(32, 'x')); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_submit_dir("/tmp"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_submit_host("login2"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_submit_zone("Asia/Tokyo"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_umask(077); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->add_limits()->set_soft(1); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_uid(7); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_gid(7); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_user("u"); },
+  };
+  for (std::size_t i = 0; i < std::size(changes); ++i) {
+    api::Request changed = submission();
+    changes[i](changed);
+    EXPECT_EQ(request_digest(changed), request_digest(submission())) << "change " << i;
+  }
+}
+
+TEST(RequestDigest, SeesEverythingElse) {
+  const Change changes[] = {
+      [](auto& r) { r.mutable_submit()->set_script("#!/bin/sh\ndate\n"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_name("other"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->add_partitions("second"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_work_dir("/tmp"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_time_limit(0); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->add_arguments("x"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_array("0-3"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_requeue(false); },
+      [](auto& r) { r.mutable_cancel(); },
+      [](auto& r) { r.mutable_job_action(); },
+      [](auto& r) { r.mutable_update_node(); },
+  };
+  std::set<Digest> digests{request_digest(submission())};
+  for (const Change& change : changes) {
+    api::Request changed = submission();
+    change(changed);
+    digests.insert(request_digest(changed));
+  }
+  EXPECT_EQ(digests.size(), std::size(changes) + 1);
+}
+
+// Stored for a day, across upgrades of the controller: the bytes hashed must not change.
+TEST(RequestDigest, StaysWhatItWas) {
+  std::string hex;
+  for (const std::uint8_t byte : request_digest(submission())) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    hex += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  EXPECT_EQ(hex, "df4313444198067d1ebf524f25ff01160e9cc856f934f91081c6b62740868403");
+}
+
+}  // namespace
+}  // namespace ares::proto
