@@ -52,7 +52,7 @@ struct CloseDir {
   void operator()(DIR* dir) const { ::closedir(dir); }
 };
 
-Result<std::vector<std::string>> entries(DIR* dir) {
+std::vector<std::string> entries(DIR* dir) {
   std::vector<std::string> names;
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
@@ -68,7 +68,8 @@ Status remove_entry(int parent, const std::string& name, const std::string& path
   const int fd = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return fail(errno_error("cannot remove " + path));
   std::unique_ptr<DIR, CloseDir> dir(::fdopendir(fd));
-  for (const std::string& entry : *entries(dir.get()))
+  const std::vector<std::string> names = entries(dir.get());
+  for (const std::string& entry : names)
     if (Status s = remove_entry(fd, entry, path + "/" + entry, depth - 1); !s) return s;
   if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
   return fail(errno_error("cannot remove " + path));
