@@ -138,9 +138,10 @@ Result<std::vector<Chosen>> parse_fields(const std::string& list) {
     if (found == fields().end()) {
       std::vector<std::string> names;
       for (const Field& field : fields()) names.push_back(field.name);
+      const std::string meant = config::suggestion(name, names);
       return fail(
           ErrorCode::invalid_argument,
-          "unknown field \"" + name + "\"" + config::suggestion(name, names) + "; -e lists all");
+          "unknown field \"" + name + "\"" + (meant.empty() ? "; -e lists the fields" : meant));
     }
     int width = found->width;
     if (percent != std::string::npos) {

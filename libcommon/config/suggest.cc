@@ -27,7 +27,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
   // A third of the letters may be wrong: beyond that a suggestion is a guess.
-  std::size_t best = std::min<std::size_t>(3, word.size() / 3 + 1) + 1;
+  std::size_t best = std::clamp<std::size_t>(word.size() / 3, 1, 3) + 1;
   const std::string* nearest = nullptr;
   for (const std::string& candidate : candidates) {
     const std::size_t far = distance(word, candidate);

@@ -1,0 +1,317 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "asub/script.h"
+#include "asub/submission.h"
+#include "asub/surroundings.h"
+#include "asub/wait.h"
+#include "cli/directives.h"
+
+namespace ares::asub {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const Time kNow = std::chrono::sys_days(std::chrono::year(2030) / 5 / 17) + std::chrono::hours(10);
+
+Result<Submission> submission(const std::vector<std::string>& words,
+                              const std::string& script = "") {
+  auto target = std::make_unique<Submission>();
+  const cli::OptionTable table = options(*target, kNow);
+  auto given = cli::options_from_script(table, script, "job.sh");
+  if (!given) return fail(given.error());
+  const auto line = cli::parse_options(table, words);
+  if (!line) return fail(line.error());
+  given->insert(given->end(), line->given.begin(), line->given.end());
+  if (Status applied = cli::apply_options(*given); !applied) return fail(applied.error());
+  if (Status completed = complete(*target, "/home/alice/job.sh", "/home/alice"); !completed)
+    return fail(completed.error());
+  return std::move(*target);
+}
+
+api::JobSpec spec(const std::vector<std::string>& words, const std::string& script = "") {
+  const auto made = submission(words, script);
+  EXPECT_TRUE(made) << made.error().message;
+  return made ? made->spec : api::JobSpec();
+}
+
+std::string refusal(const std::vector<std::string>& words) {
+  const auto made = submission(words);
+  return made ? "accepted" : made.error().message;
+}
+
+TEST(Submission, TasksFollowFromNodes) {
+  EXPECT_EQ(spec({"-N3"}).tasks(), 3u);
+  EXPECT_EQ(spec({"-N", "2", "--ntasks-per-node=4"}).tasks(), 8u);
+  EXPECT_EQ(spec({"-N2", "-n5"}).tasks(), 5u);
+  const api::JobSpec range = spec({"-N2-4"});
+  EXPECT_EQ(range.min_nodes(), 2u);
+  EXPECT_EQ(range.max_nodes(), 4u);
+  EXPECT_EQ(spec({}).max_nodes(), 0u) << "not asked: as many as the tasks need";
+}
+
+TEST(Submission, MemoryIsBytesAndZeroIsAllOfTheNode) {
+  EXPECT_EQ(spec({"--mem=100"}).memory_per_node(), 100 << 20);
+  EXPECT_EQ(spec({"--mem-per-cpu=2G"}).memory_per_cpu(), 2LL << 30);
+  const api::JobSpec all = spec({"--mem=0"});
+  EXPECT_TRUE(all.has_memory_per_node());
+  EXPECT_EQ(all.memory_per_node(), 0);
+  EXPECT_FALSE(spec({}).has_memory_per_node());
+}
+
+TEST(Submission, GpusInEverySpelling) {
+  const auto per_node = [](const api::JobSpec& s) {
+    std::string out;
+    for (const auto& gpu : s.gpus_per_node())
+      out += gpu.type() + ":" + std::to_string(gpu.count()) + " ";
+    return out;
+  };
+  EXPECT_EQ(per_node(spec({"--gres=gpu"})), ":1 ");
+  EXPECT_EQ(per_node(spec({"--gres=gpu:2"})), ":2 ");
+  EXPECT_EQ(per_node(spec({"--gres=gpu:a100"})), "a100:1 ");
+  EXPECT_EQ(per_node(spec({"--gres=gpu:a100:2,gpu:h100:1"})), "a100:2 h100:1 ");
+  EXPECT_EQ(per_node(spec({"--gpus-per-node=a100:4"})), "a100:4 ");
+  EXPECT_EQ(per_node(spec({"--gres=none"}, "#SBATCH --gres=gpu:2\n")), "");
+  EXPECT_EQ(spec({"-G", "3"}).gpus_total(0).count(), 3u);
+}
+
+TEST(Submission, TimesAndLimits) {
+  EXPECT_EQ(spec({"-t", "90"}).time_limit(), 5400);
+  EXPECT_EQ(spec({"-t1-0"}).time_limit(), 86400);
+  EXPECT_TRUE(spec({"-t0"}).has_time_limit());
+  EXPECT_EQ(spec({"-t0"}).time_limit(), 0) << "no limit";
+  EXPECT_FALSE(spec({}).has_time_limit());
+  EXPECT_EQ(spec({"--begin=now+1hour"}).begin(),
+            (kNow + std::chrono::hours(1)).time_since_epoch().count());
+}
+
+TEST(Submission, ArraysCarryTheirThrottle) {
+  const api::JobSpec s = spec({"-a", "0-9:3,20%2"});
+  EXPECT_EQ(s.array(), "0-9:3,20");
+  EXPECT_EQ(s.array_throttle(), 2u);
+}
+
+TEST(Submission, DependenciesOfAllKinds) {
+  const api::JobSpec s = spec({"-d", "afterok:12:13_4,afterany:14,15,after:16,afternotok:17"});
+  ASSERT_EQ(s.dependencies_size(), 6);
+  EXPECT_EQ(s.dependencies(0).kind(), api::Dependency::AFTER_OK);
+  EXPECT_EQ(s.dependencies(1).target().task(), 4u);
+  EXPECT_EQ(s.dependencies(3).kind(), api::Dependency::AFTER_ANY);
+  EXPECT_EQ(s.dependencies(3).target().job(), 15u);
+  EXPECT_EQ(s.dependencies(5).kind(), api::Dependency::AFTER_NOT_OK);
+}
+
+TEST(Submission, NodeListsAndFeatures) {
+  const api::JobSpec s = spec({"-w", "n[1-2]", "-x", "n9", "-C", "fast&big", "--exclusive"});
+  EXPECT_THAT(s.required_nodes(), ElementsAre("n1", "n2"));
+  EXPECT_THAT(s.excluded_nodes(), ElementsAre("n9"));
+  EXPECT_THAT(s.features(), ElementsAre("fast", "big"));
+  EXPECT_TRUE(s.exclusive());
+}
+
+TEST(Submission, NamesAndFolders) {
+  EXPECT_EQ(spec({}).name(), "job.sh");
+  EXPECT_EQ(spec({"--wrap=true"}).name(), "wrap");
+  EXPECT_EQ(spec({"-J", "x"}, "#ARES -J y\n").name(), "x");
+  EXPECT_EQ(spec({}).work_dir(), "/home/alice");
+  EXPECT_EQ(spec({"-D", "../bob"}).work_dir(), "/home/bob");
+  EXPECT_EQ(spec({"-D", "/scratch"}).work_dir(), "/scratch");
+  EXPECT_EQ(spec({"-D", "/scratch"}).submit_dir(), "/home/alice");
+}
+
+TEST(Submission, RequeueIsTheSitesDefaultUnlessSaid) {
+  EXPECT_FALSE(spec({}).has_requeue());
+  EXPECT_TRUE(spec({"--requeue"}).requeue());
+  EXPECT_TRUE(spec({"--no-requeue"}).has_requeue());
+  EXPECT_FALSE(spec({"--no-requeue"}, "#ARES --requeue\n").requeue());
+}
+
+TEST(Submission, NiceIsAHundredWhenGivenAlone) {
+  EXPECT_EQ(spec({"--nice"}).nice(), 100);
+  EXPECT_EQ(spec({"--nice=-5"}).nice(), -5);
+}
+
+struct Case {
+  std::vector<std::string> words;
+  std::string message;  // begins with this
+};
+
+class Refused : public testing::TestWithParam<Case> {};
+
+TEST_P(Refused, SaysWhatIsWrong) {
+  EXPECT_THAT(refusal(GetParam().words), StartsWith(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Submission, Refused,
+    testing::Values(
+        Case{{"--mem=1", "--mem-per-cpu=1"}, "--mem and --mem-per-cpu are mutually exclusive"},
+        Case{{"--gres=gpu:2", "--gpus-per-node=2"},
+             "--gres and --gpus-per-node are mutually exclusive"},
+        Case{{"-N0"}, "--nodes: Node count specification invalid"},
+        Case{{"-N4-2"}, "--nodes: Node count specification invalid"},
+        Case{{"-N1-15:4"}, "--nodes: a list of node counts is not supported yet"},
+        Case{{"-n0"}, "--ntasks: \"0\" is not a whole number from 1"},
+        Case{{"-n", "-3"}, "--ntasks: \"-3\" is not a whole number from 1"},
+        Case{{"--mem=lots"}, "--mem: memory size \"lots\""},
+        Case{{"-t", "1:2:3:4"}, "--time: time limit \"1:2:3:4\""},
+        Case{{"-a", "5-1"}, "--array: Invalid job array specification"},
+        Case{{"-a", "1%x"}, "--array: \"%x\" is no bound"},
+        Case{{"-d", "afterwards:3"},
+             "--dependency: Job dependency problem: unknown kind \"afterwards\""},
+        Case{{"-d", "afterok"}, "--dependency: Job dependency problem: \"afterok\" names no job"},
+        Case{{"-d", "afterok:1?afterok:2"},
+             "--dependency: \"?\" (any of several dependencies) is not supported yet"},
+        Case{{"-d", "singleton"}, "--dependency: the dependency singleton is not supported yet"},
+        Case{{"-d", "after:3+5"},
+             "--dependency: a delay (+MINUTES) in a dependency is not supported yet"},
+        Case{{"-C", "a|b"}, "--constraint: \"a|b\": only names joined by &"},
+        Case{{"--gres=shard:2"}, "--gres: the generic resource \"shard\" is not supported yet"},
+        Case{{"--gpus=a100:x"}, "--gpus: \"a100:x\" is not [TYPE:]COUNT"},
+        Case{{"-w", "n[1-"}, "--nodelist: "},
+        Case{{"-w", "/etc/nodes"}, "--nodelist: a list of nodes in a file is not supported yet"},
+        Case{{"--exclusive=user"}, "--exclusive: --exclusive=user is not supported yet"},
+        Case{{"-p", "a,,b"}, "--partition: Invalid partition name specified"},
+        Case{{"--open-mode=both"}, "--open-mode: \"both\" is neither append nor truncate"},
+        Case{{"-b", "someday"}, "--begin: "},
+        Case{{"-J", "a\033[31m"}, "--job-name: the value holds a control"},
+        Case{{"--mem-per-gpu=1"}, "--mem-per-gpu is not supported yet"},
+        Case{{"--mail-user=x"}, "--mail-user is not supported yet"},
+        Case{{"--signal=USR1@60"}, "--signal is not supported yet"}));
+
+TEST(Submission, ADirectiveIsNamedByItsLine) {
+  const auto made = submission({}, "#!/bin/sh\n#ARES -N 2\n#ARES -t soon\n");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, StartsWith("job.sh:3: --time: "));
+  EXPECT_FALSE(submission({}, "#ARES --wrap=true\n")) << "a script cannot replace itself";
+}
+
+class ScriptFile : public testing::Test {
+ protected:
+  ScriptFile()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("ares-script-" + std::to_string(getpid()))) {
+    std::filesystem::create_directory(folder_);
+  }
+  ~ScriptFile() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return (folder_ / name).string();
+  }
+  std::string refusal(const std::string& operand) {
+    const auto script = read_script(operand, folder_.string(), "");
+    if (!script) return script.error().message;
+    const Status good = check_script(*script);
+    return good ? "accepted" : good.error().message;
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(ScriptFile, IsFoundHereFirstThenInPath) {
+  write("job.sh", "#!/bin/sh\n");
+  std::filesystem::create_directory(folder_ / "bin");
+  write("bin/other.sh", "#!/bin/sh\n: other\n");
+  write("bin/job.sh", "#!/bin/sh\n: wrong\n");
+  const std::string path = (folder_ / "bin").string();
+  EXPECT_EQ(read_script("job.sh", folder_.string(), path)->content, "#!/bin/sh\n");
+  EXPECT_EQ(read_script("./job.sh", folder_.string(), path).has_value(),
+            std::filesystem::exists("./job.sh"))
+      << "with a slash only that file is meant";
+  const auto other = read_script("other.sh", folder_.string(), path);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->path, path + "/other.sh");
+}
+
+TEST_F(ScriptFile, EveryBadScriptIsRefusedWithTheReason) {
+  EXPECT_THAT(refusal("missing.sh"),
+              HasSubstr("cannot read the batch script missing.sh: No such file"));
+  EXPECT_THAT(refusal(folder_.string()), HasSubstr("Is a directory"));
+  EXPECT_THAT(refusal(write("empty.sh", "")), HasSubstr("is empty"));
+  EXPECT_THAT(refusal(write("binary", std::string("\177ELF\0\1", 6))),
+              HasSubstr("is a binary file"));
+  EXPECT_THAT(refusal(write("plain.sh", "echo hi\n")),
+              HasSubstr("This does not look like a batch script"));
+  EXPECT_THAT(refusal(write("bare.sh", "#!\necho hi\n")), HasSubstr("no interpreter"));
+  EXPECT_THAT(refusal(write("dos.sh", "#!/bin/sh\necho\r\n")),
+              HasSubstr("dos.sh:2: the line ends as on DOS"));
+  EXPECT_THAT(refusal(write("big.sh", "#!/bin/sh\n" + std::string(kMaxScriptBytes, '#'))),
+              HasSubstr("too big"));
+  EXPECT_EQ(refusal(write("good.sh", "#!/bin/sh\necho hi\n")), "accepted");
+}
+
+TEST(WrapCommand, IsARunnableScript) {
+  const Script script = wrap_command("echo hi");
+  EXPECT_TRUE(check_script(script));
+  EXPECT_THAT(script.content, HasSubstr("\necho hi\n"));
+}
+
+std::string variables(const std::string& list) {
+  const auto packed =
+      environment_for(list, {"A=1", "B=2 3", "ARES_X=y", "HOME=/h", "PATH=/opt/bin"});
+  if (!packed) return packed.error().message;
+  std::string out = *packed;
+  for (char& c : out)
+    if (c == '\0') c = ';';
+  return out;
+}
+
+TEST(Environment, FollowsTheExportList) {
+  EXPECT_EQ(variables("ALL"), "A=1;ARES_X=y;B=2 3;HOME=/h;PATH=/opt/bin;");
+  EXPECT_EQ(variables("NONE"), "ARES_X=y;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
+  EXPECT_EQ(variables("NIL"), "");
+  EXPECT_EQ(variables("A,C=x=y"), "A=1;ARES_X=y;C=x=y;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
+  EXPECT_EQ(variables("ALL,B=new"), "A=1;ARES_X=y;B=new;HOME=/h;PATH=/opt/bin;");
+  EXPECT_EQ(variables("NIL,A"), "--export: NIL stands alone");
+  EXPECT_EQ(variables("C='1,2'"), "ARES_X=y;C=1,2;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
+  EXPECT_EQ(variables("C='1,2"), "--export: a quote is not closed");
+  EXPECT_EQ(variables("=x"), "--export: an empty name in \"=x\"");
+}
+
+TEST(Surroundings, CarryLimitsMaskHostAndZone) {
+  api::JobSpec s;
+  const mode_t before = umask(027);
+  add_surroundings(s);
+  umask(before);
+  EXPECT_EQ(s.umask(), 027u);
+  EXPECT_GT(s.limits_size(), 10);
+  EXPECT_NE(s.submit_host(), "");
+  EXPECT_NE(s.submit_zone(), "");
+}
+
+TEST(Wait, TheExitCodeIsTheHighestOfAnArray) {
+  api::Jobs jobs;
+  api::Job* array = jobs.add_jobs();
+  array->set_state("FAILED");
+  array->mutable_spec()->set_array("0-1");
+  array->mutable_key()->set_job(7);
+  for (const int code : {0, 3}) {
+    api::Job* task = jobs.add_jobs();
+    task->mutable_key()->set_job(7);
+    task->mutable_key()->set_task(static_cast<std::uint32_t>(code));
+    task->mutable_spec()->set_array("0-1");
+    task->set_state(code ? "FAILED" : "COMPLETED");
+    task->set_exit_code(code);
+  }
+  EXPECT_EQ(exit_code_of(jobs), 3);
+}
+
+TEST(Wait, WhatDidNotCompleteIsNoSuccess) {
+  api::Jobs jobs;
+  api::Job* job = jobs.add_jobs();
+  job->set_state("CANCELLED");
+  EXPECT_EQ(exit_code_of(jobs), 1);
+  job->set_state("FAILED");
+  job->set_exit_signal(9);
+  EXPECT_EQ(exit_code_of(jobs), 137);
+}
+
+}  // namespace
+}  // namespace ares::asub
