@@ -77,6 +77,7 @@ class Engine {
   void commit_event(EventBody body, Time at);
   void note_row(const JobKey& key);
   void send(const Command& command, Decision& decision, std::size_t first_effect);
+  void queue_effects(const Command& command, Decision& decision, std::size_t first_effect);
 
   ClusterState state_;
   ClusterState batch_base_;
