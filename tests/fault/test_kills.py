@@ -1,0 +1,19 @@
+"""Short campaigns of kill -9; campaign.py runs long ones."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from campaign import campaign  # noqa: E402
+
+
+def test_kills_under_the_supervisor():
+    summary, problems = campaign(kills=40, seed=11, supervised=True)
+    print(summary)
+    assert not problems, summary + "\n" + "\n".join(problems)
+
+
+def test_kills_without_the_supervisor():
+    summary, problems = campaign(kills=25, seed=12, supervised=False)
+    print(summary)
+    assert not problems, summary + "\n" + "\n".join(problems)
