@@ -82,7 +82,7 @@ cli::OptionTable options(Query& q, Time now) {
       {'r', "partition", "NAMES", "Only jobs of these partitions.",
        set_list(q.filter.mutable_partitions())},
       {0, "name", "NAMES", "Only jobs of these names.", set_list(q.filter.mutable_names())},
-      {'s', "state", "STATES", "Only jobs in these states: CD, F, CA, TO, R, …",
+      {'s', "state", "STATES", "Only jobs in these states: CD, F, CA, TO, R and so on.",
        [&q](const std::string& value) -> Status {
          q.filter.clear_states();
          for (const std::string& item : cli::split(value, ',')) {

@@ -155,7 +155,7 @@ Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Wor
 }
 
 Result<int> update(Context& context, const Words& operands) {
-  // `update job 12 …` and `update node n1 …` are the same as jobid=12 and nodename=n1.
+  // `update job 12 ...` and `update node n1 ...` are the same as jobid=12 and nodename=n1.
   Words words = operands;
   if (words.size() >= 2 && words[0].find('=') == std::string::npos &&
       words[1].find('=') == std::string::npos) {

@@ -82,7 +82,7 @@ std::optional<UserId> local_user(const std::string& name) {
   std::ifstream in("/etc/passwd");
   std::string line;
   while (std::getline(in, line)) {
-    // name:password:uid:…
+    // name:password:uid:...
     if (!line.starts_with(name + ":")) continue;
     const std::size_t second = line.find(':', name.size() + 1);
     if (second == std::string::npos) continue;

@@ -16,7 +16,7 @@ Checked read_items(const Value& list, const std::vector<Field<Record>>& fields, 
   if (list.kind != Value::Kind::list)
     return problem(list.line, "expected a list; begin each item with \"- \"");
   for (const Value& item : list.items) {
-    if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: …, …}");
+    if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
     Record record;
     Checked done = read_map(item, record, fields);
     if (!done) return done;

@@ -42,7 +42,7 @@ std::string print_gpu_list(const std::vector<Gpu>& gpus) {
 }
 
 Type<GpuSpec> gpus_type() {
-  return {"TYPE:COUNT,… | {topology: FILE}",
+  return {"TYPE:COUNT,... | {topology: FILE}",
           [](const Value& value) -> Result<GpuSpec> {
             switch (value.kind) {
               case Value::Kind::null: return GpuSpec{};
@@ -54,7 +54,7 @@ Type<GpuSpec> gpus_type() {
                   return GpuSpec{{}, value.entries[0].value.text};
                 break;
             }
-            return fail(ErrorCode::invalid_argument, "expected TYPE:COUNT,… or {topology: FILE}");
+            return fail(ErrorCode::invalid_argument, "expected TYPE:COUNT,... or {topology: FILE}");
           },
           [](const GpuSpec& spec) -> std::string {
             if (!spec.topology.empty()) return "{topology: " + quote_yaml(spec.topology) + "}";
