@@ -6,7 +6,8 @@ namespace ares::node {
 namespace {
 
 constexpr std::size_t kForgottenKept = 20'000;
-constexpr std::size_t kUnansweredKept = 64;
+// A controller that has given this node up no longer answers its heartbeats, though the session lives: registering is the way back.
+constexpr std::size_t kUnansweredBeforeRegister = 3;
 
 bool jobs_fault(ErrorCode code) {
   return code == ErrorCode::not_found || code == ErrorCode::permission_denied ||
@@ -131,10 +132,10 @@ void NodeAgent::receive(const ToNode& message, Moment now) {
 
 void NodeAgent::tick(Moment now) {
   if (!connected_ || !heartbeat_at_ || now.boot < *heartbeat_at_) return;
-  if (welcomed_)
+  if (welcomed_ && sent_.size() < kUnansweredBeforeRegister)
     heartbeat(now);
   else
-    connected(now);  // the answer to Register is late: ask again
+    connected(now);  // the answer to Register or to heartbeats is late: ask again
 }
 
 std::optional<BootTime> NodeAgent::next_deadline() const {
@@ -177,7 +178,6 @@ void NodeAgent::handle(const Refused& message, Moment) {
 void NodeAgent::heartbeat(Moment now) {
   heartbeat_at_ = now.boot + interval_;
   sent_[++sequence_] = now.boot;
-  if (sent_.size() > kUnansweredKept) sent_.erase(sent_.begin());
   send(Heartbeat{sequence_, attempts()});
 }
 

@@ -1,0 +1,61 @@
+// Clients: people at their commands: they submit, cancel, hold, release and requeue, lose answers
+// and ask again under the same request id. Owned by the World; one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "model/command.h"
+#include "sim/machine.h"
+#include "sim/stage.h"
+
+namespace ares::sim {
+
+class World;
+
+class Clients {
+ public:
+  Clients(Stage& stage, World& world) : stage_(stage), world_(world) {}
+
+  // A random operation at `when`.
+  void plan_operation(Instant when);
+  // Fixed ones, for scenarios in which every crash point is tried.
+  std::uint64_t submit(Instant when, JobSpec spec, Program program);
+  std::uint64_t act(Instant when, std::uint64_t submission, UserBody body);
+
+  // Frees whatever only a person can free, so that everything can end.
+  void tidy_up();
+
+  void answered(std::uint64_t operation, const core::Reply& reply);
+  bool all_answered() const;
+  std::uint64_t submissions() const { return submissions_; }
+
+  static JobSpec plain_job();
+
+ private:
+  struct Operation {
+    UserCommand command;
+    bool operates_on_job = false;
+    std::uint64_t submission = 0;  // whose job it acts on
+    bool answered = false;
+    core::Reply reply;
+  };
+
+  std::uint64_t add(UserCommand command);
+  void send(std::uint64_t operation);
+  void deliver(std::uint64_t operation);
+  void random_submission(Instant when);
+  void random_action(Instant when);
+  std::optional<JobKey> job_of(std::uint64_t submission) const;
+
+  Stage& stage_;
+  World& world_;
+  std::vector<Operation> operations_;
+  std::vector<std::uint64_t> submitted_;
+  std::uint64_t submissions_ = 0;
+};
+
+}  // namespace ares::sim

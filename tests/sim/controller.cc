@@ -1,0 +1,266 @@
+#include "sim/controller.h"
+
+#include <utility>
+
+#include "core/sched/plan.h"
+#include "sim/observer.h"
+#include "sim/world.h"
+#include "store/row_images.h"
+
+namespace ares::sim {
+
+Controller::Controller(Stage& stage, World& world, Life life, Clock clock)
+    : stage_(stage), world_(world), life_(life), clock_(clock), journal_(world.database(), life) {}
+
+Controller::~Controller() = default;
+
+void Controller::start() {
+  stage_.note("controller start", life_.slot);
+  open();
+}
+
+void Controller::open() {
+  boundary();
+  auto opened = journal_.open();
+  if (!opened) {
+    if (opened.error().code != ErrorCode::unavailable) throw Killed{life_};
+    stage_.timeline.after(stage_.random.between(Duration(100ms), Duration(1s)), life_,
+                          [this] { open(); });
+    return;
+  }
+  journal_epoch_ = opened->epoch;
+  planned_ = Lsn(0);
+  committer_.emplace(journal_, journal_epoch_);
+  engine_.emplace(std::move(opened->state), world_.policy());
+  handle(Command{Activate{journal_epoch_, "host-" + std::to_string(life_.slot)}}, 0);
+  handle(Command{world_.configuration()}, 0);
+  pump();
+  stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
+}
+
+// --- what arrives -------------------------------------------------------------------------------
+
+void Controller::received(const std::shared_ptr<Session>& session, FromNode message) {
+  stage_.timeline.after(Duration(20us), life_, [this, session, message = std::move(message)] {
+    if (!engine_) return;
+    boundary();
+    const bool registers = std::holds_alternative<Register>(message.body);
+    Peer& peer = peers_[message.node];
+    NodeCommand command{message, "address-" + message.node, {}};
+    Posted posted;
+    if (registers) {
+      if (peer.session && peer.session != session) command.rival_heard = peer.heard;
+      posted.registering = session;
+    } else if (peer.session == session) {
+      peer.heard = wall();
+    }
+    posted.command = Command{std::move(command)};
+    post(std::move(posted));
+  });
+}
+
+void Controller::detached(const std::shared_ptr<Session>& session) {
+  for (auto& [name, peer] : peers_)
+    if (peer.session == session) peer.session.reset();
+}
+
+void Controller::request(UserCommand command, std::uint64_t operation) {
+  if (!engine_) return;
+  boundary();
+  Posted posted;
+  posted.command = Command{std::move(command)};
+  posted.operation = operation;
+  post(std::move(posted));
+}
+
+void Controller::post(Posted posted) {
+  inbox_.push_back(std::move(posted));
+  if (taking_) return;
+  taking_ = true;
+  stage_.timeline.after(Duration(30us), life_, [this] {
+    taking_ = false;
+    take_in();
+    pump();
+  });
+}
+
+void Controller::handle(const Command& command, core::Ticket ticket) {
+  boundary();
+  const Lsn before = engine_->state().lsn;
+  engine_->handle(command, wall(), ticket);
+  if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
+  boundary();
+}
+
+void Controller::take_in() {
+  while (!inbox_.empty() && !engine_->full()) {
+    Posted posted = std::move(inbox_.front());
+    inbox_.pop_front();
+    core::Ticket ticket = 0;
+    if (posted.operation || posted.registering || posted.plan) ticket = next_ticket_++;
+    handle(posted.command, ticket);
+    if (const auto* from = std::get_if<NodeCommand>(&posted.command.body)) {
+      const ClusterState& state = engine_->state();
+      const NodeId* id = state.node_ids.find(from->message.node);
+      const Node* node = id ? state.nodes.find(*id) : nullptr;
+      if (node && node->incarnation == from->message.incarnation) leases_.heard(*id, wall());
+    }
+    if (ticket != 0) waiting_.emplace(ticket, Waiting{std::move(posted), engine_->state().lsn});
+  }
+}
+
+void Controller::tick() {
+  boundary();
+  if (!engine_->full()) {
+    for (const NodeSilent& silent : leases_.due(engine_->state(), *world_.policy(), wall()))
+      handle(Command{silent}, 0);
+    handle(Command{Tick{}}, 0);
+  }
+  pump();
+  if (wake_ && *wake_ <= wall()) plan();
+  stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
+}
+
+// --- commits ------------------------------------------------------------------------------------
+
+void Controller::pump() {
+  if (in_flight_) return;
+  if (!engine_->has_batch()) {
+    give_out(engine_->take_ready());
+    return;
+  }
+  core::EngineBatch batch = engine_->take_batch();
+  if (batch.events.empty()) return give_out(engine_->committed());
+  after_ = batch.after;
+  auto rows = store::make_batch(std::move(batch.events), batch.after, std::move(batch.attempts),
+                                std::move(batch.blobs));
+  in_flight_ = true;
+  boundary();
+  committer_->begin(std::make_shared<const store::Batch>(std::move(rows)));
+  if (stage_.mutant == Mutant::reply_before_commit) give_out(engine_->committed());
+  stage_.timeline.after(stage_.random.between(Duration(200us), Duration(2ms)), life_,
+                        [this] { commit(); });
+}
+
+void Controller::commit() {
+  const store::Committer::Step step = committer_->advance();
+  if (const auto* retry = std::get_if<store::Committer::RetryAfter>(&step)) {
+    stage_.timeline.after(retry->wait, life_, [this] { commit(); });
+    return;
+  }
+  if (const auto* error = std::get_if<Error>(&step)) {
+    stage_.note("controller stops", life_.slot, 0, [&] { return error->message; });
+    throw Killed{life_};
+  }
+  const Epoch epoch = std::get<store::Committer::Committed>(step).epoch;
+  boundary();
+  in_flight_ = false;
+  world_.observer().batch_committed(*after_);
+  if (stage_.mutant != Mutant::reply_before_commit) give_out(engine_->committed());
+  if (epoch != journal_epoch_) {
+    journal_epoch_ = epoch;
+    handle(Command{Activate{journal_epoch_, ""}}, 0);
+  }
+  take_in();
+  pump();
+}
+
+// --- what leaves --------------------------------------------------------------------------------
+
+void Controller::give_out(core::Outgoing outgoing) {
+  if (outgoing.snapshot) publish(outgoing.snapshot);
+  for (const core::Reply& reply : outgoing.replies) {
+    const auto found = waiting_.find(reply.ticket);
+    if (found == waiting_.end()) continue;
+    const Waiting waiting = std::move(found->second);
+    waiting_.erase(found);
+    answer(waiting, reply);
+  }
+  for (Effect& effect : outgoing.effects) {
+    if (stage_.mutant != Mutant::lost_outbox_entry)
+      world_.observer().regenerates(effect, *outgoing.snapshot);
+    deliver(std::move(effect));
+  }
+}
+
+void Controller::answer(const Waiting& waiting, const core::Reply& reply) {
+  boundary();
+  if (waiting.posted.plan) {
+    planning_ = false;
+    if (view_->lsn > planned_) plan();
+    return;
+  }
+  if (waiting.posted.registering) return registered(waiting.posted.registering, reply);
+  const auto& command = std::get<UserCommand>(waiting.posted.command.body);
+  world_.observer().reply_leaves({command.who.uid, command.request_id}, waiting.relies_on, reply);
+  world_.answer(*waiting.posted.operation, reply);
+  boundary();
+}
+
+void Controller::registered(const std::shared_ptr<Session>& session, const core::Reply& reply) {
+  const std::string& name = world_.machine(session->machine).name();
+  if (reply.failed) {
+    stage_.note("node refused", session->machine, 0, [&] { return reply.error.message; });
+    world_.network().to_node(session, ToNode{name, view_->epoch, Refused{reply.error.message}});
+    world_.network().close_by_controller(session);
+    return;
+  }
+  Peer& peer = peers_[name];
+  peer.session = session;
+  peer.heard = wall();
+}
+
+void Controller::deliver(Effect effect) {
+  const Node* node = view_->nodes.find(effect.node);
+  if (!node) return;
+  const auto found = peers_.find(node->name);
+  if (found == peers_.end() || !found->second.session || !found->second.session->controller_open)
+    return;
+  if (stage_.mutant == Mutant::lost_outbox_entry && world_.loses(effect)) return;
+  if (stage_.mutant == Mutant::missing_fence && std::holds_alternative<Kill>(effect.body)) {
+    const AttemptKey& key = std::get<Kill>(effect.body).attempt;
+    if (world_.database().fenced(key)) return;
+  }
+  world_.observer().effect_leaves(effect);
+  if (auto* prepare = std::get_if<Prepare>(&effect.body)) {
+    const JobSpec& spec = *prepare->launch.spec;
+    auto script = journal_.blob(spec.script);
+    auto environment = journal_.blob(spec.environment);
+    if (!script || !environment) {
+      const Error& error = (script ? environment : script).error();
+      if (error.code != ErrorCode::unavailable)
+        throw Violation{"the script of an acknowledged job is gone"};
+      return;  // owed still: the node's next heartbeat asks again
+    }
+    prepare->script = *script;
+    prepare->environment = *environment;
+  }
+  boundary();
+  world_.network().to_node(found->second.session,
+                           ToNode{node->name, view_->epoch, std::move(effect.body)});
+  boundary();
+}
+
+void Controller::publish(std::shared_ptr<const ClusterState> snapshot) {
+  if (view_ && snapshot->lsn < view_->lsn) return;
+  const bool news = !view_ || snapshot->lsn > view_->lsn;
+  view_ = std::move(snapshot);
+  if (news && !planning_) stage_.timeline.after(Duration(100us), life_, [this] { plan(); });
+}
+
+void Controller::plan() {
+  if (planning_ || !view_) return;
+  planned_ = view_->lsn;
+  Plan plan = core::plan(*view_, *world_.policy(), core::Budget{}, wall());
+  wake_ = plan.wake;
+  plan.pending.clear();
+  if (plan.groups.empty()) return;
+  planning_ = true;
+  Posted posted;
+  posted.command = Command{TakePlan{std::move(plan)}};
+  posted.plan = true;
+  stage_.timeline.after(stage_.random.between(Duration(50us), Duration(5ms)), life_,
+                        [this, posted = std::move(posted)] { post(posted); });
+}
+
+}  // namespace ares::sim

@@ -1,0 +1,94 @@
+// Controller: one aresctld process: the production engine, lease monitor, committer and planner,
+// wired as the daemon wires them but on one thread and over virtual things. Owned by the World.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/cluster/lease_monitor.h"
+#include "core/engine/engine.h"
+#include "model/policy.h"
+#include "sim/clock.h"
+#include "sim/database.h"
+#include "sim/network.h"
+#include "store/committer.h"
+
+namespace ares::sim {
+
+class World;
+
+class Controller {
+ public:
+  Controller(Stage& stage, World& world, Life life, Clock clock);
+  ~Controller();
+
+  void start();
+  bool active() const { return engine_.has_value(); }
+  Life life() const { return life_; }
+  Clock& clock() { return clock_; }
+
+  void received(const std::shared_ptr<Session>& session, FromNode message);
+  void detached(const std::shared_ptr<Session>& session);
+  void request(UserCommand command, std::uint64_t operation);
+
+ private:
+  struct Posted {
+    Command command;
+    std::optional<std::uint64_t> operation;  // a client waits
+    std::shared_ptr<Session> registering;    // a node's session waits
+    bool plan = false;                       // the scheduler waits
+  };
+  struct Waiting {
+    Posted posted;
+    Lsn relies_on;
+  };
+  struct Peer {
+    std::shared_ptr<Session> session;
+    Time heard{};
+  };
+
+  void open();
+  void post(Posted posted);
+  void take_in();
+  void pump();
+  void commit();
+  void give_out(core::Outgoing outgoing);
+  void answer(const Waiting& waiting, const core::Reply& reply);
+  void registered(const std::shared_ptr<Session>& session, const core::Reply& reply);
+  void deliver(Effect effect);
+  void publish(std::shared_ptr<const ClusterState> snapshot);
+  void plan();
+  void tick();
+  void handle(const Command& command, core::Ticket ticket);
+  Time wall() const { return clock_.wall(stage_.now()); }
+  void boundary() { stage_.boundaries.at(Actor::controller, life_, Boundaries::kNoMachine); }
+
+  Stage& stage_;
+  World& world_;
+  Life life_;
+  Clock clock_;
+  DatabaseLink journal_;
+  std::optional<store::Committer> committer_;
+  std::optional<core::Engine> engine_;
+  core::LeaseMonitor leases_;
+  std::deque<Posted> inbox_;
+  bool taking_ = false;
+  std::map<core::Ticket, Waiting> waiting_;
+  core::Ticket next_ticket_ = 1;
+
+  bool in_flight_ = false;
+  std::optional<ClusterState> after_;  // of the batch in flight
+  Epoch journal_epoch_;
+
+  std::shared_ptr<const ClusterState> view_;
+  Lsn planned_;
+  bool planning_ = false;
+  std::optional<Time> wake_;
+  std::map<std::string, Peer> peers_;
+};
+
+}  // namespace ares::sim

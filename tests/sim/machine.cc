@@ -1,0 +1,253 @@
+#include "sim/machine.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "sim/network.h"
+#include "sim/node_daemon.h"
+#include "sim/observer.h"
+#include "sim/step_process.h"
+
+namespace ares::sim {
+
+std::vector<std::string> to_arguments(const Program& program) {
+  return {std::to_string(program.runs.count()), std::to_string(program.exit_code),
+          program.ignores_term ? "stubborn" : "polite"};
+}
+
+Program program_of(const JobSpec& spec) {
+  if (spec.arguments.size() != 3) throw Violation{"the arguments of a script changed on the way"};
+  return {Duration(std::stoll(spec.arguments[0])), std::stoi(spec.arguments[1]),
+          spec.arguments[2] == "stubborn"};
+}
+
+Machine::Machine(Stage& stage, Network& network, std::uint32_t index, Traits traits)
+    : stage_(stage),
+      network_(network),
+      index_(index),
+      traits_(std::move(traits)),
+      life_(stage.timeline.open()) {
+  clock_.wall_offset = stage_.random.between(Duration(-30s), Duration(30s));
+  clock_.rate_ppm = stage_.random.between(-15'000, 15'000);
+  clock_.booted = -stage_.random.between(Duration(60s), Duration(3600s));
+  disk_.forgets_to_sync = stage_.mutant == Mutant::forgotten_fsync;
+}
+
+Machine::~Machine() = default;
+
+// --- life and death -----------------------------------------------------------------------------
+
+void Machine::start_aresd() {
+  if (!powered_ || aresd_) return;
+  aresd_ = std::make_unique<NodeDaemon>(*this, stage_.timeline.open());
+  stage_.note("aresd start", index_, 0, [&] { return traits_.name; });
+  aresd_->start();
+}
+
+void Machine::start_aresd_soon() {
+  stage_.timeline.after(stage_.random.between(Duration(100ms), Duration(5s)), life_,
+                        [this] { start_aresd(); });
+}
+
+void Machine::kill_aresd() {
+  if (!aresd_) return;
+  stage_.note("aresd dies", index_, 0, [&] { return traits_.name; });
+  const Life life = aresd_->life();
+  stage_.timeline.close(life);
+  aresd_.reset();
+  network_.node_died(index_);
+  start_aresd_soon();
+}
+
+void Machine::kill_step(Life life) {
+  const auto found =
+      std::find_if(steps_.begin(), steps_.end(), [&](const auto& s) { return s->life() == life; });
+  if (found == steps_.end()) return;
+  const AttemptKey key = (*found)->key();
+  stage_.note("stepd dies", number_of(key), index_);
+  step_exits(life);
+}
+
+bool Machine::kill_some_step() {
+  if (steps_.empty()) return false;
+  kill_step(steps_[stage_.random.below(steps_.size())]->life());
+  return true;
+}
+
+bool Machine::bury(Life life) {
+  if (aresd_ && aresd_->life() == life) {
+    kill_aresd();
+    return true;
+  }
+  for (const auto& step : steps_)
+    if (step->life() == life) {
+      kill_step(life);
+      return true;
+    }
+  return false;
+}
+
+void Machine::lose_power() {
+  if (!powered_) return;
+  stage_.note("power loss", index_, 0, [&] { return traits_.name; });
+  powered_ = false;
+  for (const auto& [key, tree] : trees_)
+    if (tree.running) stage_.observer->user_killed(key, index_);
+  trees_.clear();
+  for (const auto& step : steps_) stage_.timeline.close(step->life());
+  steps_.clear();
+  if (aresd_) {
+    stage_.timeline.close(aresd_->life());
+    aresd_.reset();
+    network_.node_died(index_);
+  }
+  stage_.timeline.close(life_);
+  disk_.lose_unsynced(stage_.random);
+}
+
+void Machine::power_on() {
+  if (powered_) return;
+  powered_ = true;
+  life_ = stage_.timeline.open();
+  boot_id_ = "boot-" + std::to_string(++boots_);
+  clock_.booted = stage_.now() - 1s;
+  stage_.note("power on", index_, 0, [&] { return traits_.name; });
+  start_aresd_soon();
+}
+
+void Machine::pause(Instant until) {
+  if (aresd_) stage_.timeline.pause(aresd_->life(), until);
+  for (const auto& step : steps_) stage_.timeline.pause(step->life(), until);
+}
+
+// --- supervisors --------------------------------------------------------------------------------
+
+Life Machine::spawn_step(const AttemptKey& key, Life parent) {
+  const Life life = stage_.timeline.open();
+  steps_.push_back(std::make_unique<StepProcess>(*this, key, life, parent));
+  StepProcess* step = steps_.back().get();
+  const bool slow = stage_.random.percent(3);
+  const Duration delay = slow ? stage_.random.between(Duration(1s), Duration(6s)) : stage_.soon();
+  stage_.timeline.after(delay, life, [step] { step->start(); });
+  return life;
+}
+
+StepProcess* Machine::step_of(const AttemptKey& key) {
+  const auto found = disk_.directories.find(key);
+  if (found == disk_.directories.end() || !found->second->holder) return nullptr;
+  return find_step(*found->second->holder);
+}
+
+StepProcess* Machine::find_step(Life life) {
+  for (const auto& step : steps_)
+    if (step->life() == life) return step.get();
+  return nullptr;
+}
+
+// Also when it is killed: the kernel lets go of its lock, and its processes see that it is gone.
+void Machine::step_exits(Life life) {
+  const auto found =
+      std::find_if(steps_.begin(), steps_.end(), [&](const auto& s) { return s->life() == life; });
+  if (found == steps_.end()) return;
+  // Destroyed later: the caller may be one of its own functions.
+  std::shared_ptr<StepProcess> gone(std::move(*found));
+  steps_.erase(found);
+  stage_.timeline.close(life);
+  supervisor_died(life);
+  if (stage_.timeline.alive(gone->aresd()))
+    stage_.timeline.after(stage_.soon(), gone->aresd(),
+                          [this, key = gone->key(), life] { aresd_->closed(key, life); });
+  stage_.timeline.after(Duration(0), Timeline::world(), [gone] {});
+}
+
+void Machine::supervisor_died(Life life) {
+  for (auto it = trees_.begin(); it != trees_.end();) {
+    UserTree& tree = it->second;
+    if (tree.supervisor == life && (!tree.running || traits_.can_freeze)) {
+      if (tree.running) stage_.observer->user_killed(it->first, index_);
+      it = trees_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+// --- user processes -----------------------------------------------------------------------------
+
+void Machine::spawn_gated(const AttemptKey& key, Life supervisor, Program program,
+                          std::uint32_t cpus) {
+  UserTree tree;
+  tree.supervisor = supervisor;
+  tree.program = program;
+  tree.cpus = cpus;
+  if (trees_.contains(key)) throw Violation{"two sets of processes of one attempt on one machine"};
+  trees_.emplace(key, tree);
+}
+
+void Machine::open_gate(const AttemptKey& key) {
+  const auto found = trees_.find(key);
+  if (found == trees_.end()) return;
+  UserTree& tree = found->second;
+  tree.running = true;
+  std::uint32_t cpus = 0;
+  for (const auto& [other, t] : trees_)
+    if (t.running) cpus += t.cpus;
+  stage_.observer->user_started(key, index_, cpus, traits_.cpus);
+  plan_end(key, tree, stage_.now() + tree.program.runs, {.code = tree.program.exit_code});
+}
+
+void Machine::plan_end(const AttemptKey& key, UserTree& tree, Instant at, ExitStatus exit) {
+  tree.ends_at = at;
+  const std::uint64_t plan = ++tree.plan;
+  stage_.timeline.at(at, life_, [this, key, plan, exit] {
+    const auto found = trees_.find(key);
+    if (found == trees_.end() || found->second.plan != plan) return;
+    const Life supervisor = found->second.supervisor;
+    trees_.erase(found);
+    stage_.observer->user_ended(key, index_, exit);
+    for (const auto& step : steps_)
+      if (step->life() == supervisor) {
+        stage_.timeline.after(stage_.soon(), supervisor,
+                              [s = step.get(), exit] { s->task_ended(exit); });
+        return;
+      }
+  });
+}
+
+void Machine::signal_tree(const AttemptKey& key, std::int32_t signal) {
+  const auto found = trees_.find(key);
+  if (found == trees_.end() || !found->second.running || found->second.frozen) return;
+  if (signal == SIGTERM && !found->second.program.ignores_term)
+    plan_end(key, found->second, stage_.now() + stage_.soon(), {.signal = SIGTERM});
+}
+
+bool Machine::freeze(const AttemptKey& key) {
+  if (!traits_.can_freeze) return false;
+  const auto found = trees_.find(key);
+  if (found == trees_.end()) return true;
+  UserTree& tree = found->second;
+  tree.frozen = true;
+  tree.left = std::max(Duration(0), tree.ends_at - stage_.now());
+  ++tree.plan;
+  stage_.observer->user_frozen(key, index_);
+  return true;
+}
+
+void Machine::thaw(const AttemptKey& key) {
+  const auto found = trees_.find(key);
+  if (found == trees_.end() || !found->second.frozen) return;
+  UserTree& tree = found->second;
+  tree.frozen = false;
+  stage_.observer->user_thawed(key, index_);
+  plan_end(key, tree, stage_.now() + tree.left, {.code = tree.program.exit_code});
+}
+
+void Machine::kill_tree(const AttemptKey& key) {
+  const auto found = trees_.find(key);
+  if (found == trees_.end()) return;
+  if (found->second.running) stage_.observer->user_killed(key, index_);
+  trees_.erase(found);
+}
+
+}  // namespace ares::sim

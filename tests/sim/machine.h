@@ -1,0 +1,114 @@
+// Machine: a node's hardware and kernel: disk, clock, and the processes on it (one aresd, a
+// supervisor and user processes an attempt). Owned by the World; one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+#include "sim/clock.h"
+#include "sim/disk.h"
+#include "sim/stage.h"
+
+namespace ares::sim {
+
+class Network;
+class NodeDaemon;
+class StepProcess;
+
+// The user's own code, and how it behaves.
+struct Program {
+  Duration runs{};
+  std::int32_t exit_code = 0;
+  bool ignores_term = false;
+};
+// A job carries its program in the arguments of its script.
+std::vector<std::string> to_arguments(const Program& program);
+Program program_of(const JobSpec& spec);
+
+struct UserTree {
+  Life supervisor;
+  Program program;
+  std::uint32_t cpus = 0;
+  bool running = false;  // its gate is open
+  bool frozen = false;
+  Instant ends_at{};
+  Duration left{};         // while frozen
+  std::uint64_t plan = 0;  // of the end: an older plan is void
+};
+
+class Machine {
+ public:
+  struct Traits {
+    std::string name;
+    std::uint32_t cpus = 4;
+    bool can_freeze = true;  // and its process trees die with their supervisor
+  };
+
+  Machine(Stage& stage, Network& network, std::uint32_t index, Traits traits);
+  ~Machine();
+
+  void start_aresd();
+  void kill_aresd();
+  void kill_step(Life life);
+  bool kill_some_step();
+  void lose_power();  // everything dies, what was not synced is gone; power_on() brings a new boot
+  void power_on();
+  void pause(Instant until);
+  // Whoever it was of this machine's processes.
+  bool bury(Life life);
+
+  bool powered() const { return powered_; }
+  bool idle() const { return steps_.empty() && trees_.empty(); }
+  NodeDaemon* aresd() { return aresd_.get(); }
+  node::Moment moment() const { return clock_.moment(stage_.now()); }
+  const std::string& name() const { return traits_.name; }
+  const Traits& traits() const { return traits_; }
+  const std::string& boot_id() const { return boot_id_; }
+  std::uint32_t index() const { return index_; }
+  Clock& clock() { return clock_; }
+  Disk& disk() { return disk_; }
+  Stage& stage() { return stage_; }
+  Network& network() { return network_; }
+  Toucher toucher(Actor actor, Life process) {
+    return {&stage_.boundaries, actor, process, index_};
+  }
+
+  // --- what processes ask of the kernel ---
+  Life spawn_step(const AttemptKey& key, Life parent);
+  StepProcess* step_of(const AttemptKey& key);  // the one that holds the lock
+  StepProcess* find_step(Life life);
+  void step_exits(Life life);
+
+  void spawn_gated(const AttemptKey& key, Life supervisor, Program program, std::uint32_t cpus);
+  void open_gate(const AttemptKey& key);
+  void signal_tree(const AttemptKey& key, std::int32_t signal);
+  bool freeze(const AttemptKey& key);
+  void thaw(const AttemptKey& key);
+  void kill_tree(const AttemptKey& key);
+
+ private:
+  void plan_end(const AttemptKey& key, UserTree& tree, Instant at, ExitStatus exit);
+  void supervisor_died(Life life);
+  void start_aresd_soon();
+
+  Stage& stage_;
+  Network& network_;
+  std::uint32_t index_;
+  Traits traits_;
+  Clock clock_;
+  Disk disk_;
+  Life life_;  // of the kernel: from power on to power loss
+  bool powered_ = true;
+  std::uint32_t boots_ = 1;
+  std::string boot_id_ = "boot-1";
+  std::unique_ptr<NodeDaemon> aresd_;
+  std::vector<std::unique_ptr<StepProcess>> steps_;
+  std::map<AttemptKey, UserTree> trees_;
+};
+
+}  // namespace ares::sim

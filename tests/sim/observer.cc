@@ -1,0 +1,244 @@
+#include "sim/observer.h"
+
+#include "core/engine/invariants.h"
+#include "core/job/effects.h"
+#include "core/node/records.h"
+
+namespace ares::sim {
+namespace {
+
+const NodeShare* share_of(const ClusterState& state, const AttemptKey& key, NodeId node) {
+  const Job* job = state.jobs.find(key.job);
+  if (!job || job->attempt != key.attempt || !job->allocation) return nullptr;
+  for (const NodeShare& share : job->allocation->nodes)
+    if (share.node == node) return &share;
+  return nullptr;
+}
+
+bool is_live(SharePhase phase) {
+  return phase == SharePhase::preparing || phase == SharePhase::ready ||
+         phase == SharePhase::running;
+}
+
+}  // namespace
+
+// --- user code ----------------------------------------------------------------------------------
+
+// No other attempt of the job may run beside this one.
+void Observer::check_alone(const AttemptKey& key, const char* what) const {
+  const auto newest = newest_.find(key.job);
+  if (newest != newest_.end() && newest->second > key.attempt)
+    throw Violation{text_of(key) + " " + what + " although a later attempt has started user code"};
+  for (auto it = live_.lower_bound({AttemptKey{key.job, AttemptNo(0)}, 0});
+       it != live_.end() && it->first.first.job == key.job; ++it) {
+    if (it->first.first != key && !it->second.frozen)
+      throw Violation{text_of(key) + " " + what + " while " + text_of(it->first.first) +
+                      " runs on machine " + std::to_string(it->first.second)};
+  }
+}
+
+void Observer::user_started(const AttemptKey& key, std::uint32_t machine, std::uint32_t cpus_in_use,
+                            std::uint32_t cpus) {
+  stage_.note("USER CODE STARTS", number_of(key), machine,
+              [&] { return text_of(key) + " on machine " + std::to_string(machine); });
+  if (++starts_[key] > 1) throw Violation{text_of(key) + " started user code twice"};
+  if (!database_->started(key))
+    throw Violation{text_of(key) + " started user code before its Started was durable"};
+  check_alone(key, "started user code");
+  newest_[key.job] = key.attempt;
+  live_[{key, machine}] = {};
+  if (cpus_in_use > cpus)
+    throw Violation{"machine " + std::to_string(machine) + " runs " + std::to_string(cpus_in_use) +
+                    " CPUs of work and has " + std::to_string(cpus)};
+}
+
+void Observer::user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit) {
+  stage_.note("user code ends", number_of(key), static_cast<std::uint64_t>(exit.code),
+              [&] { return text_of(key) + " code " + std::to_string(exit.code); });
+  ends_[key] = exit;
+  live_.erase({key, machine});
+}
+
+void Observer::user_killed(const AttemptKey& key, std::uint32_t machine) {
+  stage_.note("user code killed", number_of(key), machine, [&] { return text_of(key); });
+  live_.erase({key, machine});
+}
+
+void Observer::user_frozen(const AttemptKey& key, std::uint32_t machine) {
+  ++freezes_;
+  stage_.note("frozen", number_of(key), machine, [&] { return text_of(key); });
+  if (const auto it = live_.find({key, machine}); it != live_.end()) it->second.frozen = true;
+}
+
+void Observer::user_thawed(const AttemptKey& key, std::uint32_t machine) {
+  stage_.note("thawed", number_of(key), machine, [&] { return text_of(key); });
+  check_alone(key, "was thawed");
+  live_[{key, machine}].frozen = false;
+}
+
+// --- messages -----------------------------------------------------------------------------------
+
+void Observer::said(std::uint32_t machine, const AttemptReport& report) {
+  const Place place{report.attempt, machine};
+  const auto before = announced_.find(place);
+  if (before != announced_.end() && before->second.fence == report.fence &&
+      (report.phase != AttemptPhase::done || !(report.exit == before->second.exit)))
+    throw Violation{"machine " + std::to_string(machine) + " takes back the announced end of " +
+                    text_of(report.attempt)};
+  if (report.phase == AttemptPhase::done) announced_[place] = report;
+  if (report.phase == AttemptPhase::never_ran) {
+    if (live_.contains(place) ||
+        (starts_.contains(report.attempt) && ends_.contains(report.attempt)))
+      throw Violation{"machine " + std::to_string(machine) + " says that " +
+                      text_of(report.attempt) + " never ran, and it did"};
+  }
+}
+
+void Observer::node_said(std::uint32_t machine, const FromNode& message) {
+  stage_.note("node says", machine, message.body.index(),
+              [&] { return message.node + ": " + text_of(message.body); });
+  if (const auto* m = std::get_if<Register>(&message.body))
+    for (const AttemptReport& report : m->attempts) said(machine, report);
+  if (const auto* m = std::get_if<Heartbeat>(&message.body))
+    for (const AttemptReport& report : m->attempts) said(machine, report);
+  if (const auto* m = std::get_if<Progress>(&message.body)) said(machine, m->report);
+  if (const auto* m = std::get_if<LaunchRefused>(&message.body))
+    // After Forget it may: a launch that was delayed for longer than the attempt lived.
+    if (starts_.contains(m->attempt) && !forgotten_.contains({m->attempt, machine}))
+      throw Violation{"a node refuses " + text_of(m->attempt) + ", which has run"};
+}
+
+void Observer::node_told(std::uint32_t machine, const ToNode& message) {
+  stage_.note("node hears", machine, message.body.index(),
+              [&] { return message.node + ": " + text_of(message.body); });
+  if (const auto* forget = std::get_if<Forget>(&message.body))
+    announced_.erase({forget->attempt, machine}), forgotten_.insert({forget->attempt, machine});
+}
+
+// Judged by the database alone, whatever the controller believes.
+void Observer::effect_leaves(const Effect& effect) {
+  stage_.note("effect leaves", effect.node.value(), effect.body.index(), [&] {
+    return text_of(effect.body) + " to node " + std::to_string(effect.node.value());
+  });
+  if (effect.after > database_->lsn())
+    throw Violation{"a message left before its commit: " + text_of(effect.body)};
+  const ClusterState& truth = database_->replayed();
+  if (const auto* m = std::get_if<Prepare>(&effect.body)) {
+    const Lsn at(m->launch.fence.value());
+    const Allocated* allocated =
+        at <= database_->lsn() ? std::get_if<Allocated>(&database_->event(at).body) : nullptr;
+    if (!allocated || allocated->key != m->launch.attempt.job ||
+        allocated->attempt != m->launch.attempt.attempt)
+      throw Violation{"Prepare under a fence that is not that of " + text_of(m->launch.attempt)};
+  }
+  if (const auto* m = std::get_if<Go>(&effect.body))
+    if (!database_->started(m->attempt))
+      throw Violation{"Go before Started is durable: " + text_of(m->attempt)};
+  if (const auto* m = std::get_if<Forget>(&effect.body)) {
+    const NodeShare* share = share_of(truth, m->attempt, effect.node);
+    if (share && is_live(share->phase) &&
+        truth.jobs.find(m->attempt.job)->allocation->fence == m->fence)
+      throw Violation{"Forget before the end is durable: " + text_of(m->attempt)};
+  }
+  if (const auto* m = std::get_if<Welcome>(&effect.body)) {
+    const Node* node = truth.nodes.find(effect.node);
+    if (!node || node->incarnation < m->incarnation)
+      throw Violation{"Welcome before the registration is durable"};
+  }
+}
+
+void Observer::reply_leaves(const RequestKey& key, Lsn relies_on, const core::Reply& reply) {
+  stage_.note("reply leaves", reply.jobs.size(), reply.failed ? 1 : 0,
+              [&] { return key.id + (reply.failed ? ": " + reply.error.message : ""); });
+  if (relies_on > database_->lsn())
+    throw Violation{"the reply to " + key.id + " left before its commit"};
+  if (reply.failed) return;
+  const Request* request = database_->replayed().requests.find(key);
+  if (!request) throw Violation{"the reply to " + key.id + " left and the request is not durable"};
+  if (request->jobs != reply.jobs)
+    throw Violation{"the reply to " + key.id + " is not the one that was recorded"};
+}
+
+// --- the controller's state ---------------------------------------------------------------------
+
+void Observer::state_changed(const ClusterState& state) {
+  const auto violations = core::check_invariants(state);
+  if (!violations.empty()) throw Violation{violations.front()};
+}
+
+void Observer::batch_committed(const ClusterState& after) {
+  if (!(after == database_->replayed()))
+    throw Violation{"the live state differs from what a replay of the journal gives: " +
+                    difference(after, database_->replayed())};
+}
+
+void Observer::regenerates(const Effect& effect, const ClusterState& state) {
+  AttemptReport report;
+  SharePhase owed_in{};
+  if (const auto* m = std::get_if<Prepare>(&effect.body)) {
+    report.attempt = m->launch.attempt, report.fence = m->launch.fence;
+    owed_in = SharePhase::preparing;
+  } else if (const auto* go = std::get_if<Go>(&effect.body)) {
+    report.attempt = go->attempt, report.fence = go->fence, report.phase = AttemptPhase::ready;
+    owed_in = SharePhase::ready;
+  } else {
+    return;
+  }
+  const NodeShare* share = share_of(state, report.attempt, effect.node);
+  const Job* job = state.jobs.find(report.attempt.job);
+  if (!share || share->phase != owed_in || job->ending) return;  // a later event of the batch
+  std::vector<AttemptReport> reports;
+  if (report.phase == AttemptPhase::ready) reports.push_back(report);
+  for (const Effect& again : core::reconcile(policy_, state, effect.node, reports))
+    if (again.body.index() == effect.body.index() && text_of(again.body) == text_of(effect.body))
+      return;
+  throw Violation{"would not be sent again after a restart: " + text_of(effect.body)};
+}
+
+// --- clients ------------------------------------------------------------------------------------
+
+void Observer::acknowledged(JobKey key) {
+  acknowledged_.insert(key);
+  if (!database_->last_states().contains(key))
+    throw Violation{"job " + std::to_string(key.job.value()) +
+                    " was acknowledged and is not durable"};
+}
+
+std::string Observer::unfinished() const {
+  for (const JobKey& key : acknowledged_) {
+    const auto found = database_->last_states().find(key);
+    if (found == database_->last_states().end())
+      throw Violation{"an acknowledged job was lost: " + std::to_string(key.job.value())};
+    if (is_terminal(found->second)) continue;
+    return "job " + std::to_string(key.job.value()) + " is still " +
+           std::string(to_string(found->second));
+  }
+  return "";
+}
+
+void Observer::check_accounting() const {
+  for (const auto& [key, count] : starts_) {
+    const auto row = database_->attempts().find(key);
+    if (row == database_->attempts().end())
+      throw Violation{"user code of " + text_of(key) + " ran and accounting has no row"};
+    if (!row->second.started)
+      throw Violation{"user code of " + text_of(key) + " ran and accounting says it never started"};
+  }
+  for (const auto& [key, row] : database_->attempts()) {
+    if (!is_terminal(row.state))
+      throw Violation{"the accounting row of " + text_of(key) +
+                      " never ended: " + std::string(to_string(row.state))};
+    const bool by_itself =
+        row.state == JobState::completed ||
+        (row.state == JobState::failed && row.reason == Reason::non_zero_exit_code);
+    if (!by_itself) continue;
+    const auto end = ends_.find(key);
+    if (end == ends_.end() || end->second.code != row.exit.code ||
+        end->second.signal != row.exit.signal)
+      throw Violation{"accounting says that " + text_of(key) + " ended " +
+                      std::string(to_string(row.state)) + " with code " +
+                      std::to_string(row.exit.code) + ", and it did not"};
+  }
+}
+
+}  // namespace ares::sim

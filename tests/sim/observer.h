@@ -1,0 +1,88 @@
+// Observer: sees everything that happens in a simulation and knows what must never happen. Throws
+// Violation. Owned by the World; one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/engine/engine.h"
+#include "model/command.h"
+#include "model/effect.h"
+#include "sim/database.h"
+#include "sim/stage.h"
+
+namespace ares::sim {
+
+class Observer {
+ public:
+  Observer(Stage& stage, const Policy& policy) : stage_(stage), policy_(policy) {}
+  void watch(Database& database) { database_ = &database; }
+
+  // --- user code ---
+  void user_started(const AttemptKey& key, std::uint32_t machine, std::uint32_t cpus_in_use,
+                    std::uint32_t cpus);
+  void user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit);  // by itself
+  void user_killed(const AttemptKey& key, std::uint32_t machine);
+  void user_frozen(const AttemptKey& key, std::uint32_t machine);
+  void user_thawed(const AttemptKey& key, std::uint32_t machine);
+
+  // --- messages ---
+  void node_said(std::uint32_t machine, const FromNode& message);
+  void node_told(std::uint32_t machine, const ToNode& message);
+  // At the moment at which a controller lets it go.
+  void effect_leaves(const Effect& effect);
+  void reply_leaves(const RequestKey& key, Lsn relies_on, const core::Reply& reply);
+
+  // --- the controller's state ---
+  void state_changed(const ClusterState& state);
+  void batch_committed(const ClusterState& after);
+  // Whatever was sent must be found again from state alone.
+  void regenerates(const Effect& effect, const ClusterState& state);
+
+  // --- clients ---
+  void acknowledged(JobKey key);
+
+  void database_dies() { ++database_deaths_; }
+  std::uint32_t take_database_deaths() { return std::exchange(database_deaths_, 0); }
+
+  // Acknowledged jobs that are not terminal yet, in words; empty when all are.
+  std::string unfinished() const;
+  std::size_t acknowledged_jobs() const { return acknowledged_.size(); }
+  std::uint64_t user_starts() const { return starts_.size(); }
+  std::uint64_t freezes() const { return freezes_; }
+  void check_accounting() const;
+
+  std::string describe(const Event& event) const;
+
+ private:
+  struct Live {
+    bool frozen = false;
+  };
+  using Place = std::pair<AttemptKey, std::uint32_t>;
+  void said(std::uint32_t machine, const AttemptReport& report);
+  void check_alone(const AttemptKey& key, const char* what) const;
+
+  Stage& stage_;
+  const Policy& policy_;
+  Database* database_ = nullptr;
+  std::map<AttemptKey, std::uint32_t> starts_;
+  std::map<JobKey, AttemptNo> newest_;  // attempt that has started user code
+  std::map<Place, Live> live_;
+  std::map<AttemptKey, ExitStatus> ends_;
+  std::map<Place, AttemptReport> announced_;  // done, and not yet told to forget it
+  std::set<Place> forgotten_;
+  std::set<JobKey> acknowledged_;
+  std::uint32_t database_deaths_ = 0;
+  std::uint64_t freezes_ = 0;
+};
+
+std::string text_of(const AttemptKey& key);
+std::string text_of(const ToNodeBody& body);
+std::string text_of(const FromNodeBody& body);
+// The first records in which two states differ.
+std::string difference(const ClusterState& a, const ClusterState& b);
+
+}  // namespace ares::sim

@@ -1,0 +1,66 @@
+// Random schedules: faults of every kind at random moments over a random workload. ARES_SIM_SEED
+// (first seed), ARES_SIM_SCHEDULES (how many each of the four tests runs) and ARES_SIM_TRACE=1.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "sim/world.h"
+
+namespace ares::sim {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSchedules = 150;
+#elif defined(__OPTIMIZE__)
+constexpr std::uint64_t kSchedules = 5000;
+#else
+constexpr std::uint64_t kSchedules = 500;
+#endif
+
+class Schedules : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Schedules, HoldEveryPromise) {
+  const std::uint64_t count = from_environment("ARES_SIM_SCHEDULES", kSchedules);
+  const std::uint64_t first = from_environment("ARES_SIM_SEED", 1 + GetParam() * 1'000'000'000);
+  std::uint64_t starts = 0, steps = 0, jobs = 0, freezes = 0, failed = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Options options;
+    options.seed = first + i;
+    const Outcome outcome = run(options);
+    starts += outcome.user_starts, steps += outcome.steps, jobs += outcome.jobs;
+    freezes += outcome.freezes;
+    if (!outcome.violation) continue;
+    ADD_FAILURE() << report(options, outcome);
+    if (++failed == from_environment("ARES_SIM_FAILURES", 1)) return;
+  }
+  // What would make the whole exercise hollow.
+  EXPECT_GT(jobs, count);
+  EXPECT_GT(starts, count / 2);
+  std::cout << count << " schedules from seed " << first << ": " << steps << " steps, " << jobs
+            << " jobs acknowledged, " << starts << " starts of user code, " << freezes
+            << " freezes\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Schedules, testing::Values(0, 1, 2, 3));
+
+TEST(Schedules, TheSameSeedGivesTheSameSchedule) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Options options;
+    options.seed = seed;
+    const Outcome once = run(options);
+    options.verbose = true;  // looking on changes nothing
+    const Outcome again = run(options);
+    EXPECT_EQ(once.trace_hash, again.trace_hash) << "seed " << seed;
+    EXPECT_EQ(once.steps, again.steps) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace ares::sim

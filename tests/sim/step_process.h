@@ -1,0 +1,54 @@
+// StepProcess: one aresstepd: the production StepMachine over a virtual directory and virtual
+// processes, with the channel over which an aresd speaks to it. Owned by its Machine; one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/node/step.h"
+#include "core/node/step_spec.h"
+#include "sim/machine.h"
+
+namespace ares::sim {
+
+class StepProcess final : public node::ProcessTree {
+ public:
+  StepProcess(Machine& machine, AttemptKey key, Life life, Life aresd);
+  ~StepProcess() override;
+
+  void start();
+  void deliver(const node::StepCommand& command);  // over the channel; the caller holds its far end
+  void task_ended(const ExitStatus& exit);
+  void attach(Life aresd) { aresd_ = aresd; }
+
+  const AttemptKey& key() const { return key_; }
+  Life life() const { return life_; }
+  Life aresd() const { return aresd_; }
+
+  Result<node::TaskRecord> spawn_gated() override;
+  void open_gate() override;
+  void signal(std::int32_t signal, bool batch_only) override;
+  bool freeze() override;
+  void thaw() override;
+  void kill_all() override;
+
+ private:
+  void notice(node::StepNotice notice);
+  void settle();  // after every event: exits when finished, sets the timer otherwise
+  void boundary() { toucher_.boundary(); }
+
+  Machine& machine_;
+  Stage& stage_;
+  AttemptKey key_;
+  Life life_;
+  Life aresd_;  // the far end of the channel
+  Toucher toucher_;
+  std::unique_ptr<node::AttemptDir> dir_;
+  node::StepSpec spec_;
+  std::unique_ptr<node::StepMachine> brain_;
+  std::vector<node::StepCommand> early_;  // on the channel before it reads
+  std::optional<BootTime> armed_;
+};
+
+}  // namespace ares::sim

@@ -1,0 +1,254 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "sim/controller.h"
+#include "sim/node_daemon.h"
+
+namespace ares::sim {
+namespace {
+
+constexpr Instant kPatience = 300s;  // after the last fault, until everything has ended
+
+std::shared_ptr<const Policy> make_policy(Random& random) {
+  Policy policy;
+  policy.cluster_name = "sim";
+  policy.config_hash = 7;
+  policy.admins = {UserId(0)};
+  policy.lease = Seconds(30);
+  policy.heartbeat = Seconds(5);
+  policy.kill_wait = Seconds(2);
+  policy.kill_allowance = Seconds(4);
+  policy.min_job_age = Seconds(random.percent(50) ? 20 : 3000);
+  policy.request_retention = Seconds(24 * 3600);
+  policy.start_barrier = Seconds(20);
+  policy.prepare_timeout = Seconds(15);
+  policy.launch_backoff = Seconds(1);
+  policy.launch_backoff_max = Seconds(8);
+  return std::make_shared<const Policy>(std::move(policy));
+}
+
+}  // namespace
+
+World::World(const Options& options)
+    : options_(options),
+      stage_(options.seed, options.verbose, options.mutant),
+      policy_(make_policy(stage_.random)),
+      observer_(stage_, *policy_),
+      database_(stage_),
+      network_(stage_, *this),
+      clients_(stage_, *this) {
+  stage_.observer = &observer_;
+  observer_.watch(database_);
+  const std::uint32_t count =
+      options.fixed_scenario ? 2 : static_cast<std::uint32_t>(stage_.random.between(2, 4));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    network_.add_machine();
+    Machine::Traits traits;
+    traits.name = "n" + std::to_string(i + 1);
+    traits.can_freeze = options.fixed_scenario || !stage_.random.percent(20);
+    machines_.push_back(std::make_unique<Machine>(stage_, network_, i, std::move(traits)));
+  }
+}
+
+World::~World() = default;
+
+ApplyConfig World::configuration() const {
+  ApplyConfig config;
+  config.hash = policy_->config_hash;
+  Partition partition;
+  partition.name = "main";
+  partition.is_default = true;
+  for (const auto& machine : machines_) {
+    partition.nodes.push_back(machine->name());
+    Inventory inventory;
+    inventory.cpus = machine->traits().cpus;
+    inventory.memory = Bytes(8LL << 30);
+    config.nodes.emplace_back(machine->name(), inventory);
+  }
+  config.partitions = {partition};
+  return config;
+}
+
+// --- controllers --------------------------------------------------------------------------------
+
+void World::start_controller() {
+  Clock clock;
+  clock.wall_offset = stage_.random.between(Duration(-5s), Duration(5s));
+  controllers_.push_back(
+      std::make_unique<Controller>(stage_, *this, stage_.timeline.open(), clock));
+  controllers_.back()->start();
+}
+
+void World::kill_controller(Life life) {
+  const auto found = std::find_if(controllers_.begin(), controllers_.end(),
+                                  [&](const auto& c) { return c->life() == life; });
+  if (found == controllers_.end()) return;
+  stage_.note("controller dies", life.slot);
+  stage_.timeline.close(life);
+  controllers_.erase(found);
+  network_.controller_died(life);
+  if (controllers_.empty())
+    stage_.timeline.after(stage_.random.between(Duration(100ms), Duration(3s)), Timeline::world(),
+                          [this] {
+                            if (controllers_.empty()) start_controller();
+                          });
+}
+
+Controller* World::controller_of(Life life) {
+  for (const auto& controller : controllers_)
+    if (controller->life() == life) return controller.get();
+  return nullptr;
+}
+
+Controller* World::endpoint() {
+  Controller* last = nullptr;
+  for (const auto& controller : controllers_) {
+    if (!controller->active()) continue;
+    if (last && stage_.random.percent(20)) continue;
+    last = controller.get();
+  }
+  return last;
+}
+
+// --- faults -------------------------------------------------------------------------------------
+
+bool World::loses(const Effect&) {
+  return !healed_ ? stage_.random.percent(30) : stage_.random.percent(30);
+}
+
+void World::database_stops() {
+  database_.stop();
+  stage_.timeline.after(stage_.random.between(Duration(50ms), Duration(6s)), Timeline::world(),
+                        [this] { database_.start(); });
+}
+
+void World::heal() {
+  if (healed_) return;
+  healed_ = true;
+  stage_.note("everything heals");
+  stage_.boundaries.disarm();
+  lost_calls_ = 0;
+  network_.set_duplicates(0);
+  database_.set_doubt(0);
+  database_.start();
+  for (auto& machine : machines_) {
+    network_.cut(machine->index(), false);
+    network_.stall(machine->index(), true, true, stage_.now());
+    machine->disk().full = false;
+    machine->power_on();
+  }
+  look_whether_done();
+}
+
+std::string World::unsettled() const {
+  if (!clients_.all_answered()) return "a request has no answer";
+  if (std::string text = observer_.unfinished(); !text.empty()) return text;
+  for (const auto& [key, state] : database_.last_states())
+    if (!is_terminal(state)) return "job " + std::to_string(key.job.value()) + " has not ended";
+  std::string text;
+  database_.replayed().nodes.for_each([&](NodeId, const Node& node) {
+    if (!node.charges.empty()) text = node.name + " is still charged";
+  });
+  for (const auto& machine : machines_) {
+    if (!machine->idle()) text = machine->name() + " still runs something";
+    if (!machine->aresd() || machine->aresd()->attempts() != 0)
+      text = machine->name() + " still remembers an attempt";
+    if (!machine->disk().directories.empty()) text = machine->name() + " keeps a directory";
+  }
+  return text;
+}
+
+void World::look_whether_done() {
+  clients_.tidy_up();
+  unsettled_ = unsettled();
+  if (unsettled_.empty()) {
+    done_ = true;
+    return;
+  }
+  stage_.timeline.after(3s, Timeline::world(), [this] { look_whether_done(); });
+}
+
+// --- the run ------------------------------------------------------------------------------------
+
+// What a death unwinds to: the dead are buried outside of their own functions.
+template <class Event>
+void World::guarded(Event&& event) {
+  try {
+    event();
+  } catch (const Killed& killed) {
+    if (controller_of(killed.process)) return kill_controller(killed.process);
+    for (auto& machine : machines_)
+      if (machine->bury(killed.process)) return;
+  } catch (const PowerLost& lost) {
+    Machine& machine = *machines_[lost.machine];
+    machine.lose_power();
+    stage_.timeline.after(stage_.random.between(Duration(1s), Duration(20s)), Timeline::world(),
+                          [&machine] { machine.power_on(); });
+  }
+}
+
+Outcome World::run() {
+  Outcome outcome;
+  try {
+    guarded([&] { start_controller(); });
+    for (auto& machine : machines_) guarded([&] { machine->start_aresd(); });
+    if (options_.fixed_scenario) {
+      plan_fixed_scenario();
+    } else {
+      const Instant end = stage_.random.between(Duration(10s), Duration(60s));
+      const std::uint64_t operations = 3 + stage_.random.below(8);
+      for (std::uint64_t i = 0; i < operations; ++i)
+        clients_.plan_operation(stage_.random.between(Duration(0), end));
+      plan_faults(end);
+    }
+    const Instant limit = 120s + kPatience;
+    bool more = true;
+    while (!done_ && more) {
+      guarded([&] { more = stage_.timeline.step(limit); });
+      if (observer_.take_database_deaths() > 0) database_stops();
+    }
+    if (!done_) throw Violation{"not over long after every fault was healed: " + unsettled_};
+    database_.compare_rows();
+    observer_.check_accounting();
+  } catch (const Violation& violation) {
+    outcome.violation = violation.what;
+    stage_.note("VIOLATION", 0, 0, [&] { return violation.what; });
+  }
+  outcome.trace_hash = stage_.trace.hash();
+  outcome.steps = stage_.timeline.steps();
+  outcome.user_starts = observer_.user_starts();
+  outcome.freezes = observer_.freezes();
+  outcome.jobs = observer_.acknowledged_jobs();
+  outcome.events = database_.lsn().value();
+  for (std::size_t i = 0; i < kActors; ++i)
+    outcome.boundaries[i] = stage_.boundaries.passed(static_cast<Actor>(i));
+  outcome.trace.assign(stage_.trace.lines().begin(), stage_.trace.lines().end());
+  return outcome;
+}
+
+Outcome run(const Options& options) {
+  return World(options).run();
+}
+
+std::string report(const Options& options, const Outcome& outcome) {
+  if (!outcome.violation) return "";
+  Options again = options;
+  again.verbose = true;
+  const Outcome traced = run(again);
+  std::string text = "seed " + std::to_string(options.seed);
+  for (const CrashPoint& crash : options.crashes)
+    text += std::string(", crash of ") + name_of(crash.actor) + " at " + std::to_string(crash.nth);
+  if (options.mutant != Mutant::none) text += ", mutant " + name_of(options.mutant);
+  text += ": " + *outcome.violation + "\n";
+  const std::size_t keep = std::getenv("ARES_SIM_TRACE") ? traced.trace.size() : 120;
+  const std::size_t from = traced.trace.size() > keep ? traced.trace.size() - keep : 0;
+  for (std::size_t i = from; i < traced.trace.size(); ++i) text += "  " + traced.trace[i] + "\n";
+  text += "Run it again with ARES_SIM_SEED=" + std::to_string(options.seed) +
+          " ARES_SIM_SCHEDULES=1; ARES_SIM_TRACE=1 prints the whole trace.\n";
+  return text;
+}
+
+}  // namespace ares::sim

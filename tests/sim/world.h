@@ -1,0 +1,109 @@
+// World: one whole simulated cluster: machines, network, database, controllers, clients and the
+// faults that befall them. Built from a seed, run once. One thread; many worlds may run side by
+// side.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/command.h"
+#include "model/policy.h"
+#include "sim/clients.h"
+#include "sim/database.h"
+#include "sim/machine.h"
+#include "sim/network.h"
+#include "sim/observer.h"
+#include "sim/stage.h"
+
+namespace ares::sim {
+
+class Controller;
+
+// A crash at one known place of a scenario that is otherwise free of faults.
+struct CrashPoint {
+  Actor actor = Actor::controller;
+  std::uint64_t nth = 0;
+};
+
+struct Options {
+  std::uint64_t seed = 1;
+  bool verbose = false;
+  Mutant mutant = Mutant::none;
+  bool fixed_scenario = false;      // no chance in what happens, only in how long it takes
+  std::vector<CrashPoint> crashes;  // of the fixed scenario
+};
+
+struct Outcome {
+  std::optional<std::string> violation;
+  std::uint64_t trace_hash = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t user_starts = 0;
+  std::uint64_t freezes = 0;
+  std::uint64_t jobs = 0;
+  std::uint64_t events = 0;  // journaled
+  std::uint64_t boundaries[kActors] = {};
+  std::vector<std::string> trace;  // when verbose
+};
+
+Outcome run(const Options& options);
+// Runs it again with a trace if it failed; what a person needs to find the bug.
+std::string report(const Options& options, const Outcome& outcome);
+
+class World {
+ public:
+  explicit World(const Options& options);
+  ~World();
+
+  Outcome run();
+
+  // --- what the actors of the world find each other by ---
+  Machine& machine(std::uint32_t index) { return *machines_[index]; }
+  std::uint32_t machines() const { return static_cast<std::uint32_t>(machines_.size()); }
+  Network& network() { return network_; }
+  Database& database() { return database_; }
+  Observer& observer() { return observer_; }
+  Controller* endpoint();  // whom a new call or session reaches; null: nobody
+  Controller* controller_of(Life life);
+  void answer(std::uint64_t operation, const core::Reply& reply) {
+    clients_.answered(operation, reply);
+  }
+
+  const std::shared_ptr<const Policy>& policy() const { return policy_; }
+  ApplyConfig configuration() const;
+  Duration tick_interval() const { return 1s; }
+  unsigned lost_calls() const { return lost_calls_; }
+  bool loses(const Effect& effect);  // a planted bug
+
+ private:
+  void start_controller();
+  void kill_controller(Life life);
+  void plan_faults(Instant end);
+  void plan_fault(Instant end);
+  void plan_fixed_scenario();
+  void heal();
+  void look_whether_done();
+  std::string unsettled() const;
+  void database_stops();
+  template <class Event>
+  void guarded(Event&& event);
+
+  Options options_;
+  Stage stage_;
+  std::shared_ptr<const Policy> policy_;
+  Observer observer_;
+  Database database_;
+  Network network_;
+  Clients clients_;
+  std::vector<std::unique_ptr<Machine>> machines_;
+  std::vector<std::unique_ptr<Controller>> controllers_;  // newest last
+  std::vector<std::unique_ptr<Controller>> graveyard_;    // destroyed when nothing of theirs runs
+  unsigned lost_calls_ = 0;
+  bool healed_ = false;
+  bool done_ = false;
+  std::string unsettled_;
+};
+
+}  // namespace ares::sim
