@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/job/deciding.h"
+#include "core/job/report.h"
 
 namespace ares::core {
 namespace {
@@ -12,26 +13,29 @@ constexpr std::pair<TresId, std::string_view> kBaseTres[] = {{kTresCpu, "cpu"},
                                                              {kTresBilling, "billing"},
                                                              {kTresGpu, "gres/gpu"}};
 
-// Down means that its jobs are over: they end there as a node's failure, once the node has let go or cannot hold on any more.
+// Down means that its jobs are over: they end there as a node's failure once the node has let go. A lost node answers nothing:
+// what carried a lease was fenced when it was lost; for the rest the administrator's word stands in for the fence, and it does not
+// run again by itself.
 void end_jobs_of(const Question& q, const Node& node, Decision& d) {
+  const bool gone = node.contact == Contact::lost;
   for (const Charge& charge : node.charges) {
     const Job* job = q.state.jobs.find(charge.attempt.job);
-    if (!job || job->attempt != charge.attempt.attempt || !job->allocation ||
-        job->allocation->fence != charge.fence)
-      continue;
-    if (!holds_resources(job->state)) continue;
+    if (!job || !current_share(*job, charge.attempt, charge.fence, node.id)) continue;
     const AttemptKey attempt = charge.attempt;
-    // A node that is lost answers nothing. What is not to run again ends here; what may was fenced when it was lost.
-    const bool fence = node.contact == Contact::lost && !job->spec->requeue;
+    const bool ending = job->state == JobState::completing;
     if (job->state == JobState::configuring) {
       d.events.emplace_back(
           LaunchFailed{attempt, node.id, true, "node " + node.name + " was set down"});
-    } else if (job->state != JobState::completing) {
-      const Ending ending{JobState::node_fail, Reason::node_down, {},
-                          job->spec->requeue,  job->hold,         true};
-      d.events.emplace_back(EndingBegan{attempt, ending});
+    } else if (!ending || (gone && job->ending->requeue)) {
+      const bool again = job->spec->requeue && !gone;
+      d.events.emplace_back(EndingBegan{attempt, Ending{JobState::node_fail,
+                                                        Reason::node_down,
+                                                        {},
+                                                        again,
+                                                        again ? job->hold : Hold::none,
+                                                        true}});
     }
-    if (fence) d.events.emplace_back(NodeFenced{attempt, node.id});
+    if (gone) d.events.emplace_back(NodeFenced{attempt, node.id});
   }
 }
 

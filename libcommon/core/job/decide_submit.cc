@@ -215,7 +215,6 @@ Decision decide_submit(const Question& q, const Principal& who, const Submit& su
   for (const Dependency& failed : awaited->failed)
     d.events.emplace_back(DependencyFailed{key, failed});
   d.jobs = {key};
-  d.text = "Submitted batch job " + std::to_string(key.job.value());
   return d;
 }
 

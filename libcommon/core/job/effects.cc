@@ -48,8 +48,9 @@ struct Owed {
     each(e.attempt, [&](Fence fence) { return Go{e.attempt, fence}; });
   }
   void operator()(const LaunchFailed& e) {
-    if (const Job* job = live(e.attempt); job && job->state == JobState::completing)
-      kill(e.attempt);
+    // After Started another event is the cause of the end, and owes the kill.
+    const Job* job = live(e.attempt);
+    if (job && job->state == JobState::completing && !job->started) kill(e.attempt);
   }
   void operator()(const EndingBegan& e) { kill(e.attempt); }
   void operator()(const BatchFinished& e) {

@@ -1,0 +1,316 @@
+// Nodes: registration, failure, silence, late results; and what the scheduler proposes about them.
+#include "core/job/effects.h"
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+TEST(Register, ASmallerNodeIsDrainedAndComesBackByItself) {
+  Cluster c;
+  Inventory small = Cluster::machine();
+  small.cpus = 2;
+  EXPECT_FALSE(c.register_node(1, {}, small).failed);
+  EXPECT_EQ(c.node(1).admin, AdminState::drain);
+  EXPECT_EQ(c.node(1).reason, "Low CPUs (2 < 4)");
+  c.register_node(1);
+  EXPECT_EQ(c.node(1).admin, AdminState::up);
+
+  small = Cluster::machine();
+  small.memory = Bytes::mib(3000);
+  c.register_node(1, {}, small);
+  EXPECT_EQ(c.node(1).reason, "Low RealMemory (3000 < 4000)");
+}
+
+TEST(Register, ADrainByAnAdministratorStays) {
+  Cluster c;
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::drain, "disk"});
+  c.register_node(1);
+  EXPECT_EQ(c.node(1).reason, "disk");
+}
+
+TEST(Register, AgainWithoutChangeWritesNothing) {
+  Cluster c;
+  const std::size_t before = c.events.size();
+  EXPECT_FALSE(c.register_node(1).failed);
+  EXPECT_EQ(c.events.size(), before);
+  EXPECT_GE(c.sent<Welcome>(1), 2u);
+}
+
+TEST(Register, AnUnknownNodeAndANewerEpochAreRefused) {
+  Cluster c;
+  EXPECT_EQ(c.register_node(9).error.code, ErrorCode::not_found);
+  Register r;
+  r.name = "n1";
+  r.incarnation = 1;
+  r.incarnation_tag = "n1/1";
+  r.highest_epoch = Epoch{2};
+  EXPECT_EQ(c.from_node(1, r).error.code, ErrorCode::stale);
+  r.highest_epoch = Epoch{1};
+  r.highest_lsn = Lsn{1'000'000};
+  EXPECT_NE(c.from_node(1, r).error.message.find("older database"), std::string::npos);
+}
+
+TEST(Register, TwoOfOneNameWhileTheFirstIsAlive) {
+  Cluster c;
+  NodeCommand command;
+  Register r;
+  r.name = "n1";
+  r.incarnation = 7;
+  r.incarnation_tag = "other machine";
+  r.inventory = Cluster::machine();
+  command.message = {"n1", 7, r};
+  command.rival_heard = c.now - Seconds{4};
+  const Reply refused = c.run({command});
+  EXPECT_EQ(refused.error.code, ErrorCode::already_exists);
+  EXPECT_NE(refused.error.message.find("spoke 4 s ago"), std::string::npos);
+  command.rival_heard = c.now - Seconds{60};
+  EXPECT_FALSE(c.run({command}).failed) << "the first one is gone";
+  EXPECT_EQ(c.from_node(1, Heartbeat{}).error.code, ErrorCode::stale)
+      << "and may not come back as it was";
+}
+
+TEST(Register, ARebootLosesWhatRanAndKeepsWhatEnded) {
+  Cluster c;
+  const JobKey lost = c.submit(), ended = c.submit();
+  JobSpec s = Cluster::spec();
+  s.requeue = false;
+  const JobKey once = c.submit(s);
+  for (JobKey key : {lost, ended, once}) c.start(key, {1});
+  const AttemptReport result = c.report(ended, AttemptPhase::done, 3);
+  c.incarnation[1] = 2;
+  c.now += Seconds{60};
+  c.register_node(1, {result});
+  EXPECT_EQ(c.job(lost).state, JobState::pending);
+  EXPECT_EQ(c.row(lost, 1)->state, JobState::node_fail);
+  EXPECT_EQ(c.job(ended).state, JobState::failed);
+  EXPECT_EQ(c.job(ended).exit.code, 3);
+  EXPECT_EQ(c.job(once).state, JobState::node_fail) << "it may have run, so it does not run again";
+  EXPECT_TRUE(c.node(1).charges.empty());
+}
+
+TEST(Launch, ANodesFaultExcludesItAndCostsTheJobNothing) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.allocate(key, {1});
+  c.from_node(1,
+              LaunchRefused{{key, AttemptNo{1}}, c.job(key).allocation->fence, true, "spool full"});
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_EQ(c.job(key).hold, Hold::none);
+  EXPECT_EQ(c.job(key).restarts, 0u);
+  EXPECT_EQ(c.job(key).not_before, c.now + c.policy->launch_backoff);
+  EXPECT_TRUE(c.node(1).charges.empty());
+  c.plan({c.group(key, {2})});
+  EXPECT_EQ(c.job(key).state, JobState::pending) << "it backs off";
+  c.now += c.policy->launch_backoff;
+  c.plan({c.group(key, {1})});
+  EXPECT_EQ(c.job(key).state, JobState::pending) << "not on the node that failed";
+  c.allocate(key, {2});
+}
+
+TEST(Launch, AJobsFaultFailsIt) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.allocate(key, {1});
+  c.from_node(
+      1,
+      LaunchRefused{{key, AttemptNo{1}}, c.job(key).allocation->fence, false, "no such directory"});
+  EXPECT_EQ(c.job(key).state, JobState::failed);
+  EXPECT_EQ(c.job(key).reason, Reason::launch_failure);
+}
+
+TEST(Launch, AGangIsAbortedByOneNodesFailure) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.min_nodes = s.max_nodes = 2;
+  const JobKey key = c.submit(s);
+  c.allocate(key, {1, 2});
+  c.progress(1, key, AttemptPhase::ready);
+  c.progress(2, key, AttemptPhase::never_ran);
+  EXPECT_EQ(c.job(key).state, JobState::completing);
+  EXPECT_EQ(c.sent<Kill>(1), 1u);
+  EXPECT_EQ(c.sent<Go>(1), 0u);
+  c.progress(1, key, AttemptPhase::never_ran);
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+}
+
+TEST(Launch, NodesThatNeverGetReadyAreGivenUp) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.allocate(key, {1});
+  c.tick(c.policy->prepare_timeout - Seconds{1});
+  EXPECT_EQ(c.job(key).state, JobState::configuring);
+  c.tick(Seconds{1});
+  EXPECT_EQ(c.job(key).state, JobState::completing);
+  EXPECT_EQ(c.sent<Kill>(1), 1u);
+  c.progress(1, key, AttemptPhase::never_ran);
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_EQ(c.job(key).excluded, std::vector<NodeId>{c.id_of(1)});
+}
+
+TEST(Launch, TheStartBarrierEndsAnAttemptThatOneNodeDoesNotBegin) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.min_nodes = s.max_nodes = 2;
+  const JobKey key = c.submit(s);
+  c.allocate(key, {1, 2});
+  for (int n : {1, 2}) c.progress(n, key, AttemptPhase::ready);
+  c.progress(1, key, AttemptPhase::running);
+  c.tick(c.policy->start_barrier);
+  EXPECT_EQ(c.job(key).state, JobState::completing);
+  EXPECT_EQ(c.sent<Kill>(1) + c.sent<Kill>(2), 2u);
+  c.progress(1, key, AttemptPhase::done);
+  c.progress(2, key, AttemptPhase::never_ran);
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_EQ(c.job(key).excluded, std::vector<NodeId>{c.id_of(2)});
+}
+
+class Silence : public ::testing::Test {
+ protected:
+  // Everything but n1 keeps talking.
+  void pass(Duration time) {
+    c.now += time;
+    for (int n = 2; n <= 4; ++n) c.monitor.heard(c.id_of(n), c.now);
+    for (const NodeSilent& silent : c.monitor.due(c.state(), *c.policy, c.now)) c.run({silent});
+  }
+  Duration limit() const {
+    return Duration{c.policy->lease} * 105 / 100 + c.policy->kill_allowance;
+  }
+  Cluster c;
+};
+
+TEST_F(Silence, FencesARequeueableJobOnlyAfterEveryLease) {
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  pass(limit() - Seconds{1});
+  EXPECT_EQ(c.job(key).state, JobState::running);
+  pass(Seconds{1});
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_EQ(c.row(key, 1)->state, JobState::node_fail);
+  EXPECT_EQ(c.node(1).contact, Contact::lost);
+  EXPECT_EQ(c.node(1).charges.size(), 1u) << "its resources are not free before it registers clean";
+
+  const Fence old{c.node(1).charges[0].fence};
+  c.start(key, {2});
+  c.forget_sent();
+  AttemptReport frozen;
+  frozen.attempt = {key, AttemptNo{1}};
+  frozen.fence = old;
+  frozen.phase = AttemptPhase::running;
+  c.register_node(1, {frozen});
+  ASSERT_EQ(c.sent<Kill>(1), 1u);
+  EXPECT_TRUE(c.last_sent<Kill>(1)->immediately);
+  EXPECT_EQ(c.node(1).charges.size(), 1u);
+
+  frozen.phase = AttemptPhase::done;
+  frozen.exit.code = 0;
+  for (int i = 0; i < 3; ++i) c.from_node(1, Progress{frozen});
+  EXPECT_EQ(c.happened<LateResult>(), 1u) << "recorded once, however often it is told";
+  EXPECT_EQ(c.sent<Forget>(1), 3u);
+  EXPECT_TRUE(c.node(1).charges.empty());
+  EXPECT_EQ(c.job(key).state, JobState::running) << "the second attempt is not touched";
+}
+
+TEST_F(Silence, AJobThatMayNotRunTwiceWaitsForItsNode) {
+  JobSpec s = Cluster::spec();
+  s.requeue = false;
+  const JobKey key = c.submit(s);
+  c.start(key, {1});
+  pass(limit());
+  EXPECT_EQ(c.node(1).contact, Contact::lost);
+  EXPECT_EQ(c.job(key).state, JobState::running);
+  c.register_node(1, {c.report(key, AttemptPhase::running)});
+  c.progress(1, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::completed);
+}
+
+TEST_F(Silence, AnAdministratorMayDeclareItOver) {
+  JobSpec s = Cluster::spec();
+  s.requeue = false;
+  const JobKey key = c.submit(s);
+  c.start(key, {1});
+  pass(limit());
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::down, "burnt"});
+  EXPECT_EQ(c.job(key).state, JobState::node_fail);
+  EXPECT_EQ(c.job(key).reason, Reason::node_down);
+}
+
+TEST_F(Silence, CountsFromTheControllersOwnStart) {
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  c.now += std::chrono::hours{2};
+  c.run({Activate{Epoch{2}, "host"}});
+  pass(Seconds{1});
+  EXPECT_EQ(c.job(key).state, JobState::running)
+      << "an outage of the controller alone costs no job";
+  pass(limit());
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+}
+
+TEST(Down, EndsTheJobsOfTheNode) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  c.user(kOperator, UpdateNode{{"n1"}, AdminState::down, "fan"});
+  EXPECT_EQ(c.sent<Kill>(1), 1u);
+  c.progress(1, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_EQ(c.row(key, 1)->state, JobState::node_fail);
+}
+
+TEST(Plan, TakesNoGroupThatDoesNotFitWhatIsTrueNow) {
+  Cluster c;
+  const JobKey a = c.submit(), b = c.submit(), d = c.submit();
+  EXPECT_EQ(c.plan({c.group(a, {1}, 3), c.group(b, {1}, 2), c.group(d, {1}, 1)}).text,
+            "1 of 3 groups taken")
+      << "the third relied on the second";
+  EXPECT_EQ(c.job(a).state, JobState::configuring);
+  EXPECT_EQ(c.plan({c.group(d, {1}, 1)}).text, "1 of 1 groups taken");
+
+  PlanGroup stale = c.group(b, {2});
+  c.user(kAlice, UpdateJob{Cluster::named(b), {}, true, Seconds{60}});
+  EXPECT_EQ(c.plan({stale}).text, "0 of 1 groups taken") << "the job has changed since";
+  c.user(kOperator, UpdateNode{{"n2"}, AdminState::drain, "x"});
+  PlanGroup drained = c.group(b, {2});
+  drained.starts[0].time_limit = Seconds{60};
+  EXPECT_EQ(c.plan({drained}).text, "0 of 1 groups taken");
+  PlanGroup old = c.group(b, {3});
+  old.starts[0].time_limit = Seconds{60};
+  old.starts[0].nodes[0].incarnation = 0;
+  EXPECT_EQ(c.plan({old}).text, "0 of 1 groups taken");
+}
+
+TEST(Plan, NeverHandsOutAGpuTwice) {
+  Cluster c;
+  const JobKey a = c.submit(), b = c.submit();
+  PlanGroup first = c.group(a, {1}), second = c.group(b, {1});
+  first.starts[0].nodes[0].gpus = second.starts[0].nodes[0].gpus = {GpuIndex{1}};
+  EXPECT_EQ(c.plan({first, second}).text, "1 of 2 groups taken");
+  second.starts[0].nodes[0].gpus = {GpuIndex{5}};
+  EXPECT_EQ(c.plan({second}).text, "0 of 1 groups taken");
+  second.starts[0].nodes[0].gpus = {GpuIndex{0}};
+  EXPECT_EQ(c.plan({second}).text, "1 of 1 groups taken");
+}
+
+TEST(Heartbeat, AsksAgainForWhatANodeNeverGot) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.allocate(key, {1});
+  c.forget_sent();
+  c.from_node(1, Heartbeat{5, {}});
+  EXPECT_EQ(c.sent<Prepare>(1), 1u);
+  ASSERT_TRUE(c.last_sent<HeartbeatAck>(1));
+  EXPECT_EQ(c.last_sent<HeartbeatAck>(1)->sequence, 5u);
+  c.from_node(1, Heartbeat{6, {c.report(key, AttemptPhase::ready)}});
+  EXPECT_EQ(c.sent<Go>(1), 1u);
+  AttemptReport unknown;
+  unknown.attempt = {JobKey{JobId{77}, {}}, AttemptNo{1}};
+  unknown.phase = AttemptPhase::running;
+  c.from_node(1, Heartbeat{7, {c.report(key, AttemptPhase::running), unknown}});
+  EXPECT_EQ(c.sent<Kill>(1), 1u) << "nobody knows it";
+  c.forget_sent();
+  c.from_node(1, Heartbeat{8, {c.report(key, AttemptPhase::running)}});
+  EXPECT_EQ(c.out.size(), 1u) << "nothing is owed but the answer";
+}
+
+}  // namespace
+}  // namespace ares::core

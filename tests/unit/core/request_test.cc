@@ -1,0 +1,139 @@
+// A request acts once, however often it is sent; every command leaves its trail.
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+Submit submission(const std::string& name = "test") {
+  JobSpec s = Cluster::spec();
+  s.name = name;
+  return Submit{std::make_shared<const JobSpec>(std::move(s)), {}};
+}
+
+TEST(Request, TheSameIdAndContentGetTheSameJob) {
+  Cluster c;
+  const Reply first = c.user(kAlice, submission(), "x", 1);
+  const Reply again = c.user(kAlice, submission(), "x", 1);
+  EXPECT_EQ(first.jobs, again.jobs);
+  EXPECT_EQ(first.text, again.text);
+  EXPECT_EQ(c.happened<Submitted>(), 1u);
+}
+
+TEST(Request, OtherContentUnderAUsedIdIsRefusedAndNamesTheFirst) {
+  Cluster c;
+  const Reply first = c.user(kAlice, submission(), "x", 1);
+  const Reply other = c.user(kAlice, submission("other"), "x", 2);
+  ASSERT_TRUE(other.failed);
+  EXPECT_EQ(other.error.code, ErrorCode::already_exists);
+  EXPECT_NE(other.error.message.find("job " + std::to_string(first.jobs[0].job.value())),
+            std::string::npos);
+  EXPECT_EQ(c.happened<Submitted>(), 1u);
+}
+
+TEST(Request, IdsOfTwoUsersDoNotMeet) {
+  Cluster c;
+  c.user(kAlice, submission(), "x", 1);
+  JobSpec s = Cluster::spec(kBob);
+  const Reply bob = c.user(kBob, Submit{std::make_shared<const JobSpec>(s), {}}, "x", 2);
+  EXPECT_FALSE(bob.failed);
+  EXPECT_EQ(c.happened<Submitted>(), 2u);
+}
+
+TEST(Request, ARetriedRequeueActsOnce) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  RequeueJobs requeue{Cluster::named(key), false};
+  EXPECT_FALSE(c.user(kAlice, requeue, "again").failed);
+  c.progress(1, key, AttemptPhase::done);
+  c.start(key, {2});
+  EXPECT_FALSE(c.user(kAlice, requeue, "again").failed);
+  EXPECT_EQ(c.job(key).state, JobState::running) << "the retry must not stop the second attempt";
+  EXPECT_EQ(c.job(key).restarts, 1u);
+}
+
+TEST(Request, IsForgottenAfterItsRetention) {
+  Cluster c;
+  c.user(kAlice, submission(), "x", 1);
+  EXPECT_EQ(c.state().requests.size(), 1u);
+  c.tick(c.policy->request_retention - Seconds{1});
+  EXPECT_EQ(c.state().requests.size(), 1u);
+  c.tick(Seconds{1});
+  EXPECT_EQ(c.state().requests.size(), 0u);
+}
+
+TEST(Request, ARefusalIsNotRecordedAndIsJudgedAnew) {
+  Cluster c;
+  const JobKey key = c.submit();
+  RequeueJobs requeue{Cluster::named(key), false};
+  EXPECT_TRUE(c.user(kAlice, requeue, "x").failed) << "it is pending";
+  c.start(key, {1});
+  EXPECT_FALSE(c.user(kAlice, requeue, "x").failed);
+}
+
+TEST(Request, WithoutAnIdIsRefused) {
+  Cluster c;
+  UserCommand command;
+  command.who = {kAlice, GroupId{100}, "alice", "login"};
+  command.body = submission();
+  EXPECT_EQ(c.run({command}).error.code, ErrorCode::invalid_argument);
+}
+
+TEST(Audit, TellsWhoDidWhatFromWhereAndWhatCameOfIt) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.cancel(key, kBob);
+  c.cancel(key, kAlice);
+  std::vector<AuditEntry> entries;
+  for (const auto& e : c.events) {
+    if (const auto* audited = std::get_if<Audited>(&e->body)) entries.push_back(audited->entry);
+  }
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].action, "submit");
+  EXPECT_EQ(entries[0].subject, "job 1");
+  EXPECT_EQ(entries[1].user, "bob");
+  EXPECT_EQ(entries[1].action, "cancel");
+  EXPECT_NE(entries[1].outcome.find("may not cancel job 1 of alice"), std::string::npos);
+  EXPECT_EQ(entries[2].outcome, "ok");
+  EXPECT_EQ(entries[2].host, "login");
+}
+
+TEST(Permission, OthersJobsNeedAnOperator) {
+  Cluster c;
+  const JobKey key = c.submit();
+  const Reply bob = c.cancel(key, kBob);
+  EXPECT_EQ(bob.error.code, ErrorCode::permission_denied);
+  EXPECT_NE(bob.error.message.find("only its owner, operators and administrators may"),
+            std::string::npos);
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+  EXPECT_FALSE(c.cancel(key, kOperator).failed);
+  EXPECT_EQ(c.job(key).state, JobState::cancelled);
+}
+
+TEST(Permission, FiltersMeanOnesOwnJobs) {
+  Cluster c;
+  const JobKey mine = c.submit(), theirs = c.submit(Cluster::spec(kBob));
+  Cancel all;
+  all.jobs.everything = true;
+  EXPECT_FALSE(c.user(kAlice, all).failed);
+  EXPECT_EQ(c.job(mine).state, JobState::cancelled);
+  EXPECT_EQ(c.job(theirs).state, JobState::pending);
+  all.jobs.user = kBob;
+  EXPECT_EQ(c.user(kAlice, all).error.code, ErrorCode::permission_denied);
+  EXPECT_FALSE(c.user(kRoot, all).failed);
+  EXPECT_EQ(c.job(theirs).state, JobState::cancelled);
+}
+
+TEST(Permission, OnlyOperatorsChangeNodes) {
+  Cluster c;
+  EXPECT_EQ(c.user(kAlice, UpdateNode{{"n1"}, AdminState::drain, "mine"}).error.code,
+            ErrorCode::permission_denied);
+  EXPECT_EQ(c.node(1).admin, AdminState::up);
+  EXPECT_FALSE(c.user(kOperator, UpdateNode{{"n1"}, AdminState::drain, "fan"}).failed);
+  EXPECT_EQ(c.node(1).admin, AdminState::drain);
+  EXPECT_EQ(c.node(1).reason, "fan");
+  EXPECT_EQ(c.node(1).reason_by, kOperator);
+}
+
+}  // namespace
+}  // namespace ares::core

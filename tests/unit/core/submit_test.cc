@@ -1,0 +1,155 @@
+// What is refused at submission, in words users and wrappers know.
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+struct Bad {
+  std::string name;
+  std::function<void(JobSpec&)> change;
+  std::string says;
+};
+
+TEST(Submit, RefusesWhatCanNeverRun) {
+  const Bad cases[] = {
+      {"partition", [](JobSpec& s) { s.partitions = {"nope"}; },
+       "Invalid partition name specified: nope"},
+      {"time limit", [](JobSpec& s) { s.time_limit = Seconds{90000}; },
+       "Requested time limit is invalid (missing or exceeds some limit)"},
+      {"unlimited time", [](JobSpec& s) { s.time_limit = Seconds{0}; },
+       "Requested time limit is invalid"},
+      {"nodes", [](JobSpec& s) { s.min_nodes = s.max_nodes = 5; },
+       "Requested node configuration is not available: needs 5 nodes; 4 of partition main"},
+      {"node range",
+       [](JobSpec& s) {
+         s.min_nodes = 3;
+         s.max_nodes = 2;
+       },
+       "Node count specification invalid"},
+      {"cpus", [](JobSpec& s) { s.cpus_per_task = 5; },
+       "needs 5 CPUs on one node; the most a node of partition main has is 4"},
+      {"tasks", [](JobSpec& s) { s.tasks = 5; },
+       "needs 5 tasks of 1 CPUs; 1 nodes of partition main have room for 4"},
+      {"memory", [](JobSpec& s) { s.memory_per_node = Bytes::gib(8); },
+       "needs 8G of memory on one node"},
+      {"gpus",
+       [](JobSpec& s) {
+         s.gpus_per_node = {{"a100", 3}};
+       },
+       "needs 3 a100 GPUs on one node; the most a node of partition main has is 2"},
+      {"gpu type",
+       [](JobSpec& s) {
+         s.gpus_per_node = {{"h100", 1}};
+       },
+       "needs 1 h100 GPU on one node"},
+      {"gpus in all",
+       [](JobSpec& s) {
+         s.gpus_total = {{"", 3}};
+       },
+       "needs 3 GPUs"},
+      {"feature", [](JobSpec& s) { s.features = {"fast"}; }, "features"},
+      {"node name", [](JobSpec& s) { s.required_nodes = {"n9"}; },
+       "Invalid node name specified: n9"},
+      {"array index",
+       [](JobSpec& s) {
+         s.array.emplace();
+         s.array->insert(0, 1001);
+       },
+       "task 1001 is above the largest index 1000"},
+      {"afterok of nothing",
+       [](JobSpec& s) {
+         s.dependencies = {{DependencyKind::after_ok, {JobId{99}, {}}}};
+       },
+       "Job dependency problem: afterok:99"},
+      {"control character", [](JobSpec& s) { s.name = "a\x1b[2J"; }, "control character"},
+      {"not text", [](JobSpec& s) { s.comment = "\xff\xfe"; }, "not valid UTF-8"},
+      {"no name", [](JobSpec& s) { s.name.clear(); }, "no name"},
+      {"priority", [](JobSpec& s) { s.priority = 5; },
+       "only operators and administrators may set a priority"},
+      {"nice", [](JobSpec& s) { s.nice = -1; }, "negative nice"},
+  };
+  Cluster c;
+  for (const Bad& bad : cases) {
+    SCOPED_TRACE(bad.name);
+    JobSpec s = Cluster::spec();
+    bad.change(s);
+    const Reply reply = c.try_submit(s);
+    EXPECT_TRUE(reply.failed);
+    EXPECT_NE(reply.error.message.find(bad.says), std::string::npos) << reply.error.message;
+  }
+  EXPECT_EQ(c.state().jobs.size(), 0u);
+}
+
+TEST(Submit, AcceptsWhatFitsExactly) {
+  const std::function<void(JobSpec&)> cases[] = {
+      [](JobSpec& s) {
+        s.min_nodes = s.max_nodes = 4;
+        s.tasks = 16;
+      },
+      [](JobSpec& s) { s.cpus_per_task = 4; },
+      [](JobSpec& s) { s.time_limit = Seconds{86400}; },
+      [](JobSpec& s) {
+        s.gpus_per_node = {{"", 2}};
+      },
+      [](JobSpec& s) {
+        s.min_nodes = s.max_nodes = 2;
+        s.gpus_total = {{"a100", 4}};
+      },
+      [](JobSpec& s) {
+        s.array.emplace();
+        s.array->insert(1000);
+      },
+      [](JobSpec& s) { s.name = "x'; DROP TABLE jobs; --"; },
+      [](JobSpec& s) {
+        s.dependencies = {{DependencyKind::after_any, {JobId{99}, {}}}};
+      },
+      [](JobSpec& s) {
+        s.partitions = {"main", "main"};
+      },
+  };
+  Cluster c;
+  for (const auto& change : cases) {
+    JobSpec s = Cluster::spec();
+    change(s);
+    const Reply reply = c.try_submit(s);
+    EXPECT_FALSE(reply.failed) << reply.error.message;
+  }
+}
+
+TEST(Submit, NobodySubmitsForAnother) {
+  Cluster c;
+  const Reply reply =
+      c.user(kBob, Submit{std::make_shared<const JobSpec>(Cluster::spec(kAlice)), {}});
+  EXPECT_EQ(reply.error.code, ErrorCode::permission_denied);
+}
+
+TEST(Submit, ScriptsHaveABound) {
+  Policy policy = Cluster::default_policy();
+  policy.max_script_bytes = 100;
+  Cluster c(1, policy);
+  JobSpec s = Cluster::spec();
+  s.script[0] = 1;
+  Submit submit{std::make_shared<const JobSpec>(s),
+                {{s.script, std::make_shared<const std::string>(101, 'x')}}};
+  const Reply reply = c.user(kAlice, submit);
+  EXPECT_NE(reply.error.message.find("the script has 101 bytes; at most 100"), std::string::npos);
+}
+
+TEST(Submit, AnArrayReservesANumberForEveryTask) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.array.emplace();
+  s.array->insert(3, 7);
+  const JobKey array = c.submit(s);
+  const JobKey next = c.submit();
+  EXPECT_EQ(next.job.value(), array.job.value() + 6);
+  Cancel by_number;
+  by_number.jobs.own_ids = {JobId{array.job.value() + 2}};
+  EXPECT_FALSE(c.user(kAlice, by_number).failed);
+  const JobKey second{array.job, TaskIndex{4}};
+  EXPECT_EQ(c.job(second).state, JobState::cancelled);
+  EXPECT_EQ(c.job(second).own_id.value(), array.job.value() + 2);
+}
+
+}  // namespace
+}  // namespace ares::core
