@@ -1,5 +1,6 @@
 #include "aresctld/commands.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "auth/blob_id.h"
@@ -40,6 +41,26 @@ Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity
   return to;
 }
 
+// On the wire 0 means "not asked". One task, one CPU; as few nodes as the tasks need, at most one for each.
+void fill_in(JobSpec& spec) {
+  const auto count = [](std::uint64_t n) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 1'000'000'000));
+  };
+  spec.cpus_per_task = std::max(spec.cpus_per_task, 1u);
+  const std::uint32_t per_node = std::max(spec.tasks_per_node, 1u);
+  const std::uint32_t named = count(spec.required_nodes.size());
+  const bool counted = spec.min_nodes > 0;
+  if (spec.tasks == 0)
+    spec.tasks = count(std::uint64_t{std::max({spec.min_nodes, named, 1u})} * per_node);
+  if (!counted) {
+    const std::uint64_t needed =
+        spec.tasks_per_node > 0 ? (std::uint64_t{spec.tasks} + per_node - 1) / per_node : 1;
+    spec.min_nodes = std::max({count(needed), named, 1u});
+  }
+  if (spec.max_nodes == 0)
+    spec.max_nodes = counted ? spec.min_nodes : std::max(spec.min_nodes, spec.tasks);
+}
+
 Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api::Submit& from) {
   if (from.script().empty()) return fail(ErrorCode::invalid_argument, "the batch script is empty");
   if (from.script().size() > policy.max_script_bytes)
@@ -55,6 +76,7 @@ Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api
   auto parsed = proto::from_api(from.spec(), policy.requeue_default);
   if (!parsed) return fail(parsed.error());
   JobSpec spec = std::move(*parsed);
+  fill_in(spec);
   // Identity comes from the credential, never from what the request says.
   spec.uid = who.uid;
   spec.gid = who.gid;
