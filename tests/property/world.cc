@@ -329,6 +329,7 @@ void World::plan() {
   state.pending.for_each([&](const JobKey& key, const Lsn& version) {
     if (take.plan.groups.size() > 6 || chance(30)) return;
     const Job& job = *state.jobs.find(key);
+    if (calm_ && !job.waiting_for.empty()) return;  // else they keep the others from their turn
     PlanGroup group;
     group.jobs.emplace_back(key, chance(5) ? Lsn{1} : version);
     Start start;
