@@ -80,7 +80,6 @@ void NodeAgent::take_up(const AttemptKey& key, const AttemptReport* known, Momen
 
   Entry entry;
   entry.intent.attempt = key;
-  entry.intent.rank = 1;
   if (std::unique_ptr<AttemptDir> dir = spool_.open(key))
     if (Result<std::string> text = dir->read(Record::intent))
       if (Result<IntentRecord> intent = decode_intent(*text)) entry.intent = *intent;

@@ -127,7 +127,8 @@ Result<GoRecord> decode_go(std::string_view text) {
 
 std::string encode(const ExitRecord& r) {
   FieldWriter out;
-  out.put("code", r.exit.code)
+  out.put("fence", r.fence)
+      .put("code", r.exit.code)
       .put("signal", r.exit.signal)
       .put("out_of_memory", r.exit.out_of_memory)
       .put("timed_out", r.exit.timed_out)
@@ -142,6 +143,7 @@ std::string encode(const ExitRecord& r) {
 Result<ExitRecord> decode_exit(std::string_view text) {
   FieldReader in("exit", text);
   ExitRecord r;
+  r.fence = in.id<Fence>("fence");
   r.exit.code = in.number<std::int32_t>("code");
   r.exit.signal = in.number<std::int32_t>("signal");
   r.exit.out_of_memory = in.flag("out_of_memory");
@@ -228,6 +230,21 @@ Evidence gather(const Spool& spool, const AttemptDir& dir, const AttemptKey& key
   return e;
 }
 
+Status add_exit(const AttemptDir& dir, AttemptReport& report) {
+  Result<std::string> text = dir.read(Record::exit);
+  if (!text) return fail(text.error());
+  Result<ExitRecord> exit = decode_exit(*text);
+  if (!exit) return fail(exit.error());
+  report.fence = exit->fence;
+  report.phase = AttemptPhase::done;
+  report.exit = exit->exit;
+  report.usage = exit->usage;
+  report.ran_since = exit->started_at;
+  report.ended_at = exit->ended_at;
+  report.detail = exit->detail;
+  return {};
+}
+
 }  // namespace
 
 Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
@@ -248,6 +265,10 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
     cancelled_because = cancelled->why;
   }
   Result<std::string> intent_text = dir->read(Record::intent);
+  if (!intent_text && dir->has(Record::exit)) {
+    if (Status told = add_exit(*dir, report); !told) return fail(told.error());
+    return report;
+  }
   if (!intent_text) {
     if (!dir->has(Record::cancelled)) return absent();
     report.phase = AttemptPhase::never_ran;
@@ -265,18 +286,9 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
     report.ran_since = go->at;
   }
   switch (report.phase) {
-    case AttemptPhase::done: {
-      Result<std::string> text = dir->read(Record::exit);
-      if (!text) return fail(text.error());
-      Result<ExitRecord> exit = decode_exit(*text);
-      if (!exit) return fail(exit.error());
-      report.exit = exit->exit;
-      report.usage = exit->usage;
-      report.ran_since = exit->started_at;
-      report.ended_at = exit->ended_at;
-      report.detail = exit->detail;
+    case AttemptPhase::done:
+      if (Status told = add_exit(*dir, report); !told) return fail(told.error());
       break;
-    }
     case AttemptPhase::never_ran:
       report.detail = !cancelled_because.empty() ? cancelled_because
                                                  : "the supervisor ended before the job was let go";

@@ -121,12 +121,14 @@ struct GoRecord {
   Fence fence;
   Time at{};
 };
-struct ExitRecord {
+struct
+    ExitRecord {  // says all by itself: after a power loss it may be the only record that is left
   ExitStatus exit;
   Usage usage;
   Time started_at{};
   Time ended_at{};
   std::string detail;
+  Fence fence;
 };
 struct CancelledRecord {
   Fence fence;

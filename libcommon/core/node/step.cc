@@ -173,6 +173,7 @@ void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) 
   result_.exit.out_of_memory = out_of_memory;
   result_.exit.timed_out = timed_out_;
   result_.usage = usage;
+  result_.fence = settings_.fence;
   result_.started_at = gone_since_->wall;
   result_.ended_at = now.wall;
   record_exit(now);

@@ -1,0 +1,184 @@
+#include "core/node/records.h"
+
+#include <gtest/gtest.h>
+
+#include "core/node/memory_spool.h"
+#include "core/node/step_message.h"
+#include "core/node/step_spec.h"
+
+namespace ares::node {
+namespace {
+
+const AttemptKey kKey{{JobId(12), TaskIndex{}}, AttemptNo(1)};
+const AttemptKey kTask{{JobId(12), TaskIndex{3}}, AttemptNo(2)};
+
+TEST(DirectoryName, NamesJobsAndArrayTasks) {
+  EXPECT_EQ(directory_name(kKey), "12.1");
+  EXPECT_EQ(directory_name(kTask), "12_3.2");
+  EXPECT_EQ(parse_directory_name("12.1"), kKey);
+  EXPECT_EQ(parse_directory_name("12_3.2"), kTask);
+}
+
+TEST(DirectoryName, RefusesWhatItWouldNotHaveMade) {
+  for (const char* name : {"", "12", "12.", ".1", "012.1", "12_.1", "12_3", "12.1.removed", "x12.1",
+                           "12.1 ", "99999999999999999999.1", "lost+found"})
+    EXPECT_FALSE(parse_directory_name(name)) << name;
+}
+
+// One row of the recovery table: what is there, and what that proves.
+struct Row {
+  const char* records;  // e exit, c cancelled, g go, t task, s started
+  bool locked;
+  bool same_boot;
+  AttemptPhase phase;
+};
+
+TEST(RecoveryTable, SaysWhatTheRecordsProve) {
+  const Row rows[] = {
+      {"", false, true, AttemptPhase::accepted},
+      {"", true, true, AttemptPhase::accepted},
+      {"s", true, true, AttemptPhase::accepted},
+      {"s", false, true, AttemptPhase::never_ran},
+      {"st", true, true, AttemptPhase::ready},
+      {"st", false, true, AttemptPhase::never_ran},
+      {"stg", true, true, AttemptPhase::running},
+      {"stg", false, true, AttemptPhase::lost},
+      {"stge", true, true, AttemptPhase::done},
+      {"stge", false, true, AttemptPhase::done},
+      {"c", false, true, AttemptPhase::never_ran},
+      {"stc", false, true, AttemptPhase::never_ran},
+      {"stc", true, true, AttemptPhase::ready},  // about to end: not over before its processes are
+      // Of an earlier boot only what was forced to the disk proves anything.
+      {"", false, false, AttemptPhase::lost},
+      {"s", false, false, AttemptPhase::lost},
+      {"st", false, false, AttemptPhase::lost},
+      {"stg", false, false, AttemptPhase::lost},
+      {"e", false, false, AttemptPhase::done},
+      {"stge", false, false, AttemptPhase::done},
+      {"c", false, false, AttemptPhase::never_ran},
+  };
+  for (const Row& row : rows) {
+    const std::string_view r = row.records;
+    Evidence e;
+    e.exit = r.find('e') != r.npos;
+    e.cancelled = r.find('c') != r.npos;
+    e.go = r.find('g') != r.npos;
+    e.task = r.find('t') != r.npos;
+    e.started = r.find('s') != r.npos;
+    e.locked = row.locked;
+    e.same_boot = row.same_boot;
+    EXPECT_EQ(judge(e), row.phase)
+        << row.records << " locked " << row.locked << " same boot " << row.same_boot;
+  }
+}
+
+TEST(Records, AreReadBackAsWritten) {
+  ExitRecord exit;
+  exit.exit = {3, 9, true, true};
+  exit.usage = {Duration(1234567), Duration(89), Bytes::mib(5)};
+  exit.started_at = Time(Duration(1'700'000'000'000'001));
+  exit.ended_at = Time(Duration(1'700'000'000'000'009));
+  exit.detail = "two\nlines\\and a \"quote\"";
+  const Result<ExitRecord> read = decode_exit(encode(exit));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->exit, exit.exit);
+  EXPECT_EQ(read->usage, exit.usage);
+  EXPECT_EQ(read->started_at, exit.started_at);
+  EXPECT_EQ(read->ended_at, exit.ended_at);
+  EXPECT_EQ(read->detail, exit.detail);
+
+  IntentRecord intent{kTask, Fence(7), 3, "boot", 1, true, exit.started_at};
+  const Result<IntentRecord> intent_read = decode_intent(encode(intent));
+  ASSERT_TRUE(intent_read);
+  EXPECT_EQ(intent_read->attempt, kTask);
+  EXPECT_EQ(intent_read->fence, Fence(7));
+  EXPECT_EQ(intent_read->incarnation, 3u);
+  EXPECT_TRUE(intent_read->leased);
+}
+
+TEST(Records, OfANewerProgramAreReadAndTornOnesRefused) {
+  EXPECT_TRUE(decode_go("fence 4\nat 5\ncolour green\n"));
+  for (const char* text : {"", "fence\n", "fence 4\n", "fence x\nat 5\n", "at 5\n"}) {
+    const Result<GoRecord> go = decode_go(text);
+    ASSERT_FALSE(go) << text;
+    EXPECT_EQ(go.error().code, ErrorCode::data_loss);
+    EXPECT_NE(go.error().message.find("go"), std::string::npos);
+  }
+}
+
+TEST(StepCommands, SurviveTheirPacket) {
+  const StepCommand commands[] = {
+      StepGo{Fence(5), BootTime(Duration(77))},
+      StepGo{Fence(5), std::nullopt},
+      StepKill{Fence(5), true},
+      StepSignal{Fence(5), Lsn(6), 10, true},
+      StepSetLimit{Fence(5), Lsn(6), Seconds(60)},
+      StepSetLimit{Fence(5), Lsn(6), std::nullopt},
+      StepRenewLease{BootTime(Duration(78))},
+  };
+  for (const StepCommand& command : commands) {
+    const Result<StepCommand> read = decode_step_command(encode(command));
+    ASSERT_TRUE(read) << encode(command);
+    EXPECT_EQ(encode(*read), encode(command));
+    EXPECT_EQ(read->index(), command.index());
+  }
+  EXPECT_FALSE(decode_step_command("command dance\n"));
+  EXPECT_FALSE(decode_step_command("\x01\x02 garbage"));
+}
+
+TEST(StepSpecText, KeepsWhatASupervisorNeeds) {
+  auto job = std::make_shared<JobSpec>();
+  job->name = "my job\nwith a line";
+  job->uid = UserId(1000);
+  job->gid = GroupId(100);
+  job->arguments = {"", "a b", "c\\d"};
+  job->work_dir = "/home/x";
+  job->std_out = "%x.out";
+  job->open_mode = OpenMode::append;
+  job->umask = 077;
+  job->limits = {{7, 1024}, {4, 0}};
+  job->memory_per_cpu = Bytes::mib(500);
+  StepSpec spec;
+  spec.launch.attempt = kTask;
+  spec.launch.fence = Fence(99);
+  spec.launch.own_id = JobId(15);
+  spec.launch.spec = job;
+  spec.launch.node_names = {"n1", "n2"};
+  spec.launch.cpus_per_node = {4, 2};
+  spec.launch.tasks_per_node = {2, 1};
+  spec.launch.share.gpus = {GpuIndex(0), GpuIndex(2)};
+  spec.launch.share.cpu_ids = {4, 5};
+  spec.launch.gpu_types = {"a100", "a100"};
+  spec.launch.time_limit = Seconds(3600);
+  spec.launch.array_max = 9;
+  spec.launch.leased = true;
+  spec.user = {"x", GroupId(100), {GroupId(100), GroupId(4)}, "/home/x", "/bin/bash"};
+  spec.node_has_gpus = true;
+
+  const Result<StepSpec> read = decode_step_spec(encode(spec));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(encode(*read), encode(spec));
+  EXPECT_EQ(read->launch.spec->name, job->name);
+  EXPECT_EQ(read->launch.spec->arguments, job->arguments);
+  EXPECT_EQ(read->launch.spec->limits, job->limits);
+  EXPECT_EQ(read->launch.share.gpus, spec.launch.share.gpus);
+  EXPECT_EQ(read->launch.attempt, kTask);
+  EXPECT_EQ(read->user, spec.user);
+}
+
+TEST(ReportAttempt, TellsATombstoneFromNothing) {
+  MemorySpool spool;
+  EXPECT_EQ(report_attempt(spool, kKey, "boot").error().code, ErrorCode::not_found);
+  auto dir = std::move(*spool.create(kKey));
+  EXPECT_EQ(report_attempt(spool, kKey, "boot").error().code, ErrorCode::not_found)
+      << "without an intent nothing was promised";
+  ASSERT_TRUE(dir->create(Record::cancelled, encode(CancelledRecord{Fence(4), Time{}, "why"})));
+  const Result<AttemptReport> report = report_attempt(spool, kKey, "boot");
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->phase, AttemptPhase::never_ran);
+  EXPECT_EQ(report->fence, Fence(4));
+  EXPECT_EQ(report->detail, "why");
+}
+
+}  // namespace
+}  // namespace ares::node

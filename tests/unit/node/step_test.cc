@@ -1,0 +1,318 @@
+#include "core/node/step.h"
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "core/node/memory_spool.h"
+#include "world.h"
+
+namespace ares::node {
+namespace {
+
+class FakeTree final : public ProcessTree {
+ public:
+  Result<TaskRecord> spawn_gated() override {
+    if (broken) return fail(ErrorCode::resource_exhausted, "cannot fork");
+    return TaskRecord{};
+  }
+  void open_gate() override { ++opened; }
+  void signal(std::int32_t s, bool batch_only) override { signals.push_back(batch_only ? -s : s); }
+  bool freeze() override { return frozen = can_freeze; }
+  void thaw() override { frozen = false; }
+  void kill_all() override { ++kills; }
+
+  bool broken = false, can_freeze = true, frozen = false;
+  int opened = 0, kills = 0;
+  std::vector<int> signals;
+};
+
+class StepTest : public ::testing::Test {
+ protected:
+  StepTest() {
+    settings.attempt = kKey;
+    settings.fence = Fence(50);
+    settings.kill_wait = Seconds(30);
+    dir = std::move(*spool.create(kKey));
+    IntentRecord intent{kKey, Fence(50), 1, "boot", 0, false, now.wall};
+    EXPECT_TRUE(dir->create(Record::intent, encode(intent)));
+  }
+  StepMachine& machine() {
+    if (!machine_)
+      machine_ = std::make_unique<StepMachine>(settings, *dir, tree,
+                                               [this](StepNotice n) { notices.push_back(n); });
+    return *machine_;
+  }
+  void let_go(std::optional<BootTime> lease = std::nullopt) {
+    ASSERT_TRUE(machine().start(now));
+    machine().receive(StepGo{Fence(50), lease}, now);
+    ASSERT_EQ(tree.opened, 1);
+  }
+  void after(Duration time) {
+    now.boot += time;
+    now.wall += time;
+    machine().tick(now);
+  }
+  ExitRecord exit_record() { return *decode_exit(*dir->read(Record::exit)); }
+
+  MemorySpool spool;
+  std::unique_ptr<AttemptDir> dir;
+  FakeTree tree;
+  StepSettings settings;
+  Moment now{Time(Seconds(1'700'000'000)), BootTime(Seconds(5000))};
+  std::vector<StepNotice> notices;
+
+ private:
+  std::unique_ptr<StepMachine> machine_;
+};
+
+TEST_F(StepTest, GoesFromGateToExitAndRecordsIt) {
+  let_go();
+  EXPECT_TRUE(dir->has(Record::go));
+  after(Seconds(90));
+  machine().task_ended({3, 0, false, false}, "", now);
+  EXPECT_EQ(tree.kills, 1) << "what the script left behind";
+  EXPECT_FALSE(dir->has(Record::exit)) << "not over before everything is gone";
+  machine().tree_gone({Duration(5), Duration(6), Bytes(7)}, false, now);
+  EXPECT_TRUE(machine().finished());
+  EXPECT_EQ(exit_record().exit.code, 3);
+  EXPECT_EQ(exit_record().ended_at - exit_record().started_at, Seconds(90));
+  EXPECT_EQ(exit_record().usage, (Usage{Duration(5), Duration(6), Bytes(7)}));
+  EXPECT_EQ(notices, (std::vector{StepNotice::ready, StepNotice::running, StepNotice::finished}));
+}
+
+TEST_F(StepTest, OnlyOneOfTwoIsElected) {
+  ASSERT_TRUE(machine().start(now));
+  auto second_dir = spool.open(kKey);
+  FakeTree second_tree;
+  StepMachine second(settings, *second_dir, second_tree, [](StepNotice) {});
+  EXPECT_EQ(second.start(now).error().code, ErrorCode::already_exists);
+  EXPECT_TRUE(second.finished());
+  second.receive(StepGo{Fence(50), std::nullopt}, now);
+  EXPECT_EQ(second_tree.opened, 0);
+}
+
+TEST_F(StepTest, ASupervisorAfterADeadOneDoesNotRunItAgain) {
+  ASSERT_TRUE(dir->create(Record::started, encode(StartedRecord{})));
+  EXPECT_FALSE(machine().start(now));
+  EXPECT_TRUE(machine().finished());
+  EXPECT_EQ(tree.opened, 0);
+}
+
+TEST_F(StepTest, ATombstoneOrAMissingIntentStopsIt) {
+  ASSERT_TRUE(dir->create(Record::cancelled, encode(CancelledRecord{Fence(50), now.wall, "x"})));
+  EXPECT_FALSE(machine().start(now));
+  EXPECT_FALSE(dir->has(Record::started));
+
+  const AttemptKey other{{JobId(13), TaskIndex{}}, AttemptNo(1)};
+  auto empty = std::move(*spool.create(other));
+  settings.attempt = other;
+  StepMachine without(settings, *empty, tree, [](StepNotice) {});
+  EXPECT_FALSE(without.start(now));
+}
+
+TEST_F(StepTest, GoOfAnotherFenceOpensNothing) {
+  ASSERT_TRUE(machine().start(now));
+  for (Fence fence : {Fence(49), Fence(51)}) machine().receive(StepGo{fence, std::nullopt}, now);
+  EXPECT_EQ(tree.opened, 0);
+  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+  EXPECT_EQ(tree.opened, 1);
+}
+
+TEST_F(StepTest, ATaskThatCannotBeForkedLeavesATombstone) {
+  tree.broken = true;
+  EXPECT_FALSE(machine().start(now));
+  EXPECT_TRUE(machine().finished());
+  EXPECT_NE(decode_cancelled(*dir->read(Record::cancelled))->why.find("fork"), std::string::npos);
+}
+
+TEST_F(StepTest, KillBeforeGoNeverRuns) {
+  ASSERT_TRUE(machine().start(now));
+  machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_TRUE(machine().finished());
+  EXPECT_TRUE(dir->has(Record::cancelled));
+  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+  EXPECT_EQ(tree.opened, 0);
+  EXPECT_EQ(tree.kills, 1);
+}
+
+TEST_F(StepTest, KillIsTermThenKillWaitThenKill) {
+  let_go();
+  machine().receive(StepKill{Fence(50), false}, now);
+  machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_EQ(tree.signals, (std::vector{SIGCONT, SIGTERM}));
+  after(Seconds(29));
+  EXPECT_EQ(tree.kills, 0);
+  EXPECT_EQ(*machine().next_deadline() - now.boot, Seconds(1));
+  after(Seconds(1));
+  EXPECT_EQ(tree.kills, 1);
+  after(Seconds(2));
+  EXPECT_EQ(tree.kills, 2) << "again, while something is left";
+  machine().tree_gone({}, false, now);
+  EXPECT_EQ(exit_record().exit, (ExitStatus{0, SIGKILL, false, false}));
+}
+
+TEST_F(StepTest, KillOfAnOlderAllocationIsIgnored) {
+  let_go();
+  machine().receive(StepKill{Fence(49), true}, now);
+  EXPECT_EQ(tree.kills, 0);
+  EXPECT_TRUE(tree.signals.empty());
+}
+
+TEST_F(StepTest, TheLimitCountsFromGoAndMayMove) {
+  settings.time_limit = Seconds(60);
+  ASSERT_TRUE(machine().start(now));
+  after(Seconds(1000));  // at the gate
+  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+  after(Seconds(59));
+  EXPECT_TRUE(tree.signals.empty());
+  machine().receive(StepSetLimit{Fence(50), Lsn(70), Seconds(120)}, now);
+  machine().receive(StepSetLimit{Fence(50), Lsn(69), Seconds(1)}, now);  // overtaken on the way
+  machine().receive(StepSetLimit{Fence(50), Lsn(70), Seconds(1)}, now);  // repeated
+  after(Seconds(60));
+  EXPECT_TRUE(tree.signals.empty());
+  after(Seconds(1));
+  EXPECT_EQ(tree.signals, (std::vector{SIGCONT, SIGTERM}));
+  machine().task_ended({0, SIGTERM, false, false}, "", now);
+  machine().tree_gone({}, false, now);
+  EXPECT_TRUE(exit_record().exit.timed_out);
+}
+
+TEST_F(StepTest, SignalsAreAppliedOnceAndOnlyToRunningCode) {
+  ASSERT_TRUE(machine().start(now));
+  machine().receive(StepSignal{Fence(50), Lsn(60), SIGUSR1, false}, now);
+  EXPECT_TRUE(tree.signals.empty());
+  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+  machine().receive(StepSignal{Fence(50), Lsn(60), SIGUSR1, false}, now);
+  machine().receive(StepSignal{Fence(50), Lsn(60), SIGUSR1, false}, now);
+  machine().receive(StepSignal{Fence(50), Lsn(59), SIGUSR2, false}, now);
+  machine().receive(StepSignal{Fence(50), Lsn(61), SIGUSR2, true}, now);
+  EXPECT_EQ(tree.signals, (std::vector{SIGUSR1, -SIGUSR2}));
+}
+
+TEST_F(StepTest, ALeasedAttemptDoesNotStartWithoutALiveLease) {
+  settings.leased = true;
+  ASSERT_TRUE(machine().start(now));
+  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+  machine().receive(StepGo{Fence(50), now.boot}, now);
+  EXPECT_EQ(tree.opened, 0);
+  machine().receive(StepGo{Fence(50), now.boot + Seconds(10)}, now);
+  EXPECT_EQ(tree.opened, 1);
+}
+
+TEST_F(StepTest, AnExpiredLeaseFreezesAndARenewalThaws) {
+  settings.leased = true;
+  let_go(now.boot + Seconds(10));
+  EXPECT_EQ(*machine().next_deadline() - now.boot, Seconds(10));
+  after(Seconds(10));
+  EXPECT_TRUE(tree.frozen);
+  machine().receive(StepRenewLease{now.boot - Seconds(1)}, now);  // an old one, late
+  EXPECT_TRUE(tree.frozen);
+  machine().receive(StepRenewLease{now.boot + Seconds(5)}, now);
+  EXPECT_FALSE(tree.frozen);
+  after(Seconds(5));
+  EXPECT_TRUE(tree.frozen);
+}
+
+TEST_F(StepTest, FrozenThenKilledNeverWakes) {
+  settings.leased = true;
+  let_go(now.boot + Seconds(10));
+  after(Seconds(11));
+  ASSERT_TRUE(tree.frozen);
+  machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_EQ(tree.kills, 1);
+  EXPECT_TRUE(tree.signals.empty()) << "no TERM: it would have to run to hear it";
+  machine().receive(StepRenewLease{now.boot + Seconds(60)}, now);
+  EXPECT_TRUE(tree.frozen);
+}
+
+TEST_F(StepTest, WhatCannotBeFrozenIsKilled) {
+  settings.leased = true;
+  tree.can_freeze = false;
+  let_go(now.boot + Seconds(10));
+  after(Seconds(10));
+  EXPECT_EQ(tree.kills, 1);
+  machine().tree_gone({}, false, now);
+  EXPECT_NE(exit_record().detail.find("lease"), std::string::npos);
+}
+
+TEST_F(StepTest, ALeaseThatEndsDuringKillWaitDoesNotGrantTheRest) {
+  settings.leased = true;
+  let_go(now.boot + Seconds(10));
+  machine().receive(StepKill{Fence(50), false}, now);
+  after(Seconds(10));
+  EXPECT_EQ(tree.kills, 1);
+}
+
+TEST_F(StepTest, WithoutATaskItHoldsTheAllocationUntilKilled) {
+  settings.runs_task = false;
+  settings.time_limit = Seconds(1);
+  ASSERT_TRUE(machine().start(now));
+  machine().receive(StepGo{Fence(50), std::nullopt}, now);
+  after(Seconds(100));
+  EXPECT_FALSE(machine().finished());
+  EXPECT_EQ(tree.opened, 0);
+  machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_TRUE(machine().finished());
+  EXPECT_EQ(exit_record().exit, ExitStatus{});
+}
+
+TEST_F(StepTest, AnOrphanAtTheGateGivesUp) {
+  ASSERT_TRUE(machine().start(now));
+  after(Seconds(60));
+  EXPECT_FALSE(machine().finished());
+  spool.content(kKey)->records.erase(Record::intent);
+  after(Seconds(60));
+  EXPECT_TRUE(machine().finished());
+  EXPECT_EQ(tree.kills, 1);
+}
+
+// The disk is full when the end is to be written: it is kept and written later.
+TEST(StepOnAFullDisk, HoldsTheEndUntilThereIsRoom) {
+  class FullDir final : public AttemptDir {
+   public:
+    explicit FullDir(AttemptDir& real) : real_(real) {}
+    Status create(Record r, std::string_view t) override {
+      if (full) return fail(ErrorCode::resource_exhausted, "No space left on device");
+      return real_.create(r, t);
+    }
+    Result<std::string> read(Record r) const override { return real_.read(r); }
+    bool has(Record r) const override { return real_.has(r); }
+    Result<bool> lock() override { return real_.lock(); }
+    Status reserve_exit() override { return {}; }
+    bool full = false;
+
+   private:
+    AttemptDir& real_;
+  };
+  MemorySpool spool;
+  auto real = std::move(*spool.create(kKey));
+  ASSERT_TRUE(real->create(Record::intent, "x"));
+  FullDir dir(*real);
+  FakeTree tree;
+  StepSettings settings;
+  settings.attempt = kKey;
+  settings.fence = Fence(50);
+  StepMachine machine(settings, dir, tree, [](StepNotice) {});
+  Moment now{Time(Seconds(1)), BootTime(Seconds(1))};
+  ASSERT_TRUE(machine.start(now));
+  dir.full = true;
+  machine.receive(StepGo{Fence(50), std::nullopt}, now);
+  EXPECT_EQ(tree.opened, 0) << "no commit, no start";
+  dir.full = false;
+  machine.receive(StepGo{Fence(50), std::nullopt}, now);
+  EXPECT_EQ(tree.opened, 1);
+  dir.full = true;
+  machine.task_ended({5, 0, false, false}, "", now);
+  machine.tree_gone({}, false, now);
+  EXPECT_FALSE(machine.finished());
+  dir.full = false;
+  now.boot = *machine.next_deadline();
+  machine.tick(now);
+  EXPECT_TRUE(machine.finished());
+  EXPECT_EQ(decode_exit(*dir.read(Record::exit))->exit.code, 5);
+}
+
+}  // namespace
+}  // namespace ares::node

@@ -1,0 +1,492 @@
+// World: one node in a test: a virtual disk that forgets what was not synced, supervisors as virtual processes that die at any call,
+// and a clock that only the test moves. The agent, Supervisors and StepMachine in it are the production ones.
+// Owned by one test; one thread.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/node/agent.h"
+#include "core/node/step.h"
+#include "core/node/supervisors.h"
+
+namespace ares::node {
+
+// What a process that is killed in the middle of a call throws, so that nothing after that call happens.
+struct Died {};
+
+// Counts the calls that leave a trace, and kills the process of the chosen one: before it takes effect, or right after.
+class Fate {
+ public:
+  void die_at(std::size_t call, bool after) {
+    at_ = call;
+    after_ = after;
+    count_ = 0;
+  }
+  void never() { at_ = 0; }
+  std::size_t count() const { return count_; }
+  template <class Call>
+  auto around(Call call) {
+    ++count_;
+    const bool now = at_ != 0 && count_ == at_;
+    if (now && !after_) throw Died{};
+    auto result = call();
+    if (now) throw Died{};
+    return result;
+  }
+
+ private:
+  std::size_t at_ = 0, count_ = 0;
+  bool after_ = false;
+};
+
+struct Disk {
+  struct Directory {
+    std::map<Record, std::string> records;
+    std::set<Record> synced;
+    int lock_holder = 0;  // virtual pid
+  };
+  std::map<AttemptKey, std::shared_ptr<Directory>> directories;
+  std::string identity;
+  std::vector<std::pair<AttemptKey, Fence>> forgotten;
+  bool full = false;
+
+  // What is left after a power loss.
+  void lose_power() {
+    for (auto it = directories.begin(); it != directories.end();) {
+      Directory& d = *it->second;
+      std::erase_if(d.records, [&](const auto& r) { return !d.synced.contains(r.first); });
+      d.lock_holder = 0;
+      it = d.records.empty() ? directories.erase(it) : std::next(it);
+    }
+    forgotten.clear();
+  }
+};
+
+class VirtualDir final : public AttemptDir {
+  template <class Call>
+  auto around(Call call) {
+    return fate_ ? fate_->around(call) : call();
+  }
+
+ public:
+  VirtualDir(std::shared_ptr<Disk::Directory> dir, Disk& disk, int pid, Fate* fate)
+      : dir_(std::move(dir)), disk_(disk), pid_(pid), fate_(fate) {}
+
+  Status create(Record record, std::string_view text) override {
+    return around([&]() -> Status {
+      if (disk_.full && record != Record::exit)
+        return fail(ErrorCode::resource_exhausted, "No space left on device");
+      if (!dir_->records.emplace(record, text).second)
+        return fail(ErrorCode::already_exists, "it exists");
+      if (is_durable(record)) dir_->synced.insert(record);
+      return {};
+    });
+  }
+  Result<std::string> read(Record record) const override {
+    auto it = dir_->records.find(record);
+    if (it == dir_->records.end()) return fail(ErrorCode::not_found, "no record");
+    return it->second;
+  }
+  bool has(Record record) const override { return dir_->records.contains(record); }
+  Result<bool> lock() override {
+    return around([&]() -> Result<bool> {
+      if (dir_->lock_holder != 0) return dir_->lock_holder == pid_;
+      dir_->lock_holder = pid_;
+      return true;
+    });
+  }
+  Status reserve_exit() override { return {}; }
+
+ private:
+  std::shared_ptr<Disk::Directory> dir_;
+  Disk& disk_;
+  int pid_;
+  Fate* fate_;
+};
+
+class VirtualSpool final : public Spool {
+ public:
+  VirtualSpool(Disk& disk, Fate* fate) : disk_(disk), fate_(fate) {}
+
+  Result<std::vector<AttemptKey>> list() const override {
+    std::vector<AttemptKey> keys;
+    for (const auto& [key, dir] : disk_.directories) keys.push_back(key);
+    return keys;
+  }
+  Result<std::unique_ptr<AttemptDir>> create(const AttemptKey& key) override {
+    if (disk_.full) return fail(ErrorCode::resource_exhausted, "No space left on device");
+    return fate_->around([&]() -> Result<std::unique_ptr<AttemptDir>> {
+      auto& dir = disk_.directories[key];
+      if (!dir) dir = std::make_shared<Disk::Directory>();
+      return std::make_unique<VirtualDir>(dir, disk_, 1, fate_);
+    });
+  }
+  std::unique_ptr<AttemptDir> open(const AttemptKey& key) const override {
+    auto it = disk_.directories.find(key);
+    if (it == disk_.directories.end()) return nullptr;
+    return std::make_unique<VirtualDir>(it->second, disk_, 1, fate_);
+  }
+  bool locked(const AttemptKey& key) const override {
+    auto it = disk_.directories.find(key);
+    return it != disk_.directories.end() && it->second->lock_holder != 0;
+  }
+  Status remove(const AttemptKey& key) override {
+    return fate_->around([&]() -> Status {
+      disk_.directories.erase(key);
+      return {};
+    });
+  }
+  Result<std::string> read_identity() const override {
+    if (disk_.identity.empty()) return fail(ErrorCode::not_found, "new");
+    return disk_.identity;
+  }
+  Status write_identity(std::string_view text) override {
+    return fate_->around([&]() -> Status {
+      disk_.identity = text;
+      return {};
+    });
+  }
+  Status remember_forgotten(const AttemptKey& key, Fence fence) override {
+    return fate_->around([&]() -> Status {
+      disk_.forgotten.emplace_back(key, fence);
+      return {};
+    });
+  }
+  Result<std::vector<std::pair<AttemptKey, Fence>>> forgotten() const override {
+    return disk_.forgotten;
+  }
+
+ private:
+  Disk& disk_;
+  Fate* fate_;
+};
+
+class World final : public StepTransport, private Uplink, private Users {
+ public:
+  World() { boot_daemon(); }
+
+  // --- the daemon ---
+  void boot_daemon() {
+    supervisors_.reset();
+    agent_.reset();
+    spool_ = std::make_unique<VirtualSpool>(disk, &daemon_fate);
+    AgentSetup setup;
+    setup.name = "n1";
+    setup.boot_id = "boot" + std::to_string(boots_);
+    setup.fresh_uuid = "uuid";
+    Uplink& uplink = *this;
+    Users& users = *this;
+    agent_ = std::make_unique<NodeAgent>(setup, *spool_, users, uplink);
+    supervisors_ = std::make_unique<Supervisors>(*spool_, *this, *agent_, setup.boot_id);
+    guard([&] {
+      recovered = agent_->recover(*supervisors_, now);
+      agent_->connected(now);
+    });
+  }
+  bool daemon_alive() const { return daemon_alive_; }
+  // As a KILL of aresd, and its supervisor's start again.
+  void restart_daemon() {
+    daemon_alive_ = true;
+    channels_.clear();
+    answers_.clear();
+    daemon_fate.never();
+    boot_daemon();
+  }
+  void lose_power() {
+    for (auto& [pid, step] : steps_) step->dead = true;
+    steps_.clear();
+    disk.lose_power();
+    ++boots_;
+    restart_daemon();
+  }
+
+  void tell(ToNodeBody body, std::uint64_t epoch = 1) {
+    guard([&] { agent_->receive({"n1", Epoch(epoch), std::move(body)}, now); });
+  }
+  void welcome(Seconds lease = Seconds(300)) {
+    tell(Welcome{agent_->incarnation(), lease, Seconds(10)});
+    tell(HeartbeatAck{last_heartbeat});
+  }
+  NodeAgent& agent() { return *agent_; }
+  Supervisors& supervisors() { return *supervisors_; }
+  std::optional<AttemptReport> report(const AttemptKey& key) const {
+    for (const AttemptReport& r : agent_->attempts())
+      if (r.attempt == key) return r;
+    return std::nullopt;
+  }
+  AttemptPhase phase(const AttemptKey& key) const {
+    auto r = report(key);
+    return r ? r->phase : AttemptPhase::accepted;
+  }
+
+  // --- supervisors, as virtual processes ---
+  struct Step final : ProcessTree {
+    World& world;
+    AttemptKey key;
+    int pid;
+    bool dead = false;
+    bool runs = false, frozen = false, killed = false, ended = false;
+    std::vector<int> signals;
+    std::unique_ptr<AttemptDir> dir;
+    std::unique_ptr<StepMachine> machine;
+
+    Step(World& w, const AttemptKey& k, int p) : world(w), key(k), pid(p) {}
+    Result<TaskRecord> spawn_gated() override {
+      return world.step_fate.around([&]() -> Result<TaskRecord> { return TaskRecord{}; });
+    }
+    void open_gate() override {
+      world.step_fate.around([&] {
+        runs = true;
+        ++world.starts[key];
+        return 0;
+      });
+    }
+    void signal(std::int32_t s, bool) override { signals.push_back(s); }
+    bool freeze() override {
+      frozen = world.can_freeze;
+      return frozen;
+    }
+    void thaw() override { frozen = false; }
+    void kill_all() override { killed = true; }
+  };
+
+  Status spawn(const AttemptKey& key) override {
+    if (refuse_spawn) return fail(ErrorCode::unavailable, "no processes left");
+    const int pid = ++last_pid_;
+    channels_[key] = pid;
+    to_start_.push_back({key, pid});
+    return {};
+  }
+  void connect(const AttemptKey& key) override {
+    for (auto& [pid, step] : steps_)
+      if (step->key == key && !step->dead && step->machine) {
+        channels_[key] = pid;
+        answers_.push_back({key, true});
+        return;
+      }
+    answers_.push_back({key, false});
+  }
+  void send(const AttemptKey& key, const StepCommand& command) override {
+    auto it = channels_.find(key);
+    if (it == channels_.end()) return;
+    const Result<StepCommand> packet = decode_step_command(encode(command));
+    packets_.push_back({it->second, *packet});
+  }
+  void drop(const AttemptKey& key) override { channels_.erase(key); }
+  void sweep(const AttemptKey&) override {}
+
+  Step* step(const AttemptKey& key) {
+    for (auto& [pid, s] : steps_)
+      if (s->key == key && !s->dead) return s.get();
+    return nullptr;
+  }
+  void end_task(const AttemptKey& key, int code) {
+    if (Step* s = step(key))
+      in_step(*s, [&] { s->machine->task_ended({code, 0, false, false}, "", now); });
+  }
+  void kill_step(const AttemptKey& key) {
+    if (Step* s = step(key)) die(*s);
+  }
+  // How many supervisors of the attempt let user code run right now (frozen does not count).
+  int running(const AttemptKey& key) const {
+    int n = 0;
+    for (const auto& [pid, s] : steps_) n += s->key == key && s->runs && !s->frozen && !s->dead;
+    return n;
+  }
+
+  // Delivers everything that is under way until nothing moves. Time stands still.
+  void settle() {
+    for (int round = 0; round < 200; ++round) {
+      const bool moved = start_processes() | deliver_packets() | finish_trees() | tell_answers();
+      guard([&] {
+        supervisors_->tick(now);
+        agent_->tick(now);
+      });
+      const auto next = supervisors_->next_deadline();
+      if (!moved && !(next && *next <= now.boot)) return;
+    }
+  }
+  void advance(Duration time) {
+    now.boot += time;
+    now.wall += time;
+    for (auto& [pid, s] : steps_)
+      if (!s->dead && s->machine && !s->machine->finished())
+        in_step(*s, [&] { s->machine->tick(now); });
+    guard([&] {
+      supervisors_->tick(now);
+      agent_->tick(now);
+    });
+    settle();
+  }
+
+  Disk disk;
+  Fate daemon_fate, step_fate;
+  Moment now{Time(std::chrono::seconds(1'700'000'000)), BootTime(std::chrono::seconds(1000))};
+  std::map<AttemptKey, int> starts;  // of user code
+  std::vector<FromNode> sent;
+  std::uint64_t last_heartbeat = 0;
+  bool can_freeze = true;
+  bool refuse_spawn = false;
+  Status recovered;
+
+ private:
+  template <class Call>
+  void guard(Call call) {
+    if (!daemon_alive_) return;
+    try {
+      call();
+    } catch (const Died&) {
+      daemon_alive_ = false;
+      channels_.clear();
+      answers_.clear();
+    }
+  }
+  template <class Call>
+  void in_step(Step& s, Call call) {
+    try {
+      call();
+    } catch (const Died&) {
+      return die(s);
+    }
+    if (s.machine->finished()) die(s);
+  }
+  // With the process go its lock, its tree and its channel.
+  void die(Step& s) {
+    s.dead = true;
+    s.runs = false;
+    if (auto it = disk.directories.find(s.key);
+        it != disk.directories.end() && it->second->lock_holder == s.pid)
+      it->second->lock_holder = 0;
+    auto channel = channels_.find(s.key);
+    if (channel != channels_.end() && channel->second == s.pid) {
+      channels_.erase(channel);
+      answers_.push_back({s.key, false});
+    }
+  }
+  bool start_processes() {
+    bool moved = false;
+    while (!to_start_.empty()) {
+      moved = true;
+      const auto [key, pid] = to_start_.front();
+      to_start_.pop_front();
+      auto owned = std::make_unique<Step>(*this, key, pid);
+      Step& s = *owned;
+      steps_[pid] = std::move(owned);
+      auto it = disk.directories.find(key);
+      if (it == disk.directories.end()) {
+        die(s);
+        continue;
+      }
+      s.dir = std::make_unique<VirtualDir>(it->second, disk, pid, &step_fate);
+      const Result<StepSpec> spec = decode_step_spec(*s.dir->read(Record::spec));
+      StepSettings settings;
+      settings.attempt = key;
+      settings.fence = spec->launch.fence;
+      settings.leased = spec->launch.leased;
+      settings.time_limit = spec->launch.time_limit;
+      settings.kill_wait = spec->launch.kill_wait;
+      s.machine =
+          std::make_unique<StepMachine>(settings, *s.dir, s, [this, key, pid](StepNotice n) {
+            if (channels_.contains(key) && channels_[key] == pid) notices_.push_back({key, n});
+          });
+      in_step(s, [&] { (void)s.machine->start(now); });
+    }
+    while (!notices_.empty()) {
+      moved = true;
+      const auto [key, notice] = notices_.front();
+      notices_.pop_front();
+      guard([&, key = key, notice = notice] { supervisors_->noticed(key, notice, now); });
+    }
+    return moved;
+  }
+  bool deliver_packets() {
+    bool moved = false;
+    while (!packets_.empty()) {
+      moved = true;
+      const auto [pid, command] = packets_.front();
+      packets_.pop_front();
+      auto it = steps_.find(pid);
+      if (it != steps_.end() && !it->second->dead && it->second->machine) {
+        Step& s = *it->second;
+        in_step(s, [&, &command = command] { s.machine->receive(command, now); });
+      }
+    }
+    return moved;
+  }
+  bool finish_trees() {
+    bool moved = false;
+    for (auto& [pid, s] : steps_) {
+      if (s->dead || !s->killed || !s->machine || s->machine->finished()) continue;
+      moved = true;
+      s->killed = s->runs = false;
+      in_step(*s, [&, &s = s] { s->machine->tree_gone({}, false, now); });
+    }
+    return moved;
+  }
+  bool tell_answers() {
+    bool moved = false;
+    while (!answers_.empty() && daemon_alive_) {
+      moved = true;
+      const auto [key, opened] = answers_.front();
+      answers_.pop_front();
+      guard([&, key = key, opened = opened] {
+        if (opened)
+          supervisors_->opened(key, now);
+        else
+          supervisors_->closed(key, now);
+      });
+    }
+    return moved;
+  }
+
+  void send(FromNode message) override {
+    if (const auto* h = std::get_if<Heartbeat>(&message.body)) last_heartbeat = h->sequence;
+    sent.push_back(std::move(message));
+  }
+  Result<UserIdentity> find(UserId uid, GroupId gid) override {
+    if (uid == UserId(404)) return fail(ErrorCode::not_found, "no such user");
+    return UserIdentity{"user", gid, {gid}, "/", "/bin/sh"};
+  }
+
+  std::unique_ptr<VirtualSpool> spool_;
+  std::unique_ptr<NodeAgent> agent_;
+  std::unique_ptr<Supervisors> supervisors_;
+  bool daemon_alive_ = true;
+  int boots_ = 1;
+  int last_pid_ = 100;
+  std::map<int, std::unique_ptr<Step>> steps_;
+  std::map<AttemptKey, int> channels_;
+  std::deque<std::pair<AttemptKey, int>> to_start_;
+  std::deque<std::pair<AttemptKey, StepNotice>> notices_;
+  std::deque<std::pair<int, StepCommand>> packets_;
+  std::deque<std::pair<AttemptKey, bool>> answers_;
+};
+
+inline const AttemptKey kKey{{JobId(12), TaskIndex{}}, AttemptNo(1)};
+
+inline Prepare make_prepare(World& world, const AttemptKey& key = kKey, Fence fence = Fence(50)) {
+  auto job = std::make_shared<JobSpec>();
+  job->name = "test";
+  job->uid = UserId(1000);
+  job->gid = GroupId(100);
+  Prepare prepare;
+  prepare.launch.attempt = key;
+  prepare.launch.fence = fence;
+  prepare.launch.own_id = key.job.job;
+  prepare.launch.spec = job;
+  prepare.launch.cluster_name = "c";
+  prepare.launch.node_name = "n1";
+  prepare.launch.node_names = {"n1"};
+  prepare.launch.share.incarnation = world.agent().incarnation();
+  prepare.launch.kill_wait = Seconds(30);
+  prepare.script = std::make_shared<std::string>("#!/bin/sh\n");
+  return prepare;
+}
+
+}  // namespace ares::node
