@@ -39,7 +39,7 @@ Status apply(PgConnection& connection, const Migration& migration, std::size_t p
   const std::string name(migration.name);
   const std::string script =
       "BEGIN;\n" + std::string(migration.sql) +
-      "\nINSERT INTO schema_version (position, name, checksum, program) VALUES (" +
+      "\n;\nINSERT INTO schema_version (position, name, checksum, program) VALUES (" +
       std::to_string(position) + ", '" + name + "', '" + std::string(migration.checksum) +
       "', '" ARES_VERSION "');\nCOMMIT";
   if (auto done = connection.run(script); !done) {

@@ -89,7 +89,10 @@ class PgJournal::Session {
       connection_.reset();
       return fail(done.error());
     }
-    if (!done->sure) return in_doubt(done->why);
+    if (!done->sure) {
+      forget_specs(batch, stored_specs_);
+      return in_doubt(done->why);
+    }
     remember_specs(batch, stored_specs_);
     return CommitOutcome::committed;
   }

@@ -339,4 +339,9 @@ void remember_specs(const Batch& batch, StoredSpecs& stored) {
   for (const JobKey& key : batch.forgotten) stored.erase(key);
 }
 
+void forget_specs(const Batch& batch, StoredSpecs& stored) {
+  for (const auto& job : batch.jobs) stored.erase(job->key);
+  for (const JobKey& key : batch.forgotten) stored.erase(key);
+}
+
 }  // namespace ares::store

@@ -84,7 +84,7 @@ PgServer::PgServer() {
   set("unix_socket_directories", directory_);
   set("shared_buffers", "32MB");
   set("max_connections", "20");
-  set("dynamic_shared_memory_type", "mmap");
+  set("recovery_init_sync_method", "syncfs");  // fewer calls after an immediate stop
   start();
 }
 
@@ -120,6 +120,11 @@ void PgServer::stop_immediately() {
   ::kill(server_, SIGQUIT);
   await_exit(server_);
   server_ = -1;
+}
+
+uid_t PgServer::uid() const {
+  const passwd* user = server_user();
+  return user ? user->pw_uid : ::getuid();
 }
 
 PgOptions PgServer::new_database() {

@@ -22,10 +22,11 @@ class PgServer {
   PgOptions new_database();
 
   void set(const std::string& parameter, const std::string& value);  // takes effect at start()
-  void start();
+  void start();  // it ends with the thread that started it
   void
   stop_immediately();  // as `pg_ctl stop -m immediate`: no checkpoint, recovery at the next start
   const std::string& directory() const { return directory_; }
+  uid_t uid() const;  // it runs as
 
   // Runs SQL as the superuser; throws on an error. Gives the first column of the first row, or "".
   std::string sql(const PgOptions& database, const std::string& statement);

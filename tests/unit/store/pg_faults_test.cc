@@ -1,0 +1,265 @@
+// What becomes of commits when PostgreSQL is killed, cuts connections, warns, or has no room.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "store/committer.h"
+#include "store/pg_journal.h"
+#include "unit/store/pg_server.h"
+#include "unit/store/random_cluster.h"
+
+namespace ares::store {
+namespace {
+
+using testing::PgServer;
+using testing::RandomCluster;
+using Clock = std::chrono::steady_clock;
+
+class PgFaultsTest : public ::testing::Test {
+ protected:
+  std::string sql(const std::string& statement) { return server_.sql(options_, statement); }
+
+  void open(PgJournal& journal) {
+    auto opened = journal.open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    cluster_.start_from(opened->state);
+    cluster_.set_epoch(opened->epoch);
+  }
+
+  // Drives a batch to its end in real time.
+  Committer::Step drive(Committer& committer, Batch batch) {
+    committer.begin(std::make_shared<const Batch>(std::move(batch)));
+    const auto deadline = Clock::now() + std::chrono::seconds(60);
+    for (;;) {
+      auto step = committer.advance();
+      if (!std::holds_alternative<Committer::RetryAfter>(step)) return step;
+      ++waits_;
+      if (Clock::now() > deadline) return Error{ErrorCode::internal, "no end within a minute"};
+      std::this_thread::sleep_for(std::get<Committer::RetryAfter>(step).wait);
+    }
+  }
+
+  void expect_each_event_once() {
+    EXPECT_EQ(sql("SELECT count(*) || ' ' || count(DISTINCT lsn) || ' ' || min(lsn) || ' ' || "
+                  "max(lsn) FROM journal"),
+              [&] {
+                const std::string n = std::to_string(cluster_.state().lsn.value());
+                return n + " " + n + " 1 " + n;
+              }());
+  }
+
+  void expect_recovered() {
+    PgJournal journal(options_);
+    auto opened = journal.open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    ClusterState expected = cluster_.state();
+    expected.epoch = opened->epoch;
+    EXPECT_EQ(opened->state, expected);
+  }
+
+  PgServer server_;
+  PgOptions options_ = server_.new_database();
+  RandomCluster cluster_{41};
+  int waits_ = 0;
+};
+
+TEST_F(PgFaultsTest, ACutConnectionIsDoubtAndTheBatchIsThereOnce) {
+  PgJournal journal(options_);
+  open(journal);
+  Committer committer(journal, cluster_.state().epoch);
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive(committer, cluster_.next(5))));
+
+  // Cuts the controller's connection again and again, each time after some progress.
+  constexpr int kCuts = 40;
+  std::atomic<bool> stop{false};
+  std::atomic<int> commits{0}, cuts{0};
+  std::thread cutter([&] {
+    std::mt19937 random(42);
+    while (!stop && cuts < kCuts) {
+      const int before = commits;
+      while (!stop && commits == before) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 4000));
+      cuts +=
+          std::stoi(sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                        "WHERE application_name = 'aresctld'"));
+    }
+  });
+  Epoch epoch = cluster_.state().epoch;
+  const auto deadline = Clock::now() + std::chrono::seconds(60);
+  while (cuts < kCuts && Clock::now() < deadline && !HasFailure()) {
+    const auto step = drive(committer, cluster_.next(1 + cluster_.random().below(60)));
+    if (const auto* error = std::get_if<Error>(&step)) {
+      ADD_FAILURE() << error->message;
+    } else {
+      epoch = std::get<Committer::Committed>(step).epoch;
+      ++commits;
+    }
+  }
+  stop = true;
+  cutter.join();
+  EXPECT_GE(cuts.load(), kCuts);
+  EXPECT_GT(epoch.value(), 10u);  // doubt happened, and each time the epoch grew
+  expect_each_event_once();
+  expect_recovered();
+}
+
+TEST_F(PgFaultsTest, ImmediateStopsLoseNothingAcknowledged) {
+  PgJournal journal(options_);
+  open(journal);
+  Committer committer(journal, cluster_.state().epoch);
+  std::atomic<bool> stop{false};
+  std::atomic<int> commits{0};
+  std::thread controller([&] {
+    while (!stop) {
+      const auto step = drive(committer, cluster_.next(1 + cluster_.random().below(60)));
+      if (const auto* error = std::get_if<Error>(&step)) {
+        ADD_FAILURE() << error->message;
+        return;
+      }
+      ++commits;
+    }
+  });
+  for (int i = 0; i < 5 && !HasFailure(); ++i) {
+    const int before = commits;
+    const auto deadline = Clock::now() + std::chrono::seconds(60);
+    while (commits < before + 3 + 5 * i && Clock::now() < deadline && !HasFailure())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_GT(commits, before);
+    server_.stop_immediately();
+    server_.start();
+  }
+  stop = true;
+  controller.join();
+  EXPECT_GE(waits_, 3);  // commits met a server that was away
+  expect_each_event_once();
+  expect_recovered();
+}
+
+TEST_F(PgFaultsTest, AServerThatIsAwayIsUnavailableNotFinal) {
+  PgJournal journal(options_);
+  open(journal);
+  server_.stop_immediately();
+  EXPECT_EQ(journal.open().error().code, ErrorCode::unavailable);
+  const auto commit = journal.commit(cluster_.next(1));
+  ASSERT_TRUE(commit);
+  EXPECT_EQ(*commit, CommitOutcome::doubt);
+  EXPECT_EQ(journal.reopen().error().code, ErrorCode::unavailable);
+  EXPECT_EQ(journal.contains(Lsn(1)).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(journal.blob(BlobId{}).error().code, ErrorCode::unavailable);
+  server_.start();
+  auto again = journal.reopen();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(*journal.contains(Lsn(1)));
+}
+
+TEST_F(PgFaultsTest, AWarningDuringTheCommitIsDoubt) {
+  PgJournal journal(options_);
+  open(journal);
+  sql("CREATE FUNCTION grumble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "RAISE WARNING 'something is odd'; RETURN NULL; END $$; "
+      "CREATE CONSTRAINT TRIGGER grumble AFTER UPDATE ON controller "
+      "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION grumble()");
+  const auto outcome = journal.commit(cluster_.next(2));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(*outcome, CommitOutcome::doubt);
+  EXPECT_NE(journal.doubt().find("something is odd"), std::string::npos) << journal.doubt();
+  sql("DROP TRIGGER grumble ON controller");
+  ASSERT_TRUE(journal.reopen());
+  EXPECT_TRUE(*journal.contains(Lsn(2)));
+}
+
+TEST_F(PgFaultsTest, AnErrorIsFinalWithItsSqlstateAndWritesNothing) {
+  PgJournal journal(options_);
+  open(journal);
+  sql("ALTER TABLE journal ADD CONSTRAINT never CHECK (lsn < 3)");
+  const auto refused = journal.commit(cluster_.next(4));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::internal);
+  EXPECT_NE(refused.error().message.find("23514"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(sql("SELECT count(*) FROM journal"), "0");
+}
+
+TEST_F(PgFaultsTest, ACommitUnderWayIsWaitedForByATakeover) {
+  PgJournal older(options_);
+  open(older);
+  // The older controller's commit hangs in its last statement, holding the fence.
+  sql("CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "PERFORM pg_sleep(0.7); RETURN NULL; END $$; "
+      "CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON journal_default "
+      "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION linger()");
+  sql("CREATE TRIGGER linger_now AFTER UPDATE OF lsn ON controller FOR EACH ROW "
+      "EXECUTE FUNCTION linger()");
+  Batch batch = cluster_.next(3);
+  std::thread committing([&] {
+    const auto outcome = older.commit(batch);
+    EXPECT_TRUE(outcome);
+    if (outcome) {
+      EXPECT_EQ(*outcome, CommitOutcome::committed) << older.doubt();
+    }
+  });
+  const auto deadline = Clock::now() + std::chrono::seconds(10);
+  while (sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "0" &&
+         Clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  PgJournal newer(options_);
+  const auto opened = newer.open();
+  committing.join();
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->state.lsn, Lsn(3));  // it saw the commit it waited for
+}
+
+// A file system of its own for the tables, so that it can be filled. Needs the right to mount.
+TEST_F(PgFaultsTest, AFullDiskIsRefusedCleanlyAndRoomHeals) {
+  const std::string space = server_.directory() + "/small";
+  std::filesystem::create_directory(space);
+  if (::mount("tmpfs", space.c_str(), "tmpfs", 0,
+              ("size=24m,uid=" + std::to_string(server_.uid())).c_str()) != 0)
+    GTEST_SKIP() << "no right to mount a small file system";
+  struct Unmount {
+    const std::string& path;
+    ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
+  } unmount{space};
+  sql("CREATE TABLESPACE small LOCATION '" + space + "'");
+  PgJournal journal(options_);
+  open(journal);
+  sql("ALTER TABLE blob SET TABLESPACE small");
+
+  ClusterState before;
+  Result<CommitOutcome> outcome = CommitOutcome::committed;
+  std::uint64_t acknowledged = 0;
+  for (int i = 0; i < 50 && outcome && *outcome == CommitOutcome::committed; ++i) {
+    before = cluster_.state();
+    Batch batch = cluster_.empty_batch(1);
+    cluster_.finish(batch);
+    std::string content(1 << 20, ' ');
+    for (char& c : content) c = static_cast<char>(cluster_.random().bits());
+    batch.blobs = {{cluster_.random().make<BlobId>(),
+                    std::make_shared<const std::string>(std::move(content))}};
+    outcome = journal.commit(batch);
+    if (outcome && *outcome == CommitOutcome::committed) acknowledged = batch.last.value();
+  }
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::resource_exhausted) << outcome.error().message;
+  EXPECT_NE(outcome.error().message.find("disk is full"), std::string::npos);
+  EXPECT_GT(acknowledged, 5u);
+  EXPECT_EQ(sql("SELECT max(lsn) FROM journal"), std::to_string(acknowledged));
+
+  // The next life makes room and goes on where the acknowledged ended.
+  ASSERT_EQ(::mount("tmpfs", space.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
+  PgJournal next(options_);
+  open(next);
+  EXPECT_EQ(cluster_.state().lsn, before.lsn);
+  const auto healed = next.commit(cluster_.next(3));
+  ASSERT_TRUE(healed) << healed.error().message;
+  sql("DROP TABLE blob");
+  sql("DROP TABLESPACE small");
+}
+
+}  // namespace
+}  // namespace ares::store

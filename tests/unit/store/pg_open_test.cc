@@ -1,0 +1,290 @@
+// What a controller accepts of a database, and what it refuses with which advice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "store/migrations.h"
+#include "store/pg_connection.h"
+#include "store/pg_journal.h"
+#include "unit/store/pg_server.h"
+#include "unit/store/random_cluster.h"
+
+namespace ares::store {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::PgServer;
+using testing::RandomCluster;
+
+class PgOpenTest : public ::testing::Test {
+ protected:
+  std::string sql(const std::string& statement) { return server_.sql(options_, statement); }
+
+  Result<Opened> open(const PgOptions& options) { return PgJournal(options).open(); }
+
+  void expect_refused(const PgOptions& options, ErrorCode code, const std::string& text) {
+    const auto opened = open(options);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, code) << opened.error().message;
+    EXPECT_THAT(opened.error().message, HasSubstr(text));
+  }
+
+  PgServer server_;
+  PgOptions options_ = server_.new_database();
+};
+
+TEST_F(PgOpenTest, MigrationsRunOnceAndAreRemembered) {
+  ASSERT_TRUE(open(options_));
+  ASSERT_TRUE(open(options_));
+  EXPECT_EQ(sql("SELECT count(*) FROM schema_version"), std::to_string(migrations().size()));
+  EXPECT_EQ(sql("SELECT name FROM schema_version ORDER BY position LIMIT 1"), "0001_foundation");
+  EXPECT_EQ(sql("SELECT epoch FROM controller"), "2");
+}
+
+TEST_F(PgOpenTest, ANewerDatabaseIsRefusedByTheNameOfItsMigration) {
+  ASSERT_TRUE(open(options_));
+  sql("INSERT INTO schema_version VALUES (900, '0900_from_the_future', 'x', now(), '9.9')");
+  expect_refused(options_, ErrorCode::failed_precondition, "0900_from_the_future");
+  expect_refused(options_, ErrorCode::failed_precondition, "9.9");
+  EXPECT_EQ(sql("SELECT epoch FROM controller"), "1");  // nothing was taken
+}
+
+TEST_F(PgOpenTest, AChangedMigrationIsRefused) {
+  ASSERT_TRUE(open(options_));
+  sql("UPDATE schema_version SET checksum = 'other'");
+  expect_refused(options_, ErrorCode::failed_precondition, "0001_foundation");
+}
+
+TEST_F(PgOpenTest, AMigrationThatFailsLeavesNothingBehind) {
+  auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
+  ASSERT_TRUE(connection) << connection.error().message;
+  const Migration broken[] = {{"0001_good", "a", "CREATE TABLE good (x integer)"},
+                              {"0002_bad", "b", "CREATE TABLE bad (x integer); SELECT nonsense"}};
+  const auto done = migrate(*connection, broken);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("0002_bad"));
+  EXPECT_EQ(sql("SELECT to_regclass('good') IS NOT NULL"), "t");
+  EXPECT_EQ(sql("SELECT to_regclass('bad') IS NOT NULL"), "f");
+  EXPECT_EQ(sql("SELECT count(*) FROM schema_version"), "1");
+}
+
+TEST_F(PgOpenTest, SeveralControllersAtOnceMigrateOnceAndOneIsLeft) {
+  std::vector<std::unique_ptr<PgJournal>> journals;
+  std::vector<std::thread> controllers;
+  std::atomic<int> opened{0}, overtaken{0};
+  for (int i = 0; i < 6; ++i) journals.push_back(std::make_unique<PgJournal>(options_));
+  for (auto& journal : journals)
+    controllers.emplace_back([&] {
+      const auto result = journal->open();
+      if (result) {
+        ++opened;
+      } else {
+        // Another one took over while it was loading: right as well.
+        EXPECT_EQ(result.error().code, ErrorCode::stale) << result.error().message;
+        ++overtaken;
+      }
+    });
+  for (auto& controller : controllers) controller.join();
+  EXPECT_EQ(opened + overtaken, 6);
+  EXPECT_EQ(sql("SELECT epoch FROM controller"), "6");
+  EXPECT_EQ(sql("SELECT count(*) FROM schema_version"), std::to_string(migrations().size()));
+
+  int may_commit = 0;
+  RandomCluster cluster(56);
+  const Batch batch = cluster.next(1);
+  for (auto& journal : journals) {
+    const auto done = journal->commit(batch);
+    if (done && *done == CommitOutcome::committed) ++may_commit;
+  }
+  EXPECT_EQ(may_commit, 1);
+}
+
+TEST_F(PgOpenTest, SettingsThatLoseCommitsAreRefusedUnlessAccepted) {
+  server_.stop_immediately();
+  server_.set("fsync", "off");
+  server_.start();
+  expect_refused(options_, ErrorCode::failed_precondition, "fsync=off");
+  server_.stop_immediately();
+  server_.set("fsync", "on");
+  server_.set("full_page_writes", "off");
+  server_.start();
+  expect_refused(options_, ErrorCode::failed_precondition, "full_page_writes=off");
+  options_.accept_data_loss = true;
+  EXPECT_TRUE(open(options_));
+}
+
+TEST_F(PgOpenTest, SynchronousCommitIsSwitchedOnForTheJournal) {
+  server_.stop_immediately();
+  server_.set("synchronous_commit", "off");
+  server_.start();
+  PgJournal journal(options_);
+  ASSERT_TRUE(journal.open());
+  // As its own session would have it: the trigger notes the setting in force while it commits.
+  sql("CREATE TABLE seen (value text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS "
+      "$$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END "
+      "$$; "
+      "CREATE TRIGGER note AFTER UPDATE ON controller FOR EACH ROW EXECUTE FUNCTION note()");
+  RandomCluster cluster(51);
+  ASSERT_TRUE(journal.commit(cluster.next(1)));
+  EXPECT_EQ(sql("SELECT value FROM seen"), "on");
+}
+
+TEST_F(PgOpenTest, SeveralHostsNeedASynchronousStandby) {
+  options_.host += "," + options_.host;
+  expect_refused(options_, ErrorCode::failed_precondition, "synchronous_standby_names");
+  options_.accept_data_loss = true;
+  EXPECT_TRUE(open(options_));
+}
+
+TEST_F(PgOpenTest, AnEncodingThatCannotHoldEveryNameIsRefused) {
+  PgOptions latin = options_;
+  latin.database = "latin";
+  sql("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+  expect_refused(latin, ErrorCode::failed_precondition, "LATIN1");
+}
+
+TEST_F(PgOpenTest, AMissingDatabaseOrUserIsFinalANotYetStartedServerIsNot) {
+  PgOptions wrong = options_;
+  wrong.database = "nowhere";
+  expect_refused(wrong, ErrorCode::failed_precondition, "nowhere");
+  wrong = options_;
+  wrong.user = "nobody_here";
+  expect_refused(wrong, ErrorCode::failed_precondition, "nobody_here");
+  wrong = options_;
+  wrong.password_file = server_.directory() + "/no-such-file";
+  expect_refused(wrong, ErrorCode::failed_precondition, "no-such-file");
+  wrong = options_;
+  wrong.host = server_.directory() + "/data";
+  expect_refused(wrong, ErrorCode::unavailable, "cannot connect");
+}
+
+TEST_F(PgOpenTest, AnotherClustersDatabaseIsRefused) {
+  ASSERT_TRUE(open(options_));
+  options_.cluster = ClusterId(2);
+  expect_refused(options_, ErrorCode::failed_precondition, "cluster_id 1");
+}
+
+TEST_F(PgOpenTest, AnOlderCopyIsRefusedAndGoesOnAboveWhatWasSeenWhenAccepted) {
+  RandomCluster cluster(52);
+  HighWaterMark seen;
+  {
+    PgJournal journal(options_);
+    const auto opened = journal.open();
+    ASSERT_TRUE(opened);
+    cluster.start_from(opened->state);
+    ASSERT_TRUE(journal.commit(cluster.next(10)));
+    seen = {opened->system, Epoch(opened->epoch.value() + 5), Lsn(500), JobId(70), NodeId(8)};
+  }
+  options_.seen = seen;
+  expect_refused(options_, ErrorCode::data_loss, "--accept-rollback");
+  EXPECT_EQ(sql("SELECT epoch FROM controller"), "1");
+
+  options_.accept_rollback = true;
+  PgJournal journal(options_);
+  const auto opened = journal.open();
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_GT(opened->epoch, seen.epoch);
+  EXPECT_GT(opened->state.lsn, seen.lsn);
+  EXPECT_GT(opened->state.next_job_id, seen.next_job_id);
+  EXPECT_EQ(opened->state.jobs, cluster.state().jobs);
+
+  // And the journal continues from there.
+  cluster.start_from(opened->state);
+  const auto committed = journal.commit(cluster.next(3));
+  ASSERT_TRUE(committed) << committed.error().message;
+}
+
+TEST_F(PgOpenTest, AnotherDatabaseUnderTheSameNameIsRefused) {
+  const auto first = open(options_);
+  ASSERT_TRUE(first);
+  PgOptions other = server_.new_database();
+  other.seen = HighWaterMark{first->system, first->epoch, Lsn(0), JobId(1), NodeId(1)};
+  expect_refused(other, ErrorCode::failed_precondition, "another database");
+}
+
+TEST_F(PgOpenTest, ADamagedImageIsNamedNotSkipped) {
+  RandomCluster cluster(53);
+  {
+    PgJournal journal(options_);
+    cluster.start_from(journal.open()->state);
+    ASSERT_TRUE(journal.commit(cluster.next(40)));
+  }
+  sql("UPDATE node SET body = '\\xffff' WHERE node_id = (SELECT min(node_id) FROM node)");
+  expect_refused(options_, ErrorCode::data_loss, "node ");
+}
+
+TEST_F(PgOpenTest, ReportsCannotReadBlobsOrImages) {
+  ASSERT_TRUE(open(options_));
+  for (const char* allowed : {"attempt", "attempt_tres", "tres", "association"})
+    EXPECT_EQ(
+        sql(std::string("SELECT has_table_privilege('ares_report', '") + allowed + "', 'SELECT')"),
+        "t")
+        << allowed;
+  for (const char* secret : {"blob", "job", "request", "journal", "controller"})
+    EXPECT_EQ(
+        sql(std::string("SELECT has_table_privilege('ares_report', '") + secret + "', 'SELECT')"),
+        "f")
+        << secret;
+}
+
+TEST_F(PgOpenTest, TheJournalIsKeptByDayAndPurgedByAge) {
+  PgJournal journal(options_);
+  RandomCluster cluster(54);
+  auto opened = journal.open();
+  ASSERT_TRUE(opened);
+  ClusterState state = opened->state;
+  const Time day_one{std::chrono::sys_days(std::chrono::year(2026) / 3 / 1)};
+  for (const int day : {0, 1, 20, 45}) {
+    state.now = day_one + std::chrono::days(day) + std::chrono::hours(1);
+    cluster.start_from(state);
+    const auto done = journal.commit(cluster.next(10));
+    ASSERT_TRUE(done) << done.error().message;
+    ASSERT_EQ(*done, CommitOutcome::committed) << journal.doubt();
+    state = cluster.state();
+  }
+  EXPECT_EQ(sql("SELECT count(*) FROM journal_default"), "0");
+  EXPECT_EQ(sql("SELECT count(*) FROM journal_20260321"), "10");
+  EXPECT_EQ(sql("SELECT to_regclass('journal_20260301') IS NULL"), "t");  // older than 30 days
+  EXPECT_EQ(sql("SELECT count(*) FROM journal"), "20");
+  EXPECT_EQ(open(options_)->state.jobs, cluster.state().jobs);  // recovery needs images only
+}
+
+TEST_F(PgOpenTest, RowsOfADayWithoutPartitionAreTakenOverByIt) {
+  ASSERT_TRUE(open(options_));
+  sql("INSERT INTO journal VALUES (1, 1, '2031-05-05 12:00Z', 'NodeLost', 1, NULL, NULL, '')");
+  EXPECT_EQ(sql("SELECT count(*) FROM journal_default"), "1");
+  sql("SELECT journal_prepare('2031-05-05 01:00Z', 1)");
+  EXPECT_EQ(sql("SELECT count(*) FROM journal_default"), "0");
+  EXPECT_EQ(sql("SELECT count(*) FROM journal_20310505"), "1");
+  sql("SELECT journal_prepare('2031-05-05 01:00Z', 1)");  // again: nothing happens
+}
+
+TEST_F(PgOpenTest, BlobsOutliveTheirJobsByADayOnly) {
+  PgJournal journal(options_);
+  RandomCluster cluster(55);
+  ClusterState state = journal.open()->state;
+  state.now = Time{std::chrono::sys_days(std::chrono::year(2040) / 1 / 1)};
+  cluster.start_from(state);
+  Batch batch = cluster.next(40);
+  const auto used = cluster.state().jobs;
+  batch.blobs.push_back(
+      {cluster.random().make<BlobId>(), std::make_shared<const std::string>("x")});
+  ASSERT_TRUE(journal.commit(batch));
+  const int blobs = std::stoi(sql("SELECT count(*) FROM blob"));
+  state = cluster.state();
+  state.now += std::chrono::days(3);
+  cluster.start_from(state);
+  Batch later = cluster.empty_batch(1);
+  cluster.finish(later);
+  ASSERT_TRUE(journal.commit(later));
+  EXPECT_LT(std::stoi(sql("SELECT count(*) FROM blob")), blobs);
+  used.for_each([&](const JobKey&, const Job& job) {
+    EXPECT_TRUE(journal.blob(job.spec->script)) << "the script of a live job is gone";
+  });
+}
+
+}  // namespace
+}  // namespace ares::store
