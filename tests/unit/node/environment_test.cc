@@ -1,0 +1,147 @@
+#include "core/node/environment.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "core/node/file_pattern.h"
+
+namespace ares::node {
+namespace {
+
+using namespace std::string_literals;
+
+StepSpec example() {
+  auto job = std::make_shared<JobSpec>();
+  job->name = "a/b job";
+  job->uid = UserId(1000);
+  job->user = "alice";
+  job->tasks = 7;
+  job->cpus_per_task = 2;
+  job->submit_dir = "/home/alice";
+  StepSpec spec;
+  spec.launch.attempt = {{JobId(12), TaskIndex{}}, AttemptNo(1)};
+  spec.launch.own_id = JobId(12);
+  spec.launch.spec = job;
+  spec.launch.cluster_name = "demo";
+  spec.launch.node_name = "n1.example.org";
+  spec.launch.node_names = {"n1", "n2", "n3", "n4"};
+  spec.launch.cpus_per_node = {4, 4, 4, 2};
+  spec.launch.tasks_per_node = {2, 2, 2, 1};
+  spec.launch.share.cpus = 4;
+  spec.launch.partition = "main";
+  spec.launch.time_limit = Seconds(60);
+  spec.user = {"alice", GroupId(100), {}, "/home/alice", "/bin/bash"};
+  return spec;
+}
+
+StepSpec array_task() {
+  StepSpec spec = example();
+  spec.launch.attempt.job.task = TaskIndex{34};
+  spec.launch.own_id = JobId(15);
+  spec.launch.array_count = 40;
+  spec.launch.array_min = 0;
+  spec.launch.array_max = 39;
+  spec.launch.array_step = 1;
+  return spec;
+}
+
+std::optional<std::string> value(const StepSpec& spec, const std::string& name,
+                                 const std::string& submitted = {}) {
+  for (const std::string& item :
+       job_environment(spec, submitted, "/spool/jobs/12.1", Time(Seconds(1000))))
+    if (item.starts_with(name + "=")) return item.substr(name.size() + 1);
+  return std::nullopt;
+}
+
+TEST(JobEnvironment, TellsTheJobAboutItself) {
+  const StepSpec spec = example();
+  EXPECT_EQ(value(spec, "ARES_JOB_ID"), "12");
+  EXPECT_EQ(value(spec, "ARES_JOB_NODELIST"), "n[1-4]");
+  EXPECT_EQ(value(spec, "ARES_NNODES"), "4");
+  EXPECT_EQ(value(spec, "ARES_NTASKS"), "7");
+  EXPECT_EQ(value(spec, "ARES_TASKS_PER_NODE"), "2(x3),1");
+  EXPECT_EQ(value(spec, "ARES_JOB_CPUS_PER_NODE"), "4(x3),2");
+  EXPECT_EQ(value(spec, "ARES_JOB_START_TIME"), "1000");
+  EXPECT_EQ(value(spec, "ARES_JOB_END_TIME"), "1060");
+  EXPECT_EQ(value(spec, "ARES_CLUSTER_NAME"), "demo");
+  EXPECT_EQ(value(spec, "ARES_ARRAY_TASK_ID"), std::nullopt);
+  EXPECT_EQ(value(spec, "ARES_RESTART_COUNT"), std::nullopt);
+  EXPECT_EQ(value(array_task(), "ARES_ARRAY_TASK_ID"), "34");
+  EXPECT_EQ(value(array_task(), "ARES_ARRAY_JOB_ID"), "12");
+  EXPECT_EQ(value(array_task(), "ARES_JOB_ID"), "15");
+}
+
+TEST(JobEnvironment, KeepsWhatWasSubmittedButNotAnOuterJob) {
+  const std::string submitted =
+      "HOME=/elsewhere\0TMPDIR=/fast\0TWICE=1\0TWICE=2\0=odd\0noequals\0"
+      "ARES_ARRAY_TASK_ID=9\0ARES_JOB_ID=1\0ARES_CONF=/etc/x\0"s;
+  const StepSpec spec = example();
+  EXPECT_EQ(value(spec, "HOME", submitted), "/elsewhere");
+  EXPECT_EQ(value(spec, "TMPDIR", submitted), "/fast");
+  EXPECT_EQ(value(spec, "TWICE", submitted), "2");
+  EXPECT_EQ(value(spec, "ARES_CONF", submitted), "/etc/x");
+  EXPECT_EQ(value(spec, "ARES_ARRAY_TASK_ID", submitted), std::nullopt);
+  EXPECT_EQ(value(spec, "ARES_JOB_ID", submitted), "12");
+  EXPECT_EQ(value(spec, "SHELL", submitted), "/bin/bash") << "added where nothing was exported";
+}
+
+TEST(JobEnvironment, ShowsOnlyTheJobsGpus) {
+  StepSpec spec = example();
+  EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES=7"), "7")
+      << "the user's own business on a node without GPUs";
+  spec.node_has_gpus = true;
+  EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES=7"), "");
+  EXPECT_EQ(value(spec, "ARES_GPUS_ON_NODE"), std::nullopt);
+  spec.launch.share.gpus = {GpuIndex(1), GpuIndex(3)};
+  EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES"), "1,3");
+  EXPECT_EQ(value(spec, "ROCR_VISIBLE_DEVICES"), "1,3");
+  EXPECT_EQ(value(spec, "ARES_JOB_GPUS"), "1,3");
+  EXPECT_EQ(value(spec, "ARES_GPUS_ON_NODE"), "2");
+}
+
+TEST(FilePattern, ExpandsEveryLetter) {
+  const StepSpec job = example(), task = array_task();
+  struct {
+    const StepSpec& spec;
+    const char* pattern;
+    const char* name;
+  } const rows[] = {
+      {job, "ares-%j.out", "ares-12.out"},
+      {job, "%5j", "00012"},
+      {job, "%99j", "0000000012"},
+      {job, "%1j", "12"},
+      {task, "%A_%a", "12_34"},
+      {task, "%A_%4a", "12_0034"},
+      {task, "%b", "4"},
+      {task, "%j", "15"},
+      {job, "%x.%u", "a_b job.alice"},
+      {job, "%3x", "a_b job"},
+      {job, "%N-%n-%t-%s-%J", "n1-0-0-batch-12.batch"},
+      {job, "%r", "0"},
+      {job, "100%%", "100%"},
+      {job, "%q %", "%q %"},
+      {job, "%5", "%5"},
+      {job, "\\%j", "%j"},
+      {job, "a\\b%j", "ab%j"},
+      {job, "", ""},
+  };
+  for (const auto& row : rows) EXPECT_EQ(expand_pattern(row.pattern, row.spec), row.name);
+  EXPECT_EQ(expand_pattern(default_output(job), job), "ares-12.out");
+  EXPECT_EQ(expand_pattern(default_output(task), task), "ares-12_34.out");
+}
+
+TEST(Manual, NamesEveryVariableAndLetter) {
+  std::ifstream in(ARES_SOURCE_DIR "/man/man8/aresstepd.8");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  for (const Variable& variable : job_variables())
+    EXPECT_NE(page.find("\n.B " + std::string(variable.name) + "\n"), std::string::npos)
+        << variable.name;
+  for (const PatternLetter& letter : pattern_letters())
+    EXPECT_NE(page.find("\n.B %"s + letter.letter + "\n"), std::string::npos) << letter.letter;
+}
+
+}  // namespace
+}  // namespace ares::node
