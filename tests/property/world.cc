@@ -109,6 +109,7 @@ void World::commit() {
   if (!(replay == batch.after))
     problems_.push_back("the events of a batch do not lead to its state");
   committed_ = batch.after;
+  if (on_batch) on_batch(batch);
   core::Outgoing out = engine_->committed();
   check_owed(out.effects);
   give_out(std::move(out));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -68,6 +69,8 @@ class World {
   // All that was ever committed, replayed on nothing.
   ClusterState replayed() const;
   const ClusterState& committed() const { return committed_; }
+  // Sees every batch as it commits.
+  std::function<void(const core::EngineBatch&)> on_batch;
   // How often each alternative of EventBody was committed.
   std::map<std::size_t, int> events_by_kind() const;
 
