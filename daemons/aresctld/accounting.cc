@@ -5,8 +5,12 @@
 namespace ares::aresctld {
 namespace {
 
-std::int64_t micros(Time t) { return t.time_since_epoch().count(); }
-std::int64_t micros(const std::optional<Time>& t) { return t ? micros(*t) : 0; }
+std::int64_t micros(Time t) {
+  return t.time_since_epoch().count();
+}
+std::int64_t micros(const std::optional<Time>& t) {
+  return t ? micros(*t) : 0;
+}
 
 template <class Field>
 std::vector<std::string> words(const Field& field) {

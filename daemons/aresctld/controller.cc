@@ -125,9 +125,10 @@ Status Controller::run() {
   recovered.state.epoch = epoch;
   recovered.state.cluster = policy->cluster;
 
+  Clock clock;
   ViewBoard views;
-  NodeHub nodes(journal, views);
-  WaitRoom waits(views);
+  NodeHub nodes(journal, views, clock);
+  WaitRoom waits(views, clock);
   AccountingReader accounting(pg_options(*config));
   QueryPool pool(kAccountingThreads, kAccountingQueue);
 
@@ -152,8 +153,8 @@ Status Controller::run() {
     parts_->database_state = now;
   };
 
-  EngineLoop engine(journal, std::move(recovered.state), policy, std::move(sinks));
-  SchedulerLoop scheduler(views, engine, policy);
+  EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
+  SchedulerLoop scheduler(views, engine, clock, policy);
   engine.start();
   engine.post(Command{Activate{epoch, host_name()}});
   engine.post(Command{to_command(*config)});
@@ -163,7 +164,7 @@ Status Controller::run() {
 
   Identity identity;
   Ingress ingress(
-      {engine, views, nodes, waits, pool, config,
+      {engine, clock, views, nodes, waits, pool, config,
        [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
        [] { kill(getpid(), SIGTERM); },
        [&] {

@@ -8,10 +8,6 @@
 namespace ares::aresctld {
 namespace {
 
-Time wall_now() {
-  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
-
 // How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
 constexpr auto kTick = std::chrono::milliseconds(500);
 
@@ -25,11 +21,12 @@ core::Reply shutting_down() {
 }  // namespace
 
 EngineLoop::EngineLoop(store::Journal& journal, ClusterState recovered,
-                       std::shared_ptr<const Policy> policy, Sinks sinks)
+                       std::shared_ptr<const Policy> policy, Clock& clock, Sinks sinks)
     : journal_(journal),
       first_epoch_(recovered.epoch),
       engine_(std::move(recovered), policy),
       policy_(std::move(policy)),
+      clock_(clock),
       sinks_(std::move(sinks)) {}
 
 EngineLoop::~EngineLoop() {
@@ -100,7 +97,7 @@ void EngineLoop::run_engine() {
       }
     }
     if (committed) give_out(engine_.committed());
-    if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, wall_now(), 0);
+    if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, clock_.now(), 0);
     take_in(work);
     if (!work.empty()) {  // the engine is full: what is left goes back to the front
       std::lock_guard lock(mutex_);
@@ -108,7 +105,7 @@ void EngineLoop::run_engine() {
     }
     if (std::chrono::steady_clock::now() >= next_tick) {
       next_tick = std::chrono::steady_clock::now() + kTick;
-      if (!engine_.full()) tick(wall_now());
+      if (!engine_.full()) tick(clock_.now());
     }
     bool free = false;
     {
@@ -121,11 +118,6 @@ void EngineLoop::run_engine() {
       continue;
     }
     core::EngineBatch batch = engine_.take_batch();
-    if (batch.events.empty()) {  // only refusals and repeated answers: everything they rely on has
-                                 // committed
-      give_out(engine_.committed());
-      continue;
-    }
     auto rows = store::make_batch(std::move(batch.events), batch.after, std::move(batch.attempts),
                                   std::move(batch.blobs));
     {
@@ -141,7 +133,7 @@ void EngineLoop::take_in(std::deque<Posted>& work) {
   while (!work.empty() && !engine_.full()) {
     Posted posted = std::move(work.front());
     work.pop_front();
-    const Time now = wall_now();
+    const Time now = clock_.now();
     core::Ticket ticket = 0;
     if (posted.on_reply) {
       ticket = next_ticket_++;

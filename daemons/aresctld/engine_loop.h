@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "aresctld/clock.h"
 #include "base/result.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
@@ -49,7 +50,7 @@ class EngineLoop {
 
   // `journal` is open; `recovered` is what it returned. Nothing runs before start().
   EngineLoop(store::Journal& journal, ClusterState recovered, std::shared_ptr<const Policy> policy,
-             Sinks sinks);
+             Clock& clock, Sinks sinks);
   ~EngineLoop();
   EngineLoop(const EngineLoop&) = delete;
   EngineLoop& operator=(const EngineLoop&) = delete;
@@ -81,6 +82,7 @@ class EngineLoop {
   core::Engine engine_;        // engine thread
   core::LeaseMonitor leases_;  // engine thread
   std::shared_ptr<const Policy> policy_;
+  Clock& clock_;
   Sinks sinks_;
   std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread
   core::Ticket next_ticket_ = 1;                       // engine thread

@@ -20,10 +20,6 @@ constexpr Seconds kLongestWait{60};
 // wait in memory.
 constexpr std::size_t kMostQueued = 20'000;
 
-Time wall_now() {
-  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
-
 api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
   api::Response response;
   response.mutable_failure()->set_code(static_cast<std::int32_t>(error.code));
@@ -94,7 +90,7 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
 
   const Policy& policy = parts_.config->policy;
   const View view = parts_.views.read();
-  const Time now = wall_now();
+  const Time now = parts_.clock.now();
   switch (request.body_case()) {
     case api::Request::kListJobs:
       responder->send(
@@ -130,9 +126,9 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       api::ListJobs one;
       *one.add_jobs() = request.wait_job().job();
       one.set_details(true);
-      parts_.waits.add(*key, now + wait, [one, responder](const View& later) {
+      parts_.waits.add(*key, now + wait, [this, one, responder](const View& later) {
         responder->send(
-            answer_with(list_jobs(later, one, wall_now()), &api::Response::mutable_jobs));
+            answer_with(list_jobs(later, one, parts_.clock.now()), &api::Response::mutable_jobs));
       });
       return;
     }

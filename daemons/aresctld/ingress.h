@@ -22,6 +22,7 @@ class Ingress {
  public:
   struct Parts {
     EngineLoop& engine;
+    Clock& clock;
     const ViewBoard& views;
     const NodeHub& nodes;
     WaitRoom& waits;

@@ -14,14 +14,10 @@ namespace {
 
 constexpr std::size_t kCacheBytes = 64 << 20;
 
-Time wall_now() {
-  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
-
 }  // namespace
 
-NodeHub::NodeHub(store::Journal& journal, const ViewBoard& views)
-    : journal_(journal), views_(views) {}
+NodeHub::NodeHub(store::Journal& journal, const ViewBoard& views, Clock& clock)
+    : journal_(journal), views_(views), clock_(clock) {}
 
 NodeHub::~NodeHub() {
   stop();
@@ -79,33 +75,43 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[name];
-    if (!registers && peer.session == session) peer.heard = wall_now();
+    if (!registers && peer.session == session) peer.heard = clock_.now();
     if (registers && peer.session && peer.session != session) rival_heard = peer.heard;
   }
-  OnReply on_reply;
-  if (registers)
-    on_reply = [this, session, name](const core::Reply& reply) {
-      registered(session, name, reply);
-    };
   // Whether it speaks for the node is the engine's to say: it knows the incarnation.
   engine_->post(Command{NodeCommand{std::move(*said), session->peer(), rival_heard}},
-                std::move(on_reply));
+                [this, session, name, registers](const core::Reply& reply) {
+                  if (reply.failed)
+                    refuse(session, name, reply.error);
+                  else if (registers)
+                    accept(session, name);
+                });
 }
 
-void NodeHub::registered(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
-                         const core::Reply& reply) {
-  if (reply.failed) {
-    spdlog::warn("refused node {} from {}: {}", name, session->peer(), reply.error.message);
+void NodeHub::refuse(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
+                     const Error& error) {
+  // A controller on its way down refuses nobody: the node tries again elsewhere or later.
+  if (error.code != ErrorCode::unavailable) {
+    spdlog::warn("refused node {} from {}: {}", name, session->peer(), error.message);
     api::NodeDown refusal;
-    proto::to_api(ToNode{name, views_.read().state->epoch, Refused{reply.error.message}}, &refusal);
+    proto::to_api(ToNode{name, views_.read().state->epoch, Refused{error.message}}, &refusal);
     session->send(std::move(refusal));
-    session->close(reply.error.message);
-    return;
   }
+  // One aresd may speak for thousands of pretended nodes: the others keep their session.
+  bool shared = false;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [other, peer] : peers_)
+      shared = shared || (other != name && peer.session == session);
+  }
+  if (!shared) session->close(error.message);
+}
+
+void NodeHub::accept(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name) {
   std::lock_guard lock(mutex_);
   Peer& peer = peers_[name];
   peer.session = session;
-  peer.heard = wall_now();
+  peer.heard = clock_.now();
 }
 
 void NodeHub::detached(std::shared_ptr<rpc::NodeSession> session) {

@@ -25,7 +25,7 @@ namespace ares::aresctld {
 
 class NodeHub : public rpc::AttachHandler {
  public:
-  NodeHub(store::Journal& journal, const ViewBoard& views);
+  NodeHub(store::Journal& journal, const ViewBoard& views, Clock& clock);
   ~NodeHub() override;
 
   void start(EngineLoop& engine);
@@ -50,13 +50,15 @@ class NodeHub : public rpc::AttachHandler {
   };
 
   void run();
-  void registered(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
-                  const core::Reply& reply);
+  void refuse(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name,
+              const Error& error);
+  void accept(const std::shared_ptr<rpc::NodeSession>& session, const std::string& name);
   void deliver(Effect effect);
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id);
 
   store::Journal& journal_;
   const ViewBoard& views_;
+  Clock& clock_;
   EngineLoop* engine_ = nullptr;
 
   mutable std::mutex mutex_;

@@ -1,5 +1,6 @@
 #include "aresctld/scheduler_loop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <utility>
@@ -9,15 +10,14 @@
 namespace ares::aresctld {
 namespace {
 
-Time wall_now() {
-  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
+// Between passes that nothing but time caused.
+constexpr std::chrono::milliseconds kShortestPause{100};
 
 }  // namespace
 
-SchedulerLoop::SchedulerLoop(ViewBoard& views, EngineLoop& engine,
+SchedulerLoop::SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock,
                              std::shared_ptr<const Policy> policy)
-    : views_(views), engine_(engine), policy_(std::move(policy)) {}
+    : views_(views), engine_(engine), clock_(clock), policy_(std::move(policy)) {}
 
 SchedulerLoop::~SchedulerLoop() {
   stop();
@@ -33,14 +33,14 @@ void SchedulerLoop::stop() {
 
 void SchedulerLoop::run() {
   Lsn seen;
-  std::optional<Time> wake;
+  std::optional<Duration> wake;
   while (views_.wait_beyond(seen, wake)) {
     const View view = views_.read();
     seen = view.state->lsn;
-    const Time now = wall_now();
+    const Time now = clock_.now();
     Plan plan = core::plan(*view.state, *policy_, core::Budget{}, now);
-    wake = plan.wake;
-    if (wake && *wake <= now) wake = now + std::chrono::milliseconds(100);
+    wake.reset();
+    if (plan.wake) wake = std::max<Duration>(*plan.wake - now, kShortestPause);
 
     auto pending = std::make_shared<PendingInfos>();
     for (auto& [key, info] : plan.pending)

@@ -14,7 +14,8 @@ namespace ares::aresctld {
 
 class SchedulerLoop {
  public:
-  SchedulerLoop(ViewBoard& views, EngineLoop& engine, std::shared_ptr<const Policy> policy);
+  SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock,
+                std::shared_ptr<const Policy> policy);
   ~SchedulerLoop();
   SchedulerLoop(const SchedulerLoop&) = delete;
   SchedulerLoop& operator=(const SchedulerLoop&) = delete;
@@ -28,6 +29,7 @@ class SchedulerLoop {
 
   ViewBoard& views_;
   EngineLoop& engine_;
+  Clock& clock_;
   std::shared_ptr<const Policy> policy_;
   std::thread thread_;
 };

@@ -28,11 +28,11 @@ void ViewBoard::publish_pending(std::shared_ptr<const PendingInfos> pending) {
   old = std::exchange(view_.pending, std::move(pending));
 }
 
-bool ViewBoard::wait_beyond(Lsn seen, std::optional<Time> deadline) const {
+bool ViewBoard::wait_beyond(Lsn seen, std::optional<Duration> at_most) const {
   std::unique_lock lock(mutex_);
   const auto ready = [&] { return stopped_ || view_.state->lsn > seen; };
-  if (deadline)
-    changed_.wait_until(lock, *deadline, ready);
+  if (at_most)
+    changed_.wait_for(lock, *at_most, ready);
   else
     changed_.wait(lock, ready);
   return !stopped_;

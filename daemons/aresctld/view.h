@@ -33,9 +33,9 @@ class ViewBoard {
   void publish_state(std::shared_ptr<const ClusterState> state);
   void publish_pending(std::shared_ptr<const PendingInfos> pending);
 
-  // Waits for a state with a higher lsn than `seen`, for `deadline`, or for stop(). False after
-  // stop().
-  bool wait_beyond(Lsn seen, std::optional<Time> deadline) const;
+  // Waits for a state with a higher lsn than `seen`, for stop(), but no longer than `at_most`.
+  // False after stop().
+  bool wait_beyond(Lsn seen, std::optional<Duration> at_most) const;
   void stop();
 
  private:

@@ -9,10 +9,6 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(500);  // how late a deadline may be answered
 
-Time wall_now() {
-  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
-
 bool over(const ClusterState& state, const JobKey& key) {
   if (const Job* job = state.jobs.find(key)) return is_terminal(job->state);
   if (key.task.is_none()) return true;
@@ -44,10 +40,10 @@ void WaitRoom::add(JobKey job, Time deadline, std::function<void(const View&)> a
 void WaitRoom::run() {
   Lsn seen;
   for (bool running = true; running;) {
-    running = views_.wait_beyond(seen, wall_now() + kLook);
+    running = views_.wait_beyond(seen, kLook);
     const View view = views_.read();
     seen = view.state->lsn;
-    const Time now = wall_now();
+    const Time now = clock_.now();
     std::list<Guest> leaving;
     {
       std::lock_guard lock(mutex_);

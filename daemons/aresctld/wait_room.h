@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "aresctld/clock.h"
 #include "aresctld/view.h"
 #include "base/ids.h"
 #include "base/time.h"
@@ -16,7 +17,7 @@ namespace ares::aresctld {
 
 class WaitRoom {
  public:
-  explicit WaitRoom(const ViewBoard& views) : views_(views) {}
+  WaitRoom(const ViewBoard& views, Clock& clock) : views_(views), clock_(clock) {}
   ~WaitRoom() { stop(); }
   WaitRoom(const WaitRoom&) = delete;
   WaitRoom& operator=(const WaitRoom&) = delete;
@@ -37,6 +38,7 @@ class WaitRoom {
   void run();
 
   const ViewBoard& views_;
+  Clock& clock_;
   std::mutex mutex_;
   std::list<Guest> guests_;
   std::thread thread_;

@@ -66,8 +66,9 @@ class EngineLoopTest : public ::testing::Test {
     sinks.fatal = [this](const Error&) { fatal_.set_value(); };
     sinks.database = [this](bool waiting, const std::string&) { waiting_ = waiting; };
     const Epoch epoch = opened->epoch;
-    loop_ = std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
-                                         std::make_shared<const Policy>(), std::move(sinks));
+    loop_ =
+        std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
+                                     std::make_shared<const Policy>(), clock_, std::move(sinks));
     loop_->start();
     loop_->post(Command{Activate{epoch, "here"}});
     loop_->post(one_partition());
@@ -89,6 +90,7 @@ class EngineLoopTest : public ::testing::Test {
 
   std::shared_ptr<store::MemDatabase> database_ = std::make_shared<store::MemDatabase>();
   std::unique_ptr<FaultyJournal> journal_;
+  Clock clock_;
   ViewBoard views_;
   std::promise<void> fatal_;
   std::atomic<bool> waiting_ = false;
