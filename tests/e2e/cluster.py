@@ -1,0 +1,193 @@
+"""A private cluster that tests drive through the real commands, as a user would.
+
+Started with acluster in a temporary folder; nothing of it is left when close() returns. All waiting is polling with a
+deadline. Programs come from $ARES_BIN_DIR (ctest sets it), else from build/release/bin.
+"""
+
+import contextlib
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("ARES_BIN_DIR") or ROOT / "build/release/bin")
+TERMINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE",
+            "PREEMPTED"}
+
+# The fixture F1 of the acceptance cases: four nodes of four CPUs and 4000 MiB, 500 MiB a CPU, quick to kill.
+F1 = """
+cluster: test
+controller:
+  operators: [{operator}]
+policy: {{kill_wait: 2, heartbeat: 1, launch_backoff: 1}}
+nodes:
+  - {{name: "n1", cpus: 4, memory: 4000M{gpus1}}}
+  - {{name: "n2", cpus: 4, memory: 4000M{gpus2}}}
+  - {{name: "n[3-4]", cpus: 4, memory: 4000M}}
+partitions:
+  - {{name: main, nodes: "n[1-4]", default: true, default_memory_per_cpu: 500M}}
+"""
+
+
+def f1(gpus=False, operator="root"):
+    return F1.format(operator=operator, gpus1=', gpus: "a100:4"' if gpus else "",
+                     gpus2=', gpus: "h100:4"' if gpus else "")
+
+
+def until(what, seconds=30, every=0.05):
+    """Calls `what` until it returns something true, and returns that. Fails with what it last returned or raised."""
+    deadline = time.monotonic() + seconds
+    last = None
+    while True:
+        try:
+            last = what()
+            if last:
+                return last
+        except (AssertionError, LookupError, OSError) as error:
+            last = error
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s; last: {last!r}")
+        time.sleep(every)
+
+
+class Cluster:
+    def __init__(self, *options, config=None):
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="ares-e2e-"))
+        self.top.chmod(0o755)
+        self.dir = self.top / "c"
+        self.work = self.top / "work"
+        self.work.mkdir()
+        self.work.chmod(0o1777)
+        self.options = list(options)
+        if config:
+            file = self.top / "given.yaml"
+            file.write_text(config)
+            self.options += ["--config", str(file)]
+        try:
+            self.up()
+        except BaseException:
+            self.close()
+            raise
+
+    # --- the cluster itself ---------------------------------------------------------------------------------------
+    def acluster(self, *words, check=True, **more):
+        return self.run("acluster", *words, "--dir", str(self.dir), check=check, timeout=120, **more)
+
+    def up(self, *options):
+        done = self.acluster("up", *(options or self.options), check=False)
+        self.options = []  # the folder remembers them
+        assert done.returncode == 0, done.stderr + self.logs()
+        return done
+
+    def pid(self, role):
+        return int(self.acluster("pid", role).stdout)
+
+    def logs(self):
+        done = self.acluster("logs", "--lines=15", check=False)
+        return done.stdout + done.stderr
+
+    def close(self):
+        if (self.dir / "settings").exists():
+            self.acluster("down", check=False)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(self.top)
+
+    # --- commands -------------------------------------------------------------------------------------------------
+    def environment(self, **more):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("ASUB_", "AQUEUE_", "AACCT_", "ACANCEL_"))}
+        env.update(ARES_CONF=str(self.dir / "ares.yaml"), PATH=f"{BIN}:{env['PATH']}", **more)
+        return env
+
+    def run(self, program, *words, check=True, timeout=60, user=None, env=None, cwd=None, **more):
+        """Runs a command of Ares; its text streams are captured. `check` asserts that it exits with 0."""
+        if user:
+            who = pwd.getpwnam(user)
+            more.update(user=who.pw_uid, group=who.pw_gid, extra_groups=os.getgrouplist(user, who.pw_gid))
+        done = subprocess.run([str(BIN / program), *map(str, words)], text=True, timeout=timeout,
+                              cwd=cwd or self.work, env=self.environment(**(env or {})),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              **({"stdin": subprocess.DEVNULL} if "input" not in more else {}), **more)
+        if check:
+            assert done.returncode == 0, f"{program} {words} exited with {done.returncode}: {done.stderr}"
+        return done
+
+    def submit(self, *words, **more):
+        """Submits and returns the job's id as text."""
+        return self.run("asub", "--parsable", *words, **more).stdout.strip()
+
+    def wrap(self, command, *words, **more):
+        return self.submit(*words, "--wrap", command, **more)
+
+    def script(self, text, name="job.sh", folder=None):
+        path = (folder or self.work) / name
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+    def cancel(self, *words, **more):
+        return self.run("acancel", *words, **more)
+
+    # --- looking --------------------------------------------------------------------------------------------------
+    def queue(self, job, fmt="%T", **more):
+        return self.run("aqueue", "-h", "-j", job, "-o", fmt, check=False, **more).stdout.strip()
+
+    def state(self, job):
+        """The state that accounting has, else the one that the queue shows."""
+        return self.account(job, "State").split(" ")[0] or self.queue(job)
+
+    def account(self, job, fields, *words):
+        return self.run("aacct", "-X", "-n", "-P", "-j", job, "-o", fields, *words).stdout.strip()
+
+    def rows(self, job, fields, *words):
+        return [line.split("|") for line in self.account(job, fields, *words).splitlines()]
+
+    def wait_state(self, job, *states, seconds=30):
+        def look():
+            state = self.state(job)
+            assert state in states, f"job {job} is {state}, not {' or '.join(states)} ({self.queue(job, '%T %r')})"
+            return state
+        return until(look, seconds)
+
+    def wait_reason(self, job, reason, seconds=15):
+        def look():
+            found = self.queue(job, "%r")
+            assert found.split(",")[0].split(" ")[0] == reason, f"reason is {found!r}"
+            return found
+        return until(look, seconds)
+
+    def wait_end(self, job, seconds=30):
+        """Until the job, or every task of the array, has ended; the states by id."""
+        def look():
+            rows = self.rows(job, "JobID,State")
+            assert rows and all(state.split(" ")[0] in TERMINAL for _, state in rows), f"{rows} {self.queue(job, '%i %T %r')}"
+            assert not self.queue(job, "%i"), self.queue(job, "%i %T %r")
+            return {key: state.split(" ")[0] for key, state in rows}
+        return until(look, seconds)
+
+    def completed(self, job, seconds=30):
+        ended = self.wait_end(job, seconds)
+        assert set(ended.values()) == {"COMPLETED"}, f"{ended}\n{self.logs()}"
+        return ended
+
+    def output(self, job, name=None):
+        return (self.work / (name or f"ares-{job}.out")).read_text()
+
+    def show(self, kind, name, **more):
+        return self.run("actl", "show", kind, name, **more).stdout
+
+
+def processes_naming(text):
+    """Command lines of running processes in which `text` occurs, this one left out."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if text in line:
+                found.append(f"{entry.name} {line}")
+    return found

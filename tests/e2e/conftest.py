@@ -1,0 +1,42 @@
+import os
+import pwd
+
+import pytest
+
+from cluster import BIN, Cluster, f1
+
+# Named when programs are missing, so that a broken build is no pile of obscure failures.
+PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "ainfo", "actl"]
+
+
+def pytest_sessionstart(session):
+    missing = [program for program in PROGRAMS if not (BIN / program).exists()]
+    if missing:
+        pytest.exit(f"not built in {BIN}: {', '.join(missing)}", returncode=1)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Fixture F1."""
+    made = Cluster(config=f1())
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def gpu_cluster():
+    """Fixture F2."""
+    made = Cluster(config=f1(gpus=True))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def others():
+    """Names of two users beside root that every Debian has; only root can become them."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as several users")
+    names = ["daemon", "bin"]
+    for name in names:
+        pwd.getpwnam(name)
+    return names
