@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <array>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -68,61 +69,50 @@ std::string new_request_id() {
   return id;
 }
 
+// Connections stay until the client goes, and go on its owner's thread: gRPC joins threads when the
+// last channel goes, which must not happen on one of those.
 struct Client::State {
   ClientOptions options;
-  std::vector<Address> addresses;
+  std::vector<std::unique_ptr<Connection>> connections;  // one for each address
+  std::atomic<std::size_t> current = 0;
 
-  std::mutex mutex;
-  std::size_t current = 0;  // index of addresses
-  std::shared_ptr<Connection> connection;
-  std::vector<std::weak_ptr<Connection>> older;  // with calls still in flight
-
-  std::shared_ptr<Connection> connect() {
-    const std::lock_guard lock(mutex);
-    if (!connection)
-      connection = std::make_shared<Connection>(addresses[current],
-                                                Signer{options.munge_socket, options.server_uid});
-    return connection;
+  ~State() {
+    for (const auto& connection : connections) connection->shut_down();
   }
 
-  // `failed` did not answer: the next call goes to the next address, with a new connection.
-  void move_on(const std::shared_ptr<Connection>& failed) {
-    const std::lock_guard lock(mutex);
-    if (connection != failed) return;
-    std::erase_if(older, [](const auto& weak) { return weak.expired(); });
-    older.push_back(connection);
-    connection = nullptr;
-    current = (current + 1) % addresses.size();
+  Connection& connection() { return *connections[current]; }
+
+  // `failed` did not answer: later calls go to the next address.
+  void move_on(const Connection& failed) {
+    std::size_t index = current;
+    if (connections[index].get() == &failed)
+      current.compare_exchange_strong(index, (index + 1) % connections.size());
   }
 };
 
 Result<Client> Client::open(ClientOptions options) {
-  auto state = std::make_shared<State>();
+  auto state = std::make_unique<State>();
   for (const std::string& text : options.addresses) {
     auto address = parse_address(text);
     if (!address) return fail(std::move(address.error()));
     if (address->kind == Address::Kind::tcp && address->port == 0)
       return fail(ErrorCode::invalid_argument,
                   "address \"" + text + "\": port 0 cannot be connected to");
-    state->addresses.push_back(std::move(*address));
+    state->connections.push_back(std::make_unique<Connection>(
+        std::move(*address), Signer{options.munge_socket, options.server_uid}));
   }
-  if (state->addresses.empty())
+  if (state->connections.empty())
     return fail(ErrorCode::invalid_argument,
                 "no controller to connect to; set controller.connect in ares.yaml");
   state->options = std::move(options);
   return Client(std::move(state));
 }
 
-Client::Client(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 
-Client::~Client() {
-  if (!state_) return;
-  if (state_->connection) state_->connection->shut_down();
-  for (const auto& weak : state_->older)
-    if (const auto connection = weak.lock()) connection->shut_down();
-}
+Client::~Client() = default;
 
 Result<api::Response> Client::call(api::Request request, Retry retry) {
   State& s = *state_;
@@ -133,8 +123,8 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
   const auto give_up = Clock::now() + s.options.retry_for;
   const auto time = time_for(request, s.options);
   for (std::size_t tries = 1;; ++tries) {
-    const std::shared_ptr<Connection> connection = s.connect();
-    auto raw = connection->call(*payload, Connection::Clock::now() + time);
+    Connection& connection = s.connection();
+    auto raw = connection.call(*payload, Connection::Clock::now() + time);
     const bool answered = raw.has_value();
     Answer answer = decode(std::move(raw));
     if (answer.response || answer.response.error().code != ErrorCode::unavailable ||
@@ -145,7 +135,7 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
     if (tries == 1 && s.options.on_retry) s.options.on_retry(why + ", retrying");
     if (!answered) s.move_on(connection);
     // Every address is tried before the first wait.
-    if (!answered && tries % s.addresses.size() != 0) continue;
+    if (!answered && tries % s.connections.size() != 0) continue;
     const auto delay = std::max(backoff.next(), std::min(answer.retry_after, s.options.max_delay));
     if (Clock::now() + delay >= give_up)
       return fail(ErrorCode::unavailable,
@@ -158,14 +148,15 @@ void Client::call_async(api::Request request, std::function<void(Result<api::Res
   State& s = *state_;
   auto payload = encode(request, s.options.max_request_bytes);
   if (!payload) return done(fail(std::move(payload.error())));
-  const std::shared_ptr<Connection> connection = s.connect();
-  connection->call_async(
-      std::move(*payload), Connection::Clock::now() + time_for(request, s.options),
-      [weak = std::weak_ptr(state_), connection, done = std::move(done)](Result<std::string> raw) {
-        if (!raw && raw.error().code == ErrorCode::unavailable)
-          if (const auto state = weak.lock()) state->move_on(connection);
-        done(decode(std::move(raw)).response);
-      });
+  Connection& connection = s.connection();
+  // Both live until `done` has returned: the client waits for it.
+  connection.call_async(std::move(*payload),
+                        Connection::Clock::now() + time_for(request, s.options),
+                        [&s, &connection, done = std::move(done)](Result<std::string> raw) {
+                          if (!raw && raw.error().code == ErrorCode::unavailable)
+                            s.move_on(connection);
+                          done(decode(std::move(raw)).response);
+                        });
 }
 
 }  // namespace ares::rpc

@@ -62,8 +62,8 @@ class Client {
 
  private:
   struct State;
-  explicit Client(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;
+  explicit Client(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace ares::rpc

@@ -191,10 +191,10 @@ void Connection::launch(const std::shared_ptr<Flight>& flight, bool opener) {
   }
   flight->ticket = std::move(*ticket);
   stub_->async()->Call(&*flight->context, &flight->request, &flight->answer,
-                       [self = shared_from_this(), flight](const grpc::Status& status) {
-                         auto result = self->settle(flight->ticket, status, &flight->answer);
-                         if (flight->ticket.opener) self->opened(true, result);
-                         self->land(flight, std::move(result));
+                       [this, flight](const grpc::Status& status) {
+                         auto result = settle(flight->ticket, status, &flight->answer);
+                         if (flight->ticket.opener) opened(true, result);
+                         land(flight, std::move(result));
                        });
 }
 
@@ -225,6 +225,7 @@ void Connection::land(const std::shared_ptr<Flight>& flight, Result<std::string>
   flight->done(std::move(result));
   const std::lock_guard lock(mutex_);
   flying_.erase(flight);
+  flight->context.reset();  // holds the channel; this thread must not be the last to let go of it
   --in_flight_;
   changed_.notify_all();
 }

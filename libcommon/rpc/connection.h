@@ -1,5 +1,5 @@
 // A client's connection to one controller and the session it has there.
-// Owned by the client and by calls in flight; any thread. Private to rpc/.
+// Owned by the client, which shuts it down before it goes; any thread. Private to rpc/.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -29,7 +29,7 @@ struct Signer {
   UserId server_uid;
 };
 
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection {
  public:
   using Clock = std::chrono::system_clock;  // gRPC's deadlines are of it
   using Done = std::function<void(Result<std::string>)>;
@@ -43,7 +43,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The same; `done` runs on a thread of gRPC's, or on this one.
   void call_async(std::string payload, Clock::time_point deadline, Done done);
 
-  // Ends calls in flight as unavailable and waits for them.
+  // Ends asynchronous calls in flight as unavailable and waits until nothing of them is left.
   void shut_down();
 
   const std::string& peer() const { return peer_; }

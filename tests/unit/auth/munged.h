@@ -61,7 +61,10 @@ class Munged {
 
   void start() {
     const std::string& d = directory_.path();
-    std::vector<std::string> words = {"/usr/sbin/munged",
+    // setpriv: it must not outlive a test that crashes.
+    std::vector<std::string> words = {"/usr/bin/setpriv",
+                                      "--pdeathsig=KILL",
+                                      "/usr/sbin/munged",
                                       "--foreground",
                                       "--num-threads=2",
                                       "--socket=" + socket(),
@@ -86,7 +89,12 @@ class Munged {
   void stop() {
     if (pid_ <= 0) return;
     kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
+    // One that is told just before it waits for a caller does not notice.
+    const auto ended = [this] { return waitpid(pid_, nullptr, WNOHANG) != 0; };
+    if (!eventually(ended, std::chrono::seconds{1})) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
     pid_ = -1;
   }
 
