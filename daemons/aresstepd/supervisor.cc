@@ -30,8 +30,7 @@ node::Moment now() {
 class Supervisor::Tree final : public node::ProcessTree {
  public:
   Tree(os::TaskTree::Body body, bool isolate, std::optional<os::Cgroup> cgroup)
-      : cgroup_(cgroup ? cgroup->directories() : ""),
-        tree_(std::move(body), isolate, std::move(cgroup)) {}
+      : tree_(std::move(body), isolate, std::move(cgroup)) {}
 
   Result<node::TaskRecord> spawn_gated() override {
     Result<pid_t> pid = tree_.spawn_gated();
@@ -39,7 +38,6 @@ class Supervisor::Tree final : public node::ProcessTree {
     node::TaskRecord record;
     record.pid = *pid;
     record.own_pid_namespace = tree_.isolated();
-    record.cgroup = cgroup_;
     return record;
   }
   void open_gate() override { tree_.open_gate(); }
@@ -52,7 +50,6 @@ class Supervisor::Tree final : public node::ProcessTree {
   os::TaskTree& processes() { return tree_; }
 
  private:
-  std::string cgroup_;
   os::TaskTree tree_;
 };
 
@@ -104,6 +101,7 @@ Status Supervisor::run() {
       "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
   std::optional<os::Cgroup> cgroup =
       runs_task ? os::Cgroup::make(group, launch.share.memory) : std::nullopt;
+  const std::string groups = cgroup ? cgroup->directories() : "";
   tree_ = std::make_unique<Tree>(
       [this] { return run_script(spec_, dir_.path(), environment_, os::wall_now()); },
       ::geteuid() == 0, std::move(cgroup));
@@ -116,6 +114,7 @@ Status Supervisor::run() {
   settings.time_limit = launch.time_limit;
   settings.kill_wait = launch.kill_wait;
   settings.self.pid = ::getpid();
+  settings.self.cgroups = groups;
   settings.self.start_ticks = os::process_start_ticks(::getpid());
   machine_ = std::make_unique<node::StepMachine>(
       settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); });

@@ -85,13 +85,19 @@ Result<IntentRecord> decode_intent(std::string_view text) {
 }
 
 std::string encode(const StartedRecord& r) {
-  return FieldWriter().put("pid", r.pid).put("start_ticks", r.start_ticks).put("at", r.at).take();
+  return FieldWriter()
+      .put("pid", r.pid)
+      .put("start_ticks", r.start_ticks)
+      .put("cgroups", r.cgroups)
+      .put("at", r.at)
+      .take();
 }
 Result<StartedRecord> decode_started(std::string_view text) {
   FieldReader in("started", text);
   StartedRecord r;
   r.pid = in.number<std::int64_t>("pid");
   r.start_ticks = in.number<std::uint64_t>("start_ticks");
+  r.cgroups = in.text_or_empty("cgroups");
   r.at = in.time("at");
   return checked(in, r);
 }
@@ -100,7 +106,6 @@ std::string encode(const TaskRecord& r) {
   return FieldWriter()
       .put("pid", r.pid)
       .put("own_pid_namespace", r.own_pid_namespace)
-      .put("cgroup", r.cgroup)
       .put("at", r.at)
       .take();
 }
@@ -109,7 +114,6 @@ Result<TaskRecord> decode_task(std::string_view text) {
   TaskRecord r;
   r.pid = in.number<std::int64_t>("pid");
   r.own_pid_namespace = in.flag("own_pid_namespace");
-  r.cgroup = in.text_or_empty("cgroup");
   r.at = in.time("at");
   return checked(in, std::move(r));
 }

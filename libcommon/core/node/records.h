@@ -109,12 +109,12 @@ struct IntentRecord {
 struct StartedRecord {  // the supervisor, for people and for killing what it left
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
+  std::string cgroups;            // directories it made for the task, separated by ':'
   Time at{};
 };
 struct TaskRecord {
   std::int64_t pid = 0;  // of the gated task, as the host numbers it; 0 = this node runs none
   bool own_pid_namespace = false;
-  std::string cgroup;  // directory that tracks it, empty = none
   Time at{};
 };
 struct GoRecord {

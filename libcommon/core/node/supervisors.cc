@@ -92,9 +92,9 @@ std::vector<AttemptReport> Supervisors::list(Moment now) {
     Watched& watched = watched_[key];
     watched.fence = report->fence;
     watched.last = *report;
-    if (report->phase == AttemptPhase::lost || report->phase == AttemptPhase::never_ran)
+    if (has_ended(report->phase))
       transport_.sweep(key);
-    else if (!has_ended(report->phase))
+    else
       look(key, now);
     reports.push_back(std::move(*report));
   }
@@ -150,9 +150,10 @@ void Supervisors::look(const AttemptKey& key, Moment now, bool paused) {
     try_again(key, watched, *report, now, paused);
     if (report->phase == AttemptPhase::accepted) return;
   }
-  if (report->phase == AttemptPhase::lost || report->phase == AttemptPhase::never_ran)
+  if (has_ended(report->phase)) {
+    watched.waiting.clear();
     if (!watched.last || watched.last->phase != report->phase) transport_.sweep(key);
-  if (has_ended(report->phase)) watched.waiting.clear();
+  }
   if (watched.last == *report) return;
   watched.last = *report;
   events_.attempt_changed(*report, now);

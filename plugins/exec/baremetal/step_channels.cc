@@ -173,12 +173,14 @@ void StepChannels::drop(const AttemptKey& key) {
 void StepChannels::sweep(const AttemptKey& key) {
   const std::unique_ptr<node::AttemptDir> dir = spool_.open(key);
   if (!dir) return;
-  Result<std::string> text = dir->read(node::Record::task);
-  if (!text) return;
-  Result<node::TaskRecord> task = node::decode_task(*text);
-  if (!task) return;
-  if (!task->own_pid_namespace) os::kill_marked("ARES_ATTEMPT_DIR=" + spool_.directory(key));
-  os::remove_groups(task->cgroup);
+  // Before `exit` is written the tree is gone.
+  if (Result<std::string> text = dir->read(node::Record::task);
+      text && !dir->has(node::Record::exit))
+    if (Result<node::TaskRecord> task = node::decode_task(*text); task && !task->own_pid_namespace)
+      os::kill_marked("ARES_ATTEMPT_DIR=" + spool_.directory(key));
+  if (Result<std::string> text = dir->read(node::Record::started))
+    if (Result<node::StartedRecord> started = node::decode_started(*text))
+      os::remove_groups(started->cgroups);
 }
 
 void StepChannels::dispatch(node::Supervisors& supervisors, node::Moment now) {

@@ -300,6 +300,22 @@ TEST_F(Baremetal, CountsCpuTimeAndMemoryOfAllProcesses) {
   EXPECT_GT(report.usage.max_rss, Bytes::mib(40));
 }
 
+TEST_F(Baremetal, AJobThatExceedsItsMemoryRunsOutOfIt) {
+  std::optional<os::Cgroup> probe =
+      os::Cgroup::make("ares.probe." + std::to_string(::getpid()), Bytes::mib(64));
+  if (!probe || !probe->limits_memory()) GTEST_SKIP() << "needs a memory controller to write to";
+  Prepare prepare = job(1, "head -c 300000000 /dev/zero | tail > /dev/null\necho survived\n");
+  prepare.launch.share.memory = Bytes::mib(64);
+  const AttemptReport report = node.run(prepare);
+  EXPECT_EQ(report.phase, AttemptPhase::done);
+  EXPECT_TRUE(report.exit.out_of_memory);
+  EXPECT_LT(report.usage.max_rss, Bytes::mib(80));
+
+  Prepare modest = job(2, "echo fine\n");
+  modest.launch.share.memory = Bytes::mib(64);
+  EXPECT_FALSE(node.run(modest).exit.out_of_memory);
+}
+
 TEST_F(Baremetal, AUserUnknownHereIsTheJobsFault) {
   Prepare prepare = job(1, "true\n");
   edit(prepare).uid = UserId(3999999999);

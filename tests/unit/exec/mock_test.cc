@@ -1,0 +1,125 @@
+// The mock plugin behind the exec interface, driven by a node agent as aresd drives it.
+#include "exec/mock/mock.h"
+
+#include <gtest/gtest.h>
+
+#include "core/node/memory_spool.h"
+#include "exec/mock/pretended_tree.h"
+#include "real_node.h"
+
+namespace ares::exec {
+namespace {
+
+class Mock : public ::testing::Test, private node::Uplink, private node::Users {
+ protected:
+  void start(const std::string& options) {
+    node::AgentSetup setup;
+    setup.name = "n1";
+    setup.boot_id = "boot";
+    node::Uplink& uplink = *this;
+    node::Users& users = *this;
+    agent = std::make_unique<node::NodeAgent>(setup, spool, users, uplink);
+    executor = std::move(
+        *PluginExecutor::open(*mock_plugin(), {"n1", "", "boot", options}, spool, *agent));
+    ASSERT_TRUE(agent->recover(*executor, real_now()));
+    agent->connected(real_now());
+  }
+  void tell(ToNodeBody body) { agent->receive({"n1", Epoch(1), std::move(body)}, real_now()); }
+  Prepare job(std::uint64_t id, const std::string& script) {
+    auto spec = std::make_shared<JobSpec>();
+    Prepare prepare;
+    prepare.launch.attempt = {{JobId(id), TaskIndex{}}, AttemptNo(1)};
+    prepare.launch.fence = Fence(id);
+    prepare.launch.spec = spec;
+    prepare.launch.share.incarnation = agent->incarnation();
+    prepare.script = std::make_shared<std::string>(script);
+    return prepare;
+  }
+  AttemptReport report(const AttemptKey& key) {
+    for (const AttemptReport& r : agent->attempts())
+      if (r.attempt == key) return r;
+    return {};
+  }
+  bool until(const AttemptKey& key, AttemptPhase phase) {
+    const BootTime deadline = os::boot_now() + Seconds(10);
+    while (report(key).phase != phase && os::boot_now() < deadline) {
+      if (const auto next = executor->next_deadline(); next && *next > os::boot_now())
+        ::usleep(1000);
+      executor->dispatch(real_now());
+    }
+    return report(key).phase == phase;
+  }
+  AttemptReport run(const Prepare& prepare) {
+    const AttemptKey& key = prepare.launch.attempt;
+    tell(prepare);
+    EXPECT_TRUE(until(key, AttemptPhase::ready));
+    tell(Go{key, prepare.launch.fence});
+    EXPECT_TRUE(until(key, AttemptPhase::done));
+    return report(key);
+  }
+
+  node::MemorySpool spool;
+  std::unique_ptr<node::NodeAgent> agent;
+  std::unique_ptr<PluginExecutor> executor;
+
+ private:
+  void send(FromNode) override {}
+  Result<node::UserIdentity> find(UserId, GroupId gid) override {
+    return node::UserIdentity{{}, gid, {}, {}, {}};
+  }
+};
+
+TEST_F(Mock, RunsAsLongAsTheScriptSleeps) {
+  start("");
+  const AttemptReport report = run(job(1, "#!/bin/sh\necho x\n  sleep 0.2\nsleep 100\n"));
+  const Duration time = *report.ended_at - *report.ran_since;
+  EXPECT_GE(time, std::chrono::milliseconds(190));
+  EXPECT_LT(time, Seconds(5));
+  EXPECT_EQ(report.exit.code, 0);
+}
+
+TEST_F(Mock, RunTimeOfTheConfigurationWins) {
+  start("run_time_ms 10\n");
+  const AttemptReport report = run(job(1, "#!/bin/sh\nsleep 100\n"));
+  EXPECT_LT(*report.ended_at - *report.ran_since, Seconds(5));
+}
+
+TEST_F(Mock, AShareOfJobsFails) {
+  start("fail_percent 30\n");
+  int failed = 0;
+  for (std::uint64_t id = 1; id <= 200; ++id) failed += run(job(id, "#!/bin/sh\n")).exit.code;
+  EXPECT_GT(failed, 30);
+  EXPECT_LT(failed, 90);
+}
+
+TEST_F(Mock, LimitKillAndTombstoneAreThoseOfRealJobs) {
+  start("");
+  Prepare limited = job(1, "#!/bin/sh\nsleep 100\n");
+  limited.launch.time_limit = Seconds(0);
+  const AttemptReport late = run(limited);
+  EXPECT_TRUE(late.exit.timed_out);
+  EXPECT_EQ(late.exit.signal, SIGTERM);
+
+  const Prepare gated = job(2, "#!/bin/sh\nsleep 100\n");
+  tell(gated);
+  ASSERT_TRUE(until(gated.launch.attempt, AttemptPhase::ready));
+  tell(Kill{gated.launch.attempt, gated.launch.fence});
+  EXPECT_TRUE(until(gated.launch.attempt, AttemptPhase::never_ran));
+  tell(Forget{gated.launch.attempt, gated.launch.fence});
+  EXPECT_TRUE(spool.list()->size() == 1u);
+
+  const Prepare quick = job(3, "#!/bin/sh\n");
+  tell(quick);
+  tell(Kill{quick.launch.attempt, quick.launch.fence});
+  EXPECT_TRUE(until(quick.launch.attempt, AttemptPhase::never_ran));
+}
+
+TEST(FirstSleep, IsFoundAtTheStartOfALine) {
+  EXPECT_EQ(first_sleep("#!/bin/sh\nsleep 3\n"), Duration(Seconds(3)));
+  EXPECT_EQ(first_sleep("\tsleep 0.5 # half"), Duration(std::chrono::milliseconds(500)));
+  EXPECT_FALSE(first_sleep("echo sleep 3\nsleeping 4\nsleep x\n"));
+  EXPECT_FALSE(first_sleep(""));
+}
+
+}  // namespace
+}  // namespace ares::exec
