@@ -1,11 +1,14 @@
 #include "os/sweep.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "os/fd.h"
@@ -26,7 +29,24 @@ bool contains_item(const std::string& environment, const std::string& item) {
   return false;
 }
 
+// Empty for a process that is gone or a zombie.
+std::string pid_namespace_of(const std::string& pid) {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/" + pid + "/ns/pid", error).string();
+}
+
 }  // namespace
+
+bool namespace_gone(pid_t init, std::chrono::milliseconds at_most) {
+  if (init <= 0) return true;
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, init, 0)));
+  if (!process) return errno == ESRCH;
+  // After the descriptor, so that the number cannot change hands in between.
+  const std::string its = pid_namespace_of(std::to_string(init));
+  if (its.empty() || its == pid_namespace_of("self")) return true;
+  pollfd ended{process.get(), POLLIN, 0};
+  return ::poll(&ended, 1, static_cast<int>(at_most.count())) > 0;
+}
 
 void kill_marked(const std::string& variable) {
   for (int pass = 0; pass < kPasses; ++pass) {
@@ -51,8 +71,8 @@ void remove_groups(const std::string& directories) {
     if (directory.empty()) continue;
     if (Fd kill(::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC)); kill)
       (void)!::write(kill.get(), "1", 1);
-    // What was killed needs a moment to be gone; a group that stays is empty and harmless.
-    constexpr int kTries = 50;
+    // What was killed needs a moment to be gone, more on a busy machine. It is waited for, because the attempt counts as ended then.
+    constexpr int kTries = 5000;
     constexpr useconds_t kPause = 2000;
     for (int i = 0; i < kTries && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++i)
       ::usleep(kPause);

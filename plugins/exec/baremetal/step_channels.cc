@@ -18,7 +18,8 @@
 namespace ares::exec {
 namespace {
 
-constexpr int kChannelFd = 3;  // of the supervisor
+constexpr int kChannelFd = 3;                        // of the supervisor
+constexpr std::chrono::milliseconds kDying{10'000};  // longest wait for a killed pid namespace
 constexpr std::uint64_t kWakeupTag = 0;
 
 std::uint64_t socket_tag(std::uint64_t id) {
@@ -176,8 +177,13 @@ void StepChannels::sweep(const AttemptKey& key) {
   // Before `exit` is written the tree is gone.
   if (Result<std::string> text = dir->read(node::Record::task);
       text && !dir->has(node::Record::exit))
-    if (Result<node::TaskRecord> task = node::decode_task(*text); task && !task->own_pid_namespace)
-      os::kill_marked("ARES_ATTEMPT_DIR=" + spool_.directory(key));
+    if (Result<node::TaskRecord> task = node::decode_task(*text); task) {
+      // The kernel kills the namespace with its init, but not at once: another attempt must not start beside what is still dying.
+      if (task->own_pid_namespace)
+        os::namespace_gone(static_cast<pid_t>(task->pid), kDying);
+      else
+        os::kill_marked("ARES_ATTEMPT_DIR=" + spool_.directory(key));
+    }
   if (Result<std::string> text = dir->read(node::Record::started))
     if (Result<node::StartedRecord> started = node::decode_started(*text))
       os::remove_groups(started->cgroups);
