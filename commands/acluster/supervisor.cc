@@ -18,8 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstDelay{100};
-constexpr milliseconds kLongestDelay{10'000};
-constexpr milliseconds kStable{5'000};  // ran as long as this: the next restart is quick again
+constexpr milliseconds kLongestDelay{5'000};
+constexpr milliseconds kStable{1'000};  // ran as long as this: the next restart is quick again
 constexpr milliseconds kLook{10};       // between looks whether a service may start
 
 void say(const std::string& text) {
