@@ -96,7 +96,7 @@ void Clients::random_submission(Instant when) {
   Program program;
   const auto length = random.below(100);
   program.runs = length < 45   ? random.between(Duration(50ms), Duration(2s))
-                 : length < 85 ? random.between(Duration(2s), Duration(15s))
+                 : length < 75 ? random.between(Duration(2s), Duration(15s))
                                : random.between(Duration(25s), Duration(60s));
   if (random.percent(20)) program.exit_code = static_cast<std::int32_t>(random.between(1, 3));
   program.ignores_term = random.percent(20);
@@ -216,7 +216,9 @@ void Clients::answered(std::uint64_t number, const core::Reply& reply) {
       return operation.command.request_id + (reply.failed ? ": " + reply.error.message : "");
     });
     if (operation.answered) {
-      if (operation.reply.failed != reply.failed || operation.reply.jobs != reply.jobs)
+      // A refusal that changed nothing is not kept: asked again, the same may be granted.
+      if (operation.reply.failed || reply.failed) return;
+      if (operation.reply.jobs != reply.jobs)
         throw Violation{"two answers to " + operation.command.request_id + " differ"};
       return;
     }

@@ -59,7 +59,7 @@ void Network::dial(std::uint32_t machine) {
   stage_.timeline.after(delay, daemon->life(), [this, machine, daemon] {
     Link& link = links_[machine];
     if (link.session && link.session->node_open) return;
-    Controller* controller = world_.endpoint();
+    Controller* controller = world_.newest();
     if (link.cut || !controller || stage_.now() < std::max(link.up_until, link.down_until))
       return dial(machine);
     auto session = std::make_shared<Session>();
@@ -102,9 +102,10 @@ void Network::deliver_up(const SessionPtr& session) {
   }
   FromNode message = std::move(session->up.front());
   session->up.pop_front();
-  if (!session->controller_open) return;
-  if (Controller* controller = world_.controller_of(session->controller))
-    controller->received(session, std::move(message));
+  Controller* controller = world_.controller_of(session->controller);
+  if (!session->controller_open || !controller)
+    return node_notices_end(session, latency());  // the far end answers with a reset
+  controller->received(session, std::move(message));
 }
 
 void Network::to_node(const SessionPtr& session, ToNode message) {
@@ -128,7 +129,11 @@ void Network::to_node(const SessionPtr& session, ToNode message) {
 void Network::deliver_down(const SessionPtr& session) {
   const Link& link = links_[session->machine];
   if (session->down.empty()) return;
-  if (!session->node_open) return session->down.clear();
+  if (!session->node_open) {
+    session->down.clear();
+    if (!link.cut) controller_notices_end(session, latency());
+    return;
+  }
   if (link.cut || stage_.now() < link.down_until) {
     stage_.timeline.after(stage_.random.between(Duration(50ms), Duration(500ms)), Timeline::world(),
                           [this, session] { deliver_down(session); });
@@ -179,6 +184,11 @@ void Network::controller_died(Life controller) {
     node_notices_end(session, stage_.random.between(Duration(1ms), Duration(3s)));
   }
   std::erase_if(sessions_, [&](const SessionPtr& s) { return s->controller == controller; });
+}
+
+void Network::nodes_leave(Life controller) {
+  for (const SessionPtr& session : sessions_)
+    if (session->controller == controller) node_notices_end(session, Duration(0));
 }
 
 }  // namespace ares::sim

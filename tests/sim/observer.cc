@@ -47,6 +47,7 @@ void Observer::user_started(const AttemptKey& key, std::uint32_t machine, std::u
   check_alone(key, "started user code");
   newest_[key.job] = key.attempt;
   live_[{key, machine}] = {};
+  started_on_.insert({key, machine});
   if (cpus_in_use > cpus)
     throw Violation{"machine " + std::to_string(machine) + " runs " + std::to_string(cpus_in_use) +
                     " CPUs of work and has " + std::to_string(cpus)};
@@ -86,12 +87,10 @@ void Observer::said(std::uint32_t machine, const AttemptReport& report) {
     throw Violation{"machine " + std::to_string(machine) + " takes back the announced end of " +
                     text_of(report.attempt)};
   if (report.phase == AttemptPhase::done) announced_[place] = report;
-  if (report.phase == AttemptPhase::never_ran) {
-    if (live_.contains(place) ||
-        (starts_.contains(report.attempt) && ends_.contains(report.attempt)))
-      throw Violation{"machine " + std::to_string(machine) + " says that " +
-                      text_of(report.attempt) + " never ran, and it did"};
-  }
+  // Of the node that runs the script: the others of a gang may never have come that far.
+  if (report.phase == AttemptPhase::never_ran && started_on_.contains(place))
+    throw Violation{"machine " + std::to_string(machine) + " says that " + text_of(report.attempt) +
+                    " never ran, and it did"};
 }
 
 void Observer::node_said(std::uint32_t machine, const FromNode& message) {

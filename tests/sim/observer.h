@@ -73,7 +73,7 @@ class Observer {
   std::map<Place, Live> live_;
   std::map<AttemptKey, ExitStatus> ends_;
   std::map<Place, AttemptReport> announced_;  // done, and not yet told to forget it
-  std::set<Place> forgotten_;
+  std::set<Place> forgotten_, started_on_;
   std::set<JobKey> acknowledged_;
   std::uint32_t database_deaths_ = 0;
   std::uint64_t freezes_ = 0;

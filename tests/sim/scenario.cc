@@ -7,6 +7,30 @@
 
 namespace ares::sim {
 
+// Long jobs, and one node that is not heard for longer than its lease.
+void World::plan_silence() {
+  Random& random = stage_.random;
+  const auto jobs = random.between(1, static_cast<std::int64_t>(machines_.size()));
+  for (std::int64_t i = 0; i < jobs; ++i) {
+    JobSpec spec = Clients::plain_job();
+    spec.cpus_per_task = static_cast<std::uint32_t>(random.between(2, 4));
+    clients_.submit(random.between(Duration(0), Duration(4s)), spec,
+                    {.runs = random.between(Duration(40s), Duration(90s))});
+  }
+  const auto m = static_cast<std::uint32_t>(random.below(machines_.size()));
+  const Instant when = random.between(Duration(4s), Duration(12s));
+  const Duration late = random.between(Duration(1s), Duration(14s));
+  const Instant until = when + random.between(Duration(33s), Duration(80s));
+  const bool late_answers = random.percent(60);
+  stage_.timeline.at(when, Timeline::world(), [this, m, late, late_answers, until] {
+    if (!late_answers) return network_.cut(m, true);
+    network_.stall(m, true, false, until);
+    network_.stall(m, false, true, stage_.now() + late);
+  });
+  stage_.timeline.at(until, Timeline::world(), [this, m] { network_.cut(m, false); });
+  stage_.timeline.at(until + 1s, Timeline::world(), [this] { heal(); });
+}
+
 void World::plan_faults(Instant end) {
   Random& random = stage_.random;
   // Which kinds happen at all differs from schedule to schedule, so that each is also seen alone.
@@ -31,7 +55,7 @@ void World::plan_fault(Instant end) {
   const Instant until = when + (random.percent(50) ? random.between(Duration(1s), Duration(15s))
                                                    : random.between(Duration(25s), Duration(70s)));
   const std::uint64_t nth = 1 + random.below(random.percent(50) ? 20 : 200);
-  switch (random.below(16)) {
+  switch (random.below(17)) {
     case 0: at(when, [this, nth] { stage_.boundaries.arm(Actor::controller, nth); }); break;
     case 1: at(when, [this, nth] { stage_.boundaries.arm(Actor::aresd, nth); }); break;
     case 2: at(when, [this, nth] { stage_.boundaries.arm(Actor::stepd, nth); }); break;
@@ -58,9 +82,18 @@ void World::plan_fault(Instant end) {
       at(until, [this, m] { network_.cut(m, false); });
       break;
     case 12: at(when, [this, m] { network_.break_session(m); }); break;
-    case 13: {
+    case 13:
+    case 15: {
       const bool up = random.percent(60), down = random.percent(60);
-      at(when, [this, m, up, down, until] { network_.stall(m, up, down, until); });
+      const Duration late = random.between(Duration(1s), Duration(14s));
+      if (random.percent(50)) {
+        at(when, [this, m, up, down, until] { network_.stall(m, up, down, until); });
+      } else {  // the last answers come late, and nothing more is heard
+        at(when, [this, m, late] {
+          network_.stall(m, true, false, stage_.now() + 60s);
+          network_.stall(m, false, true, stage_.now() + late);
+        });
+      }
       break;
     }
     case 14:
@@ -72,12 +105,20 @@ void World::plan_fault(Instant end) {
         at(until, [this, m] { machines_[m]->disk().full = false; });
       }
       break;
-    default: {  // a standby takes over, while the controller before it may stand still
-      const bool stands_still = random.percent(60);
-      at(when, [this, stands_still, until] {
+    default: {
+      // A standby takes over from a controller that stands still: its nodes have turned away from
+      // it by the time it wakes, and its clients may not have.
+      at(when, [this, until] {
         if (controllers_.empty()) return;
-        if (stands_still) stage_.timeline.pause(controllers_.back()->life(), until);
+        const Life old = controllers_.back()->life();
+        stage_.timeline.pause(old, until);
+        network_.nodes_leave(old);
         start_controller();
+        // It has to find out by itself that it was replaced, or it would serve calls that need no
+        // commit for ever.
+        stage_.timeline.after(
+            until - stage_.now() + stage_.random.between(Duration(0), Duration(300ms)),
+            Timeline::world(), [this, old] { kill_controller(old); });
       });
       break;
     }

@@ -103,6 +103,12 @@ Controller* World::controller_of(Life life) {
   return nullptr;
 }
 
+Controller* World::newest() {
+  return controllers_.empty() || !controllers_.back()->active() ? nullptr
+                                                                : controllers_.back().get();
+}
+
+// Calls may still reach a controller that another has taken over from.
 Controller* World::endpoint() {
   Controller* last = nullptr;
   for (const auto& controller : controllers_) {
@@ -115,8 +121,12 @@ Controller* World::endpoint() {
 
 // --- faults -------------------------------------------------------------------------------------
 
-bool World::loses(const Effect&) {
-  return !healed_ ? stage_.random.percent(30) : stage_.random.percent(30);
+// The same entry every time: an outbox that loses it and nothing that finds it again.
+bool World::loses(const Effect& effect) {
+  if (std::holds_alternative<Welcome>(effect.body) ||
+      std::holds_alternative<HeartbeatAck>(effect.body))
+    return false;
+  return std::hash<std::string>{}(text_of(effect.body)) % 8 == 0;
 }
 
 void World::database_stops() {
@@ -197,6 +207,8 @@ Outcome World::run() {
     for (auto& machine : machines_) guarded([&] { machine->start_aresd(); });
     if (options_.fixed_scenario) {
       plan_fixed_scenario();
+    } else if (stage_.random.percent(10)) {
+      plan_silence();
     } else {
       const Instant end = stage_.random.between(Duration(10s), Duration(60s));
       const std::uint64_t operations = 3 + stage_.random.below(8);

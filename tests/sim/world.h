@@ -65,7 +65,8 @@ class World {
   Network& network() { return network_; }
   Database& database() { return database_; }
   Observer& observer() { return observer_; }
-  Controller* endpoint();  // whom a new call or session reaches; null: nobody
+  Controller* endpoint();  // whom a call reaches; null: nobody
+  Controller* newest();    // whom nodes find
   Controller* controller_of(Life life);
   void answer(std::uint64_t operation, const core::Reply& reply) {
     clients_.answered(operation, reply);
@@ -80,6 +81,7 @@ class World {
  private:
   void start_controller();
   void kill_controller(Life life);
+  void plan_silence();
   void plan_faults(Instant end);
   void plan_fault(Instant end);
   void plan_fixed_scenario();

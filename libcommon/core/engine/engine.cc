@@ -98,6 +98,8 @@ void Engine::commit_event(EventBody body, Time at) {
       ended.reason = job->ending->reason;
       ended.ended = at;
       if (const auto row = attempt_row(ended)) finished_.insert_or_assign(row->key, *row);
+    } else if (job && is_terminal(job->state)) {
+      note_row(about->key);  // it ended in this very batch and is asked for again already
     }
   }
   const bool forgets = about && about->event == JobEvent::forgotten;
