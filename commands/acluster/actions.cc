@@ -104,6 +104,8 @@ struct Prepared {
 
 // Everything that must be right before a process is started.
 Result<Prepared> prepare(Layout& layout, const UpOptions& options) {
+  if (options.gpus && options.topology)
+    return fail(ErrorCode::invalid_argument, "--gpus and --topology exclude each other");
   const auto before = stored_settings(layout);
   const Settings settings = with(before ? *before : Settings{}, options);
   if (auto fine = check(settings); !fine) return fail(fine.error());

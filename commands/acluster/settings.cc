@@ -78,8 +78,6 @@ Status check(const Settings& settings) {
     return wrong("--memory: " + memory.error().message);
   else if (memory->value() == 0)
     return wrong("--memory must be more than 0");
-  if (!settings.gpus.empty() && !settings.topology.empty())
-    return wrong("--gpus and --topology exclude each other");
   if (settings.exec != "baremetal" && settings.exec != "mock" && !settings.exec.starts_with('/'))
     return wrong("--exec is baremetal, mock or the absolute path of a plugin, not \"" +
                  settings.exec + "\"");

@@ -3,7 +3,7 @@ import pwd
 
 import pytest
 
-from cluster import BIN, Cluster, f1
+from cluster import BIN, Cluster, f1, processes_naming
 
 # Named when programs are missing, so that a broken build is no pile of obscure failures.
 PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "ainfo", "actl"]
@@ -40,3 +40,17 @@ def others():
     for name in names:
         pwd.getpwnam(name)
     return names
+
+
+@pytest.fixture
+def fresh():
+    """Makes clusters of the options given; each leaves no process behind."""
+    made = []
+    def make(*options, **more):
+        made.append(Cluster(*options, **more))
+        return made[-1]
+    yield make
+    for cluster in made:
+        top = str(cluster.top)
+        cluster.close()
+        assert processes_naming(top) == []

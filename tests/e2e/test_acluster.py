@@ -1,0 +1,107 @@
+"""acluster: up, down, status, env, logs, pid; several side by side; nothing left behind, also after a crash."""
+
+import os
+import signal
+import subprocess
+import tempfile
+
+import pytest
+
+from cluster import BIN, processes_naming, until
+
+
+def test_down_leaves_no_process_and_up_keeps_the_data(fresh):
+    cluster = fresh("--nodes=1", "--cpus=2")
+    job = cluster.wrap("true")
+    cluster.completed(job)
+    cluster.wrap("sleep 1000")
+    cluster.acluster("down")
+    assert processes_naming(str(cluster.dir)) == []
+    assert cluster.acluster("status", check=False).returncode != 0
+    cluster.up("--dir", str(cluster.dir))
+    assert cluster.account(job, "State") == "COMPLETED"
+    assert cluster.run("ainfo", "-h", "-o", "%c").stdout.strip() == "2"
+
+
+def test_a_crashed_supervisor_leaves_nothing_either(fresh):
+    cluster = fresh("--nodes=1")
+    os.kill(cluster.pid("supervisor"), signal.SIGKILL)
+    assert cluster.pid("aresctld")
+    cluster.acluster("down")
+    assert processes_naming(str(cluster.dir)) == []
+
+
+def test_up_takes_over_what_a_crashed_supervisor_left(fresh):
+    cluster = fresh("--nodes=1")
+    controller = cluster.pid("aresctld")
+    os.kill(cluster.pid("supervisor"), signal.SIGKILL)
+    cluster.up("--dir", str(cluster.dir))
+    assert cluster.pid("aresctld") == controller
+    os.kill(controller, signal.SIGKILL)
+    until(lambda: cluster.pid("aresctld") != controller)
+
+
+def test_no_supervise_starts_nothing_again(fresh):
+    cluster = fresh("--nodes=1", "--no-supervise")
+    os.kill(cluster.pid("aresd@n1"), signal.SIGKILL)
+    until(lambda: cluster.acluster("pid", "aresd@n1", check=False).returncode != 0)
+    assert cluster.acluster("pid", "supervisor", check=False).returncode != 0
+    cluster.up("--no-supervise")
+    cluster.completed(cluster.wrap("true"))
+
+
+def test_two_side_by_side(fresh):
+    one, two = fresh("--nodes=1"), fresh("--nodes=2")
+    a, b = one.wrap("echo one"), two.wrap("echo two")
+    one.completed(a)
+    two.completed(b)
+    assert (one.output(a), two.output(b)) == ("one\n", "two\n")
+    one.acluster("down")
+    two.completed(two.wrap("true"))
+
+
+def test_a_long_folder_name(fresh):
+    cluster = fresh("--nodes=1")
+    deep = cluster.top / ("long" * 30)
+    cluster.acluster("down")
+    deep.mkdir(mode=0o755)
+    cluster.dir = deep / "c"
+    cluster.up("--nodes=1")
+    target = os.readlink(cluster.dir / "run")
+    cluster.completed(cluster.wrap("true"))
+    cluster.acluster("down")
+    assert not os.path.exists(target)
+
+
+def test_mock_nodes(fresh):
+    cluster = fresh("--nodes=200", "--exec=mock")
+    assert cluster.run("ainfo", "-h", "-o", "%D").stdout.strip() == "200"
+    cluster.completed(cluster.wrap("true", "-N50"))
+
+
+def test_other_options_need_a_cluster_that_is_down(fresh):
+    cluster = fresh("--nodes=1")
+    done = cluster.acluster("up", "--nodes=2", check=False)
+    assert done.returncode != 0 and "other options" in done.stderr
+    cluster.acluster("down")
+    cluster.up("--nodes=2")
+    assert cluster.run("ainfo", "-h", "-o", "%D").stdout.strip() == "2"
+
+
+@pytest.mark.parametrize("words,expected", [
+    (["--nodes=0"], "--nodes"), (["--memory=lots"], "--memory"), (["--exec=magic"], "magic"),
+    (["--gpus=a100:2", "--topology=x"], "exclude"), (["--isolate", "--exec=mock"], "--isolate")])
+def test_bad_options(words, expected):
+    with tempfile.TemporaryDirectory() as top:
+        done = subprocess.run([BIN / "acluster", "up", "--dir", f"{top}/c", *words], text=True, capture_output=True)
+        assert done.returncode == 1 and expected in done.stderr
+        assert not os.path.exists(f"{top}/c/procs")
+
+
+def test_isolated_nodes_get_scripts_by_rpc_only(fresh):
+    if os.geteuid() != 0:
+        pytest.skip("only root can make namespaces")
+    cluster = fresh("--nodes=2", "--isolate")
+    job = cluster.wrap("ls %s; echo; cat /proc/net/dev | grep -c eth0" % (cluster.dir / "spool"), "-w", "n2")
+    cluster.completed(job)
+    assert cluster.output(job).split() == ["n2", "1"]

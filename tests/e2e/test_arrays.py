@@ -1,0 +1,65 @@
+"""Arrays and dependencies."""
+
+import itertools
+
+from cluster import until
+
+
+def test_ac099_environment_of_tasks(cluster):
+    job = cluster.wrap("echo $ARES_ARRAY_JOB_ID $ARES_ARRAY_TASK_ID $ARES_ARRAY_TASK_COUNT $ARES_ARRAY_TASK_MIN "
+                       "$ARES_ARRAY_TASK_MAX $ARES_ARRAY_TASK_STEP", "--array=0-9:3")
+    assert set(cluster.completed(job)) == {f"{job}_{i}" for i in (0, 3, 6, 9)}
+    for i in (0, 3, 6, 9):
+        assert cluster.output(job, f"ares-{job}_{i}.out").split() == [job, str(i), "4", "0", "9", "3"]
+
+
+def test_ac100_cancel_one_task(cluster):
+    job = cluster.wrap("true", "--array=0-4", "-H")
+    cluster.cancel(f"{job}_2")
+    until(lambda: cluster.queue(job, "%K").replace("[", "").replace("]", "").startswith("0-1,3-4"))
+    cluster.cancel(job)
+    until(lambda: not cluster.queue(job, "%i"))
+
+
+def test_ac101_throttle(cluster):
+    job = cluster.wrap("echo b$ARES_ARRAY_TASK_ID >> log.101; sleep 0.5; echo e$ARES_ARRAY_TASK_ID >> log.101",
+                       "--array=1-8%2")
+    until(lambda: "JobArrayTaskLimit" in cluster.queue(job, "%r").split())
+    cluster.completed(job)
+    steps = [1 if line[0] == "b" else -1 for line in cluster.output(job, "log.101").split()]
+    assert len(steps) == 16
+    assert max(itertools.accumulate(steps)) <= 2
+
+
+def test_afterok_and_afternotok(cluster):
+    good = cluster.wrap("sleep 1; true")
+    bad = cluster.wrap("sleep 1; false")
+    after_good = cluster.wrap("true", "-d", f"afterok:{good}")
+    after_bad = cluster.wrap("true", "-d", f"afterok:{bad}")
+    any_bad = cluster.wrap("true", "-d", f"afterany:{bad}")
+    cluster.completed(after_good)
+    cluster.completed(any_bad)
+    cluster.wait_reason(after_bad, "DependencyNeverSatisfied")
+    cluster.cancel(after_bad)
+
+
+def test_a_dependency_holds_the_job_back(cluster):
+    first = cluster.wrap("echo 1 >> order.dep; sleep 1; echo 2 >> order.dep")
+    second = cluster.wrap("echo 3 >> order.dep", "-d", f"afterok:{first}")
+    cluster.wait_reason(second, "Dependency")
+    cluster.completed(second)
+    assert cluster.output(second, "order.dep").split() == ["1", "2", "3"]
+
+
+def test_ac109_after_a_whole_array(cluster):
+    array = cluster.wrap("sleep 0.5; echo t >> whole.arr; exit $ARES_ARRAY_TASK_ID", "--array=0-3")
+    after = cluster.wrap("wc -l < whole.arr", "-d", f"afterany:{array}")
+    cluster.completed(after)
+    assert cluster.output(after).strip() == "4"
+    states = cluster.wait_end(array)
+    assert states[f"{array}_0"] == "COMPLETED" and states[f"{array}_3"] == "FAILED"
+
+
+def test_unknown_dependency_is_refused(cluster):
+    done = cluster.run("asub", "-d", "afterok:987654", "--wrap", "true", check=False)
+    assert done.returncode != 0 and "987654" in done.stderr

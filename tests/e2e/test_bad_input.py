@@ -1,0 +1,130 @@
+"""Bad input: refused with a clear message, and nothing changed."""
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cluster import BIN
+
+SCRIPT = "#!/bin/sh\ntrue\n"
+
+# What is typed, and a word that the message must hold.
+REFUSED = {
+    "unknown partition": (["-p", "nowhere"], "nowhere"),
+    "time": (["-t", "1:2:3:4"], "1:2:3:4"),
+    "time of words": (["-t", "soon"], "soon"),
+    "memory": (["--mem=12X"], "12X"),
+    "negative memory": (["--mem=-5"], "-5"),
+    "array": (["--array=1-"], "1-"),
+    "array too big": (["--array=0-100000000"], "100000000"),
+    "dependency": (["-d", "sometime:1"], "sometime"),
+    "dependency of nothing": (["-d", "afterok:"], "dependency"),
+    "hostlist": (["-w", "n[1-"], "n[1-"),
+    "unknown node": (["-w", "n99"], "n99"),
+    "no CPUs": (["-c", "0"], "0"),
+    "too many CPUs": (["-c", "5"], "CPU"),
+    "too much memory": (["--mem=5000"], "5000"),
+    "no such GPU": (["--gpus-per-node=b900:1"], "b900"),
+    "too many nodes": (["-N", "5"], "node"),
+    "nodes backwards": (["-N", "3-2"], "3-2"),
+    "begin": (["--begin=whenever"], "whenever"),
+    "unbuilt option": (["--licenses=x"], "licenses"),
+    "unknown option": (["--wibble"], "wibble"),
+    "control characters in a name": (["-J", "a\x1bb"], "name"),
+}
+
+
+def refused(cluster, done, *words):
+    assert done.returncode not in (0, -6, -11, 134, 139), done
+    assert done.stderr.startswith("asub: ") and len(done.stderr) < 1000, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+    assert done.stdout == ""
+    assert cluster.run("aqueue", "-h").stdout == ""
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(cluster, case):
+    words, expected = REFUSED[case]
+    refused(cluster, cluster.run("asub", *words, cluster.script(SCRIPT), check=False), expected)
+
+
+def test_missing_script(cluster):
+    refused(cluster, cluster.run("asub", "./nothing.sh", check=False), "nothing.sh")
+
+
+def test_folder_as_script(cluster):
+    refused(cluster, cluster.run("asub", "/tmp/", check=False), "/tmp")
+
+
+def test_unreadable_script(cluster, others):
+    path = cluster.script(SCRIPT, "secret.sh")
+    path.chmod(0o600)
+    refused(cluster, cluster.run("asub", path, user=others[0], check=False), "secret.sh")
+
+
+def test_binary_script(cluster):
+    path = cluster.work / "binary"
+    path.write_bytes(b"\x7fELF\0\0\0\1")
+    refused(cluster, cluster.run("asub", path, check=False), "binary")
+
+
+def test_script_without_interpreter(cluster):
+    refused(cluster, cluster.run("asub", cluster.script("echo hi\n", "plain.sh"), check=False), "#!")
+
+
+def test_empty_script(cluster):
+    refused(cluster, cluster.run("asub", check=False, input=""))
+
+
+def test_huge_script(cluster):
+    path = cluster.work / "huge.sh"
+    with path.open("w") as file:
+        file.write("#!/bin/sh\n")
+        file.truncate(100 << 20)
+    refused(cluster, cluster.run("asub", path, check=False), "huge.sh")
+    path.unlink()
+
+
+def test_dos_line_ends(cluster):
+    refused(cluster, cluster.run("asub", cluster.script("#!/bin/sh\r\necho\r\n", "dos.sh"), check=False))
+
+
+def test_environment_of_a_megabyte_arrives(cluster):
+    big = {f"BIG{i}": "x" * 100_000 for i in range(10)}
+    job = cluster.wrap('echo ${#BIG0} ${#BIG9}', env=big)
+    cluster.completed(job)
+    assert cluster.output(job).split() == ["100000", "100000"]
+
+
+@pytest.mark.parametrize("name", ["Robert'); DROP TABLE journal;--", "%s%n", "äöü", "a b", "$(reboot)"])
+def test_strange_names_are_only_names(cluster, name):
+    job = cluster.wrap("true", "-J", name, "-o", "strange.out")
+    cluster.completed(job)
+    assert cluster.account(job, "JobName") == name
+
+
+def test_same_request_id_is_one_job(cluster):
+    script = cluster.script(SCRIPT, "once.sh")
+    first = cluster.submit("--request-id=abc-1", script)
+    assert cluster.submit("--request-id=abc-1", script) == first
+    done = cluster.run("asub", "--request-id=abc-1", cluster.script("#!/bin/sh\nfalse\n", "other.sh"), check=False)
+    assert done.returncode != 0 and first in done.stderr
+    cluster.completed(first)
+
+
+def test_hundred_ids_ten_times_each_start_once(cluster):
+    script = cluster.script("#!/bin/sh\n#ARES -o /dev/null\necho started >> starts.$1\n", "replay.sh")
+    def submit(n):
+        return n, subprocess.run([BIN / "asub", "--parsable", f"--request-id=replay-{n}", script, str(n)], text=True,
+                                 check=True, capture_output=True, cwd=cluster.work,
+                                 env=cluster.environment()).stdout.strip()
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(submit, [n for n in range(100) for _ in range(10)]))
+    ids = {n: {job for m, job in answers if m == n} for n in range(100)}
+    assert all(len(jobs) == 1 for jobs in ids.values())
+    assert len(set.union(*ids.values())) == 100
+    for jobs in ids.values():
+        cluster.completed(next(iter(jobs)), 120)
+    assert all((cluster.work / f"starts.{n}").read_text() == "started\n" for n in range(100))

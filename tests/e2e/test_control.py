@@ -1,0 +1,127 @@
+"""Controlling jobs and nodes: cancel, signals, time limits, requeue, drain, priorities, other users' jobs."""
+
+import os
+import signal
+import time
+
+from cluster import until
+
+
+def running(cluster, command, *words, **more):
+    job = cluster.wrap(command, *words, **more)
+    cluster.wait_state(job, "RUNNING")
+    return job
+
+
+def test_cancel_a_running_job_ends_its_processes(cluster):
+    job = running(cluster, "echo $$ > pid.txt; sleep 1000 & wait")
+    until(lambda: (cluster.work / "pid.txt").read_text().strip())
+    cluster.cancel(job)
+    assert set(cluster.wait_end(job).values()) == {"CANCELLED"}
+    assert "by" in cluster.account(job, "State")
+
+
+def test_cancel_a_pending_job(cluster):
+    job = cluster.wrap("touch never.ran", "-H")
+    cluster.cancel(job)
+    assert cluster.wait_state(job, "CANCELLED")
+    assert not (cluster.work / "never.ran").exists()
+
+
+def test_ac092_unknown_job(cluster):
+    done = cluster.cancel("999999999", check=False)
+    assert done.returncode != 0 and "999999999" in done.stderr
+    quiet = cluster.cancel("-Q", "999999999", check=False)
+    assert quiet.stderr == ""
+
+
+def test_ac093_foreign_job_is_denied(cluster, others):
+    alice, bob = others
+    job = running(cluster, "sleep 1000", user=alice)
+    for words in (["acancel", job], ["actl", "hold", job], ["actl", "requeue", job]):
+        done = cluster.run(*words, user=bob, check=False)
+        assert done.returncode != 0, words
+        assert done.stderr
+    assert cluster.queue(job) == "RUNNING"
+    cluster.cancel(job, user=alice)
+    cluster.wait_state(job, "CANCELLED")
+
+
+def test_ac094_hold_by_an_admin_stays(cluster, others):
+    alice = others[0]
+    job = cluster.wrap("true", "--begin=now+3600", user=alice)
+    cluster.run("actl", "hold", job)
+    cluster.wait_reason(job, "JobHeldAdmin")
+    cluster.run("actl", "release", job, user=alice, check=False)
+    cluster.wait_reason(job, "JobHeldAdmin")
+    cluster.run("actl", "release", job)
+    cluster.wait_reason(job, "BeginTime")
+    cluster.cancel(job)
+
+
+def test_signal_reaches_the_script(cluster):
+    job = cluster.script("#!/bin/bash\ntrap 'echo caught; exit 5' USR1\ntouch ready.sig\nwhile :; do sleep 0.1; done\n", "sig.sh")
+    job = cluster.submit(job)
+    until(lambda: (cluster.work / "ready.sig").exists())
+    cluster.cancel("-s", "USR1", "-b", job)
+    assert set(cluster.wait_end(job).values()) == {"FAILED"}
+    assert cluster.account(job, "ExitCode") == "5:0"
+    assert "caught" in cluster.output(job)
+
+
+def test_time_limit_ends_a_job(cluster):
+    job = running(cluster, "trap 'echo warned' TERM; while :; do sleep 0.1; done", "-t", "0:02")
+    began = time.monotonic()
+    assert set(cluster.wait_end(job, 90).values()) == {"TIMEOUT"}
+    assert time.monotonic() - began < 85
+
+
+def test_ac118_requeue_keeps_the_id_and_counts(cluster):
+    job = cluster.wrap('echo "run ${ARES_RESTART_COUNT:-0}"; [ "${ARES_RESTART_COUNT:-0}" -gt 0 ] || sleep 1000',
+                       "--requeue", "--open-mode=append", "-o", "requeued.out")
+    cluster.wait_state(job, "RUNNING")
+    until(lambda: "run 0" in cluster.output(job, "requeued.out"))
+    cluster.run("actl", "requeue", job)
+    cluster.completed(job)
+    assert cluster.output(job, "requeued.out") == "run 0\nrun 1\n"
+    assert len(cluster.rows(job, "JobID,State", "-D")) == 2
+
+
+def test_requeuehold_then_release(cluster):
+    job = running(cluster, '[ "${ARES_RESTART_COUNT:-0}" -gt 0 ] || sleep 1000')
+    cluster.run("actl", "requeuehold", job)
+    until(lambda: cluster.queue(job, "%t %r") in ("PD JobHeldUser", "PD JobHeldAdmin"))
+    cluster.run("actl", "release", job)
+    cluster.completed(job)
+
+
+def test_drained_nodes_get_nothing_and_keep_what_runs(cluster):
+    job = running(cluster, "sleep 3", "-w", "n2")
+    cluster.run("actl", "drain", "n2", "reason=maintenance")
+    try:
+        waiting = cluster.wrap("true", "-w", "n2")
+        cluster.wait_reason(waiting, "ReqNodeNotAvail")
+        cluster.completed(job)
+        assert "maintenance" in cluster.run("ainfo", "-R").stdout
+    finally:
+        cluster.run("actl", "resume", "n2")
+    cluster.completed(waiting)
+
+
+def test_restart_of_the_node_daemon_does_not_touch_jobs(cluster):
+    job = running(cluster, "sleep 4; echo survived; exit 9", "-w", "n3")
+    before = cluster.pid("aresd@n3")
+    os.kill(before, signal.SIGKILL)
+    until(lambda: cluster.pid("aresd@n3") != before)
+    assert set(cluster.wait_end(job).values()) == {"FAILED"}
+    assert cluster.account(job, "ExitCode") == "9:0"
+    assert cluster.output(job) == "survived\n"
+
+
+def test_job_ends_while_the_controller_is_down(cluster):
+    job = running(cluster, "sleep 1; exit 4")
+    for _ in range(3):
+        os.kill(cluster.pid("aresctld"), signal.SIGKILL)
+        until(lambda: cluster.acluster("pid", "aresctld", check=False).returncode == 0)
+    assert set(cluster.wait_end(job, 60).values()) == {"FAILED"}
+    assert cluster.account(job, "ExitCode") == "4:0"

@@ -1,0 +1,49 @@
+#include "acluster/settings.h"
+
+#include <gtest/gtest.h>
+
+namespace ares::acluster {
+namespace {
+
+TEST(Settings, ComeBackAsTheyWereKept) {
+  Settings settings;
+  settings.nodes = 7;
+  settings.memory = "2G";
+  settings.gpus = "a100:2,h100:1";
+  settings.topology = "/a folder/with spaces.yaml";
+  settings.isolate = true;
+  const auto back = parse_settings(to_text(settings));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, settings);
+}
+
+TEST(Settings, AnOlderFileLeavesTheRestAtItsDefault) {
+  const auto settings = parse_settings("nodes 2\nunknown thing\n");
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->nodes, 2u);
+  EXPECT_EQ(settings->cpus, Settings{}.cpus);
+}
+
+TEST(Settings, ADamagedNumberIsNotTakenForZero) {
+  EXPECT_FALSE(parse_settings("nodes many\n"));
+}
+
+TEST(Settings, WhatCannotWorkIsRefused) {
+  const auto refused = [](auto change) {
+    Settings settings;
+    change(settings);
+    return !check(settings).has_value();
+  };
+  EXPECT_TRUE(check(Settings{}));
+  EXPECT_TRUE(refused([](Settings& s) { s.nodes = 0; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.cpus = 0; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.memory = "0"; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.memory = "much"; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.exec = "relative.so"; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.nodes = 1000; }));
+  EXPECT_FALSE(refused([](Settings& s) { s.nodes = 1000, s.exec = "mock"; }));
+  EXPECT_TRUE(refused([](Settings& s) { s.isolate = true, s.exec = "mock"; }));
+}
+
+}  // namespace
+}  // namespace ares::acluster
