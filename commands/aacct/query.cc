@@ -235,9 +235,10 @@ const cli::Manual& manual() {
       .summary = "report on jobs from accounting",
       .synopsis = {"[OPTIONS]"},
       .description =
-          {"aacct prints what the accounting knows about jobs: those that wait and run, and all "
-           "that have ended, however "
-           "long ago. Without -j, -u or -a it shows the caller's own jobs (to root: all) since "
+          {"aacct prints what the accounting knows about jobs: those that run and all that have "
+           "ended, "
+           "however long ago; jobs that still wait are listed by aqueue. Without -j, -u or -a it "
+           "shows the caller's own jobs (to root: all) since "
            "midnight.",
            "A job that was started again has one row for its last attempt; -D shows every one."},
       .sections = {{"Fields",
