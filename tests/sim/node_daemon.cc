@@ -134,10 +134,11 @@ void NodeDaemon::send(const AttemptKey& key, const node::StepCommand& command) {
   boundary();
   const auto found = channels_.find(key);
   if (found == channels_.end()) return;
-  stage_.timeline.after(stage_.soon(), found->second,
-                        [command, step = found->second, machine = &machine_] {
-                          machine->find_step(step)->deliver(command);
-                        });
+  channel_tail_ = std::max(channel_tail_, stage_.now() + stage_.soon());
+  stage_.timeline.at(channel_tail_, found->second,
+                     [command, step = found->second, machine = &machine_] {
+                       machine->find_step(step)->deliver(command);
+                     });
   boundary();
 }
 

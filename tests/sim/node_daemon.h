@@ -54,6 +54,7 @@ class NodeDaemon final : public node::Uplink, public node::Users, public node::S
   std::unique_ptr<node::Supervisors> supervisors_;
   std::unique_ptr<node::Executor> mutated_;  // a planted bug in between
   std::map<AttemptKey, Life> channels_;
+  Instant channel_tail_{};  // what is sent over a socket arrives in order
   std::optional<BootTime> armed_;
 };
 

@@ -19,14 +19,20 @@ void World::plan_silence() {
   }
   const auto m = static_cast<std::uint32_t>(random.below(machines_.size()));
   const Instant when = random.between(Duration(4s), Duration(12s));
-  const Duration late = random.between(Duration(1s), Duration(14s));
-  const Instant until = when + random.between(Duration(33s), Duration(80s));
-  const bool late_answers = random.percent(60);
-  stage_.timeline.at(when, Timeline::world(), [this, m, late, late_answers, until] {
-    if (!late_answers) return network_.cut(m, true);
-    network_.stall(m, true, false, until);
-    network_.stall(m, false, true, stage_.now() + late);
+  // Half the time the answers to the last heartbeats that were heard come late.
+  const Duration late = random.between(Duration(8s), Duration(14s));
+  const Duration heard = random.between(Duration(1s), Duration(5500ms));
+  const Instant until = when + random.between(Duration(45s), Duration(80s));
+  const bool late_answers = random.percent(50);
+  stage_.timeline.at(when, Timeline::world(), [this, m, late, late_answers] {
+    if (late_answers)
+      network_.stall(m, false, true, stage_.now() + late);
+    else
+      network_.cut(m, true);
   });
+  if (late_answers)
+    stage_.timeline.at(when + heard, Timeline::world(),
+                       [this, m, until] { network_.stall(m, true, false, until); });
   stage_.timeline.at(until, Timeline::world(), [this, m] { network_.cut(m, false); });
   stage_.timeline.at(until + 1s, Timeline::world(), [this] { heal(); });
 }
