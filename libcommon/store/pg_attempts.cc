@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/pg_rows.h"
+#include "store/saturating.h"
 
 namespace ares::store {
 namespace {
@@ -163,12 +164,16 @@ constexpr PgStatement kAttemptTres{
     "ON CONFLICT (job_id, task, attempt, segment, tres_id) DO UPDATE SET ended = EXCLUDED.ended "
     "WHERE attempt_tres.ended IS DISTINCT FROM EXCLUDED.ended"};
 
+Duration plus(Duration a, Duration b) {
+  return Duration(store::plus(a.count(), b.count()));
+}
+
 Row make_row(const Attempt& attempt, const Catalogue& catalogue) {
   Row row{attempt, catalogue, {}, 0};
   for (const NodeShare& share : attempt.allocation.nodes) {
     row.cpus += share.cpus;
-    row.usage.user_cpu += share.usage.user_cpu;
-    row.usage.system_cpu += share.usage.system_cpu;
+    row.usage.user_cpu = plus(row.usage.user_cpu, share.usage.user_cpu);
+    row.usage.system_cpu = plus(row.usage.system_cpu, share.usage.system_cpu);
     row.usage.max_rss = std::max(row.usage.max_rss, share.usage.max_rss);
   }
   return row;
