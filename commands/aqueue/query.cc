@@ -37,8 +37,9 @@ Status set_states(TextList* list, const std::string& value) {
     }
     const auto state = parse_job_state(cli::upper(item));
     if (!state)
-      return fail(ErrorCode::invalid_argument, "Invalid job state specified: " + item +
-                                                   "; states are PENDING (PD), RUNNING (R) and so on");
+      return fail(ErrorCode::invalid_argument,
+                  "Invalid job state specified: " + item +
+                      "; states are PENDING (PD), RUNNING (R) and so on");
     *list->Add() = std::string(to_string(*state));
   }
   return {};
@@ -68,7 +69,8 @@ cli::OptionTable options(Query& q) {
       {'t',
        "states",
        "STATES",
-       "Only jobs in these states (PD, R, CD and so on, or all). Default: those that have not ended.",
+       "Only jobs in these states (PD, R, CD and so on, or all). Default: those that have not "
+       "ended.",
        [&q](const std::string& value) { return set_states(q.filter.mutable_states(), value); },
        {"state"}},
       {'u',

@@ -8,6 +8,10 @@
 namespace ares::aresctld {
 namespace {
 
+// For how long a commit or check says that no other controller has taken over. Shorter than any kill allowance: a successor waits
+// lease + 5 % + allowance before it gives up what this one may have renewed last.
+constexpr auto kConfirmed = std::chrono::seconds(1);
+
 // How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
 constexpr auto kTick = std::chrono::milliseconds(500);
 
@@ -96,7 +100,11 @@ void EngineLoop::run_engine() {
         return;
       }
     }
-    if (committed) give_out(engine_.committed());
+    if (committed) {
+      confirmed_ = asked_;
+      if (held_.empty()) give_out(engine_.committed());
+      for (core::Outgoing& outgoing : std::exchange(held_, {})) give_out(std::move(outgoing));
+    }
     if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, clock_.now(), 0);
     take_in(work);
     if (!work.empty()) {  // the engine is full: what is left goes back to the front
@@ -114,7 +122,7 @@ void EngineLoop::run_engine() {
     }
     if (!free) continue;
     if (!engine_.has_batch()) {
-      give_out(engine_.take_ready());
+      hold(engine_.take_ready());
       continue;
     }
     core::EngineBatch batch = engine_.take_batch();
@@ -124,6 +132,7 @@ void EngineLoop::run_engine() {
       std::lock_guard lock(mutex_);
       to_commit_ = std::make_shared<const store::Batch>(std::move(rows));
       in_flight_ = true;
+      asked_ = std::chrono::steady_clock::now();
     }
     journal_wake_.notify_one();
   }
@@ -149,6 +158,22 @@ void EngineLoop::take_in(std::deque<Posted>& work) {
       if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
     }
   }
+}
+
+// What needs no commit may leave only while this controller is known to be the one: a successor may have fenced what an
+// acknowledged heartbeat would keep alive.
+void EngineLoop::hold(core::Outgoing outgoing) {
+  if (outgoing.effects.empty() && outgoing.replies.empty()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - confirmed_ < kConfirmed) return give_out(std::move(outgoing));
+  held_.push_back(std::move(outgoing));
+  asked_ = now;
+  {
+    std::lock_guard lock(mutex_);
+    to_check_ = engine_.state().lsn;
+    in_flight_ = true;
+  }
+  journal_wake_.notify_one();
 }
 
 void EngineLoop::tick(Time now) {
@@ -178,11 +203,16 @@ void EngineLoop::run_journal() {
     std::shared_ptr<const store::Batch> batch;
     {
       std::unique_lock lock(mutex_);
-      journal_wake_.wait(lock, [&] { return to_commit_ != nullptr || engine_done_; });
-      if (!to_commit_) return;
-      batch = std::exchange(to_commit_, nullptr);
+      journal_wake_.wait(lock, [&] { return to_commit_ || to_check_ || engine_done_; });
+      if (to_commit_) {
+        batch = std::exchange(to_commit_, nullptr);
+        committer.begin(batch);
+      } else if (to_check_) {
+        committer.begin_check(*std::exchange(to_check_, std::nullopt));
+      } else {
+        return;
+      }
     }
-    committer.begin(batch);
     const auto committed = commit(committer);
     if (!committed) {
       // Nothing of this batch was acknowledged or sent: whether it is there shows at the next start.
@@ -191,7 +221,7 @@ void EngineLoop::run_journal() {
       engine_wake_.notify_one();
       return;
     }
-    sinks_.durable({*committed, batch->last, batch->next_job_id, batch->next_node_id});
+    if (batch) sinks_.durable({*committed, batch->last, batch->next_job_id, batch->next_node_id});
     {
       std::lock_guard lock(mutex_);
       committed_ = true;

@@ -76,6 +76,7 @@ class EngineLoop {
   void take_in(std::deque<Posted>& work);
   void give_out(core::Outgoing outgoing);
   void tick(Time now);
+  void hold(core::Outgoing outgoing);
 
   store::Journal& journal_;
   const Epoch first_epoch_;
@@ -86,12 +87,18 @@ class EngineLoop {
   Sinks sinks_;
   std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread
   core::Ticket next_ticket_ = 1;                       // engine thread
+  std::vector<core::Outgoing> held_;  // engine thread: leaves after the check under way
+  std::chrono::steady_clock::time_point
+      confirmed_{};  // engine thread: the epoch was ours at this time or later
+  std::chrono::steady_clock::time_point
+      asked_{};  // engine thread: when the commit or check under way was handed over
 
   mutable std::mutex mutex_;
   std::condition_variable engine_wake_;
   std::condition_variable journal_wake_;
   std::deque<Posted> inbox_;
   std::shared_ptr<const store::Batch> to_commit_;
+  std::optional<Lsn> to_check_;
   bool in_flight_ = false;
   bool committed_ = false;
   std::optional<Epoch> new_epoch_;

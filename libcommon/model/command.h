@@ -27,12 +27,12 @@ struct Blob {
 
 // Which jobs a command acts on: `12`, `12_3`, or all of the caller's that match the filters.
 struct JobSelector {
-  std::vector<JobKey> keys;             // a key with a task that has not split off is meant as well
-  std::vector<JobId> own_ids;           // "5" may be an array task's own number
-  std::optional<UserId> user;           // filters: all given ones must match
+  std::vector<JobKey> keys;    // a key with a task that has not split off is meant as well
+  std::vector<JobId> own_ids;  // "5" may be an array task's own number
+  std::optional<UserId> user;  // filters: all given ones must match
   std::optional<JobState> state;
   std::string name, partition, account, qos, node;
-  bool everything = false;              // no keys given: filters alone select
+  bool everything = false;  // no keys given: filters alone select
 };
 
 struct Submit {
@@ -67,7 +67,8 @@ struct UpdateNode {
   std::string reason;
 };
 
-using UserBody = std::variant<Submit, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob, UpdateNode>;
+using UserBody =
+    std::variant<Submit, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob, UpdateNode>;
 struct UserCommand {
   Principal who;
   std::string request_id;
@@ -82,7 +83,8 @@ struct NodeCommand {  // something a node said, on an authenticated session
   // machine that took the name of a living one from one that rebooted.
   std::optional<Time> rival_heard;
 };
-struct NodeSilent {  // nothing received from it since `last_heard` (or since activation): made by the lease monitor
+struct
+    NodeSilent {  // nothing received from it since `last_heard` (or since activation): made by the lease monitor
   NodeId node;
   Time last_heard{};
 };
@@ -100,7 +102,8 @@ struct Activate {
 };
 struct Tick {};  // time has passed: begin times, back-off, retention
 
-using CommandBody = std::variant<UserCommand, NodeCommand, NodeSilent, TakePlan, ApplyConfig, Activate, Tick>;
+using CommandBody =
+    std::variant<UserCommand, NodeCommand, NodeSilent, TakePlan, ApplyConfig, Activate, Tick>;
 struct Command {
   CommandBody body;
 };

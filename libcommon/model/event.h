@@ -40,8 +40,8 @@ struct TresDefined {
 
 // --- jobs ---------------------------------------------------------------------------------------------------------------------
 struct Submitted {
-  JobKey key;                     // task none
-  std::uint32_t id_count = 1;     // ids reserved: 1, or 1 + number of array tasks
+  JobKey key;                  // task none
+  std::uint32_t id_count = 1;  // ids reserved: 1, or 1 + number of array tasks
   std::shared_ptr<const JobSpec> spec;
   std::uint32_t priority = 0;
   Hold hold = Hold::none;
@@ -113,7 +113,8 @@ struct NodeReleased {  // nothing of the attempt is left on the node
   NodeId node;
   Usage usage;
 };
-struct NodeFenced {  // the attempt's lease on this node has certainly run out; the charge stays until the node registers clean
+struct
+    NodeFenced {  // the attempt's lease on this node has certainly run out; the charge stays until the node registers clean
   AttemptKey attempt;
   NodeId node;
 };
@@ -148,7 +149,7 @@ struct NodeRegistered {
   std::string name;
   std::string incarnation_tag;
   std::uint64_t incarnation = 0;
-  Inventory inventory;   // in force from now on
+  Inventory inventory;  // in force from now on
   bool can_freeze = false;
   std::string version;
   std::string address;
@@ -186,9 +187,10 @@ struct PlanPass {  // so that a decision can be replayed
 };
 
 using EventBody =
-    std::variant<ControllerActivated, ConfigApplied, TresDefined, Submitted, TaskSplit, Held, Released, Modified, DependencyMet,
-                 DependencyFailed, Allocated, NodeReady, Started, NodeRunning, LaunchFailed, EndingBegan, BatchFinished,
-                 NodeReleased, NodeFenced, ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
+    std::variant<ControllerActivated, ConfigApplied, TresDefined, Submitted, TaskSplit, Held,
+                 Released, Modified, DependencyMet, DependencyFailed, Allocated, NodeReady, Started,
+                 NodeRunning, LaunchFailed, EndingBegan, BatchFinished, NodeReleased, NodeFenced,
+                 ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass>;
 
 struct Event {

@@ -19,12 +19,28 @@ namespace ares {
 
 // States and short codes are Slurm's. The order is that of the storage format: append only.
 enum class JobState : std::uint8_t {
-  pending, configuring, running, suspended, completing,                                // live
-  completed, failed, cancelled, timeout, node_fail, preempted, out_of_memory, boot_fail, deadline,  // terminal
+  pending,
+  configuring,
+  running,
+  suspended,
+  completing,  // live
+  completed,
+  failed,
+  cancelled,
+  timeout,
+  node_fail,
+  preempted,
+  out_of_memory,
+  boot_fail,
+  deadline,  // terminal
 };
 
-constexpr bool is_terminal(JobState s) { return s >= JobState::completed; }
-constexpr bool holds_resources(JobState s) { return s >= JobState::configuring && s <= JobState::completing; }
+constexpr bool is_terminal(JobState s) {
+  return s >= JobState::completed;
+}
+constexpr bool holds_resources(JobState s) {
+  return s >= JobState::configuring && s <= JobState::completing;
+}
 std::string_view to_string(JobState s);   // "PENDING"
 std::string_view short_code(JobState s);  // "PD"
 std::optional<JobState> parse_job_state(std::string_view name_or_code);
@@ -33,10 +49,30 @@ enum class Hold : std::uint8_t { none, user, admin };
 
 // Why a job is what it is: stored with terminal and held jobs, computed for pending ones. Names as `aqueue` shows them.
 enum class Reason : std::uint8_t {
-  none, priority, resources, dependency, dependency_never_satisfied, begin_time, job_held_user, job_held_admin,
-  job_array_task_limit, partition_down, partition_time_limit, partition_node_limit, req_node_not_avail, bad_constraints,
-  node_down, non_zero_exit_code, raised_signal, time_limit, out_of_memory, launch_failure, requeued, cancelled_dependency,
-  max_requeues, invalid_partition,
+  none,
+  priority,
+  resources,
+  dependency,
+  dependency_never_satisfied,
+  begin_time,
+  job_held_user,
+  job_held_admin,
+  job_array_task_limit,
+  partition_down,
+  partition_time_limit,
+  partition_node_limit,
+  req_node_not_avail,
+  bad_constraints,
+  node_down,
+  non_zero_exit_code,
+  raised_signal,
+  time_limit,
+  out_of_memory,
+  launch_failure,
+  requeued,
+  cancelled_dependency,
+  max_requeues,
+  invalid_partition,
 };
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
@@ -107,7 +143,8 @@ struct JobSpec {
   std::vector<std::string> arguments;
   std::string submit_dir;  // where asub ran
   std::string work_dir;    // --chdir, absolute
-  std::string std_in, std_out, std_err;  // patterns of BEHAVIOUR 1.3; empty out = default, empty err = with out
+  std::string std_in, std_out,
+      std_err;  // patterns of BEHAVIOUR 1.3; empty out = default, empty err = with out
   OpenMode open_mode = OpenMode::truncate;
   std::uint32_t umask = 022;
   std::vector<ResourceLimit> limits;
@@ -139,7 +176,7 @@ enum class SharePhase : std::uint8_t {
   ready,      // the node reported Ready: gate closed, no user code has run
   running,    // the node reported Go
   released,   // the node reported the end of everything: nothing of the attempt is left there
-  fenced,     // given up: the lease has run out for certain; still charged to the node until that registers clean
+  fenced,  // given up: the lease has run out for certain; still charged to the node until that registers clean
 };
 
 // What one node gives to one attempt.
@@ -160,7 +197,7 @@ struct Allocation {
   Fence fence;  // lsn of the Allocated event
   std::string partition;
   Time at{};
-  std::vector<NodeShare> nodes;  // rank order; the batch script runs on the first
+  std::vector<NodeShare> nodes;       // rank order; the batch script runs on the first
   std::optional<Seconds> time_limit;  // none = unlimited
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
@@ -178,11 +215,11 @@ struct Ending {
 
 // Of an array's own record: the tasks that have not split off yet, and how the others stand.
 struct ArrayState {
-  IntervalSet waiting;           // tasks without a record of their own: pending, like the array
+  IntervalSet waiting;  // tasks without a record of their own: pending, like the array
   std::uint32_t throttle = 0;
-  std::uint32_t active = 0;      // split and not terminal
-  std::uint32_t holding = 0;     // split and holding resources: what the throttle bounds
-  std::uint32_t completed = 0;   // split and COMPLETED
+  std::uint32_t active = 0;        // split and not terminal
+  std::uint32_t holding = 0;       // split and holding resources: what the throttle bounds
+  std::uint32_t completed = 0;     // split and COMPLETED
   std::uint32_t unsuccessful = 0;  // split and terminal otherwise
   friend bool operator==(const ArrayState&, const ArrayState&) = default;
 };
@@ -192,29 +229,31 @@ struct Job {
   JobId own_id;  // number of this very job: of an array task, array id + 1 + rank of its index
   std::shared_ptr<const JobSpec> spec;
   JobState state = JobState::pending;
-  Reason reason = Reason::none;  // of the terminal state or the hold; pending reasons are computed elsewhere
+  Reason reason =
+      Reason::none;  // of the terminal state or the hold; pending reasons are computed elsewhere
   Hold hold = Hold::none;
   std::uint32_t priority = 0;  // explicit, or the partition's default at submission
   bool priority_set = false;
-  std::optional<Seconds> time_limit;  // as modified; none = the partition's default
+  std::optional<Seconds> time_limit;    // as modified; none = the partition's default
   std::vector<Dependency> waiting_for;  // not yet met
   bool dependency_failed = false;
   std::optional<std::uint32_t> array_rank;  // position among the array's tasks
 
   Time submitted{};
-  Time eligible{};   // since when it could have run, for age
+  Time eligible{};              // since when it could have run, for age
   std::optional<Time> started;  // of the current or last attempt; Elapsed runs from here
   std::optional<Time> ended;
-  AttemptNo attempt{0};  // current or last; 0 = never allocated
-  std::uint32_t restarts = 0;      // RESTART_COUNT
-  std::uint32_t launch_failures = 0;  // in a row, all kinds: for back-off
-  Time not_before{};               // back-off after a failed launch
-  std::vector<NodeId> excluded;    // nodes that failed to launch it
+  AttemptNo attempt{0};                  // current or last; 0 = never allocated
+  std::uint32_t restarts = 0;            // RESTART_COUNT
+  std::uint32_t launch_failures = 0;     // in a row, all kinds: for back-off
+  Time not_before{};                     // back-off after a failed launch
+  std::vector<NodeId> excluded;          // nodes that failed to launch it
   std::optional<Allocation> allocation;  // while it holds resources; kept for show when terminal
-  std::optional<Ending> ending;    // set from the first cause of the end; kept when terminal (who cancelled it), gone when pending again
+  std::optional<Ending>
+      ending;  // set from the first cause of the end; kept when terminal (who cancelled it), gone when pending again
   ExitStatus exit;
   std::optional<ArrayState> array;  // of an array's own record only
-  Lsn version;                     // last event that touched the record
+  Lsn version;                      // last event that touched the record
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };

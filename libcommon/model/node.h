@@ -36,20 +36,20 @@ struct Charge {
 struct Node {
   NodeId id;
   std::string name;
-  Inventory configured;                 // from ares.yaml; zero cpus = take what it registers with
-  Inventory inventory;                  // in force: what may be handed out
-  std::uint64_t incarnation = 0;        // counter that registers; grows with every boot and every spool
-  std::string incarnation_tag;          // spool UUID + boot id
-  bool can_freeze = false;              // its supervisors can stop what they run when a lease ends
+  Inventory configured;           // from ares.yaml; zero cpus = take what it registers with
+  Inventory inventory;            // in force: what may be handed out
+  std::uint64_t incarnation = 0;  // counter that registers; grows with every boot and every spool
+  std::string incarnation_tag;    // spool UUID + boot id
+  bool can_freeze = false;        // its supervisors can stop what they run when a lease ends
   AdminState admin = AdminState::up;
   Contact contact = Contact::never;
-  std::string reason;                   // of drain, down or refusal
+  std::string reason;  // of drain, down or refusal
   std::optional<UserId> reason_by;
   std::optional<Time> reason_at;
   std::optional<Time> registered_at;
   std::string address;
-  std::string version_text;             // of its aresd
-  std::vector<Charge> charges;          // ascending attempt key
+  std::string version_text;     // of its aresd
+  std::vector<Charge> charges;  // ascending attempt key
   Lsn version;
 
   friend bool operator==(const Node&, const Node&) = default;
@@ -60,8 +60,8 @@ struct Partition {
   std::vector<std::string> nodes;  // names, expanded, in the configuration's order
   bool is_default = false;
   bool up = true;
-  std::int32_t tier = 1;      // higher is planned first
-  std::uint32_t priority = 0;  // default priority of its jobs
+  std::int32_t tier = 1;                // higher is planned first
+  std::uint32_t priority = 0;           // default priority of its jobs
   std::optional<Seconds> max_time;      // none = unlimited
   std::optional<Seconds> default_time;  // none = max_time
   std::optional<std::uint32_t> max_nodes;

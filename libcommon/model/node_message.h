@@ -25,18 +25,18 @@ struct LaunchSpec {
   JobId own_id;
   std::shared_ptr<const JobSpec> spec;
   std::string cluster_name;
-  std::string node_name;            // this node
-  std::uint32_t rank = 0;           // of this node in the allocation; 0 runs the script
-  std::vector<std::string> node_names;         // rank order
-  std::vector<std::uint32_t> cpus_per_node;    // rank order
-  std::vector<std::uint32_t> tasks_per_node;   // rank order
-  NodeShare share;                  // of this node
-  std::vector<std::string> gpu_types;  // of share.gpus, same order
+  std::string node_name;                      // this node
+  std::uint32_t rank = 0;                     // of this node in the allocation; 0 runs the script
+  std::vector<std::string> node_names;        // rank order
+  std::vector<std::uint32_t> cpus_per_node;   // rank order
+  std::vector<std::uint32_t> tasks_per_node;  // rank order
+  NodeShare share;                            // of this node
+  std::vector<std::string> gpu_types;         // of share.gpus, same order
   std::string partition;
   std::optional<Seconds> time_limit;
   std::uint32_t restarts = 0;
   std::optional<std::uint32_t> array_count, array_min, array_max, array_step;
-  bool leased = false;              // requeueable: the supervisor enforces a lease
+  bool leased = false;  // requeueable: the supervisor enforces a lease
   Seconds kill_wait{30};
 };
 
@@ -50,7 +50,8 @@ struct Go {  // Started has committed: run user code
   AttemptKey attempt;
   Fence fence;
 };
-struct Kill {  // end it (TERM, kill_wait, KILL), or refuse it if it never arrived; leaves a tombstone. Answer: Ended
+struct
+    Kill {  // end it (TERM, kill_wait, KILL), or refuse it if it never arrived; leaves a tombstone. Answer: Ended
   AttemptKey attempt;
   Fence fence;
   bool immediately = false;  // KILL at once
@@ -80,11 +81,13 @@ struct Welcome {  // answer to Register, after its commit
 struct HeartbeatAck {
   std::uint64_t sequence = 0;
 };
-struct Refused {  // this node may not serve (two of one name, smaller than configured, stale epoch): text for its log
+struct
+    Refused {  // this node may not serve (two of one name, smaller than configured, stale epoch): text for its log
   std::string why;
 };
 
-using ToNodeBody = std::variant<Prepare, Go, Kill, Signal, SetLimit, Forget, Welcome, HeartbeatAck, Refused>;
+using ToNodeBody =
+    std::variant<Prepare, Go, Kill, Signal, SetLimit, Forget, Welcome, HeartbeatAck, Refused>;
 struct ToNode {
   std::string node;
   Epoch epoch;
@@ -117,26 +120,30 @@ struct AttemptReport {
 
 struct Register {
   std::string name;
-  std::string incarnation_tag;      // spool UUID + boot id: unchanged over a restart of aresd
-  std::uint64_t incarnation = 0;    // counter kept in the spool, grows when the boot id changes or the spool is new
+  std::string incarnation_tag;  // spool UUID + boot id: unchanged over a restart of aresd
+  std::uint64_t incarnation =
+      0;  // counter kept in the spool, grows when the boot id changes or the spool is new
   Inventory inventory;
   bool can_freeze = false;
   std::string version;
-  Epoch highest_epoch;              // seen so far: an older controller is refused
-  Lsn highest_lsn;                  // highest fence seen: an older database is noticed
+  Epoch highest_epoch;                  // seen so far: an older controller is refused
+  Lsn highest_lsn;                      // highest fence seen: an older database is noticed
   std::vector<AttemptReport> attempts;  // everything in the spool
 };
 struct Heartbeat {
   std::uint64_t sequence = 0;
-  std::vector<AttemptReport> attempts;  // those whose last report the controller has not settled yet, and phases of the others
+  std::vector<AttemptReport>
+      attempts;  // those whose last report the controller has not settled yet, and phases of the others
 };
 struct Progress {  // Ready, Running, Done, NeverRan, Lost as they happen: an AttemptReport
   AttemptReport report;
 };
-struct LaunchRefused {  // the node could not prepare: no user code has run and none will for this fence
+struct
+    LaunchRefused {  // the node could not prepare: no user code has run and none will for this fence
   AttemptKey attempt;
   Fence fence;
-  bool node_fault = false;  // spool full, plugin broken; false = the job's fault (no such user, no such directory)
+  bool node_fault =
+      false;  // spool full, plugin broken; false = the job's fault (no such user, no such directory)
   std::string cause;
 };
 

@@ -21,22 +21,22 @@ struct Start {
 };
 
 struct PlanGroup {
-  std::vector<std::pair<JobKey, Lsn>> jobs;    // versions relied on
+  std::vector<std::pair<JobKey, Lsn>> jobs;  // versions relied on
   std::vector<std::pair<NodeId, Lsn>> nodes;
-  std::vector<AttemptKey> victims;             // to end first (a later issue fills it)
+  std::vector<AttemptKey> victims;  // to end first (a later issue fills it)
   std::vector<Start> starts;
 };
 
 // Why a pending job waits. Not journaled: the next pass finds it again.
 struct PendingInfo {
   Reason reason = Reason::none;
-  std::string detail;                    // numbers: "needs 4 a100 on one node: 12 nodes have too few free"
-  std::optional<Time> expected_start;    // from the backfill profile
+  std::string detail;  // numbers: "needs 4 a100 on one node: 12 nodes have too few free"
+  std::optional<Time> expected_start;  // from the backfill profile
   std::uint32_t jobs_ahead = 0;
 };
 
 struct Plan {
-  Lsn seen;                 // state it was made from
+  Lsn seen;  // state it was made from
   std::uint64_t budget = 0;
   std::uint64_t config_hash = 0;
   std::vector<PlanGroup> groups;

@@ -16,22 +16,22 @@ struct Policy {
   ClusterId cluster{1};
   std::uint64_t config_hash = 0;
 
-  std::vector<UserId> admins;     // may do everything; root and the controller's own user always are
+  std::vector<UserId> admins;  // may do everything; root and the controller's own user always are
   std::vector<UserId> operators;  // may act on everyone's jobs and on nodes
 
-  Seconds lease{300};             // of requeueable attempts
+  Seconds lease{300};  // of requeueable attempts
   Seconds heartbeat{10};
-  Seconds kill_wait{30};          // between TERM and KILL
-  Seconds kill_allowance{10};     // time a node needs to freeze or kill after a lease ran out
-  Seconds start_barrier{600};     // Started to Running on every node of a gang
-  Seconds prepare_timeout{300};   // Allocated to Ready on every node
-  Seconds min_job_age{300};       // how long a finished job stays in memory
+  Seconds kill_wait{30};         // between TERM and KILL
+  Seconds kill_allowance{10};    // time a node needs to freeze or kill after a lease ran out
+  Seconds start_barrier{600};    // Started to Running on every node of a gang
+  Seconds prepare_timeout{300};  // Allocated to Ready on every node
+  Seconds min_job_age{300};      // how long a finished job stays in memory
   Seconds request_retention{24 * 3600};
-  Seconds launch_backoff{5};      // after a node's fault; doubles, at most launch_backoff_max
+  Seconds launch_backoff{5};  // after a node's fault; doubles, at most launch_backoff_max
   Seconds launch_backoff_max{300};
 
-  std::uint32_t max_array_size = 1001;   // bound of an array index
-  std::uint32_t max_jobs = 1'000'000;    // records in memory
+  std::uint32_t max_array_size = 1001;  // bound of an array index
+  std::uint32_t max_jobs = 1'000'000;   // records in memory
   std::uint32_t max_script_bytes = 4 << 20;
   std::uint32_t max_environment_bytes = 2 << 20;
   bool requeue_default = true;

@@ -18,7 +18,8 @@ namespace ares {
 struct Principal {
   UserId uid;
   GroupId gid;
-  std::string user;  // resolved by the controller; "uid 1234" style where the name service knows none
+  std::string
+      user;  // resolved by the controller; "uid 1234" style where the name service knows none
   std::string host;  // where the credential was made
   friend bool operator==(const Principal&, const Principal&) = default;
 };
@@ -38,10 +39,10 @@ struct Request {
   Digest digest{};  // of the content without ambient environment
   Time at{};
   Time expires{};
-  Error error;                   // meaningful when failed
+  Error error;  // meaningful when failed
   bool failed = false;
-  std::vector<JobKey> jobs;      // acted on; for a submission the new job
-  std::string text;              // what the reply said beyond that
+  std::vector<JobKey> jobs;  // acted on; for a submission the new job
+  std::string text;          // what the reply said beyond that
   friend bool operator==(const Request&, const Request&) = default;
 };
 

@@ -42,7 +42,8 @@ inline constexpr TresId kTresMem{2};  // MiB, as every accounting tool shows it
 inline constexpr TresId kTresNode{4};
 inline constexpr TresId kTresBilling{5};
 inline constexpr TresId kTresGpu{1001};
-inline constexpr TresId kFirstDynamicTres{1002};  // gres/gpu:TYPE, licences, in order of first sight
+inline constexpr TresId kFirstDynamicTres{
+    1002};  // gres/gpu:TYPE, licences, in order of first sight
 
 // Sparse vector over the interned TRES, ascending id, no zero entries.
 using TresCounts = std::vector<std::pair<TresId, std::int64_t>>;

@@ -33,17 +33,18 @@ struct Timer {
 struct ClusterState {
   ClusterId cluster;
   Epoch epoch;
-  Lsn lsn;             // of the last event applied
-  Time now{};          // of the last event applied; decisions never see an earlier one
-  Time activated_at{}; // when the current epoch's controller became active
+  Lsn lsn;              // of the last event applied
+  Time now{};           // of the last event applied; decisions never see an earlier one
+  Time activated_at{};  // when the current epoch's controller became active
   JobId next_job_id{1};
   NodeId next_node_id{1};
   std::uint64_t config_hash = 0;
 
-  CowMap<JobKey, Job> jobs;                      // all in memory: live ones and recently finished
-  CowMap<JobKey, Lsn> pending;                   // index: pending records (an array counts while tasks wait)
-  CowMap<JobId, std::vector<JobKey>> dependents; // index: target job -> records that wait for it, ascending
-  CowMap<Timer, Lsn> timers;                     // index: see TimerKind
+  CowMap<JobKey, Job> jobs;     // all in memory: live ones and recently finished
+  CowMap<JobKey, Lsn> pending;  // index: pending records (an array counts while tasks wait)
+  CowMap<JobId, std::vector<JobKey>>
+      dependents;             // index: target job -> records that wait for it, ascending
+  CowMap<Timer, Lsn> timers;  // index: see TimerKind
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
   CowMap<NodeId, Node> nodes;
   CowMap<std::string, NodeId> node_ids;
@@ -55,8 +56,9 @@ struct ClusterState {
 };
 
 // The indexes above are functions of the records. apply() keeps them; whoever loads records calls rebuild_indexes once.
-bool is_queued(const Job& job);                   // belongs into `pending`, under its version
-std::vector<JobId> awaited_jobs(const Job& job);  // ascending targets under which it belongs into `dependents`
+bool is_queued(const Job& job);  // belongs into `pending`, under its version
+std::vector<JobId> awaited_jobs(
+    const Job& job);  // ascending targets under which it belongs into `dependents`
 std::optional<Timer> timer_of(const Job& job);
 void rebuild_indexes(ClusterState& state);
 

@@ -15,6 +15,13 @@ void Committer::begin(std::shared_ptr<const Batch> batch) {
   doubts_ = 0;
 }
 
+void Committer::begin_check(Lsn last) {
+  checked_ = last;
+  phase_ = Phase::look_up;
+  wait_ = pace_.first;
+  doubts_ = 0;
+}
+
 Committer::Step Committer::advance() {
   for (;;) {
     std::optional<Step> step;
@@ -49,19 +56,25 @@ std::optional<Committer::Step> Committer::connect_again() {
 }
 
 std::optional<Committer::Step> Committer::look_up() {
-  auto there = journal_.contains(batch_->last);
+  auto there = journal_.contains(batch_ ? batch_->last : *checked_);
   if (!there) {
     if (there.error().code != ErrorCode::unavailable) return give_up(there.error());
     phase_ = Phase::doubt;
+    // A check starts on a connection that may have been idle for long: it is worth another one at once.
+    if (checked_ && ++doubts_ == 1) return std::nullopt;
     return retry(there.error().message);
   }
   if (*there) return committed();
+  if (checked_)
+    return give_up({ErrorCode::data_loss, "event " + std::to_string(checked_->value()) +
+                                              " was committed and is no longer in the database"});
   phase_ = Phase::write;
   return std::nullopt;
 }
 
 Committer::Step Committer::committed() {
   batch_ = nullptr;
+  checked_.reset();
   return Committed{epoch_};
 }
 

@@ -40,7 +40,12 @@ class Committer {
 
   // Precondition: no batch is under way.
   void begin(std::shared_ptr<const Batch> batch);
-  bool under_way() const { return batch_ != nullptr; }
+
+  // Nothing to write: asks whether this controller still holds its epoch, by looking for the last event it committed. An idle
+  // controller that was superseded learns of it no other way. Ends like a batch: Committed, or an Error that is final.
+  void begin_check(Lsn last);
+
+  bool under_way() const { return batch_ != nullptr || checked_; }
 
   // Goes on until something is known or must be waited for. Precondition: under_way().
   Step advance();
@@ -63,6 +68,7 @@ class Committer {
   Epoch epoch_;
   RetryPace pace_;
   std::shared_ptr<const Batch> batch_;
+  std::optional<Lsn> checked_;  // what a check looks for
   Phase phase_ = Phase::write;
   Duration wait_{};
   int doubts_ = 0;  // of this batch

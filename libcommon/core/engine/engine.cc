@@ -121,10 +121,9 @@ void Engine::note_row(const JobKey& key) {
 void Engine::send(const Command& command, Decision& decision, std::size_t first_effect) {
   queue_effects(command, decision, first_effect);
   // A node thaws what its lease had frozen when a heartbeat is acknowledged: a Kill it is owed must be there before.
-  std::stable_partition(effects_.begin() + static_cast<std::ptrdiff_t>(first_effect),
-                        effects_.end(), [](const Effect& e) {
-                          return !std::holds_alternative<HeartbeatAck>(e.body);
-                        });
+  std::stable_partition(
+      effects_.begin() + static_cast<std::ptrdiff_t>(first_effect), effects_.end(),
+      [](const Effect& e) { return !std::holds_alternative<HeartbeatAck>(e.body); });
 }
 
 void Engine::queue_effects(const Command& command, Decision& decision, std::size_t first_effect) {

@@ -17,13 +17,16 @@
 namespace ares::core {
 
 struct Decision {
-  std::vector<EventBody> events;  // applied in order; what follows from them by itself comes from follow()
+  std::vector<EventBody>
+      events;  // applied in order; what follows from them by itself comes from follow()
   Error error;
-  bool failed = false;            // the caller is told `error`; events may still hold an audit row
-  std::vector<JobKey> jobs;       // acted on
+  bool failed = false;       // the caller is told `error`; events may still hold an audit row
+  std::vector<JobKey> jobs;  // acted on
   std::string text;
-  Effects effects;                // owed without a change of state (an answer to a heartbeat); those of events come from effects()
-  std::optional<NodeId> reconcile;  // this node listed what it has: everything owed to it goes out again
+  Effects
+      effects;  // owed without a change of state (an answer to a heartbeat); those of events come from effects()
+  std::optional<NodeId>
+      reconcile;  // this node listed what it has: everything owed to it goes out again
 };
 
 // `now` is not before state.now. Fences and lsn are given by the engine as it applies.
@@ -37,6 +40,7 @@ Decision decide(const ClusterState& state, const Policy& policy, const Command& 
 
 // What follows from an event that was just applied, without anybody asking: Started when all nodes are ready, the end when all have
 // let go, dependents, the end of an array. `state` may already hold later events; what follows is judged by it.
-std::vector<EventBody> follow(const ClusterState& state, const Policy& policy, const EventBody& event, Time now);
+std::vector<EventBody> follow(const ClusterState& state, const Policy& policy,
+                              const EventBody& event, Time now);
 
 }  // namespace ares::core

@@ -18,9 +18,11 @@ Effects effects(const Policy& policy, const Event& event, const ClusterState& af
 // Includes Kill or Forget for reported attempts the state does not know or has fenced. A Signal is not state and does not come
 // again; a changed time limit does.
 // What a node does not list is never taken for gone (its message may be old): it is asked again by the message it should have had.
-Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node, const std::vector<AttemptReport>& reported);
+Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
+                  const std::vector<AttemptReport>& reported);
 
 // The launch message of one share of a job's current allocation (blobs are named in the specification, not carried).
-Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job, const NodeShare& share);
+Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,
+                     const NodeShare& share);
 
 }  // namespace ares::core

@@ -164,7 +164,8 @@ void Mock::turn(const AttemptKey& key_in_set, node::Moment now) {
 }
 
 void Mock::report(const AttemptKey& key, Step& step, node::Moment now) {
-  if (step.machine->finished()) step.dir.reset();  // lets go of the lock, as the end of a process would
+  if (step.machine->finished())
+    step.dir.reset();  // lets go of the lock, as the end of a process would
   Result<AttemptReport> current = report_attempt(spool_, key, boot_id_);
   if (!current || current->phase == step.told) return;
   step.told = current->phase;

@@ -189,5 +189,21 @@ TEST_F(EngineLoopTest, ARepeatedRequestGetsTheSameJob) {
   loop_->stop();
 }
 
+// It commits nothing more, so no fence stops it; but what it says to nodes would renew leases that its successor has given up.
+TEST_F(EngineLoopTest, AnIdleControllerThatWasSupersededStopsInsteadOfAnswering) {
+  start([](Operation, const store::Batch*) { return Fault::none; });
+  ASSERT_FALSE(post(submit(1)).get().failed);
+  store::MemJournal successor(database_);
+  ASSERT_TRUE(successor.open());
+  auto stopped = fatal_.get_future();
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  std::vector<std::future<core::Reply>> repeats;
+  while (stopped.wait_for(10ms) == std::future_status::timeout) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "it never noticed";
+    repeats.push_back(post(submit(1)));  // known already: answered without a commit
+  }
+  EXPECT_EQ(repeats.back().wait_for(0s), std::future_status::timeout);
+}
+
 }  // namespace
 }  // namespace ares::aresctld

@@ -152,5 +152,35 @@ TEST_F(CommitterTest, EveryHistoryOfBrokenConnectionsEndsWithEachEventOnce) {
   expect_durable();
 }
 
+TEST_F(CommitterTest, ACheckOfALiveControllerWritesNothing) {
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
+  operations_.clear();
+  committer_->begin_check(cluster_.state().lsn);
+  const auto step = committer_->advance();
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
+  EXPECT_EQ(operations_, std::vector{Operation::contains});
+  EXPECT_FALSE(committer_->under_way());
+  expect_durable();
+}
+
+TEST_F(CommitterTest, ACheckOfASupersededControllerIsFinal) {
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
+  MemJournal successor(database_);
+  ASSERT_TRUE(successor.open());
+  committer_->begin_check(cluster_.state().lsn);
+  const auto step = committer_->advance();
+  ASSERT_TRUE(std::holds_alternative<Error>(step));
+  EXPECT_EQ(std::get<Error>(step).code, ErrorCode::stale);
+}
+
+TEST_F(CommitterTest, ACheckOverABrokenConnectionConnectsAgain) {
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(drive()));
+  faults_ = {Fault::before};
+  committer_->begin_check(cluster_.state().lsn);
+  const auto step = committer_->advance();
+  ASSERT_TRUE(std::holds_alternative<Committer::Committed>(step));
+  EXPECT_EQ(std::get<Committer::Committed>(step).epoch, epoch_.next());
+}
+
 }  // namespace
 }  // namespace ares::store
