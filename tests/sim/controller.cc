@@ -8,6 +8,12 @@
 #include "store/row_images.h"
 
 namespace ares::sim {
+namespace {
+
+// For how long a commit or a check is proof that this controller is the one: as the daemon has it.
+constexpr Duration kConfirmed = 1s;
+
+}  // namespace
 
 Controller::Controller(Stage& stage, World& world, Life life, Clock clock)
     : stage_(stage), world_(world), life_(life), clock_(clock), journal_(world.database(), life) {}
@@ -126,7 +132,7 @@ void Controller::tick() {
 void Controller::pump() {
   if (in_flight_) return;
   if (!engine_->has_batch()) {
-    give_out(engine_->take_ready());
+    hold(engine_->take_ready());
     return;
   }
   core::EngineBatch batch = engine_->take_batch();
@@ -135,10 +141,27 @@ void Controller::pump() {
   auto rows = store::make_batch(std::move(batch.events), batch.after, std::move(batch.attempts),
                                 std::move(batch.blobs));
   in_flight_ = true;
+  asked_ = stage_.now();
   boundary();
   committer_->begin(std::make_shared<const store::Batch>(std::move(rows)));
   if (stage_.mutant == Mutant::reply_before_commit) give_out(engine_->committed());
   stage_.timeline.after(stage_.random.between(Duration(200us), Duration(2ms)), life_,
+                        [this] { commit(); });
+}
+
+// What needs no commit leaves only while this controller is known to be the one.
+void Controller::hold(core::Outgoing outgoing) {
+  if (outgoing.effects.empty() && outgoing.replies.empty()) return;
+  const Instant now = stage_.now();
+  if ((confirmed_ && now - *confirmed_ < kConfirmed) ||
+      stage_.mutant == Mutant::idle_acknowledgement)
+    return give_out(std::move(outgoing));
+  held_ = std::move(outgoing);
+  in_flight_ = true;
+  asked_ = now;
+  boundary();
+  committer_->begin_check(engine_->state().lsn);
+  stage_.timeline.after(stage_.random.between(Duration(100us), Duration(1ms)), life_,
                         [this] { commit(); });
 }
 
@@ -155,8 +178,13 @@ void Controller::commit() {
   const Epoch epoch = std::get<store::Committer::Committed>(step).epoch;
   boundary();
   in_flight_ = false;
-  world_.observer().batch_committed(*after_);
-  if (stage_.mutant != Mutant::reply_before_commit) give_out(engine_->committed());
+  confirmed_ = asked_;
+  if (held_) {
+    give_out(*std::exchange(held_, std::nullopt));
+  } else {
+    world_.observer().batch_committed(*after_);
+    if (stage_.mutant != Mutant::reply_before_commit) give_out(engine_->committed());
+  }
   if (epoch != journal_epoch_) {
     journal_epoch_ = epoch;
     handle(Command{Activate{journal_epoch_, ""}}, 0);

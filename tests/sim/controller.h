@@ -55,6 +55,7 @@ class Controller {
   void post(Posted posted);
   void take_in();
   void pump();
+  void hold(core::Outgoing outgoing);
   void commit();
   void give_out(core::Outgoing outgoing);
   void answer(const Waiting& waiting, const core::Reply& reply);
@@ -81,7 +82,10 @@ class Controller {
   core::Ticket next_ticket_ = 1;
 
   bool in_flight_ = false;
-  std::optional<ClusterState> after_;  // of the batch in flight
+  std::optional<ClusterState> after_;   // of the batch in flight
+  std::optional<core::Outgoing> held_;  // leaves after the check in flight
+  std::optional<Instant> confirmed_;    // the epoch was this controller's then or later
+  Instant asked_{};                     // when the commit or check in flight began
   Epoch journal_epoch_;
 
   std::shared_ptr<const ClusterState> view_;

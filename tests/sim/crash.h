@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "sim/timeline.h"
 
@@ -36,7 +37,12 @@ class Boundaries {
 
   // Dies at the nth boundary of the actor from now.
   void arm(Actor actor, std::uint64_t nth) { left_[index(actor)] = nth; }
-  void disarm() { left_.fill(0); }
+  // The power fails at the nth boundary after the next record of an end was written.
+  void arm_after_exit(std::uint64_t nth) { after_exit_ = nth; }
+  void exit_written() {
+    if (after_exit_ != 0) arm(Actor::power, std::exchange(after_exit_, 0));
+  }
+  void disarm() { left_.fill(0), after_exit_ = 0; }
   std::uint64_t passed(Actor actor) const { return passed_[index(actor)]; }
 
   // A process of `actor` on `machine` (none: the controller's) is at a boundary.
@@ -55,6 +61,7 @@ class Boundaries {
   static std::size_t index(Actor actor) { return static_cast<std::size_t>(actor); }
   std::array<std::uint64_t, kActors> left_{};
   std::array<std::uint64_t, kActors> passed_{};
+  std::uint64_t after_exit_ = 0;
 };
 
 }  // namespace ares::sim

@@ -31,6 +31,13 @@ void Database::start() {
   up_ = true;
 }
 
+void Database::cut_off(std::optional<Life> controller) {
+  if (controller || cut_off_)
+    stage_.note(controller ? "database out of reach" : "database in reach",
+                controller ? controller->slot : cut_off_->slot);
+  cut_off_ = controller;
+}
+
 void Database::remember(const Event& event) {
   if (std::holds_alternative<Submitted>(event.body)) ++submissions_;
   // Also of a job that ends and is forgotten within one batch, which has no image then.
@@ -92,7 +99,7 @@ void DatabaseLink::boundary() {
 
 Result<store::Opened> DatabaseLink::take_epoch() {
   boundary();
-  if (!db_.up_) return away();
+  if (!reachable()) return away();
   db_.epoch_ = db_.epoch_.next();
   epoch_ = db_.epoch_;
   generation_ = db_.generation_;
@@ -117,7 +124,7 @@ Result<store::Opened> DatabaseLink::open() {
 }
 
 Result<store::Opened> DatabaseLink::reopen() {
-  if (db_.up_ && db_.holder_ != process_)
+  if (reachable() && db_.holder_ != process_)
     return fail(ErrorCode::stale, "another controller took over in between");
   return take_epoch();
 }

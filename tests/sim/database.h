@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ class Database {
   void stop();
   void start();
   bool up() const { return up_; }
+  // This one controller cannot reach it, or can again; none: everybody can.
+  void cut_off(std::optional<Life> controller);
 
   // How often a connection breaks during a commit, in thousandths.
   void set_doubt(unsigned per_mille) { doubt_ = per_mille; }
@@ -53,6 +56,7 @@ class Database {
   std::uint32_t generation_ = 0;  // of connections
   unsigned doubt_ = 0;
   Epoch epoch_;
+  std::optional<Life> cut_off_;
   Life holder_;  // the controller that took the last epoch by opening
   std::vector<std::shared_ptr<const Event>> events_;
   ClusterState rows_;
@@ -77,7 +81,8 @@ class DatabaseLink final : public store::Journal {
  private:
   Result<store::Opened> take_epoch();
   void boundary();
-  bool connected() const { return db_.up_ && generation_ == db_.generation_; }
+  bool reachable() const { return db_.up_ && db_.cut_off_ != process_; }
+  bool connected() const { return reachable() && generation_ == db_.generation_; }
 
   Database& db_;
   Life process_;

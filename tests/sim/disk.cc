@@ -46,6 +46,7 @@ Status VirtualDir::create(node::Record record, std::string_view text) {
     toucher_.boundary();  // visible, not yet durable
     if (!disk_.forgets_to_sync) slot->synced = directory_->synced = true;
   }
+  if (record == node::Record::exit) toucher_.boundaries->exit_written();
   toucher_.boundary();
   return {};
 }

@@ -59,7 +59,7 @@ void Network::dial(std::uint32_t machine) {
   stage_.timeline.after(delay, daemon->life(), [this, machine, daemon] {
     Link& link = links_[machine];
     if (link.session && link.session->node_open) return;
-    Controller* controller = world_.newest();
+    Controller* controller = world_.found_by_nodes();
     if (link.cut || !controller || stage_.now() < std::max(link.up_until, link.down_until))
       return dial(machine);
     auto session = std::make_shared<Session>();
@@ -184,11 +184,6 @@ void Network::controller_died(Life controller) {
     node_notices_end(session, stage_.random.between(Duration(1ms), Duration(3s)));
   }
   std::erase_if(sessions_, [&](const SessionPtr& s) { return s->controller == controller; });
-}
-
-void Network::nodes_leave(Life controller) {
-  for (const SessionPtr& session : sessions_)
-    if (session->controller == controller) node_notices_end(session, Duration(0));
 }
 
 }  // namespace ares::sim

@@ -47,7 +47,6 @@ class Network {
   void close_by_controller(const std::shared_ptr<Session>& session);
   void node_died(std::uint32_t machine);
   void controller_died(Life controller);
-  void nodes_leave(Life controller);  // it has not answered for long
 
  private:
   struct Link {

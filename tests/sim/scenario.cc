@@ -37,6 +37,47 @@ void World::plan_silence() {
   stage_.timeline.at(until + 1s, Timeline::world(), [this] { heal(); });
 }
 
+// A standby takes over from a controller that lives on: it may stand still meanwhile, or be the one
+// that cannot reach the database. Nodes stay with it until it falls silent or their session breaks.
+void World::take_over(Duration stands_still, Duration cut_off) {
+  if (controllers_.empty()) return;
+  const Life old = controllers_.back()->life();
+  stage_.note("taken over", old.slot);
+  if (stands_still > Duration(0)) stage_.timeline.pause(old, stage_.now() + stands_still);
+  if (cut_off > Duration(0)) {
+    database_.cut_off(old);
+    stage_.timeline.after(cut_off, Timeline::world(), [this] { database_.cut_off({}); });
+  }
+  start_controller();
+}
+
+// Long jobs, and a takeover that only some of the nodes notice: the old controller has nothing to
+// commit and is still asked.
+void World::plan_takeover() {
+  Random& random = stage_.random;
+  const auto jobs = random.between(1, static_cast<std::int64_t>(machines_.size()));
+  for (std::int64_t i = 0; i < jobs; ++i) {
+    JobSpec spec = Clients::plain_job();
+    spec.cpus_per_task = static_cast<std::uint32_t>(random.between(2, 4));
+    clients_.submit(random.between(Duration(0), Duration(3s)), spec,
+                    {.runs = random.between(Duration(60s), Duration(110s))});
+  }
+  const Instant when = random.between(Duration(4s), Duration(12s));
+  const Duration stands_still =
+      random.percent(40) ? random.between(Duration(1s), Duration(60s)) : Duration(0);
+  const Duration cut_off =
+      random.percent(50) ? random.between(Duration(1s), Duration(70s)) : Duration(0);
+  stage_.timeline.at(when, Timeline::world(),
+                     [this, stands_still, cut_off] { take_over(stands_still, cut_off); });
+  for (std::uint32_t m = 0; m < machines_.size(); ++m) {
+    if (random.percent(40)) continue;
+    stage_.timeline.at(when + random.between(Duration(1s), Duration(15s)), Timeline::world(),
+                       [this, m] { network_.break_session(m); });
+  }
+  stage_.timeline.at(when + random.between(Duration(50s), Duration(80s)), Timeline::world(),
+                     [this] { heal(); });
+}
+
 void World::plan_faults(Instant end) {
   Random& random = stage_.random;
   // Which kinds happen at all differs from schedule to schedule, so that each is also seen alone.
@@ -61,7 +102,7 @@ void World::plan_fault(Instant end) {
   const Instant until = when + (random.percent(50) ? random.between(Duration(1s), Duration(15s))
                                                    : random.between(Duration(25s), Duration(70s)));
   const std::uint64_t nth = 1 + random.below(random.percent(50) ? 20 : 200);
-  switch (random.below(17)) {
+  switch (random.below(19)) {
     case 0: at(when, [this, nth] { stage_.boundaries.arm(Actor::controller, nth); }); break;
     case 1: at(when, [this, nth] { stage_.boundaries.arm(Actor::aresd, nth); }); break;
     case 2: at(when, [this, nth] { stage_.boundaries.arm(Actor::stepd, nth); }); break;
@@ -111,23 +152,13 @@ void World::plan_fault(Instant end) {
         at(until, [this, m] { machines_[m]->disk().full = false; });
       }
       break;
-    default: {
-      // A standby takes over from a controller that stands still: its nodes have turned away from
-      // it by the time it wakes, and its clients may not have.
-      at(when, [this, until] {
-        if (controllers_.empty()) return;
-        const Life old = controllers_.back()->life();
-        stage_.timeline.pause(old, until);
-        network_.nodes_leave(old);
-        start_controller();
-        // It has to find out by itself that it was replaced, or it would serve calls that need no
-        // commit for ever.
-        stage_.timeline.after(
-            until - stage_.now() + stage_.random.between(Duration(0), Duration(300ms)),
-            Timeline::world(), [this, old] { kill_controller(old); });
-      });
+    case 16: {
+      const Duration stands_still = random.percent(50) ? until - when : Duration(0);
+      const Duration cut_off = random.percent(40) ? until - when : Duration(0);
+      at(when, [this, stands_still, cut_off] { take_over(stands_still, cut_off); });
       break;
     }
+    default: at(when, [this, nth] { stage_.boundaries.arm_after_exit(1 + nth % 30); }); break;
   }
 }
 

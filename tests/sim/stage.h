@@ -18,14 +18,15 @@ class Observer;
 enum class Mutant : std::uint8_t {
   none,
   reply_before_commit,
-  forgotten_fsync,     // of the exit record
-  missing_fence,       // what was fenced is not refused: the node is never told to kill it
-  lost_outbox_entry,   // an effect is dropped and reconciliation sends nothing
-  lease_from_receipt,  // of the heartbeat's answer instead of from its sending
+  forgotten_fsync,       // of the exit record
+  missing_fence,         // what was fenced is not refused: the node is never told to kill it
+  lost_outbox_entry,     // an effect is dropped and reconciliation sends nothing
+  lease_from_receipt,    // of the heartbeat's answer instead of from its sending
+  idle_acknowledgement,  // what needs no commit leaves without a look whether another took over
 };
 inline constexpr Mutant kMutants[] = {Mutant::reply_before_commit, Mutant::forgotten_fsync,
-                                      Mutant::missing_fence, Mutant::lost_outbox_entry,
-                                      Mutant::lease_from_receipt};
+                                      Mutant::missing_fence,       Mutant::lost_outbox_entry,
+                                      Mutant::lease_from_receipt,  Mutant::idle_acknowledgement};
 std::string name_of(Mutant mutant);
 
 struct Stage {

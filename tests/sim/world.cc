@@ -103,7 +103,9 @@ Controller* World::controller_of(Life life) {
   return nullptr;
 }
 
-Controller* World::newest() {
+// The newest, and now and then one that it has taken over from.
+Controller* World::found_by_nodes() {
+  if (controllers_.size() > 1 && stage_.random.percent(5)) return endpoint();
   return controllers_.empty() || !controllers_.back()->active() ? nullptr
                                                                 : controllers_.back().get();
 }
@@ -144,6 +146,7 @@ void World::heal() {
   network_.set_duplicates(0);
   database_.set_doubt(0);
   database_.start();
+  database_.cut_off({});
   for (auto& machine : machines_) {
     network_.cut(machine->index(), false);
     network_.stall(machine->index(), true, true, stage_.now());
@@ -207,8 +210,10 @@ Outcome World::run() {
     for (auto& machine : machines_) guarded([&] { machine->start_aresd(); });
     if (options_.fixed_scenario) {
       plan_fixed_scenario();
-    } else if (stage_.random.percent(10)) {
+    } else if (const auto kind = stage_.random.below(100); kind < 10) {
       plan_silence();
+    } else if (kind < 16) {
+      plan_takeover();
     } else {
       const Instant end = stage_.random.between(Duration(10s), Duration(60s));
       const std::uint64_t operations = 3 + stage_.random.below(8);

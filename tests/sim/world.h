@@ -66,7 +66,7 @@ class World {
   Database& database() { return database_; }
   Observer& observer() { return observer_; }
   Controller* endpoint();  // whom a call reaches; null: nobody
-  Controller* newest();    // whom nodes find
+  Controller* found_by_nodes();
   Controller* controller_of(Life life);
   void answer(std::uint64_t operation, const core::Reply& reply) {
     clients_.answered(operation, reply);
@@ -82,6 +82,8 @@ class World {
   void start_controller();
   void kill_controller(Life life);
   void plan_silence();
+  void plan_takeover();
+  void take_over(Duration stands_still, Duration cut_off);
   void plan_faults(Instant end);
   void plan_fault(Instant end);
   void plan_fixed_scenario();

@@ -1,4 +1,4 @@
-// The test of the test: five bugs planted one at a time; the simulation must find each of them, and
+// The test of the test: six bugs planted one at a time; the simulation must find each of them, and
 // find nothing in the same schedules without it.
 #include <gtest/gtest.h>
 
