@@ -96,7 +96,7 @@ void Engine::commit_event(EventBody body, Time at) {
       Job ended = *job;
       ended.state = job->ending->state;
       ended.reason = job->ending->reason;
-      ended.ended = at;
+      if (!ended.ended) ended.ended = at;
       if (const auto row = attempt_row(ended)) finished_.insert_or_assign(row->key, *row);
     } else if (job && is_terminal(job->state)) {
       note_row(about->key);  // it ended in this very batch and is asked for again already

@@ -121,6 +121,7 @@ void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s) {
 void apply_attempt(ClusterState& state, const BatchFinished& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
     job.exit = e.exit;
+    job.ended = e.at;  // the node's word: it may be told long after, when the controller comes back
     if (job.state != JobState::completing) job.ending = e.ending;
     job.state = JobState::completing;
   });

@@ -116,7 +116,7 @@ void apply_job(ClusterState& state, const Ended& e, Stamp s) {
     if (job.array) job.array->waiting.clear();
     job.state = e.state;
     job.reason = e.reason;
-    job.ended = s.at;
+    if (!job.ended) job.ended = s.at;
     // Who cancelled it is told by the ending, also for a job that never ran.
     if (!job.ending) job.ending = Ending{e.state, e.reason, e.by, false, Hold::none, false};
   });

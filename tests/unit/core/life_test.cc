@@ -33,6 +33,19 @@ TEST(Life, RunsFromSubmissionToCompletion) {
   EXPECT_EQ(*c.row(key, 1)->ended - *c.row(key, 1)->started, Seconds{5});
 }
 
+TEST(Life, AnEndToldLateIsDatedWhenItHappened) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  const Time ended = c.now + Seconds{3};
+  c.now += Seconds{120};  // the controller was away
+  AttemptReport r = c.report(key, AttemptPhase::done);
+  r.ended_at = ended;
+  c.from_node(1, Progress{r});
+  EXPECT_EQ(c.job(key).ended, ended);
+  EXPECT_EQ(c.row(key, 1)->ended, ended);
+}
+
 struct Exit {
   std::string name;
   ExitStatus status;
