@@ -103,11 +103,11 @@ class Search {
       const auto found = gpu_counts_.find(want.type);
       const std::uint64_t there = found == gpu_counts_.end() ? 0 : found->second.second;
       if (there < want.count)
-        return "needs " + gpu_text(want) + "; " + std::to_string(bound()) + " nodes" + where +
+        return "needs " + gpu_text(want) + "; " + std::to_string(spread()) + " nodes" + where +
                " have " + std::to_string(there);
     }
     return "needs " + std::to_string(spec_.tasks) + " tasks of " + std::to_string(cpus_per_task_) +
-           " CPUs; " + std::to_string(bound()) + " nodes" + where + " have room for " +
+           " CPUs; " + std::to_string(spread()) + " nodes" + where + " have room for " +
            std::to_string(tasks_);
   }
 
@@ -119,6 +119,8 @@ class Search {
   std::size_t bound() const {
     return std::max<std::size_t>(1, std::max(spec_.max_nodes, spec_.min_nodes));
   }
+  // On how many nodes it could spread, for texts.
+  std::size_t spread() const { return std::min<std::size_t>(bound(), fit_); }
 
   // Keeps the sum of the largest counts that the bound on nodes allows.
   void add(std::vector<std::uint64_t>& heap, std::uint64_t& sum, std::uint64_t count) const {
