@@ -173,18 +173,25 @@ void Controller::commit() {
   }
   if (const auto* error = std::get_if<Error>(&step)) {
     stage_.note("controller stops", life_.slot, 0, [&] { return error->message; });
+    if (held_) world_.observer().stopped_by_check();
     throw Killed{life_};
   }
-  const Epoch epoch = std::get<store::Committer::Committed>(step).epoch;
+  boundary();
+  if (!held_) world_.observer().batch_committed(*after_);
+  // The engine's thread wakes a little later, or much later where the process stands still.
+  stage_.timeline.after(
+      Duration(20us), life_,
+      [this, epoch = std::get<store::Committer::Committed>(step).epoch] { committed(epoch); });
+}
+
+void Controller::committed(Epoch epoch) {
   boundary();
   in_flight_ = false;
   confirmed_ = asked_;
-  if (held_) {
+  if (held_)
     give_out(*std::exchange(held_, std::nullopt));
-  } else {
-    world_.observer().batch_committed(*after_);
-    if (stage_.mutant != Mutant::reply_before_commit) give_out(engine_->committed());
-  }
+  else if (stage_.mutant != Mutant::reply_before_commit)
+    give_out(engine_->committed());
   if (epoch != journal_epoch_) {
     journal_epoch_ = epoch;
     handle(Command{Activate{journal_epoch_, ""}}, 0);

@@ -57,6 +57,7 @@ class Controller {
   void pump();
   void hold(core::Outgoing outgoing);
   void commit();
+  void committed(Epoch epoch);
   void give_out(core::Outgoing outgoing);
   void answer(const Waiting& waiting, const core::Reply& reply);
   void registered(const std::shared_ptr<Session>& session, const core::Reply& reply);

@@ -52,6 +52,7 @@ void Database::write(const store::Batch& batch) {
     events_.push_back(event);
     core::apply(replayed_, *event);
     remember(*event);
+    stage_.observer->journaled(*event, replayed_);
     stage_.note("event", event->lsn.value(), event->body.index(),
                 [&] { return stage_.observer->describe(*event); });
   }

@@ -104,6 +104,7 @@ void Machine::lose_power() {
   }
   stage_.timeline.close(life_);
   disk_.lose_unsynced(stage_.random);
+  stage_.observer->power_lost(index_);
 }
 
 void Machine::power_on() {

@@ -1,5 +1,7 @@
 #include "sim/observer.h"
 
+#include <algorithm>
+
 #include "core/engine/invariants.h"
 #include "core/job/effects.h"
 #include "core/node/records.h"
@@ -77,6 +79,13 @@ void Observer::user_thawed(const AttemptKey& key, std::uint32_t machine) {
   live_[{key, machine}].frozen = false;
 }
 
+// What was not synced is gone, and with it what the node can know.
+void Observer::power_lost(std::uint32_t machine) {
+  const auto here = [machine](const Place& place) { return place.second == machine; };
+  std::erase_if(ready_, here);
+  std::erase_if(started_on_, here);
+}
+
 // --- messages -----------------------------------------------------------------------------------
 
 void Observer::said(std::uint32_t machine, const AttemptReport& report) {
@@ -87,23 +96,35 @@ void Observer::said(std::uint32_t machine, const AttemptReport& report) {
     throw Violation{"machine " + std::to_string(machine) + " takes back the announced end of " +
                     text_of(report.attempt)};
   if (report.phase == AttemptPhase::done) announced_[place] = report;
+  if (report.phase == AttemptPhase::ready) ready_.insert(place);
   // Of the node that runs the script: the others of a gang may never have come that far.
   if (report.phase == AttemptPhase::never_ran && started_on_.contains(place))
     throw Violation{"machine " + std::to_string(machine) + " says that " + text_of(report.attempt) +
                     " never ran, and it did"};
 }
 
+// Everything it has: also every end that it announced and was not yet told to forget.
+void Observer::listed(std::uint32_t machine, const std::vector<AttemptReport>& reports) {
+  for (const AttemptReport& report : reports) said(machine, report);
+  for (const auto& [place, end] : announced_) {
+    if (place.second != machine) continue;
+    if (std::none_of(reports.begin(), reports.end(),
+                     [&](const AttemptReport& r) { return r.attempt == place.first; }))
+      throw Violation{"machine " + std::to_string(machine) + " lost the announced end of " +
+                      text_of(place.first)};
+  }
+}
+
 void Observer::node_said(std::uint32_t machine, const FromNode& message) {
   stage_.note("node says", machine, message.body.index(),
               [&] { return message.node + ": " + text_of(message.body); });
-  if (const auto* m = std::get_if<Register>(&message.body))
-    for (const AttemptReport& report : m->attempts) said(machine, report);
-  if (const auto* m = std::get_if<Heartbeat>(&message.body))
-    for (const AttemptReport& report : m->attempts) said(machine, report);
+  if (const auto* m = std::get_if<Register>(&message.body)) listed(machine, m->attempts);
+  if (const auto* m = std::get_if<Heartbeat>(&message.body)) listed(machine, m->attempts);
   if (const auto* m = std::get_if<Progress>(&message.body)) said(machine, m->report);
   if (const auto* m = std::get_if<LaunchRefused>(&message.body))
     // After Forget it may: a launch that was delayed for longer than the attempt lived.
-    if (starts_.contains(m->attempt) && !forgotten_.contains({m->attempt, machine}))
+    if (starts_.contains(m->attempt) && ready_.contains({m->attempt, machine}) &&
+        !forgotten_.contains({m->attempt, machine}))
       throw Violation{"a node refuses " + text_of(m->attempt) + ", which has run"};
 }
 
@@ -159,6 +180,16 @@ void Observer::reply_leaves(const RequestKey& key, Lsn relies_on, const core::Re
 }
 
 // --- the controller's state ---------------------------------------------------------------------
+
+// "Nothing ran, so it may run again" must be true: whatever a node said.
+void Observer::journaled(const Event& event, const ClusterState& after) const {
+  const auto* began = std::get_if<EndingBegan>(&event.body);
+  if (!began || !began->ending.requeue || began->ending.state != JobState::node_fail) return;
+  const Job* job = after.jobs.find(began->attempt.job);
+  if (job && !job->spec->requeue && starts_.contains(began->attempt))
+    throw Violation{text_of(began->attempt) +
+                    " has run, may not run again and is requeued for a node's failure"};
+}
 
 void Observer::state_changed(const ClusterState& state) {
   const auto violations = core::check_invariants(state);

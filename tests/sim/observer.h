@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/engine/engine.h"
 #include "model/command.h"
@@ -29,6 +30,8 @@ class Observer {
   void user_frozen(const AttemptKey& key, std::uint32_t machine);
   void user_thawed(const AttemptKey& key, std::uint32_t machine);
 
+  void power_lost(std::uint32_t machine);
+
   // --- messages ---
   void node_said(std::uint32_t machine, const FromNode& message);
   void node_told(std::uint32_t machine, const ToNode& message);
@@ -37,6 +40,7 @@ class Observer {
   void reply_leaves(const RequestKey& key, Lsn relies_on, const core::Reply& reply);
 
   // --- the controller's state ---
+  void journaled(const Event& event, const ClusterState& after) const;
   void state_changed(const ClusterState& state);
   void batch_committed(const ClusterState& after);
   // Whatever was sent must be found again from state alone.
@@ -44,6 +48,10 @@ class Observer {
 
   // --- clients ---
   void acknowledged(JobKey key);
+
+  // A controller that was asked something learned from its check that it is not the one any more.
+  void stopped_by_check() { ++stopped_by_check_; }
+  std::uint64_t controllers_stopped_by_check() const { return stopped_by_check_; }
 
   void database_dies() { ++database_deaths_; }
   std::uint32_t take_database_deaths() { return std::exchange(database_deaths_, 0); }
@@ -63,6 +71,7 @@ class Observer {
   };
   using Place = std::pair<AttemptKey, std::uint32_t>;
   void said(std::uint32_t machine, const AttemptReport& report);
+  void listed(std::uint32_t machine, const std::vector<AttemptReport>& reports);
   void check_alone(const AttemptKey& key, const char* what) const;
 
   Stage& stage_;
@@ -73,10 +82,12 @@ class Observer {
   std::map<Place, Live> live_;
   std::map<AttemptKey, ExitStatus> ends_;
   std::map<Place, AttemptReport> announced_;  // done, and not yet told to forget it
-  std::set<Place> forgotten_, started_on_;
+  std::set<Place> forgotten_;
+  std::set<Place> ready_, started_on_;  // since the machine was last switched on
   std::set<JobKey> acknowledged_;
   std::uint32_t database_deaths_ = 0;
   std::uint64_t freezes_ = 0;
+  std::uint64_t stopped_by_check_ = 0;
 };
 
 std::string text_of(const AttemptKey& key);

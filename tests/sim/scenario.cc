@@ -84,6 +84,11 @@ void World::plan_faults(Instant end) {
   lost_calls_ = random.percent(40) ? 100 : 0;
   if (random.percent(30)) network_.set_duplicates(static_cast<unsigned>(random.between(5, 60)));
   if (random.percent(35)) database_.set_doubt(static_cast<unsigned>(random.between(5, 80)));
+  if (random.percent(20))
+    stage_.timeline.at(random.between(Duration(0), end), Timeline::world(),
+                       [this, nth = 1 + random.below(25)] {
+                         if (!healed_) stage_.boundaries.arm_after_exit(nth);
+                       });
   const std::uint64_t faults = random.below(7);
   for (std::uint64_t i = 0; i < faults; ++i) plan_fault(end);
   stage_.timeline.at(end + stage_.random.between(Duration(1s), Duration(45s)), Timeline::world(),

@@ -238,6 +238,7 @@ Outcome World::run() {
   outcome.steps = stage_.timeline.steps();
   outcome.user_starts = observer_.user_starts();
   outcome.freezes = observer_.freezes();
+  outcome.stopped_by_check = observer_.controllers_stopped_by_check();
   outcome.jobs = observer_.acknowledged_jobs();
   outcome.events = database_.lsn().value();
   for (std::size_t i = 0; i < kActors; ++i)

@@ -42,6 +42,7 @@ struct Outcome {
   std::uint64_t steps = 0;
   std::uint64_t user_starts = 0;
   std::uint64_t freezes = 0;
+  std::uint64_t stopped_by_check = 0;  // controllers that were taken over from
   std::uint64_t jobs = 0;
   std::uint64_t events = 0;  // journaled
   std::uint64_t boundaries[kActors] = {};
