@@ -7,6 +7,7 @@ often" is answered by the disk, not by the scheduler. Run by hand for long campa
 """
 import argparse
 import collections
+import itertools
 import os
 import pathlib
 import random
@@ -29,17 +30,19 @@ partitions:
   - {{name: main, nodes: "n[1-4]", default: true}}
 """
 
-# One file a start, named by job and attempt and made with O_EXCL under a fresh suffix; a lock held for the whole run shows two
-# attempts of one job that run at the same time. Exit code and duration are told by the name of the job.
+# One file a start, named by job and attempt and made under a fresh suffix; then a beat every 20 ms, so that two attempts of one job
+# that ever ran at the same time are seen (a frozen one does not beat). Exit code and duration come with the environment.
 SCRIPT = """#!/bin/bash
 attempt=${ARES_ATTEMPT_DIR##*/}
 set -C
 : > "$OUT/starts/$attempt.$$.$RANDOM$RANDOM"
-exec 9>"$OUT/locks/$ARES_JOB_ID"
-flock -n 9 || : > "$OUT/overlaps/$attempt.$$"
-sleep $DURATION
+for ((i = 0; i < BEATS; i++)); do echo "$EPOCHREALTIME"; sleep 0.02; done >> "$OUT/beats/$attempt"
 exit $CODE
 """
+
+# The database and the controller fall less often: without them nothing starts, and there would be no live attempts to hit.
+VICTIMS = ["aresstepd"] * 5 + ["aresd"] * 3 + ["aresctld"] * 2
+POSTGRES_EVERY = 15  # kills
 
 
 class Campaign:
@@ -47,7 +50,7 @@ class Campaign:
         self.cluster = cluster
         self.random = random.Random(seed)
         self.out = cluster.work / "out"
-        for name in ("starts", "locks", "overlaps"):
+        for name in ("starts", "beats"):
             (self.out / name).mkdir(parents=True)
         self.script = cluster.script(SCRIPT, "kill.sh")
         self.acknowledged = {}  # job id -> exit code that it will end with
@@ -62,11 +65,11 @@ class Campaign:
         choose = random.Random(seed)
         while not self.stopping.is_set():
             code = choose.choice([0, 0, 0, 3])
-            duration = choose.choice(["0", "0.05", "0.2", "0.5", "1"])
+            beats = choose.choice(["0", "2", "10", "25", "50"])
             nodes = choose.choice(["1", "1", "1", "2"])
             done = subprocess.run(
                 [str(pathlib.Path(self.cluster.bin) / "asub"), "--parsable", "--requeue", f"-N{nodes}", "-o", "/dev/null",
-                 f"--export=ALL,OUT={self.out},CODE={code},DURATION={duration}", str(self.script)],
+                 f"--export=ALL,OUT={self.out},CODE={code},BEATS={beats}", str(self.script)],
                 env=self.cluster.environment(), cwd=self.cluster.work, stdin=subprocess.DEVNULL, text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             if done.returncode == 0:
@@ -82,22 +85,26 @@ class Campaign:
 
     # --- kills ----------------------------------------------------------------------------------------------------------
     def supervisors(self):
-        """Pids of this cluster's aresstepd processes."""
-        found = []
+        """Pids of this cluster's aresstepd processes, without the task and the namespace's init, which are forked from them and still
+        carry their name: who kills those has killed the job, and it is accounted so."""
         mark = str(self.cluster.dir).encode()
+        parents = {}
         for entry in os.listdir("/proc"):
             if not entry.isdigit():
                 continue
             try:
                 words = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+                parent = int(pathlib.Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()[1])
             except OSError:
                 continue
             if len(words) > 1 and words[0].endswith(b"aresstepd") and mark in b" ".join(words):
-                found.append(int(entry))
-        return found
+                parents[int(entry)] = parent
+        return [pid for pid, parent in parents.items() if parent not in parents]
 
     def kill_one(self):
-        role = self.random.choice(["aresctld", "aresd", "aresstepd", "aresstepd", "postgres"])
+        role = self.random.choice(VICTIMS)
+        if sum(self.kills.values()) >= POSTGRES_EVERY * (self.kills["postgres"] + 1):
+            role = "postgres"
         try:
             if role == "aresstepd":
                 pids = self.supervisors()
@@ -158,8 +165,16 @@ class Campaign:
         for (job, attempt), count in starts.items():
             if count > 1:
                 self.problems.append(f"attempt {attempt} of job {job} started {count} times")
-        for name in os.listdir(self.out / "overlaps"):
-            self.problems.append(f"two attempts of one job ran at once: {name}")
+        beats = collections.defaultdict(dict)
+        for name in os.listdir(self.out / "beats"):
+            job, attempt = name.rsplit(".", 1)
+            times = [float(line) for line in (self.out / "beats" / name).read_text().split()]
+            if times:
+                beats[job][int(attempt)] = (min(times), max(times))
+        for job, attempts in beats.items():
+            for (earlier, (_, end)), (later, (begin, _)) in itertools.pairwise(sorted(attempts.items())):
+                if end >= begin:
+                    self.problems.append(f"attempt {later} of job {job} ran while attempt {earlier} did ({end - begin:.3f} s)")
 
         rows = collections.defaultdict(list)
         text = self.cluster.run("aacct", "-X", "-D", "-n", "-P", "-S", "now-1day", "-o", "JobID,State,ExitCode,Start").stdout
