@@ -51,12 +51,16 @@ struct Follow {
       if (!job) continue;
       for (const Dependency& d : job->waiting_for) {
         if (d.target.job != target || (!all && d.kind != DependencyKind::after)) continue;
-        switch (standing(state, d)) {
-          case Standing::waiting: break;
-          case Standing::met: out.emplace_back(DependencyMet{key, d}); break;
-          case Standing::failed: out.emplace_back(DependencyFailed{key, d}); break;
-        }
+        judge(key, d);
       }
+    }
+  }
+
+  void judge(const JobKey& key, const Dependency& d) {
+    switch (standing(state, d)) {
+      case Standing::waiting: break;
+      case Standing::met: out.emplace_back(DependencyMet{key, d}); break;
+      case Standing::failed: out.emplace_back(DependencyFailed{key, d}); break;
     }
   }
 
@@ -105,6 +109,13 @@ struct Follow {
     out.emplace_back(Ended{e.key, JobState::cancelled, Reason::cancelled_dependency, {}});
   }
 
+  // Cancelled while it waited, it was not woken: what it waited for may be over by now.
+  void operator()(const Requeued& e) {
+    const Job* job = state.jobs.find(e.key);
+    if (!job || job->dependency_failed) return;
+    for (const Dependency& d : job->waiting_for) judge(e.key, d);
+  }
+
   void operator()(const ControllerActivated&) {}
   void operator()(const ConfigApplied&) {}
   void operator()(const TresDefined&) {}
@@ -117,7 +128,6 @@ struct Follow {
   void operator()(const Allocated&) {}
   void operator()(const NodeRunning&) {}
   void operator()(const ChargeCleared&) {}
-  void operator()(const Requeued&) {}
   void operator()(const Signalled&) {}
   void operator()(const Forgotten&) {}
   void operator()(const NodeRegistered&) {}

@@ -104,6 +104,25 @@ TEST(Dependency, OnceFailedItStaysFailed) {
   EXPECT_EQ(c.job(waiting).reason, Reason::dependency_never_satisfied);
 }
 
+TEST(Dependency, IsLookedAtAgainWhenAJobThatWasCancelledWaitingIsRequeued) {
+  for (const bool succeeds : {true, false}) {
+    Cluster c;
+    const JobKey target = c.submit(), waiting = c.submit(after(DependencyKind::after_ok, target)),
+                 early = c.submit(after(DependencyKind::after_any, target));
+    c.user(kAlice, Cancel{Cluster::named(waiting)});
+    c.user(kAlice, Cancel{Cluster::named(early)});
+    c.user(kAlice, RequeueJobs{Cluster::named(early), false});
+    EXPECT_FALSE(c.job(early).waiting_for.empty()) << "its target has not ended yet";
+    c.start(target, {1});
+    c.progress(1, target, AttemptPhase::done, succeeds ? 0 : 1);
+    EXPECT_TRUE(c.job(early).waiting_for.empty());
+    c.user(kAlice, RequeueJobs{Cluster::named(waiting), false});
+    EXPECT_EQ(c.job(waiting).waiting_for.empty(), succeeds);
+    EXPECT_EQ(c.job(waiting).dependency_failed, !succeeds);
+    if (succeeds) c.allocate(waiting, {1});
+  }
+}
+
 TEST(Dependency, OnAWholeArrayWaitsForItsLastTask) {
   Cluster c;
   const JobKey array = c.submit(array_of(2)),
