@@ -73,6 +73,9 @@ struct Follow {
     if (array->ending) {
       out.emplace_back(
           Ended{array->key, array->ending->state, array->ending->reason, array->ending->by});
+    } else if (array->array->completed + array->array->unsuccessful < array->spec->array->count()) {
+      // It was cancelled before all its tasks had a record, and others of them ran again.
+      out.emplace_back(Ended{array->key, JobState::cancelled, Reason::none, {}});
     } else {
       const bool ok = array->array->unsuccessful == 0;
       out.emplace_back(

@@ -183,6 +183,22 @@ TEST(Array, RequeueOfATaskRevivesTheArray) {
   EXPECT_EQ(c.job(array).state, JobState::completed);
 }
 
+TEST(Array, ATaskThatNeverRanDoesNotCompleteWithTheOthersSecondRun) {
+  Cluster c;
+  const JobKey array = c.submit(array_of(3));
+  c.start(task(array, 0), {1});
+  c.cancel(array);
+  c.progress(1, task(array, 0), AttemptPhase::done);
+  EXPECT_EQ(c.row(array, 0)->state, JobState::cancelled) << "stands for tasks 1 and 2";
+  c.user(kAlice, RequeueJobs{Cluster::named(task(array, 0)), false});
+  EXPECT_EQ(c.job(array).state, JobState::pending);
+  c.start(task(array, 0), {1});
+  c.progress(1, task(array, 0), AttemptPhase::done, 0);
+  EXPECT_EQ(c.job(task(array, 0)).state, JobState::completed);
+  EXPECT_EQ(c.job(array).state, JobState::cancelled);
+  EXPECT_EQ(c.row(array, 0)->state, JobState::cancelled);
+}
+
 TEST(Requeue, KeepsTheIdAndStartsTheNextAttemptAfterTheFirstHasEnded) {
   Cluster c;
   const JobKey key = c.submit();
