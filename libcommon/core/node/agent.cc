@@ -338,7 +338,8 @@ void NodeAgent::handle(const Forget& message, Moment now) {
   Entry* entry = current(message.attempt, message.fence);
   if (!entry || !has_ended(entry->report.phase)) return;
   // Remembered first: with the directory alone gone, a launch delayed on the way would find the attempt new.
-  (void)spool_.remember_forgotten(message.attempt, message.fence);
+  // A disk that has no room for it keeps the attempt, reported as ended, until Forget comes again.
+  if (!spool_.remember_forgotten(message.attempt, message.fence)) return;
   forgotten_.insert_or_assign(message.attempt, message.fence);
   forgotten_order_.push_back(message.attempt);
   if (forgotten_order_.size() > kForgottenKept) {

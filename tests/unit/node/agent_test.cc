@@ -149,6 +149,28 @@ TEST(Agent, ALaunchDelayedBeyondForgetIsRefused) {
   EXPECT_EQ(sent<LaunchRefused>(world).size(), 2u);
 }
 
+TEST(Agent, WhatCannotBeRememberedAsForgottenIsKept) {
+  World world;
+  world.welcome();
+  const Prepare prepare = make_prepare(world);
+  world.tell(prepare);
+  world.settle();
+  world.tell(Kill{kKey, Fence(50)});
+  world.settle();
+  const AttemptPhase ended = world.phase(kKey);
+  world.disk.full = true;
+  world.tell(Forget{kKey, Fence(50)});
+  EXPECT_EQ(world.phase(kKey), ended);
+  world.restart_daemon();
+  world.welcome();
+  world.tell(prepare);  // delayed on the way
+  world.settle();
+  EXPECT_EQ(world.phase(kKey), ended) << "it is not launched a second time";
+  world.disk.full = false;
+  world.tell(Forget{kKey, Fence(50)});
+  EXPECT_FALSE(world.report(kKey));
+}
+
 TEST(Agent, ForgetOfWhatStillLivesIsIgnored) {
   World world;
   world.welcome();

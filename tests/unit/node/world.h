@@ -153,6 +153,7 @@ class VirtualSpool final : public Spool {
     });
   }
   Status remember_forgotten(const AttemptKey& key, Fence fence) override {
+    if (disk_.full) return fail(ErrorCode::resource_exhausted, "No space left on device");
     return fate_->around([&]() -> Status {
       disk_.forgotten.emplace_back(key, fence);
       return {};
