@@ -2,7 +2,7 @@
 # Builds Ares and runs its tests.
 #
 #   contrib/test.sh          the release build, all tests
-#   contrib/test.sh --all    also all but the slow tests under AddressSanitizer and UndefinedBehaviorSanitizer, and those
+#   contrib/test.sh --all    also all but the slow and end-to-end tests under AddressSanitizer and UndefinedBehaviorSanitizer, and those
 #                            of the engine, the journal and the RPC layer under ThreadSanitizer
 #
 # Ends with one line: N passed, N failed.
