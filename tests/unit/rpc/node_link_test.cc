@@ -162,7 +162,11 @@ TEST_F(NodeLinkTest, SaysOnceWhyItCannotConnect) {
   ASSERT_TRUE(eventually([&] { return !changes().empty(); }));
   start(&nodes);
   ASSERT_TRUE(eventually([&] { return is_connected(); }));
-  ASSERT_EQ(changes().size(), 2u) << changes()[1].why;
+  // A server that has bound its socket and does not listen yet is a reason of its own.
+  std::set<std::string> reasons;
+  for (const auto& change : changes())
+    if (!change.connected) EXPECT_TRUE(reasons.insert(change.why).second) << change.why;
+  EXPECT_TRUE(changes().back().connected);
   EXPECT_NE(changes()[0].why.find("No such file or directory"), std::string::npos)
       << changes()[0].why;
 }
