@@ -3,6 +3,7 @@
 #include <grpcpp/client_context.h>
 
 #include <random>
+#include <set>
 
 #include "auth/munge.h"
 #include "proto/gen/api.grpc.pb.h"
@@ -164,8 +165,10 @@ TEST_F(NodeLinkTest, SaysOnceWhyItCannotConnect) {
   ASSERT_TRUE(eventually([&] { return is_connected(); }));
   // A server that has bound its socket and does not listen yet is a reason of its own.
   std::set<std::string> reasons;
-  for (const auto& change : changes())
-    if (!change.connected) EXPECT_TRUE(reasons.insert(change.why).second) << change.why;
+  for (const auto& change : changes()) {
+    if (change.connected) continue;
+    EXPECT_TRUE(reasons.insert(change.why).second) << change.why;
+  }
   EXPECT_TRUE(changes().back().connected);
   EXPECT_NE(changes()[0].why.find("No such file or directory"), std::string::npos)
       << changes()[0].why;
