@@ -2,18 +2,20 @@
 # Builds Ares and runs its tests.
 #
 #   contrib/test.sh          the release build, all tests
-#   contrib/test.sh --all    also all but the slow and end-to-end tests under AddressSanitizer and UndefinedBehaviorSanitizer, and those
-#                            of the engine, the journal and the RPC layer under ThreadSanitizer
+#   contrib/test.sh --asan   also all but the slow and end-to-end tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   contrib/test.sh --all    and those of the engine, the journal and the RPC layer under ThreadSanitizer
 #
 # Ends with one line: N passed, N failed.
 set -eu
 cd "$(dirname "$0")/.."
 
-all=false
+asan=false
+tsan=false
 case "${1-}" in
   '') ;;
-  --all) all=true ;;
-  --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  --asan) asan=true ;;
+  --all) asan=true tsan=true ;;
+  --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "test.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
 
@@ -39,10 +41,8 @@ check() {
 }
 
 check release
-if $all; then
-  check asan
-  check tsan tsan_tests
-fi
+if $asan; then check asan; fi
+if $tsan; then check tsan tsan_tests; fi
 
 # ctest's own sums ("98% tests passed, 1 tests failed out of 50"), in which skipped tests count as passed.
 awk '/\*\*\*Skipped/ { skipped++ }
