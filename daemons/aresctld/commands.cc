@@ -137,6 +137,7 @@ Result<UserBody> to_update_node(const api::UpdateNode& from) {
 bool is_mutating(const api::Request& request) {
   switch (request.body_case()) {
     case api::Request::kSubmit:
+    case api::Request::kSubmitMany:
     case api::Request::kCancel:
     case api::Request::kJobAction:
     case api::Request::kUpdateNode: return true;
@@ -147,6 +148,7 @@ bool is_mutating(const api::Request& request) {
 std::string_view verb_of(const api::Request& request) {
   switch (request.body_case()) {
     case api::Request::kSubmit: return "submit";
+    case api::Request::kSubmitMany: return "submit many";
     case api::Request::kCancel: return "cancel";
     case api::Request::kJobAction: return "update jobs";
     case api::Request::kUpdateNode: return "update nodes";

@@ -10,9 +10,7 @@ namespace ares::proto {
 namespace {
 
 // What a user's surroundings add; the list in the header is this one.
-void strip_ambient(api::Submit& submit) {
-  submit.clear_environment();
-  api::JobSpec& spec = *submit.mutable_spec();
+void strip_ambient(api::JobSpec& spec) {
   spec.clear_environment();
   spec.clear_submit_dir();
   spec.clear_submit_host();
@@ -41,7 +39,17 @@ Digest request_digest(const api::Request& request) {
   api::Request essence = request;
   essence.clear_request_id();
   essence.clear_client_version();
-  if (essence.has_submit()) strip_ambient(*essence.mutable_submit());
+  if (essence.has_submit()) {
+    essence.mutable_submit()->clear_environment();
+    strip_ambient(*essence.mutable_submit()->mutable_spec());
+  }
+  if (essence.has_submit_many()) {
+    // Which jobs share an environment is told by their position; what it holds is left out.
+    for (std::string& environment : *essence.mutable_submit_many()->mutable_environments())
+      environment.clear();
+    for (auto& item : *essence.mutable_submit_many()->mutable_items())
+      strip_ambient(*item.mutable_spec());
+  }
   const std::string bytes = canonical(essence);
   static_assert(crypto_hash_sha256_BYTES == Digest{}.size());
   Digest digest;

@@ -11,7 +11,7 @@ class Request;
 namespace ares::proto {
 
 // SHA-256 over the request's body, fields in the order of their numbers. Left out: request_id and
-// client_version; of a submission also what the surroundings add and the user did not write: the
+// client_version; of a submission, and of each of many, also what the surroundings add and the user did not write: the
 // environment (content and digest), submit_dir, submit_host, submit_zone, umask, limits; and uid,
 // gid and user, which are the credential's, not the request's. work_dir counts: the job would run
 // elsewhere.

@@ -68,6 +68,47 @@ TEST(RequestDigest, SeesEverythingElse) {
   EXPECT_EQ(digests.size(), std::size(changes) + 1);
 }
 
+api::Request many() {
+  api::Request request;
+  auto& submit = *request.mutable_submit_many();
+  submit.add_scripts("#!/bin/sh\nhostname\n");
+  submit.add_environments("A=1");
+  for (const char* name : {"one", "two"}) {
+    auto& item = *submit.add_items();
+    item.mutable_spec()->set_name(name);
+  }
+  return request;
+}
+
+TEST(RequestDigest, LeavesOutTheSurroundingsOfEachOfMany) {
+  api::Request changed = many();
+  changed.mutable_submit_many()->set_environments(0, "A=2");
+  for (auto& item : *changed.mutable_submit_many()->mutable_items()) {
+    item.mutable_spec()->set_submit_host("login2");
+    item.mutable_spec()->set_umask(077);
+    item.mutable_spec()->set_uid(7);
+  }
+  EXPECT_EQ(request_digest(changed), request_digest(many()));
+}
+
+TEST(RequestDigest, SeesWhatEachOfManyIs) {
+  const Change changes[] = {
+      [](auto& r) { r.mutable_submit_many()->set_scripts(0, "#!/bin/sh\ndate\n"); },
+      [](auto& r) { r.mutable_submit_many()->mutable_items(1)->mutable_spec()->set_name("x"); },
+      [](auto& r) { r.mutable_submit_many()->mutable_items(1)->set_script(1); },
+      [](auto& r) { r.mutable_submit_many()->mutable_items(1)->set_environment(1); },
+      [](auto& r) { r.mutable_submit_many()->mutable_items()->SwapElements(0, 1); },
+      [](auto& r) { r.mutable_submit_many()->mutable_items()->RemoveLast(); },
+  };
+  std::set<Digest> digests{request_digest(many())};
+  for (const Change& change : changes) {
+    api::Request changed = many();
+    change(changed);
+    digests.insert(request_digest(changed));
+  }
+  EXPECT_EQ(digests.size(), std::size(changes) + 1);
+}
+
 // Stored for a day, across upgrades of the controller: the bytes hashed must not change.
 TEST(RequestDigest, StaysWhatItWas) {
   std::string hex;
