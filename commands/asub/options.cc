@@ -2,13 +2,14 @@
 #include <limits>
 
 #include "asub/submission.h"
-#include "asub/values.h"
+#include "cli/spec_values.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
 namespace ares::asub {
 namespace {
 
+using namespace cli;  // values of options
 using Apply = std::function<Status(const std::string&)>;
 using SpecText = void (api::JobSpec::*)(const std::string&);
 using SpecCount = void (api::JobSpec::*)(std::uint32_t);

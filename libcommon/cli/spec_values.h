@@ -1,5 +1,5 @@
-// Values of asub's options: each function reads one spelling into the specification.
-// Pure functions; all errors are invalid_argument and leave the option's name to the caller.
+// Values of a job's properties as users spell them, for asub and for `actl update job`: each function reads one into the
+// specification. Pure functions; any thread. All errors are invalid_argument and leave the option's name to the caller.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "proto/gen/api.pb.h"
 
-namespace ares::asub {
+namespace ares::cli {
 
 Status set_nodes(api::JobSpec& spec, const std::string& text);  // 2, 2-4
 Status set_memory_per_node(api::JobSpec& spec, const std::string& text);
@@ -33,4 +33,4 @@ Status set_kill_on_invalid_dependency(api::JobSpec& spec, const std::string& tex
 Status set_partitions(api::JobSpec& spec, const std::string& text);
 Status set_requeue(api::JobSpec& spec, const std::string& text);
 
-}  // namespace ares::asub
+}  // namespace ares::cli

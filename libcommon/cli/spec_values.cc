@@ -1,4 +1,4 @@
-#include "asub/values.h"
+#include "cli/spec_values.h"
 
 #include <array>
 #include <limits>
@@ -11,7 +11,7 @@
 #include "cli/job_ids.h"
 #include "cli/text.h"
 
-namespace ares::asub {
+namespace ares::cli {
 namespace {
 
 constexpr std::uint64_t kMaxCount = 1'000'000'000;
@@ -274,4 +274,4 @@ Status set_requeue(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
-}  // namespace ares::asub
+}  // namespace ares::cli
