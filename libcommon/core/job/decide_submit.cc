@@ -1,7 +1,7 @@
 // Submission: refused with a reason, or a new job.
 #include <algorithm>
 
-#include "core/job/deciding.h"
+#include "core/job/submit_checks.h"
 #include "core/job/text_check.h"
 
 namespace ares::core {
@@ -14,6 +14,8 @@ constexpr std::string_view kBadNodes = "Requested node configuration is not avai
 Error bad(std::string message) {
   return Error{ErrorCode::invalid_argument, std::move(message)};
 }
+
+}  // namespace
 
 Status check_counts(const JobSpec& spec) {
   if (spec.min_nodes < 1 || spec.max_nodes < spec.min_nodes) {
@@ -37,6 +39,8 @@ Status check_counts(const JobSpec& spec) {
     return fail(bad("a GPU request must ask for at least one"));
   return {};
 }
+
+namespace {
 
 Status check_array(const Policy& policy, const JobSpec& spec) {
   if (!spec.array) {
@@ -82,7 +86,8 @@ Status check_privileges(const Question& q, const Principal& who, const JobSpec& 
   return {};
 }
 
-// The partitions meant, without repeats; the default one where none is named.
+}  // namespace
+
 Result<std::vector<std::string>> partitions_of(const ClusterState& state, const JobSpec& spec) {
   std::vector<std::string> names;
   for (const std::string& name : spec.partitions) {
@@ -99,7 +104,6 @@ Result<std::vector<std::string>> partitions_of(const ClusterState& state, const 
   return names;
 }
 
-// One of the partitions must be able to run it one day; the text is about the first.
 Status check_partitions(const ClusterState& state, const JobSpec& spec,
                         const std::vector<std::string>& names) {
   std::optional<Error> first;
@@ -123,10 +127,7 @@ Status check_partitions(const ClusterState& state, const JobSpec& spec,
   return fail(*first);
 }
 
-struct Awaited {
-  std::vector<Dependency> waiting;
-  std::vector<Dependency> failed;
-};
+namespace {
 
 std::string_view kind_name(DependencyKind kind) {
   switch (kind) {
@@ -137,6 +138,8 @@ std::string_view kind_name(DependencyKind kind) {
   }
   return "after";
 }
+
+}  // namespace
 
 Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec) {
   Awaited out;
@@ -166,6 +169,8 @@ Result<Awaited> check_dependencies(const Question& q, const Principal& who, cons
   }
   return out;
 }
+
+namespace {
 
 Status check(const Question& q, const Principal& who, const Submit& submit) {
   const JobSpec& spec = *submit.spec;
