@@ -5,6 +5,8 @@
 #include "aresctld/queries.h"
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "core/sched/admit.h"
+#include "core/sched/plan.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -149,27 +151,33 @@ void describe_wish(const ClusterState& state, const Job& job, api::Job& out) {
   if (limit && limit->count() > 0) out.set_time_limit(limit->count());
 }
 
-void describe_reason(const View& view, const Job& job, api::Job& out) {
-  if (job.state == JobState::pending && job.hold == Hold::none && !job.dependency_failed) {
-    const auto found = view.pending->find(job.key);
-    if (found != view.pending->end()) {
-      out.set_reason(std::string(to_string(found->second.reason)));
-      out.set_reason_detail(found->second.detail);
-      out.set_expected_start(micros(found->second.expected_start));
-      return;
-    }
+void describe_reason(const View& view, const Job& job, bool details, Time now, api::Job& out) {
+  if (job.state != JobState::pending) {
+    out.set_reason(std::string(to_string(job.reason)));
+    return;
   }
-  out.set_reason(std::string(to_string(job.reason)));
+  const PendingInfo* seen = view.pending->find(job.key);
+  if (seen) out.set_expected_start(micros(seen->expected_start));
+  if (details) {
+    const PendingInfo why = core::explain(*view.state, job, now);
+    out.set_reason(std::string(to_string(seen ? seen->reason : why.reason)));
+    out.set_reason_detail(why.detail);
+    return;
+  }
+  if (const auto why = core::sched::kept_back(job))
+    out.set_reason(std::string(to_string(why->reason)));
+  else
+    out.set_reason(std::string(to_string(seen ? seen->reason : job.reason)));
 }
 
-api::Job describe(const View& view, const Job& job, bool details) {
+api::Job describe(const View& view, const Job& job, bool details, Time now) {
   const ClusterState& state = *view.state;
   api::Job out;
   proto::to_api(job.key, out.mutable_key());
   out.set_own_id(job.own_id.value());
   describe_request(*job.spec, out);
   out.set_state(std::string(to_string(job.state)));
-  describe_reason(view, job, out);
+  describe_reason(view, job, details, now, out);
   out.set_priority(job.hold == Hold::none ? job.priority : 0);
   if (job.allocation)
     describe_allocation(state, job, details, out);
@@ -203,8 +211,8 @@ api::Job describe(const View& view, const Job& job, bool details) {
 
 // A task that waits inside its array, shown as a row of its own.
 api::Job describe_waiting_task(const View& view, const Job& array, std::uint32_t index,
-                               bool details) {
-  api::Job out = describe(view, array, details);
+                               bool details, Time now) {
+  api::Job out = describe(view, array, details, now);
   out.mutable_key()->set_task(index);
   out.clear_array_tasks();
   return out;
@@ -212,35 +220,36 @@ api::Job describe_waiting_task(const View& view, const Job& array, std::uint32_t
 
 // Adds the rows of one record: itself, or an array's waiting tasks one by one. An array's own
 // record shows while tasks wait in it, or when it never had any other row.
-void add_record(const View& view, const Job& job, bool expand, bool details, api::Jobs& out) {
+void add_record(const View& view, const Job& job, bool expand, bool details, Time now,
+                api::Jobs& out) {
   if (!job.array) {
-    *out.add_jobs() = describe(view, job, details);
+    *out.add_jobs() = describe(view, job, details, now);
     return;
   }
   if (job.array->waiting.empty() && !details) return;
   if (!expand || job.array->waiting.empty()) {
-    *out.add_jobs() = describe(view, job, details);
+    *out.add_jobs() = describe(view, job, details, now);
     return;
   }
   for (const std::uint32_t index : job.array->waiting)
-    *out.add_jobs() = describe_waiting_task(view, job, index, details);
+    *out.add_jobs() = describe_waiting_task(view, job, index, details, now);
 }
 
 // Everything that `ref` names: a job, an array with its tasks, one task (split or not), or a task
 // by its own number.
 bool add_named(const View& view, const Filter& filter, JobKey key, const api::ListJobs& request,
-               api::Jobs& out) {
+               Time now, api::Jobs& out) {
   const ClusterState& state = *view.state;
   if (!key.task.is_none()) {
     if (const Job* task = state.jobs.find(key)) {
       if (filter.passes(state, *task))
-        add_record(view, *task, request.expand_arrays(), request.details(), out);
+        add_record(view, *task, request.expand_arrays(), request.details(), now, out);
       return true;
     }
     const Job* array = state.jobs.find(JobKey{key.job, {}});
     if (!array || !array->array || !array->array->waiting.contains(key.task.value)) return false;
     if (filter.passes(state, *array))
-      *out.add_jobs() = describe_waiting_task(view, *array, key.task.value, request.details());
+      *out.add_jobs() = describe_waiting_task(view, *array, key.task.value, request.details(), now);
     return true;
   }
   bool found = false;
@@ -248,7 +257,7 @@ bool add_named(const View& view, const Filter& filter, JobKey key, const api::Li
     if (at.job != key.job) return false;
     found = true;
     if (filter.passes(state, job))
-      add_record(view, job, request.expand_arrays(), request.details(), out);
+      add_record(view, job, request.expand_arrays(), request.details(), now, out);
     return true;
   });
   if (found) return true;
@@ -264,7 +273,8 @@ bool add_named(const View& view, const Filter& filter, JobKey key, const api::Li
   std::optional<std::uint32_t> index;
   for (const std::uint32_t i : *array->spec->array)
     if (at++ == rank) index = i;
-  return index && add_named(view, filter, JobKey{array->key.job, TaskIndex{*index}}, request, out);
+  return index &&
+         add_named(view, filter, JobKey{array->key.job, TaskIndex{*index}}, request, now, out);
 }
 
 }  // namespace
@@ -282,14 +292,14 @@ Result<api::Jobs> list_jobs(const View& view, const api::ListJobs& request, Time
   if (request.jobs().empty()) {
     view.state->jobs.for_each([&](const JobKey&, const Job& job) {
       if (filter.passes(*view.state, job))
-        add_record(view, job, request.expand_arrays(), request.details(), out);
+        add_record(view, job, request.expand_arrays(), request.details(), now, out);
     });
     return out;
   }
   for (const auto& ref : request.jobs()) {
     const auto key = proto::from_api(ref);
     if (!key) return fail(key.error());
-    if (!add_named(view, filter, *key, request, out))
+    if (!add_named(view, filter, *key, request, now, out))
       return fail(ErrorCode::not_found,
                   "Invalid job id specified: " + std::to_string(ref.job()) +
                       (ref.has_task() ? "_" + std::to_string(ref.task()) : ""));

@@ -12,6 +12,11 @@ namespace {
 
 // Between passes that nothing but time caused.
 constexpr std::chrono::milliseconds kShortestPause{100};
+// Passes shorter than this may follow each other at once.
+constexpr std::chrono::milliseconds kShortPass{1};
+// Expected starts of jobs that wait behind the first are for people: now and then is enough, at a twentieth of a core.
+constexpr std::chrono::seconds kEstimatesEvery{2};
+constexpr int kEstimatesShare = 20;
 
 }  // namespace
 
@@ -32,22 +37,34 @@ void SchedulerLoop::stop() {
 }
 
 void SchedulerLoop::run() {
+  using Steady = std::chrono::steady_clock;
+  core::Planner planner;
   Lsn seen;
   std::optional<Duration> wake;
+  Steady::time_point next_estimates{};
   while (views_.wait_beyond(seen, wake)) {
     const View view = views_.read();
     seen = view.state->lsn;
     const Time now = clock_.now();
-    Plan plan = core::plan(*view.state, *policy_, core::Budget{}, now);
+    const auto begin = Steady::now();
+    core::Budget budget;
+    budget.details = false;  // numbers are found when somebody asks for them
+    const bool with_estimates = begin >= next_estimates;
+    if (!with_estimates) budget.estimates = 0;
+    Plan plan = planner.plan(*view.state, *policy_, budget, now);
+    const auto cost = Steady::now() - begin;
+
     wake.reset();
     if (plan.wake) wake = std::max<Duration>(*plan.wake - now, kShortestPause);
-
-    auto pending = std::make_shared<PendingInfos>();
-    for (auto& [key, info] : plan.pending)
-      pending->emplace_hint(pending->end(), key, std::move(info));
-    views_.publish_pending(std::move(pending));
-    plan.pending.clear();
+    if (with_estimates)
+      next_estimates = begin + std::max<Steady::duration>(kEstimatesEvery, kEstimatesShare * cost);
+    else if (!plan.pending.empty())
+      wake = std::min<Duration>(wake.value_or(kEstimatesEvery), kEstimatesEvery);
+    views_.publish_pending(std::make_shared<const PendingInfos>(std::move(plan.pending)));
+    plan.pending = {};
     if (!plan.groups.empty()) propose(std::move(plan));
+    // With a long queue a pass takes its time: half of a core is left to those who commit and answer.
+    if (cost > kShortPass && !views_.rest(std::chrono::duration_cast<Duration>(cost))) return;
   }
 }
 

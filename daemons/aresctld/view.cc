@@ -38,6 +38,11 @@ bool ViewBoard::wait_beyond(Lsn seen, std::optional<Duration> at_most) const {
   return !stopped_;
 }
 
+bool ViewBoard::rest(Duration time) const {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, time, [&] { return stopped_; });
+}
+
 void ViewBoard::stop() {
   {
     std::lock_guard lock(mutex_);

@@ -4,7 +4,6 @@
 
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,12 +13,9 @@
 
 namespace ares::aresctld {
 
-// Why pending jobs wait, as the last pass found it. Not journaled: its loss is harmless because the
-// next pass finds it again.
-using PendingInfos = std::map<JobKey, PendingInfo>;
-
 struct View {
   std::shared_ptr<const ClusterState> state;
+  // Why pending jobs wait, as the last pass found it. Not journaled: its loss is harmless because the next pass finds it again.
   std::shared_ptr<const PendingInfos> pending;
 };
 
@@ -36,6 +32,8 @@ class ViewBoard {
   // Waits for a state with a higher lsn than `seen`, for stop(), but no longer than `at_most`.
   // False after stop().
   bool wait_beyond(Lsn seen, std::optional<Duration> at_most) const;
+  // Waits for so long, or until stop(): false then.
+  bool rest(Duration time) const;
   void stop();
 
  private:

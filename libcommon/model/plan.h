@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cow_map.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "model/job.h"
@@ -32,15 +33,18 @@ struct PendingInfo {
   Reason reason = Reason::none;
   std::string detail;  // numbers: "needs 4 a100 on one node: 12 nodes have too few free"
   std::optional<Time> expected_start;  // from the backfill profile
-  std::uint32_t jobs_ahead = 0;
+  friend bool operator==(const PendingInfo&, const PendingInfo&) = default;
 };
+
+// Those the scheduler has looked at; what the record itself keeps back (a hold, a dependency) says so in the record.
+using PendingInfos = CowMap<JobKey, PendingInfo>;
 
 struct Plan {
   Lsn seen;  // state it was made from
   std::uint64_t budget = 0;
   std::uint64_t config_hash = 0;
   std::vector<PlanGroup> groups;
-  std::vector<std::pair<JobKey, PendingInfo>> pending;
+  PendingInfos pending;
   std::optional<Time> wake;  // earliest time at which time alone changes the outcome
 };
 

@@ -286,9 +286,9 @@ void Controller::publish(std::shared_ptr<const ClusterState> snapshot) {
 void Controller::plan() {
   if (planning_ || !view_) return;
   planned_ = view_->lsn;
-  Plan plan = core::plan(*view_, *world_.policy(), core::Budget{}, wall());
+  Plan plan = planner_.plan(*view_, *world_.policy(), core::Budget{}, wall());
   wake_ = plan.wake;
-  plan.pending.clear();
+  plan.pending = {};
   if (plan.groups.empty()) return;
   planning_ = true;
   Posted posted;

@@ -11,6 +11,7 @@
 
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
+#include "core/sched/plan.h"
 #include "model/policy.h"
 #include "sim/clock.h"
 #include "sim/database.h"
@@ -91,6 +92,7 @@ class Controller {
 
   std::shared_ptr<const ClusterState> view_;
   Lsn planned_;
+  core::Planner planner_;
   bool planning_ = false;
   std::optional<Time> wake_;
   std::map<std::string, Peer> peers_;

@@ -10,11 +10,11 @@ namespace ares::core::sched {
 namespace {
 
 Admission refuse(Reason reason, std::string detail = {}) {
-  return {PendingInfo{reason, std::move(detail), std::nullopt, 0}, std::nullopt};
+  return {PendingInfo{reason, std::move(detail), std::nullopt}, std::nullopt};
 }
 
 Admission wait_until(Time time, std::string detail) {
-  return {PendingInfo{Reason::begin_time, std::move(detail), time, 0}, time};
+  return {PendingInfo{Reason::begin_time, std::move(detail), time}, time};
 }
 
 // The array's own record: what the throttle counts on, for tasks with records of their own as well.
@@ -55,6 +55,21 @@ std::optional<Admission> check_partition(const QueueEntry& entry) {
 
 }  // namespace
 
+std::optional<PendingInfo> kept_back(const Job& job) {
+  const auto because = [](Reason reason, std::string detail = {}) {
+    return PendingInfo{reason, std::move(detail), std::nullopt};
+  };
+  if (job.hold == Hold::admin) return because(Reason::job_held_admin);
+  if (job.hold == Hold::user) return because(Reason::job_held_user);
+  if (job.dependency_failed)
+    return because(Reason::dependency_never_satisfied, "a job it depends on ended otherwise");
+  if (!job.waiting_for.empty())
+    return because(Reason::dependency,
+                   "waits for " + std::to_string(job.waiting_for.size()) +
+                       (job.waiting_for.size() == 1 ? " other job" : " other jobs"));
+  return std::nullopt;
+}
+
 std::uint32_t throttle_room(const ClusterState& state, const Job& job,
                             const ArrayStarts& starting) {
   const Job* array = array_record(state, job);
@@ -67,14 +82,6 @@ std::uint32_t throttle_room(const ClusterState& state, const Job& job,
 Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
                 Time now) {
   const Job& job = *entry.job;
-  if (job.hold == Hold::admin) return refuse(Reason::job_held_admin);
-  if (job.hold == Hold::user) return refuse(Reason::job_held_user);
-  if (job.dependency_failed)
-    return refuse(Reason::dependency_never_satisfied, "a job it depends on ended otherwise");
-  if (!job.waiting_for.empty())
-    return refuse(Reason::dependency,
-                  "waits for " + std::to_string(job.waiting_for.size()) +
-                      (job.waiting_for.size() == 1 ? " other job" : " other jobs"));
   if (job.spec->begin && *job.spec->begin > now)
     return wait_until(*job.spec->begin, "not before the begin time asked for");
   if (job.not_before > now)

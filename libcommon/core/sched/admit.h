@@ -18,6 +18,10 @@ struct Admission {
 // `starting` counts the array tasks that this pass has already started, by array.
 using ArrayStarts = std::map<JobId, std::uint32_t>;
 
+// Why the record itself keeps the job back, whatever time it is and whatever else happens: a hold, another job it waits for.
+// Such jobs are not in the queue.
+std::optional<PendingInfo> kept_back(const Job& job);
+
 Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
                 Time now);
 

@@ -30,12 +30,23 @@ std::vector<Time> changes(NodeSet set, const Profile& profile) {
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                 Against against, Work& work) {
   work.spend(set.nodes.size());
+  const auto free_of = [&](const IndexedNode& node) -> const Amounts& {
+    return against == Against::totals ? node.total : node.free;
+  };
+  if (set.required.empty() && OneNode::suits(demand)) {
+    OneNode one(demand, index.stride());
+    for (const NodeIndex at : set.nodes) {
+      const IndexedNode& node = index.nodes()[at];
+      one.offer({at, free_of(node), node.total});
+    }
+    return one.placement();
+  }
   std::vector<Room> rooms;
   rooms.reserve(set.nodes.size());
   for (const NodeIndex at : set.nodes) {
     const IndexedNode& node = index.nodes()[at];
-    const Amounts& free = against == Against::totals ? node.total : node.free;
-    if (free[kCpus] > 0) rooms.push_back({at, free, node.total, is_required(set, at)});
+    if (free_of(node)[kCpus] > 0)
+      rooms.push_back({at, free_of(node), node.total, is_required(set, at)});
   }
   const auto required =
       std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
@@ -61,8 +72,15 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
 }
 
 bool promised(NodeSet set, const Profile& profile) {
-  return std::any_of(set.nodes.begin(), set.nodes.end(),
-                     [&](NodeIndex node) { return profile.node(node).falls(); });
+  return profile.any_promise() &&
+         std::any_of(set.nodes.begin(), set.nodes.end(),
+                     [&](NodeIndex node) { return profile.promised(node); });
+}
+
+bool promised(const Placement& placement, const Profile& profile) {
+  return profile.any_promise() &&
+         std::any_of(placement.begin(), placement.end(),
+                     [&](const PlacedShare& share) { return profile.promised(share.node); });
 }
 
 std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,

@@ -18,6 +18,7 @@ namespace ares::core::sched {
 class Work {
  public:
   explicit Work(std::uint64_t units) : left_(units) {}
+  static Work unbounded() { return Work(~std::uint64_t{0}); }
   bool exhausted() const { return left_ == 0; }
   void spend(std::uint64_t units) { left_ = units > left_ ? 0 : left_ - units; }
 
@@ -44,6 +45,7 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
 
 // Whether a promise lies on any of the nodes, so that what is free now may be needed later.
 bool promised(NodeSet set, const Profile& profile);
+bool promised(const Placement& placement, const Profile& profile);
 
 struct Reservation {
   Time at{};

@@ -33,31 +33,65 @@ ClusterIndex::ClusterIndex(const ClusterState& state) {
   gpu_types_.assign(types.begin(), types.end());
   nodes_.reserve(state.nodes.size());
   state.nodes.for_each([&](NodeId, const Node& node) {
-    const Inventory& inventory = inventory_of(node);
     IndexedNode entry;
-    entry.node = &node;
-    entry.usable = node.admin == AdminState::up && node.contact == Contact::registered;
-    entry.total.assign(stride(), 0);
-    entry.total[kCpus] = inventory.cpus;
-    entry.total[kMemory] = inventory.memory.value();
-    for (const Gpu& gpu : inventory.gpus) ++entry.total[*gpu_column(gpu.type)];
-    entry.free = entry.total;
-    entry.cpus_used = Bitset(inventory.cpus);
-    for (const Charge& charge : node.charges) {
-      entry.free[kCpus] -= charge.cpus;
-      entry.free[kMemory] -= charge.memory.value();
-      for (const GpuIndex index : charge.gpus) {
-        entry.gpus_used.push_back(index);
-        if (const Gpu* gpu = gpu_at(inventory, index)) --entry.free[*gpu_column(gpu->type)];
-      }
-      for (const std::uint32_t cpu : charge.cpu_ids)
-        if (cpu < entry.cpus_used.size()) entry.cpus_used.set(cpu);
-    }
-    for (std::int64_t& amount : entry.free) amount = std::max<std::int64_t>(amount, 0);
-    std::sort(entry.gpus_used.begin(), entry.gpus_used.end());
+    read(node, entry);
     by_name_.emplace(node.name, static_cast<NodeIndex>(nodes_.size()));
     nodes_.push_back(std::move(entry));
   });
+}
+
+bool ClusterIndex::read(const Node& node, IndexedNode& entry) const {
+  const Inventory& inventory = inventory_of(node);
+  entry.node = &node;
+  entry.usable = node.admin == AdminState::up && node.contact == Contact::registered;
+  entry.total.assign(stride(), 0);
+  entry.total[kCpus] = inventory.cpus;
+  entry.total[kMemory] = inventory.memory.value();
+  for (const Gpu& gpu : inventory.gpus) {
+    const auto column = gpu_column(gpu.type);
+    if (!column) return false;
+    ++entry.total[*column];
+  }
+  entry.free = entry.total;
+  entry.gpus_used.clear();
+  entry.cpus_used = Bitset(inventory.cpus);
+  for (const Charge& charge : node.charges) {
+    entry.free[kCpus] -= charge.cpus;
+    entry.free[kMemory] -= charge.memory.value();
+    for (const GpuIndex index : charge.gpus) {
+      entry.gpus_used.push_back(index);
+      if (const Gpu* gpu = gpu_at(inventory, index)) --entry.free[*gpu_column(gpu->type)];
+    }
+    for (const std::uint32_t cpu : charge.cpu_ids)
+      if (cpu < entry.cpus_used.size()) entry.cpus_used.set(cpu);
+  }
+  for (std::int64_t& amount : entry.free) amount = std::max<std::int64_t>(amount, 0);
+  std::sort(entry.gpus_used.begin(), entry.gpus_used.end());
+  return true;
+}
+
+bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
+                          std::span<const NodeIndex> given) {
+  bool possible = true;
+  const auto reread = [&](IndexedNode& entry, const Node& node) {
+    const bool was_usable = entry.usable;
+    const Amounts was_total = entry.total;
+    // Only pointers into `before` and `after` are compared and followed: both are alive.
+    const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
+    possible = possible && read(node, entry);
+    if (was_usable != entry.usable || was_total != entry.total || !same_features) ++generation_;
+  };
+  CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
+                             [&](const NodeId& id, const Node* was, const Node* is) {
+                               const auto at = find(id);
+                               if (!was || !is || !at || was->name != is->name)
+                                 possible = false;
+                               else
+                                 reread(nodes_[*at], *is);
+                             });
+  if (!possible) return false;
+  for (const NodeIndex at : given) reread(nodes_[at], *nodes_[at].node);
+  return possible;
 }
 
 std::optional<std::size_t> ClusterIndex::gpu_column(std::string_view type) const {

@@ -1,5 +1,5 @@
-// ClusterIndex: a pass's dense view of nodes, GPU types and partitions, with totals and what is
-// free. Built at the start of a pass from the immutable state; owned by that pass; not thread-safe.
+// ClusterIndex: a dense view of nodes, GPU types and partitions, with totals and what is free. Made from the immutable state
+// and kept up to date from pass to pass; a pass marks in it what it gives away. Owned by a Planner; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,17 @@ struct IndexedNode {
 
 class ClusterIndex {
  public:
+  // The records stay where they are as long as a copy of `state` lives.
   explicit ClusterIndex(const ClusterState& state);
+
+  // Takes in what has changed since; `given` are the nodes on which a pass marked something: they are read again whether or
+  // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types). Precondition: the
+  // partitions are the same.
+  bool update(const ClusterState& before, const ClusterState& after,
+              std::span<const NodeIndex> given);
+
+  // Grows whenever another set of nodes may be eligible for somebody, or a total has changed.
+  std::uint64_t generation() const { return generation_; }
 
   std::span<const IndexedNode> nodes() const { return nodes_; }
   std::span<IndexedNode> nodes() { return nodes_; }
@@ -53,6 +63,9 @@ class ClusterIndex {
   const std::vector<NodeIndex>& members(const Partition& partition);
 
  private:
+  bool read(const Node& node, IndexedNode& entry) const;  // false: a GPU type without a column
+
+  std::uint64_t generation_ = 1;
   std::vector<std::string> gpu_types_;  // ascending
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;

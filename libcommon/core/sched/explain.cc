@@ -81,7 +81,7 @@ std::string gpu_text(const std::vector<GpuRequest>& requests) {
 
 std::string need_text(const Shape& shape) {
   const Demand& demand = shape.demand;
-  const JobSpec& spec = *shape.example->spec;
+  const JobSpec& spec = *shape.example.spec;
   std::string text = plural(std::uint64_t{demand.tasks} * demand.cpus_per_task, "CPU");
   switch (demand.memory_rule) {
     case MemoryRule::none: break;

@@ -230,6 +230,29 @@ std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Roo
       std::clamp<std::int64_t>(tasks, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
+bool OneNode::suits(const Demand& demand) {
+  return demand.max_nodes == 1 && !demand.wants_any_gpu() && demand.gpus_total.empty();
+}
+
+OneNode::OneNode(const Demand& demand, std::size_t stride)
+    : demand_(demand), gpus_(typed_as(demand, stride, std::nullopt).per_node) {}
+
+void OneNode::offer(const Room& room) {
+  const std::int64_t tasks = task_capacity(demand_, gpus_, room);
+  if (tasks < demand_.tasks) return;
+  std::int64_t spare = 0;
+  for (std::size_t c = kFirstGpu; c < gpus_.size(); ++c) spare += room.free[c] - gpus_[c];
+  const std::tuple waste(spare, tasks, room.free[kCpus], room.node);
+  if (best_ && waste_ <= waste) return;
+  best_ = room;
+  waste_ = waste;
+}
+
+std::optional<Placement> OneNode::placement() const {
+  if (!best_ || demand_.unknown_gpu_type) return std::nullopt;
+  return fit(demand_, std::span(&*best_, 1));
+}
+
 std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms) {
   if (demand.unknown_gpu_type || rooms.size() < demand.min_nodes) return std::nullopt;
   const std::size_t stride = rooms.front().total.size();

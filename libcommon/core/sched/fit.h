@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "core/sched/cluster_index.h"
@@ -31,6 +32,22 @@ using Placement = std::vector<PlacedShare>;  // ascending node
 // Fewest nodes that hold the tasks, and of those the tightest; ties by node order. Prefers nodes
 // whose GPUs the job would not leave idle. Tasks are spread evenly.
 std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms);
+
+// The same choice for a demand of one node whose GPUs are all typed and a node's own: the bulk of all jobs. Looks at each
+// room once and allocates nothing.
+class OneNode {
+ public:
+  static bool suits(const Demand& demand);
+  OneNode(const Demand& demand, std::size_t stride);
+  void offer(const Room& room);
+  std::optional<Placement> placement() const;
+
+ private:
+  const Demand& demand_;
+  Amounts gpus_;  // per node; CPU and memory stay zero
+  std::optional<Room> best_;
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, NodeIndex> waste_;
+};
 
 // Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it.
 std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room);

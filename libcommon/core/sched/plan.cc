@@ -14,22 +14,47 @@
 #include "core/sched/shapes.h"
 
 namespace ares::core {
-namespace {
 
 using namespace sched;
 
-// Beyond the promised ones, so many waiting jobs a pass are told when they may start.
-constexpr std::size_t kEstimates = 16;
+// What is kept from pass to pass. Everything in it is a function of `seen`, but for what the last pass marked on `given`.
+struct Planner::Memory {
+  explicit Memory(const ClusterState& state) : seen(state), index(seen) { queue.fill(seen); }
+
+  ClusterState seen;  // keeps the records alive that index and queue point to
+  ClusterIndex index;
+  Queue queue;
+  Shapes shapes;
+  PendingInfos said;
+  std::vector<NodeIndex> given;
+};
+
+namespace {
+
+PendingPtr make_info(Reason reason, std::string detail = {}) {
+  return std::make_shared<const PendingInfo>(PendingInfo{reason, std::move(detail), std::nullopt});
+}
+
+// Of several partitions the one where it only waits its turn says most.
+bool says_more(const PendingInfo& info, const PendingInfo& than) {
+  const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
+  return turn(info.reason) && !turn(than.reason);
+}
+
+const char* const kThrottled = "as many tasks of the array run as it allows";
+
+}  // namespace
 
 // One pass over the queue. Lives for one call of plan().
-class Pass {
+class Planner::Pass {
  public:
-  Pass(const ClusterState& state, const Policy& policy, Budget budget, Time now)
-      : state_(state),
+  Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now)
+      : memory_(memory),
+        state_(state),
+        index_(memory.index),
+        budget_(budget),
         now_(now),
-        index_(state),
         profile_(state, index_, now),
-        shapes_(index_),
         work_(budget.units) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
@@ -37,74 +62,80 @@ class Pass {
   }
 
   Plan run() {
-    for (const QueueEntry& entry : order(state_)) consider(entry);
+    const bool dropped = memory_.shapes.begin_pass();
+    for (Queued& queued : memory_.queue.entries()) {
+      if (dropped) queued.shape = nullptr;
+      consider(queued);
+    }
     estimate();
-    plan_.pending.reserve(waiting_.size());
-    for (auto& [key, info] : waiting_) plan_.pending.emplace_back(key, std::move(info));
+    settle_choices();
+    plan_.pending = memory_.said;
     return std::move(plan_);
   }
 
  private:
-  struct Blocked {
-    QueueEntry entry;
-    Shape* shape;
-    std::optional<Seconds> limit;
-  };
-
-  void consider(const QueueEntry& entry) {
-    const JobKey& key = entry.job->key;
-    if (started_.contains(key)) return;
+  void consider(Queued& queued) {
+    const QueueEntry& entry = queued.entry;
+    if (started_.contains(entry.job->key)) return;
     const Admission admission = admit(state_, entry, array_starts_, now_);
     if (admission.wake)
       plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
     if (admission.refused) {
-      wait(entry, *admission.refused);
+      say(queued, std::make_shared<const PendingInfo>(*admission.refused));
       return;
     }
-    Shape& shape = shapes_.of(entry, work_);
-    const auto limit = time_limit_of(*entry.job, *entry.partition);
-    if (entry.job->array ? start_tasks(entry, shape, limit)
-                         : start_one(entry, key.task, shape, limit))
+    Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
+                                : memory_.shapes.of(entry, index_);
+    queued.shape = &shape;
+    if (entry.job->array ? start_tasks(queued, shape)
+                         : start_one(queued, entry.job->key.task, shape))
       return;
-    if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0) {
-      wait(entry, {Reason::job_array_task_limit, "as many tasks of the array run as it allows",
-                   std::nullopt, 0});
-      return;
-    }
-    block(entry, shape, limit);
+    if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
+      say(queued, make_info(Reason::job_array_task_limit, kThrottled));
+    else
+      block(queued, shape);
   }
 
   // Whether every waiting task could be started.
-  bool start_tasks(const QueueEntry& entry, Shape& shape, std::optional<Seconds> limit) {
-    const std::uint32_t room = throttle_room(state_, *entry.job, array_starts_);
+  bool start_tasks(Queued& queued, Shape& shape) {
+    const std::uint32_t room = throttle_room(state_, *queued.entry.job, array_starts_);
     std::uint32_t count = 0;
-    for (const std::uint32_t task : entry.job->array->waiting) {
-      if (count == room || !start_one(entry, TaskIndex{task}, shape, limit)) return false;
+    for (const std::uint32_t task : queued.entry.job->array->waiting) {
+      if (count == room || !start_one(queued, TaskIndex{task}, shape)) return false;
       ++count;
     }
+    unsay(queued);
     return true;
   }
 
-  bool start_one(const QueueEntry& entry, TaskIndex task, Shape& shape,
-                 std::optional<Seconds> limit) {
-    const auto placement = place(shape, limit);
+  bool start_one(Queued& queued, TaskIndex task, Shape& shape) {
+    const auto placement = place(shape, queued.limit);
     if (!placement) return false;
-    const Job& job = *entry.job;
+    const Job& job = *queued.entry.job;
     PlanGroup group;
     group.jobs.emplace_back(job.key, job.version);
-    Start start{{job.key.job, task}, entry.partition->name, limit, {}};
+    Start start{{job.key.job, task}, queued.entry.partition->name, queued.limit, {}};
     for (const PlacedShare& share : *placement) {
       IndexedNode& node = index_.nodes()[share.node];
       group.nodes.emplace_back(node.node->id, node.node->version);
       start.nodes.push_back(choose_devices(node, share, index_));
+      memory_.given.push_back(share.node);
     }
     group.starts.push_back(std::move(start));
     plan_.groups.push_back(std::move(group));
-    profile_.start(*placement, limit);
+    profile_.start(*placement, queued.limit);
     if (!task.is_none()) ++array_starts_[job.key.job];
-    if (!job.array) started_.insert(job.key);
-    waiting_.erase(job.key);
+    if (!job.array) {
+      started_.insert(job.key);
+      unsay(queued);
+    }
     return true;
+  }
+
+  void unsay(Queued& queued) {
+    memory_.said.erase(queued.entry.job->key);
+    choices_.erase(queued.entry.job->key);
+    queued.said.reset();
   }
 
   std::optional<Placement> place(Shape& shape, std::optional<Seconds> limit) {
@@ -115,7 +146,7 @@ class Pass {
       shape.blocked = true;
       return std::nullopt;
     }
-    if (!promised(shape.nodes(), profile_)) return placement;
+    if (!promised(*placement, profile_)) return placement;
     placement = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
                             Profile::end_of(now_, limit), work_);
     if (!placement) shape.note_promise(limit);
@@ -123,27 +154,42 @@ class Pass {
   }
 
   // It cannot start now: say why, and promise it a start if it is the first of its partition.
-  void block(const QueueEntry& entry, Shape& shape, std::optional<Seconds> limit) {
-    if (!work_.exhausted() && !shapes_.possible(shape, work_)) {
-      wait(entry, *shape.impossible);
+  void block(Queued& queued, Shape& shape) {
+    const QueueEntry& entry = queued.entry;
+    if (!work_.exhausted()) {
+      if (PendingPtr why = memory_.shapes.impossible(shape, index_, budget_.details)) {
+        say(queued, std::move(why));
+        return;
+      }
+    }
+    const bool first = waiting_in_.insert(entry.partition).second;
+    const bool last_choice = entry.choice + 1 == entry.job->spec->partitions.size();
+    if (work_.exhausted()) {
+      say(queued, make_info(first ? Reason::resources : Reason::priority,
+                            "not looked at in this pass: its budget was spent"));
       return;
     }
-    std::uint32_t& ahead = ahead_[entry.partition];
-    PendingInfo info{Reason::priority, {}, std::nullopt, ahead++};
-    const bool last_choice = entry.choice + 1 == entry.job->spec->partitions.size();
-    if (info.jobs_ahead == 0) info.reason = Reason::resources;
-    if (work_.exhausted()) {
-      info.detail = "not looked at in this pass: its budget was spent";
-    } else {
-      if (shape.detail.empty()) shape.detail = explain_blocked(shape, index_);
-      info.detail = shape.detail;
-      // A job of several partitions waits for its last: it may still start there.
-      if (last_choice && promised_.insert(entry.partition).second)
-        info.expected_start = promise(shape, limit);
-      else if (last_choice && blocked_.size() < kEstimates)
-        blocked_.push_back({entry, &shape, limit});
+    // A job of several partitions waits for its last: it may still start there.
+    if (last_choice && promised_.insert(entry.partition).second) {
+      say(queued, with_start(*turn_text(shape, first), promise(shape, queued.limit)));
+      return;
     }
-    wait(entry, std::move(info));
+    if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
+    say(queued, turn_text(shape, first));
+  }
+
+  // Shared by all jobs of the shape, so that saying it again costs nothing.
+  PendingPtr turn_text(Shape& shape, bool first) {
+    PendingPtr& text = first ? shape.first : shape.turn;
+    if (!text)
+      text = make_info(first ? Reason::resources : Reason::priority,
+                       budget_.details ? explain_blocked(shape, index_) : std::string());
+    return text;
+  }
+
+  static PendingPtr with_start(PendingInfo info, std::optional<Time> at) {
+    info.expected_start = at;
+    return std::make_shared<const PendingInfo>(std::move(info));
   }
 
   std::optional<Time> promise(const Shape& shape, std::optional<Seconds> limit) {
@@ -156,40 +202,104 @@ class Pass {
 
   // Nothing starts any more: as if all that wait were promised their turn one after the other.
   void estimate() {
-    for (const Blocked& blocked : blocked_) {
-      const auto found = waiting_.find(blocked.entry.job->key);
-      if (found == waiting_.end()) continue;
-      found->second.expected_start = promise(*blocked.shape, blocked.limit);
+    for (Queued* queued : blocked_) {
+      const JobKey& key = queued->entry.job->key;
+      if (started_.contains(key)) continue;
+      const auto choice = choices_.find(key);
+      const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
+      if (!now_said) continue;
+      PendingPtr said = with_start(*now_said, promise(*queued->shape, queued->limit));
+      if (choice == choices_.end())
+        say(*queued, std::move(said));
+      else
+        choice->second = std::move(said);
     }
   }
 
-  // Of several partitions the one where it only waits its turn says most.
-  void wait(const QueueEntry& entry, PendingInfo info) {
-    const auto [found, added] = waiting_.try_emplace(entry.job->key, info);
-    const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
-    if (!added && turn(info.reason) && !turn(found->second.reason)) found->second = std::move(info);
+  void say(Queued& queued, PendingPtr info) {
+    const Job& job = *queued.entry.job;
+    if (job.spec->partitions.size() > 1) {  // which of them says most shows at the end of the pass
+      const auto [found, added] = choices_.try_emplace(job.key, info);
+      if (!added && says_more(*info, *found->second)) found->second = std::move(info);
+      return;
+    }
+    if (queued.said == info) return;
+    if (!queued.said || *queued.said != *info) memory_.said.set(job.key, info);
+    queued.said = std::move(info);
   }
 
+  void settle_choices() {
+    for (auto& [key, info] : choices_) {
+      const PendingInfo* before = memory_.said.find(key);
+      if (!before || *before != *info) memory_.said.set(key, std::move(info));
+    }
+  }
+
+  Memory& memory_;
   const ClusterState& state_;
+  ClusterIndex& index_;
+  const Budget budget_;
   Time now_;
-  ClusterIndex index_;
   Profile profile_;
-  Shapes shapes_;
   Work work_;
   Plan plan_;
   ArrayStarts array_starts_;
   std::set<JobKey> started_;
-  std::map<JobKey, PendingInfo> waiting_;
-  std::map<const Partition*, std::uint32_t>
-      ahead_;  // only looked up, never walked: order is no matter
+  std::map<JobKey, PendingPtr> choices_;   // of jobs with several partitions
+  std::set<const Partition*> waiting_in_;  // somebody waits there; looked up, never walked
   std::set<const Partition*> promised_;
-  std::vector<Blocked> blocked_;
+  std::vector<Queued*> blocked_;
 };
 
-}  // namespace
+Planner::Planner() = default;
+Planner::~Planner() = default;
+
+Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
+  const bool usable = memory_ && memory_->seen.partitions.shares_all_with(state.partitions) &&
+                      memory_->index.update(memory_->seen, state, memory_->given);
+  if (usable) {
+    memory_->queue.update(memory_->seen, state,
+                          [&](const JobKey& key) { memory_->said.erase(key); });
+    memory_->seen = state;
+    memory_->given.clear();
+  } else {
+    memory_ = std::make_unique<Memory>(state);
+  }
+  Plan plan = Pass(*memory_, memory_->seen, policy, budget, now).run();
+  // What the record itself says is worth repeating only to those who ask for everything.
+  if (budget.details)
+    state.pending.for_each([&](const JobKey& key, Lsn) {
+      const Job* job = state.jobs.find(key);
+      if (auto why = job ? kept_back(*job) : std::nullopt) plan.pending.set(key, *std::move(why));
+    });
+  return plan;
+}
 
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
-  return Pass(state, policy, budget, now).run();
+  return Planner().plan(state, policy, budget, now);
+}
+
+PendingInfo explain(const ClusterState& state, const Job& job, Time now) {
+  if (auto why = kept_back(job)) return *std::move(why);
+  ClusterIndex index(state);
+  Shapes shapes;
+  shapes.begin_pass();
+  std::optional<PendingInfo> most;
+  for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
+    const QueueEntry entry{&job, state.partitions.find(job.spec->partitions[i]), i};
+    PendingInfo info{Reason::priority, {}, std::nullopt};
+    if (const Admission admission = admit(state, entry, {}, now); admission.refused) {
+      info = *admission.refused;
+    } else {
+      Shape& shape = shapes.of(entry, index);
+      if (const PendingPtr why = shapes.impossible(shape, index, true))
+        info = *why;
+      else
+        info.detail = explain_blocked(shape, index);
+    }
+    if (!most || says_more(info, *most)) most = std::move(info);
+  }
+  return most.value_or(PendingInfo{});
 }
 
 }  // namespace ares::core

@@ -1,9 +1,9 @@
 // plan(): what should start now, and why the rest waits. Pure: same state, policy, budget and time
-// give the same plan. Called by the scheduler thread on an immutable snapshot, and by the
-// simulator.
+// give the same plan. Called by the scheduler thread on immutable snapshots, and by the simulator.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/time.h"
 #include "model/plan.h"
@@ -13,11 +13,33 @@
 namespace ares::core {
 
 // Bound of one pass in work units (a job tested against a node is one), so that a replay stops at
-// the same place.
+// the same place, and how much it is to say beyond what starts.
 struct Budget {
   std::uint64_t units = 10'000'000;
+  std::uint32_t estimates =
+      16;  // beyond the promised ones, so many waiting jobs are told when they may start
+  bool details =
+      true;  // numbers with each reason; else ask explain() for the few that are looked at
 };
 
+// Plans the same cluster again and again and redoes only what has changed. Whatever it has seen before, it plans what a new
+// one would. One thread at a time.
+class Planner {
+ public:
+  Planner();
+  ~Planner();
+  Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now);
+
+ private:
+  struct Memory;
+  class Pass;
+  std::unique_ptr<Memory> memory_;
+};
+
+// By a planner of its own.
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now);
+
+// Why a pending job waits, with numbers, as of this state. Costs a look at every node. Precondition: the job is pending.
+PendingInfo explain(const ClusterState& state, const Job& job, Time now);
 
 }  // namespace ares::core

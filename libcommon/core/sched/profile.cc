@@ -70,23 +70,34 @@ void NodeProfile::least(Time from, std::optional<Time> to, std::span<std::int64_
 }
 
 Profile::Profile(const ClusterState& state, const ClusterIndex& index, Time now)
-    : now_(now), horizon_(now + kHorizon) {
-  nodes_.reserve(index.nodes().size());
-  for (const IndexedNode& node : index.nodes()) {
-    NodeProfile& profile = nodes_.emplace_back(now, node.free);
-    for (const Charge& charge : node.node->charges) {
-      Amounts given_back = amounts_of(index, node, charge);
-      for (std::int64_t& amount : given_back) amount = -amount;
-      profile.take(expected_end(state, charge, now).value_or(horizon_), std::nullopt, given_back);
+    : state_(state),
+      index_(index),
+      now_(now),
+      horizon_(now + kHorizon),
+      promised_(index.nodes().size()) {}
+
+NodeProfile& Profile::made(NodeIndex at) const {
+  if (const auto found = nodes_.find(at); found != nodes_.end()) return found->second;
+  const IndexedNode& node = index_.nodes()[at];
+  NodeProfile& profile = nodes_.emplace(at, NodeProfile(now_, node.free)).first->second;
+  const auto give_back = [&](Time end, Amounts amounts) {
+    for (std::int64_t& amount : amounts) amount = -amount;
+    profile.take(end, std::nullopt, amounts);
+  };
+  for (const Charge& charge : node.node->charges)
+    give_back(expected_end(state_, charge, now_).value_or(horizon_),
+              amounts_of(index_, node, charge));
+  if (const auto started = started_.find(at); started != started_.end())
+    for (const Started& start : started->second) give_back(start.end, start.amounts);
+  // An over-committed node (it came back smaller) has less free than the charges give back.
+  Amounts row(index_.stride());
+  profile.least(horizon_, std::nullopt, row);
+  for (std::size_t column = 0; column < row.size(); ++column)
+    if (row[column] > node.total[column]) {
+      profile = NodeProfile(now_, node.free);
+      break;
     }
-    // An over-committed node (it came back smaller) has less free than the charges give back.
-    Amounts row(index.stride());
-    profile.least(horizon_, std::nullopt, row);
-    for (std::size_t column = 0; column < row.size(); ++column)
-      row[column] = std::max<std::int64_t>(row[column] - node.total[column], 0);
-    if (std::any_of(row.begin(), row.end(), [](std::int64_t amount) { return amount > 0; }))
-      profile = NodeProfile(now, node.free);
-  }
+  return profile;
 }
 
 std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
@@ -96,15 +107,24 @@ std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
 
 // Once it runs, a job without a limit counts like all that do: up to the horizon.
 void Profile::start(const Placement& placement, std::optional<Seconds> limit) {
-  for (const PlacedShare& share : placement)
-    nodes_[share.node].take(now_, end_of(now_, limit).value_or(horizon_), share.amounts);
+  const Time end = end_of(now_, limit).value_or(horizon_);
+  for (const PlacedShare& share : placement) {
+    const auto found = nodes_.find(share.node);
+    if (found != nodes_.end())
+      found->second.take(now_, end, share.amounts);
+    else
+      started_[share.node].push_back({end, share.amounts});
+  }
 }
 
 void Profile::reserve(const Placement& placement, Time from, std::optional<Seconds> limit) {
   for (const PlacedShare& share : placement) {
-    nodes_[share.node].take(from, end_of(from, limit), share.amounts);
-    nodes_[share.node].set_falls();
+    NodeProfile& node = made(share.node);
+    node.take(from, end_of(from, limit), share.amounts);
+    node.set_falls();
+    promised_.set(share.node);
   }
+  any_promise_ = any_promise_ || !placement.empty();
 }
 
 }  // namespace ares::core::sched

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "base/bitset.h"
 #include "base/time.h"
 #include "core/sched/cluster_index.h"
 #include "core/sched/fit.h"
@@ -22,7 +24,7 @@ class NodeProfile {
   // From `from` until `to` (nullopt: for ever) so much less, or more with negative amounts.
   void take(Time from, std::optional<Time> to, std::span<const std::int64_t> amounts);
 
-  // Marks that free amounts may fall again later, so that a window has to be looked at whole.
+  // Marks that free amounts may fall again later (a promise), so that a window has to be looked at whole.
   void set_falls() { falls_ = true; }
   bool falls() const { return falls_; }
 
@@ -43,7 +45,8 @@ class NodeProfile {
 
 class Profile {
  public:
-  // Every charge lasts until its job's expected end; one whose end nobody knows, until `horizon()`.
+  // Every charge lasts until its job's expected end; one whose end nobody knows, until `horizon()`. A node's steps are made
+  // when first asked for: most passes promise nothing and need none. Both arguments must outlive the profile.
   Profile(const ClusterState& state, const ClusterIndex& index, Time now);
 
   Time now() const { return now_; }
@@ -51,21 +54,37 @@ class Profile {
   // their turn.
   Time horizon() const { return horizon_; }
 
-  const NodeProfile& node(NodeIndex index) const { return nodes_[index]; }
+  const NodeProfile& node(NodeIndex index) const { return made(index); }
+
+  // Whether a job was promised the node later on.
+  bool promised(NodeIndex node) const { return any_promise_ && promised_.test(node); }
+  bool any_promise() const { return any_promise_; }
 
   // When a job that starts at `from` is certain to have let go; nullopt = never. What starts
   // without a limit must leave every reservation alone, for nobody knows when it ends.
   static std::optional<Time> end_of(Time from, std::optional<Seconds> limit);
 
-  // A job that starts now.
+  // A job that starts now; the index no longer counts what it takes as free.
   void start(const Placement& placement, std::optional<Seconds> limit);
   // A promise for later.
   void reserve(const Placement& placement, Time from, std::optional<Seconds> limit);
 
  private:
+  struct Started {  // in this pass
+    Time end;
+    Amounts amounts;
+  };
+
+  NodeProfile& made(NodeIndex index) const;
+
+  const ClusterState& state_;
+  const ClusterIndex& index_;
   Time now_;
   Time horizon_;
-  std::vector<NodeProfile> nodes_;
+  mutable std::unordered_map<NodeIndex, NodeProfile> nodes_;
+  std::unordered_map<NodeIndex, std::vector<Started>> started_;  // on nodes without steps yet
+  Bitset promised_;
+  bool any_promise_ = false;
 };
 
 }  // namespace ares::core::sched

@@ -5,6 +5,12 @@
 #include "core/sched/explain.h"
 
 namespace ares::core::sched {
+namespace {
+
+// Above so many shapes the table starts anew: they are found again at the cost of one look at the partition's nodes each.
+constexpr std::size_t kMostShapes = 10'000;
+
+}  // namespace
 
 NodeSet Shape::nodes() const {
   return {use_fallback_ ? candidates.fallback : candidates.usable, candidates.required};
@@ -22,37 +28,73 @@ void Shape::note_promise(std::optional<Seconds> limit) {
   blocked_by_promise = true;
 }
 
-Shape& Shapes::of(const QueueEntry& entry, Work& work) {
+bool Shapes::begin_pass() {
+  ++pass_;
+  if (shapes_.size() <= kMostShapes) return false;
+  clear();
+  return true;
+}
+
+void Shapes::clear() {
+  shapes_.clear();
+  by_hash_.clear();
+}
+
+Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index) {
   const std::size_t hash = shape_hash(*entry.job) ^ std::hash<const void*>{}(entry.partition);
   std::vector<Shape*>& same_hash = by_hash_[hash];
   for (Shape* shape : same_hash)
-    if (shape->partition == entry.partition && same_shape(*shape->example, *entry.job))
-      return *shape;
+    if (shape->partition == entry.partition && same_shape(shape->example, *entry.job))
+      return again(*shape, index);
 
   Shape& shape = shapes_.emplace_back();
-  shape.example = entry.job;
+  shape.example.spec = entry.job->spec;
+  shape.example.excluded = entry.job->excluded;
   shape.partition = entry.partition;
-  shape.demand = make_demand(*entry.job->spec, *entry.partition, index_);
-  shape.candidates = filter(*entry.job, *entry.partition, index_);
-  // Nodes that failed to launch the job are avoided only as long as it can run without them.
-  if (!entry.job->excluded.empty() &&
-      !fit_on(shape.demand, shape.nodes(), index_, Against::totals, work))
-    shape.use_fallback_ = true;
+  shape.demand = make_demand(*entry.job->spec, *entry.partition, index);
   same_hash.push_back(&shape);
+  return again(shape, index);
+}
+
+Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
+  if (shape.generation_ != index.generation()) {
+    shape.generation_ = index.generation();
+    shape.candidates = filter(shape.example, *shape.partition, index);
+    shape.possible_.reset();
+    // Nodes that failed to launch the job are avoided only as long as it can run without them.
+    Work unpaid = Work::unbounded();
+    shape.use_fallback_ = false;
+    shape.use_fallback_ = !shape.example.excluded.empty() &&
+                          !fit_on(shape.demand, shape.nodes(), index, Against::totals, unpaid);
+  }
+  if (shape.pass_ != pass_) {
+    shape.pass_ = pass_;
+    shape.blocked = shape.blocked_by_promise = false;
+    shape.blocked_limit.reset();
+    shape.impossible.reset();
+    shape.turn.reset();
+    shape.first.reset();
+  }
   return shape;
 }
 
-bool Shapes::possible(Shape& shape, Work& work) {
-  if (shape.possible) return *shape.possible;
-  shape.possible = shape.candidates.problem.empty() &&
-                   fit_on(shape.demand, shape.nodes(), index_, Against::totals, work).has_value();
-  if (!*shape.possible) {
-    const NodeSet members{shape.candidates.members, shape.candidates.required};
-    const bool if_up = shape.candidates.problem.empty() &&
-                       fit_on(shape.demand, members, index_, Against::totals, work).has_value();
-    shape.impossible = explain_impossible(shape, index_, if_up);
+PendingPtr Shapes::impossible(Shape& shape, const ClusterIndex& index, bool details) {
+  if (!shape.possible_) {
+    Work unpaid = Work::unbounded();
+    const auto fits = [&](NodeSet set) {
+      return shape.candidates.problem.empty() &&
+             fit_on(shape.demand, set, index, Against::totals, unpaid).has_value();
+    };
+    shape.possible_ = fits(shape.nodes());
+    shape.if_up_ = !*shape.possible_ && fits({shape.candidates.members, shape.candidates.required});
   }
-  return *shape.possible;
+  if (*shape.possible_) return nullptr;
+  if (!shape.impossible) {
+    PendingInfo info = explain_impossible(shape, index, shape.if_up_);
+    if (!details) info.detail.clear();
+    shape.impossible = std::make_shared<const PendingInfo>(std::move(info));
+  }
+  return shape.impossible;
 }
 
 }  // namespace ares::core::sched

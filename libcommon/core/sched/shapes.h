@@ -1,9 +1,10 @@
-// Shapes: jobs of identical demand are one class. What cannot be placed once is not searched for
-// again in the same pass. Owned by one pass; not thread-safe.
+// Shapes: jobs of identical demand in a partition are one class. What cannot be placed once is not searched for again in
+// the same pass; which nodes it may use at all is kept from pass to pass. Owned by a Planner; not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,20 +18,20 @@
 
 namespace ares::core::sched {
 
+using PendingPtr = std::shared_ptr<const PendingInfo>;
+
 struct Shape {
-  const Job* example = nullptr;
+  Job example;  // specification and excluded nodes only: what the shape is made of
   const Partition* partition = nullptr;
   Demand demand;
   Candidates candidates;
-  bool all_required_usable = true;
 
   // What the pass has learnt. Free amounts only shrink within a pass, so "no" stays "no".
-  bool blocked = false;                   // not enough free for any time limit
-  bool blocked_by_promise = false;        // enough free, but not for jobs as long as:
-  std::optional<Seconds> blocked_limit;   // (nullopt = without limit)
-  std::optional<bool> possible;           // on the usable nodes, were they empty
-  std::optional<PendingInfo> impossible;  // why not, when not possible
-  std::string detail;                     // of those that wait, once asked for
+  bool blocked = false;                  // not enough free for any time limit
+  bool blocked_by_promise = false;       // enough free, but not for jobs as long as:
+  std::optional<Seconds> blocked_limit;  // (nullopt = without limit)
+  PendingPtr impossible;                 // what is said of those that cannot run at all
+  PendingPtr turn, first;  // what is said of those that wait for their turn, and of the first
 
   NodeSet nodes() const;
   bool known_blocked(std::optional<Seconds> limit) const;
@@ -39,22 +40,33 @@ struct Shape {
  private:
   friend class Shapes;
   bool use_fallback_ = false;
+  std::optional<bool> possible_;  // on the usable nodes, were they empty
+  bool if_up_ = false;            // not possible, but it would be if all nodes were up
+  std::uint64_t generation_ = 0;  // of the index that the candidates are of
+  std::uint64_t pass_ = 0;        // what the pass has learnt is of this one
 };
 
 class Shapes {
  public:
-  explicit Shapes(ClusterIndex& index) : index_(index) {}
+  // Before each pass: forgets what the last one learnt and, when there are very many, shapes that nobody has asked for lately.
+  // True if shapes were dropped: pointers to them are no good any more.
+  bool begin_pass();
 
-  // Valid until the table goes. Precondition: the entry has a partition.
-  Shape& of(const QueueEntry& entry, Work& work);
+  // Valid until the table drops it. Precondition: the entry has a partition.
+  // Costs no work units: what is kept from earlier passes must not let this one go further than a first pass would.
+  Shape& of(const QueueEntry& entry, ClusterIndex& index);
+  // The same for one found in an earlier pass.
+  Shape& again(Shape& shape, ClusterIndex& index);
 
-  // Whether the shape fits on the usable nodes at all; if not, shape.impossible says why.
-  bool possible(Shape& shape, Work& work);
+  // Null if the shape fits on the usable nodes when they are empty; else why not, on request with numbers.
+  PendingPtr impossible(Shape& shape, const ClusterIndex& index, bool details);
+
+  void clear();
 
  private:
-  ClusterIndex& index_;
   std::deque<Shape> shapes_;
   std::unordered_map<std::size_t, std::vector<Shape*>> by_hash_;
+  std::uint64_t pass_ = 0;
 };
 
 }  // namespace ares::core::sched

@@ -55,6 +55,39 @@ TEST(CowMap, BehavesLikeAnOrderedMapAndSnapshotsStayAsTheyWere) {
   for (const auto& [snapshot, then] : snapshots) expect_same(snapshot, then);
 }
 
+TEST(CowMap, DiffNamesExactlyWhatChanged) {
+  std::mt19937 random(11);
+  Map map;
+  for (int i = 0; i < 3000; ++i) map.set(i * 3, i);
+  for (int round = 0; round < 300; ++round) {
+    const Map before = map;
+    std::map<int, bool> touched;
+    for (std::uint32_t changes = random() % 40; changes > 0; --changes) {
+      const int key = static_cast<int>(random() % 10'000);
+      if (random() % 2 == 0)
+        map.set(key, round);
+      else
+        map.erase(key);
+      touched[key] = true;
+    }
+    int last = -1;
+    Map::diff(before, map, [&](int key, const int* then, const int* now) {
+      EXPECT_GT(key, last);
+      last = key;
+      EXPECT_TRUE(touched.contains(key));
+      EXPECT_EQ(then, before.find(key));
+      EXPECT_EQ(now, map.find(key));
+      EXPECT_TRUE(then || now);
+      touched.erase(key);
+    });
+    for (const auto& [key, _] : touched) EXPECT_EQ(before.find(key), map.find(key)) << key;
+  }
+  Map::diff(map, map, [](int, const int*, const int*) { FAIL(); });
+  int all = 0;
+  Map::diff(Map{}, map, [&](int, const int* then, const int*) { all += then == nullptr; });
+  EXPECT_EQ(static_cast<std::size_t>(all), map.size());
+}
+
 TEST(CowMap, WritingToEitherSideOfACopyLeavesTheOtherAlone) {
   Map map;
   for (int i = 0; i < 500; ++i) map.set(i, i);

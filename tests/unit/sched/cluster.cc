@@ -135,9 +135,7 @@ const Start* start_of(const Plan& plan, const JobKey& key) {
 }
 
 const PendingInfo* pending_of(const Plan& plan, const JobKey& key) {
-  for (const auto& [pending, info] : plan.pending)
-    if (pending == key) return &info;
-  return nullptr;
+  return plan.pending.find(key);
 }
 
 std::vector<std::string> node_names(const ClusterState& state, const Start& start) {

@@ -118,10 +118,11 @@ std::string describe(const Plan& plan) {
       }
       text += "\n";
     }
-  for (const auto& [key, info] : plan.pending)
-    text += std::to_string(key.job.value()) + " " + std::string(to_string(info.reason)) + " " +
-            std::to_string(info.jobs_ahead) + " " + info.detail + " " +
+  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
+    text += std::to_string(key.job.value()) + "_" + std::to_string(key.task.value) + " " +
+            std::string(to_string(info.reason)) + " " + info.detail + " " +
             std::to_string(info.expected_start.value_or(Time{}).time_since_epoch().count()) + "\n";
+  });
   return text;
 }
 
@@ -139,6 +140,57 @@ TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
     const std::string once = describe(cluster.plan());
     ASSERT_EQ(once, describe(cluster.plan())) << "seed " << seed;
     ASSERT_EQ(once, describe(shuffled.plan())) << "seed " << seed;
+  }
+}
+
+// What a planner keeps from pass to pass must never show: jobs come, change, start (or their start is refused), end and go;
+// nodes drain, lose a GPU, come back; the configuration changes.
+TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Dice dice(seed);
+    TestCluster cluster;
+    add_nodes(cluster, dice);
+    Planner planner;
+    Time now = kNow;
+    for (int step = 0; step < 25; ++step) {
+      for (std::uint32_t i = dice.upto(4); i > 0; --i) cluster.submit(random_spec(dice));
+      std::vector<Job> waiting;
+      cluster.state.pending.for_each(
+          [&](const JobKey& key, Lsn) { waiting.push_back(*cluster.state.jobs.find(key)); });
+      for (Job& job : waiting) {
+        if (!dice.chance(10)) continue;
+        job.hold = dice.chance(50) ? Hold::user : Hold::none;
+        job.priority = dice.upto(3);
+        job.version = Lsn(job.version.value() + 1'000'000);
+        if (dice.chance(20)) job.state = JobState::cancelled;
+        cluster.put(job);
+      }
+      if (dice.chance(20)) {
+        std::vector<Node> nodes;
+        cluster.state.nodes.for_each([&](NodeId, const Node& node) { nodes.push_back(node); });
+        Node node = nodes[dice.upto(static_cast<std::uint32_t>(nodes.size()) - 1)];
+        switch (dice.upto(3)) {
+          case 0: node.admin = AdminState::drain; break;
+          case 1: node.admin = AdminState::up; break;
+          case 2: node.contact = Contact::lost; break;
+          default:
+            node.contact = Contact::registered;
+            if (!node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
+        }
+        cluster.put(node);
+      }
+      if (dice.chance(5)) {
+        Partition main = cluster.partition();
+        main.up = !main.up;
+        cluster.put(main);
+      }
+      const Plan plan = planner.plan(cluster.state, cluster.policy, {}, now);
+      ASSERT_EQ(describe(plan), describe(cluster.plan(now))) << "seed " << seed << " step " << step;
+      if (dice.chance(80)) cluster.take(plan, now);
+      for (const JobKey& key : running(cluster))
+        if (dice.chance(30)) cluster.end(key);
+      now += minutes(dice.upto(20));
+    }
   }
 }
 
@@ -165,10 +217,11 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
           ASSERT_TRUE(info->expected_start) << "seed " << seed;
           ASSERT_LE(*info->expected_start, at) << "seed " << seed << " job " << key.job.value();
         }
-      for (const auto& [key, info] : plan.pending)
+      plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
         if (info.reason == Reason::resources && info.expected_start &&
             promised.try_emplace(key, *info.expected_start).second)
           ++promises;
+      });
       cluster.take(plan, now);
       const auto busy = running(cluster);
       if (busy.empty()) break;

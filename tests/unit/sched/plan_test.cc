@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/sched/order.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {
@@ -403,7 +404,7 @@ TEST(Plan, AShortJobGoesFirstAndALongOneDoesNot) {
   EXPECT_EQ(reason_of(plan, too_long), Reason::priority);
   EXPECT_EQ(reason_of(plan, endless), Reason::priority);
   EXPECT_TRUE(start_of(plan, short_enough));
-  EXPECT_EQ(pending_of(plan, too_long)->jobs_ahead, 1u);
+  EXPECT_EQ(jobs_ahead(cluster.state, *cluster.state.jobs.find(too_long)), 1u);
 }
 
 TEST(Plan, OnlyWhatTheBlockedJobNeedsIsKeptForIt) {
@@ -470,15 +471,16 @@ TEST(Plan, BlockedJobsOfOtherPartitionsArePromisedTheirStartToo) {
 
 TEST(Plan, ASpentBudgetStartsNothingMoreAndSaysSo) {
   TestCluster cluster = four_nodes();
+  JobKey last;
   for (int i = 0; i < 8; ++i) {
     JobSpec spec = TestCluster::spec();
     spec.nice = i;
-    cluster.submit(spec);
+    last = cluster.submit(spec);
   }
   const Plan plan = cluster.plan(kNow, Budget{12});
   EXPECT_EQ(plan.groups.size(), 3u);
   ASSERT_EQ(plan.pending.size(), 5u);
-  EXPECT_THAT(plan.pending.back().second.detail, HasSubstr("budget"));
+  EXPECT_THAT(pending_of(plan, last)->detail, HasSubstr("budget"));
 }
 
 }  // namespace
