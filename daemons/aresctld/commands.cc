@@ -61,19 +61,33 @@ void fill_in(JobSpec& spec) {
     spec.max_nodes = counted ? spec.min_nodes : std::max(spec.min_nodes, spec.tasks);
 }
 
-Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api::Submit& from) {
-  if (from.script().empty()) return fail(ErrorCode::invalid_argument, "the batch script is empty");
-  if (from.script().size() > policy.max_script_bytes)
+constexpr int kMostAtOnce = 10'000;  // jobs of one request
+
+Status check_script(const Policy& policy, const std::string& script) {
+  if (script.empty()) return fail(ErrorCode::invalid_argument, "the batch script is empty");
+  if (script.size() > policy.max_script_bytes)
     return fail(ErrorCode::invalid_argument,
-                "the batch script has " + std::to_string(from.script().size()) +
+                "the batch script has " + std::to_string(script.size()) +
                     " bytes; this site takes " + std::to_string(policy.max_script_bytes) +
                     " (policy.max_script_bytes)");
-  if (from.environment().size() > policy.max_environment_bytes)
+  return {};
+}
+
+Status check_environment(const Policy& policy, const std::string& environment) {
+  if (environment.size() > policy.max_environment_bytes)
     return fail(ErrorCode::invalid_argument,
-                "the environment has " + std::to_string(from.environment().size()) +
+                "the environment has " + std::to_string(environment.size()) +
                     " bytes; this site takes " + std::to_string(policy.max_environment_bytes) +
                     " (policy.max_environment_bytes); try --export=NONE");
-  auto parsed = proto::from_api(from.spec(), policy.requeue_default);
+  return {};
+}
+
+Blob make_blob(const std::string& content) {
+  return {auth::blob_id(content), std::make_shared<const std::string>(content)};
+}
+
+Result<JobSpec> to_spec(const Principal& who, const Policy& policy, const api::JobSpec& from) {
+  auto parsed = proto::from_api(from, policy.requeue_default);
   if (!parsed) return fail(parsed.error());
   JobSpec spec = std::move(*parsed);
   fill_in(spec);
@@ -81,13 +95,60 @@ Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api
   spec.uid = who.uid;
   spec.gid = who.gid;
   spec.user = who.user;
-  spec.script = auth::blob_id(from.script());
-  spec.environment = auth::blob_id(from.environment());
+  return spec;
+}
+
+Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api::Submit& from) {
+  if (Status ok = check_script(policy, from.script()); !ok) return fail(ok.error());
+  if (Status ok = check_environment(policy, from.environment()); !ok) return fail(ok.error());
+  auto spec = to_spec(who, policy, from.spec());
+  if (!spec) return fail(spec.error());
   Submit submit;
-  submit.blobs.push_back({spec.script, std::make_shared<const std::string>(from.script())});
-  submit.blobs.push_back(
-      {spec.environment, std::make_shared<const std::string>(from.environment())});
-  submit.spec = std::make_shared<const JobSpec>(std::move(spec));
+  submit.blobs = {make_blob(from.script()), make_blob(from.environment())};
+  spec->script = submit.blobs[0].id;
+  spec->environment = submit.blobs[1].id;
+  submit.spec = std::make_shared<const JobSpec>(std::move(*spec));
+  return submit;
+}
+
+Result<UserBody> to_submit_many(const Principal& who, const Policy& policy,
+                                const api::SubmitMany& from) {
+  if (from.items().empty() || from.items_size() > kMostAtOnce)
+    return fail(ErrorCode::invalid_argument, "one request submits 1 to " +
+                                                 std::to_string(kMostAtOnce) + " jobs, not " +
+                                                 std::to_string(from.items_size()));
+  SubmitMany submit;
+  for (const std::string& script : from.scripts()) {
+    if (Status ok = check_script(policy, script); !ok) return fail(ok.error());
+    submit.blobs.push_back(make_blob(script));
+  }
+  for (const std::string& environment : from.environments()) {
+    if (Status ok = check_environment(policy, environment); !ok) return fail(ok.error());
+    submit.blobs.push_back(make_blob(environment));
+  }
+  std::string last;  // what the job before was made from: a loop over one script sends equal ones
+  for (int i = 0; i < from.items_size(); ++i) {
+    const api::SubmitMany::Item& item = from.items(i);
+    std::string bytes = item.SerializeAsString();
+    if (i > 0 && bytes == last) {
+      submit.specs.push_back(submit.specs.back());
+      continue;
+    }
+    const auto refused = [&](const std::string& why) {
+      return fail(ErrorCode::invalid_argument, "job " + std::to_string(i + 1) + " of " +
+                                                   std::to_string(from.items_size()) + ": " + why);
+    };
+    if (item.script() >= static_cast<std::uint32_t>(from.scripts_size()) ||
+        item.environment() >= static_cast<std::uint32_t>(from.environments_size()))
+      return refused("names a script or an environment that the request does not carry");
+    auto spec = to_spec(who, policy, item.spec());
+    if (!spec) return refused(spec.error().message);
+    spec->script = submit.blobs[item.script()].id;
+    spec->environment =
+        submit.blobs[static_cast<std::uint32_t>(from.scripts_size()) + item.environment()].id;
+    submit.specs.push_back(std::make_shared<const JobSpec>(std::move(*spec)));
+    last = std::move(bytes);
+  }
   return submit;
 }
 
@@ -160,6 +221,7 @@ Result<UserBody> to_command(const Principal& who, const Policy& policy, const ap
                             Identity& identity) {
   switch (request.body_case()) {
     case api::Request::kSubmit: return to_submit(who, policy, request.submit());
+    case api::Request::kSubmitMany: return to_submit_many(who, policy, request.submit_many());
     case api::Request::kCancel: {
       auto jobs = to_selector(request.cancel().jobs(), identity);
       if (!jobs) return fail(jobs.error());

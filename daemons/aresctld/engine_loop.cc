@@ -15,11 +15,18 @@ constexpr auto kConfirmed = std::chrono::seconds(1);
 // How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
 constexpr auto kTick = std::chrono::milliseconds(500);
 
-core::Reply shutting_down() {
+// Commands of one user that may wait: a second or so of work. More would only wait in memory.
+constexpr std::size_t kMostOfOneUser = 5'000;
+
+core::Reply unavailable(std::string why) {
   core::Reply reply;
   reply.failed = true;
-  reply.error = {ErrorCode::unavailable, "the controller is shutting down; try again"};
+  reply.error = {ErrorCode::unavailable, std::move(why)};
   return reply;
+}
+
+core::Reply shutting_down() {
+  return unavailable("the controller is shutting down; try again");
 }
 
 }  // namespace
@@ -31,7 +38,8 @@ EngineLoop::EngineLoop(store::Journal& journal, ClusterState recovered,
       engine_(std::move(recovered), policy),
       policy_(std::move(policy)),
       clock_(clock),
-      sinks_(std::move(sinks)) {}
+      sinks_(std::move(sinks)),
+      inbox_(kMostOfOneUser) {}
 
 EngineLoop::~EngineLoop() {
   stop();
@@ -43,18 +51,19 @@ void EngineLoop::start() {
 }
 
 void EngineLoop::post(Command command, OnReply on_reply) {
+  Posted posted{std::move(command), std::move(on_reply)};
+  std::optional<core::Reply> refusal;
   {
     std::lock_guard lock(mutex_);
-    if (!stopping_) {
-      inbox_.push_back({std::move(command), std::move(on_reply)});
-      on_reply = nullptr;
-    }
+    if (stopping_)
+      refusal = shutting_down();
+    else if (!inbox_.push(std::move(posted)))
+      refusal = unavailable("too many of your requests wait already; retry");
   }
-  if (on_reply) {
-    on_reply(shutting_down());
-    return;
-  }
-  engine_wake_.notify_one();
+  if (!refusal)
+    engine_wake_.notify_one();
+  else if (posted.on_reply)
+    posted.on_reply(std::move(*refusal));
 }
 
 std::size_t EngineLoop::queued() const {
@@ -73,14 +82,13 @@ void EngineLoop::stop() {
   if (journal_thread_.joinable()) journal_thread_.join();
   // Only when the database was away: what these asked for is not known to be there, and they may ask again.
   for (auto& [ticket, on_reply] : std::exchange(waiting_, {})) on_reply(shutting_down());
-  for (Posted& posted : std::exchange(inbox_, {}))
-    if (posted.on_reply) posted.on_reply(shutting_down());
+  while (!inbox_.empty())
+    if (const Posted posted = inbox_.pop(); posted.on_reply) posted.on_reply(shutting_down());
 }
 
 void EngineLoop::run_engine() {
   auto next_tick = std::chrono::steady_clock::now();
   for (;;) {
-    std::deque<Posted> work;
     bool committed = false;
     std::optional<Epoch> new_epoch;
     {
@@ -91,10 +99,8 @@ void EngineLoop::run_engine() {
       committed = std::exchange(committed_, false);
       if (committed) in_flight_ = false;
       new_epoch = std::exchange(new_epoch_, std::nullopt);
-      if (!engine_.full()) work.swap(inbox_);
       if (abandoned_) return;
-      if (stopping_ && work.empty() && inbox_.empty() && !in_flight_ && !committed &&
-          !engine_.has_batch()) {
+      if (stopping_ && inbox_.empty() && !in_flight_ && !committed && !engine_.has_batch()) {
         engine_done_ = true;
         journal_wake_.notify_all();
         return;
@@ -106,11 +112,7 @@ void EngineLoop::run_engine() {
       for (core::Outgoing& outgoing : std::exchange(held_, {})) give_out(std::move(outgoing));
     }
     if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, clock_.now(), 0);
-    take_in(work);
-    if (!work.empty()) {  // the engine is full: what is left goes back to the front
-      std::lock_guard lock(mutex_);
-      for (auto it = work.rbegin(); it != work.rend(); ++it) inbox_.push_front(std::move(*it));
-    }
+    take_in();
     if (std::chrono::steady_clock::now() >= next_tick) {
       next_tick = std::chrono::steady_clock::now() + kTick;
       if (!engine_.full()) tick(clock_.now());
@@ -138,26 +140,34 @@ void EngineLoop::run_engine() {
   }
 }
 
-void EngineLoop::take_in(std::deque<Posted>& work) {
-  while (!work.empty() && !engine_.full()) {
-    Posted posted = std::move(work.front());
-    work.pop_front();
-    const Time now = clock_.now();
-    core::Ticket ticket = 0;
-    if (posted.on_reply) {
-      ticket = next_ticket_++;
-      waiting_.emplace(ticket, std::move(posted.on_reply));
+// Until the engine is full, and no more than waits when it begins: what comes meanwhile is of the next batch.
+void EngineLoop::take_in() {
+  std::size_t left = queued();
+  for (; left > 0 && !engine_.full(); --left) {
+    std::optional<Posted> next;
+    {
+      std::lock_guard lock(mutex_);
+      next = inbox_.pop();
     }
-    const auto* from_node = std::get_if<NodeCommand>(&posted.command.body);
-    engine_.handle(posted.command, now, ticket);
-    // After the engine has looked at it: what it refused (another incarnation, a second node of the
-    // name) is not a sign of life.
-    if (from_node) {
-      const NodeId* id = engine_.state().node_ids.find(from_node->message.node);
-      const Node* node = id ? engine_.state().nodes.find(*id) : nullptr;
-      if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
-    }
+    take_in(std::move(*next));
   }
+}
+
+void EngineLoop::take_in(Posted posted) {
+  const Time now = clock_.now();
+  core::Ticket ticket = 0;
+  if (posted.on_reply) {
+    ticket = next_ticket_++;
+    waiting_.emplace(ticket, std::move(posted.on_reply));
+  }
+  const auto* from_node = std::get_if<NodeCommand>(&posted.command.body);
+  engine_.handle(posted.command, now, ticket);
+  // After the engine has looked at it: what it refused (another incarnation, a second node of the
+  // name) is not a sign of life.
+  if (!from_node) return;
+  const NodeId* id = engine_.state().node_ids.find(from_node->message.node);
+  const Node* node = id ? engine_.state().nodes.find(*id) : nullptr;
+  if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
 }
 
 // What needs no commit may leave only while this controller is known to be the one: a successor may have fenced what an

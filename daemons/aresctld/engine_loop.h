@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "aresctld/clock.h"
+#include "aresctld/inbox.h"
 #include "base/result.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
@@ -24,10 +24,6 @@
 #include "store/journal.h"
 
 namespace ares::aresctld {
-
-// Called on the engine thread once the reply's commit is durable and the snapshot that holds it is
-// published.
-using OnReply = std::function<void(core::Reply)>;
 
 // How far the database has come.
 struct Committed {
@@ -56,6 +52,7 @@ class EngineLoop {
   EngineLoop& operator=(const EngineLoop&) = delete;
 
   void start();
+  // A user who has too many commands waiting is answered `unavailable` at once; the client asks again.
   void post(Command command, OnReply on_reply = {});
 
   // Takes in nothing more, commits what was taken, joins. Callers whose commands were not taken get
@@ -65,15 +62,11 @@ class EngineLoop {
   std::size_t queued() const;
 
  private:
-  struct Posted {
-    Command command;
-    OnReply on_reply;
-  };
-
   void run_engine();
   void run_journal();
   std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
-  void take_in(std::deque<Posted>& work);
+  void take_in();
+  void take_in(Posted posted);
   void give_out(core::Outgoing outgoing);
   void tick(Time now);
   void hold(core::Outgoing outgoing);
@@ -96,7 +89,7 @@ class EngineLoop {
   mutable std::mutex mutex_;
   std::condition_variable engine_wake_;
   std::condition_variable journal_wake_;
-  std::deque<Posted> inbox_;
+  Inbox inbox_;
   std::shared_ptr<const store::Batch> to_commit_;
   std::optional<Lsn> to_check_;
   bool in_flight_ = false;

@@ -20,6 +20,9 @@ constexpr Seconds kLongestWait{60};
 // wait in memory.
 constexpr std::size_t kMostQueued = 20'000;
 
+// For a caller who came while the engine had enough to do.
+constexpr std::uint32_t kRetryAfterMs = 200;
+
 api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
   api::Response response;
   response.mutable_failure()->set_code(static_cast<std::int32_t>(error.code));
@@ -29,7 +32,8 @@ api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
 }
 
 api::Response answer_of(const core::Reply& reply) {
-  if (reply.failed) return refused(reply.error);
+  if (reply.failed)
+    return refused(reply.error, reply.error.code == ErrorCode::unavailable ? kRetryAfterMs : 0);
   api::Response response;
   api::Acted* acted = response.mutable_acted();
   for (const JobKey& key : reply.jobs) proto::to_api(key, acted->add_jobs());
@@ -64,8 +68,9 @@ void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr re
     return;
   }
   if (parts_.engine.queued() > kMostQueued) {
-    responder->send(refused(
-        {ErrorCode::unavailable, "the controller has too many requests waiting; retry"}, 200));
+    responder->send(
+        refused({ErrorCode::unavailable, "the controller has too many requests waiting; retry"},
+                kRetryAfterMs));
     return;
   }
   auto body = to_command(who, parts_.config->policy, request, identity_);

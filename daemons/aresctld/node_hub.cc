@@ -166,18 +166,18 @@ void NodeHub::deliver(Effect effect) {
 }
 
 Result<std::shared_ptr<const std::string>> NodeHub::blob(const BlobId& id) {
-  const auto found = std::find_if(cache_.begin(), cache_.end(),
-                                  [&](const auto& entry) { return entry.first == id; });
-  if (found != cache_.end()) {
-    cache_.splice(cache_.begin(), cache_, found);
+  if (const auto found = cached_.find(id); found != cached_.end()) {
+    cache_.splice(cache_.begin(), cache_, found->second);
     return cache_.front().second;
   }
   auto content = journal_.blob(id);
   if (!content) return content;
   cache_.emplace_front(id, *content);
+  cached_[id] = cache_.begin();
   cached_bytes_ += (*content)->size();
   while (cached_bytes_ > kCacheBytes && cache_.size() > 1) {
     cached_bytes_ -= cache_.back().second->size();
+    cached_.erase(cache_.back().first);
     cache_.pop_back();
   }
   return content;

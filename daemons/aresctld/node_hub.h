@@ -70,7 +70,9 @@ class NodeHub : public rpc::AttachHandler {
 
   // Scripts of arrays and of many-node jobs go out many times. Sender thread only; least recently
   // used last.
-  std::list<std::pair<BlobId, std::shared_ptr<const std::string>>> cache_;
+  using Cached = std::list<std::pair<BlobId, std::shared_ptr<const std::string>>>;
+  Cached cache_;  // latest used first
+  std::map<BlobId, Cached::iterator> cached_;
   std::size_t cached_bytes_ = 0;
 };
 

@@ -195,6 +195,7 @@ api::Job describe(const View& view, const Job& job, bool details, Time now) {
     out.set_array_tasks(format_interval_set(job.array->waiting));
     out.set_array_throttle(job.array->throttle);
   }
+  out.set_cause(job.cause);
   if (job.ending && job.ending->by) out.set_cancelled_by(job.ending->by->value());
   for (const Dependency& dependency : job.waiting_for) {
     api::Dependency* row = out.add_waiting_for();

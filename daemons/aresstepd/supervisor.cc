@@ -119,7 +119,7 @@ Status Supervisor::run() {
   machine_ = std::make_unique<node::StepMachine>(
       settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); });
   if (Status started = machine_->start(now()); !started) return started;
-  listen();
+  if (clients_.empty()) listen();
   if (const int fd = tree_->processes().control_fd(); fd >= 0) watch(fd, true);
 
   while (!machine_->finished()) {
@@ -142,7 +142,7 @@ void Supervisor::watch(int fd, bool on) {
   ::epoll_ctl(poll_.get(), on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
 }
 
-// An aresd that was restarted finds us here. By a relative name, because a socket's path may have only 108 bytes.
+// An aresd that was restarted finds us here: not before the one that started us has gone, for a socket's name costs a file. By a relative name, because a socket's path may have only 108 bytes.
 void Supervisor::listen() {
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
@@ -199,6 +199,7 @@ void Supervisor::read_client(int fd) {
 void Supervisor::drop_client(int fd) {
   watch(fd, false);
   std::erase_if(clients_, [fd](const os::Fd& client) { return client.get() == fd; });
+  if (clients_.empty() && !listener_) listen();
 }
 
 void Supervisor::notify(node::StepNotice notice) {

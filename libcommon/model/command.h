@@ -39,6 +39,11 @@ struct Submit {
   std::shared_ptr<const JobSpec> spec;
   std::vector<Blob> blobs;
 };
+// All accepted or none; none may depend on another of them. Equal specifications may be one.
+struct SubmitMany {
+  std::vector<std::shared_ptr<const JobSpec>> specs;
+  std::vector<Blob> blobs;
+};
 struct Cancel {
   JobSelector jobs;
   std::int32_t signal = 0;  // 0 = end the job; else only send this
@@ -67,8 +72,8 @@ struct UpdateNode {
   std::string reason;
 };
 
-using UserBody =
-    std::variant<Submit, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob, UpdateNode>;
+using UserBody = std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs,
+                              UpdateJob, UpdateNode>;
 struct UserCommand {
   Principal who;
   std::string request_id;

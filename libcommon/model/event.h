@@ -107,6 +107,7 @@ struct BatchFinished {  // the script's own end, on rank 0
   ExitStatus exit;
   Time at{};
   Ending ending;
+  std::string cause;  // what the node says went wrong, if it was not the script
 };
 struct NodeReleased {  // nothing of the attempt is left on the node
   AttemptKey attempt;

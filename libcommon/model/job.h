@@ -243,9 +243,11 @@ struct Job {
   Time eligible{};              // since when it could have run, for age
   std::optional<Time> started;  // of the current or last attempt; Elapsed runs from here
   std::optional<Time> ended;
-  AttemptNo attempt{0};                  // current or last; 0 = never allocated
-  std::uint32_t restarts = 0;            // RESTART_COUNT
-  std::uint32_t launch_failures = 0;     // in a row, all kinds: for back-off
+  AttemptNo attempt{0};               // current or last; 0 = never allocated
+  std::uint32_t restarts = 0;         // RESTART_COUNT
+  std::uint32_t launch_failures = 0;  // in a row, all kinds: for back-off
+  std::string
+      cause;  // of the last failure, for people: "n1: cannot open output file /x: Permission denied"
   Time not_before{};                     // back-off after a failed launch
   std::vector<NodeId> excluded;          // nodes that failed to launch it
   std::optional<Allocation> allocation;  // while it holds resources; kept for show when terminal

@@ -57,7 +57,7 @@ struct Node {
 
 struct Partition {
   std::string name;
-  std::vector<std::string> nodes;  // names, expanded, in the configuration's order
+  std::vector<std::string> nodes;         // names, expanded, in the configuration's order
   bool is_default = false;
   bool up = true;
   std::int32_t tier = 1;                // higher is planned first

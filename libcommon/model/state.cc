@@ -34,7 +34,18 @@ std::optional<Timer> timer_of(const Job& job) {
   return std::nullopt;
 }
 
+void put_partition(ClusterState& state, Partition partition) {
+  for (const std::string& node : partition.nodes)
+    state.members.set({partition.name, node}, Lsn{});
+  const std::string name = partition.name;
+  state.partitions.set(name, std::move(partition));
+}
+
 void rebuild_indexes(ClusterState& state) {
+  state.members = {};
+  state.partitions.for_each([&](const std::string& name, const Partition& partition) {
+    for (const std::string& node : partition.nodes) state.members.set({name, node}, Lsn{});
+  });
   state.pending = {};
   state.dependents = {};
   state.timers = {};

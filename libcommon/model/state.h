@@ -49,6 +49,7 @@ struct ClusterState {
   CowMap<NodeId, Node> nodes;
   CowMap<std::string, NodeId> node_ids;
   CowMap<std::string, Partition> partitions;
+  CowMap<std::pair<std::string, std::string>, Lsn> members;  // index: (partition, node it names)
   CowMap<std::string, TresId> tres;
   CowMap<RequestKey, Request> requests;
 
@@ -61,5 +62,6 @@ std::vector<JobId> awaited_jobs(
     const Job& job);  // ascending targets under which it belongs into `dependents`
 std::optional<Timer> timer_of(const Job& job);
 void rebuild_indexes(ClusterState& state);
+void put_partition(ClusterState& state, Partition partition);  // with its members
 
 }  // namespace ares

@@ -192,6 +192,12 @@ Status RecordDir::reserve(std::string_view name) const {
   return {};
 }
 
+Status RecordDir::set_aside(std::string_view name) const {
+  const std::string from(name);
+  if (::renameat(dir_.get(), from.c_str(), dir_.get(), reserved_name(name).c_str()) == 0) return {};
+  return fail(errno_error("cannot set " + name_of(name) + " aside"));
+}
+
 Result<bool> RecordDir::lock(std::string_view name) {
   const std::string path = "/proc/self/fd/" + std::to_string(dir_.get()) + "/" + std::string(name);
   Result<Fd> taken = lock_file(path);

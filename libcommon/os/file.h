@@ -41,6 +41,10 @@ class RecordDir {
   // Sets space aside that create(name) will use, so that it succeeds on a full disk. For texts of up to 4 KiB.
   Status reserve(std::string_view name) const;
 
+  // Takes a record back: it is no longer there, and what held it is what the next create(name) will write into. So a directory
+  // that is used again and again makes no files, which is the dearest thing a small job asks of a disk.
+  Status set_aside(std::string_view name) const;
+
   // Takes the lock for as long as this object lives; false if somebody else has it.
   Result<bool> lock(std::string_view name);
   // Whether somebody holds it. Unlike trying to take it, asking never stands in the way of one who wants it.

@@ -189,10 +189,11 @@ void put(const BatchFinished& from, storage::BatchFinished& to) {
   proto::put(from.exit, *to.mutable_exit());
   to.set_at(micros(from.at));
   proto::put(from.ending, *to.mutable_ending());
+  to.set_cause(from.cause);
 }
 BatchFinished get(const storage::BatchFinished& from, Complaint& complaint) {
   return {proto::get(from.attempt(), complaint), proto::get(from.exit(), complaint),
-          to_time(from.at()), proto::get(from.ending(), complaint)};
+          to_time(from.at()), proto::get(from.ending(), complaint), from.cause()};
 }
 
 void put(const NodeReleased& from, storage::NodeReleased& to) {

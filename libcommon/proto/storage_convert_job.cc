@@ -301,6 +301,7 @@ void put(const Job& from, storage::Job& to) {
   put(from.exit, *to.mutable_exit());
   if (from.array) put(*from.array, *to.mutable_array());
   to.set_version(from.version.value());
+  to.set_cause(from.cause);
 }
 
 Job get(const storage::Job& from, Complaint& complaint) {
@@ -330,6 +331,7 @@ Job get(const storage::Job& from, Complaint& complaint) {
   to.exit = get(from.exit(), complaint);
   if (from.has_array()) to.array = get(from.array(), complaint);
   to.version = Lsn(from.version());
+  to.cause = from.cause();
   return to;
 }
 

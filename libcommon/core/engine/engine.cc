@@ -31,8 +31,10 @@ bool found_again(const ToNodeBody& body) {
 
 const std::vector<Blob>* blobs_of(const Command& command) {
   const auto* user = std::get_if<UserCommand>(&command.body);
-  const auto* submit = user ? std::get_if<Submit>(&user->body) : nullptr;
-  return submit ? &submit->blobs : nullptr;
+  if (!user) return nullptr;
+  if (const auto* submit = std::get_if<Submit>(&user->body)) return &submit->blobs;
+  const auto* many = std::get_if<SubmitMany>(&user->body);
+  return many ? &many->blobs : nullptr;
 }
 
 }  // namespace

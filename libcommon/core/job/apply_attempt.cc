@@ -31,6 +31,15 @@ void remove_charge(ClusterState& state, const AttemptKey& attempt, NodeId node, 
   change_node(state, node, lsn, [&](Node& n) { std::erase_if(n.charges, mine); });
 }
 
+// "n1: cannot open output file /x: Permission denied". Bounded, for it comes from a node and stays with the record.
+std::string told_by(const ClusterState& state, NodeId id, const std::string& cause) {
+  constexpr std::size_t kMost = 500;
+  const Node* node = state.nodes.find(id);
+  std::string text = (node ? node->name + ": " : "") + cause;
+  if (text.size() > kMost) text.resize(kMost);
+  return text;
+}
+
 // A job must not shut itself out: once too few nodes of its partition are left, only the last culprit stays excluded, and a node
 // that the user named stays in.
 void exclude(const ClusterState& state, Job& job, NodeId node) {
@@ -101,6 +110,7 @@ void apply_attempt(ClusterState& state, const LaunchFailed& e, Stamp s) {
     if (e.node_fault) exclude(state, job, e.node);
     if (e.node_fault || first) ++job.launch_failures;
     if (!first) return;
+    job.cause = told_by(state, e.node, e.cause);
     job.state = JobState::completing;
     job.ending =
         e.node_fault
@@ -121,6 +131,7 @@ void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s) {
 void apply_attempt(ClusterState& state, const BatchFinished& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
     job.exit = e.exit;
+    if (!e.cause.empty()) job.cause = told_by(state, job.allocation->nodes.front().node, e.cause);
     job.ended = e.at;  // the node's word: it may be told long after, when the controller comes back
     if (job.state != JobState::completing) job.ending = e.ending;
     job.state = JobState::completing;

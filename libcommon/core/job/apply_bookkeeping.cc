@@ -16,7 +16,8 @@ void apply_bookkeeping(ClusterState& state, const ControllerActivated& e, Stamp 
 void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
   state.config_hash = e.hash;
   state.partitions = {};
-  for (const Partition& partition : e.partitions) state.partitions.set(partition.name, partition);
+  state.members = {};
+  for (const Partition& partition : e.partitions) put_partition(state, partition);
 
   std::set<NodeId> configured;
   for (const ConfigApplied::ConfiguredNode& c : e.nodes) {

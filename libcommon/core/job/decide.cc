@@ -15,6 +15,7 @@ struct Body {
   const Principal& who;
 
   Decision operator()(const Submit& c) const { return decide_submit(q, who, c); }
+  Decision operator()(const SubmitMany& c) const { return decide_submit(q, who, c); }
   Decision operator()(const UpdateNode& c) const { return decide_admin(q, who, c); }
   template <class C>
   Decision operator()(const C& c) const {
@@ -24,6 +25,7 @@ struct Body {
 
 struct Action {
   std::string_view operator()(const Submit&) const { return "submit"; }
+  std::string_view operator()(const SubmitMany&) const { return "submit"; }
   std::string_view operator()(const Cancel& c) const { return c.signal == 0 ? "cancel" : "signal"; }
   std::string_view operator()(const HoldJobs&) const { return "hold"; }
   std::string_view operator()(const ReleaseJobs&) const { return "release"; }
@@ -60,6 +62,9 @@ struct Subject {
   }
   std::string operator()(const Submit& c) const {
     return decision.jobs.empty() ? "name " + c.spec->name : jobs(decision.jobs);
+  }
+  std::string operator()(const SubmitMany& c) const {
+    return decision.jobs.empty() ? std::to_string(c.specs.size()) + " jobs" : jobs(decision.jobs);
   }
   template <class C>
   std::string operator()(const C& c) const {

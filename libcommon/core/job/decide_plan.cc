@@ -133,8 +133,7 @@ class Check {
     if (node->incarnation != share.incarnation || share.cpus == 0) return false;
     const auto& excluded = job.excluded;
     if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;
-    const auto& members = q_.state.partitions.find(start.partition)->nodes;
-    if (std::find(members.begin(), members.end(), node->name) == members.end()) return false;
+    if (!q_.state.members.find({start.partition, node->name})) return false;
 
     std::uint64_t cpus = share.cpus;
     Bytes memory = share.memory;

@@ -57,9 +57,11 @@ Status check_array(const Policy& policy, const JobSpec& spec) {
   return {};
 }
 
-Status check_blobs(const Policy& policy, const Submit& submit) {
-  for (const Blob& blob : submit.blobs) {
-    const bool script = blob.id == submit.spec->script;
+Status check_blobs(const Policy& policy, const std::vector<Blob>& blobs,
+                   const std::vector<std::shared_ptr<const JobSpec>>& specs) {
+  for (const Blob& blob : blobs) {
+    const bool script = std::any_of(specs.begin(), specs.end(),
+                                    [&](const auto& spec) { return blob.id == spec->script; });
     const std::size_t most = script ? policy.max_script_bytes : policy.max_environment_bytes;
     if (blob.content && blob.content->size() > most) {
       return fail(bad(std::string(script ? "the script" : "the environment") + " has " +
@@ -172,46 +174,53 @@ Result<Awaited> check_dependencies(const Question& q, const Principal& who, cons
 
 namespace {
 
-Status check(const Question& q, const Principal& who, const Submit& submit) {
-  const JobSpec& spec = *submit.spec;
+Status check(const Question& q, const Principal& who, const JobSpec& spec) {
   if (Status s = check_text(spec); !s) return s;
   if (Status s = check_privileges(q, who, spec); !s) return s;
   if (Status s = check_counts(spec); !s) return s;
-  if (Status s = check_array(q.policy, spec); !s) return s;
-  if (Status s = check_blobs(q.policy, submit); !s) return s;
-  if (q.state.jobs.size() >= q.policy.max_jobs) {
-    return fail(ErrorCode::resource_exhausted, "the controller holds " +
-                                                   std::to_string(q.state.jobs.size()) +
-                                                   " jobs, as many as it may; submit again later");
-  }
-  return {};
+  return check_array(q.policy, spec);
 }
 
-}  // namespace
+// One specification for jobs that are alike, as a loop over one script makes them: the newest records are looked at. That it
+// is shared shows nowhere but in memory.
+std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision& d,
+                                      std::shared_ptr<const JobSpec> spec) {
+  constexpr std::uint64_t kLooked = 4;
+  for (auto event = d.events.rbegin(); event != d.events.rend(); ++event)
+    if (const auto* before = std::get_if<Submitted>(&*event)) {
+      if (before->spec == spec || *before->spec == *spec) return before->spec;
+      break;
+    }
+  const std::uint64_t next = state.next_job_id.value();
+  for (std::uint64_t id = next; id > 1 && next - id < kLooked; --id) {
+    const Job* job = state.jobs.find(JobKey{JobId(id - 1), {}});
+    if (job && job->spec && *job->spec == *spec) return job->spec;
+  }
+  return spec;
+}
 
-Decision decide_submit(const Question& q, const Principal& who, const Submit& submit) {
-  if (!submit.spec) return refuse(ErrorCode::invalid_argument, "a submission without a job");
-  if (Status ok = check(q, who, submit); !ok) return refuse(ok.error().code, ok.error().message);
-  const JobSpec& spec = *submit.spec;
+// Adds one job's events under the id given, or says why it cannot be.
+Status admit(const Question& q, const Principal& who, const std::shared_ptr<const JobSpec>& asked,
+             JobId id, Decision& d) {
+  const JobSpec& spec = *asked;
+  if (Status ok = check(q, who, spec); !ok) return ok;
   const Result<std::vector<std::string>> partitions = partitions_of(q.state, spec);
-  if (!partitions) return refuse(partitions.error().code, partitions.error().message);
-  if (Status ok = check_partitions(q.state, spec, *partitions); !ok)
-    return refuse(ok.error().code, ok.error().message);
+  if (!partitions) return fail(partitions.error());
+  if (Status ok = check_partitions(q.state, spec, *partitions); !ok) return ok;
   const Result<Awaited> awaited = check_dependencies(q, who, spec);
-  if (!awaited) return refuse(awaited.error().code, awaited.error().message);
+  if (!awaited) return fail(awaited.error());
 
-  std::shared_ptr<const JobSpec> admitted = submit.spec;
+  std::shared_ptr<const JobSpec> admitted = asked;
   if (spec.partitions != *partitions) {
     JobSpec copy = spec;
     copy.partitions = *partitions;
     admitted = std::make_shared<const JobSpec>(std::move(copy));
   }
 
-  Decision d;
   Submitted event;
-  event.key = JobKey{q.state.next_job_id, {}};
+  event.key = JobKey{id, {}};
   event.id_count = spec.array ? 1 + static_cast<std::uint32_t>(spec.array->count()) : 1;
-  event.spec = std::move(admitted);
+  event.spec = shared(q.state, d, std::move(admitted));
   event.priority = spec.priority.value_or(q.state.partitions.find(partitions->front())->priority);
   event.hold = spec.hold ? Hold::user : Hold::none;
   event.waiting_for = awaited->waiting;
@@ -219,8 +228,46 @@ Decision decide_submit(const Question& q, const Principal& who, const Submit& su
   d.events.emplace_back(std::move(event));
   for (const Dependency& failed : awaited->failed)
     d.events.emplace_back(DependencyFailed{key, failed});
-  d.jobs = {key};
+  d.jobs.push_back(key);
+  return {};
+}
+
+Decision decide_all(const Question& q, const Principal& who,
+                    const std::vector<std::shared_ptr<const JobSpec>>& specs,
+                    const std::vector<Blob>& blobs) {
+  if (specs.empty() || std::count(specs.begin(), specs.end(), nullptr) > 0)
+    return refuse(ErrorCode::invalid_argument, "a submission without a job");
+  if (Status ok = check_blobs(q.policy, blobs, specs); !ok)
+    return refuse(ok.error().code, ok.error().message);
+  if (q.state.jobs.size() + specs.size() > q.policy.max_jobs) {
+    return refuse(ErrorCode::resource_exhausted,
+                  "the controller holds " + std::to_string(q.state.jobs.size()) +
+                      " jobs of at most " + std::to_string(q.policy.max_jobs) +
+                      "; submit again later");
+  }
+  Decision d;
+  JobId next = q.state.next_job_id;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (Status ok = admit(q, who, specs[i], next, d); !ok) {
+      const std::string which = specs.size() == 1 ? ""
+                                                  : "job " + std::to_string(i + 1) + " of " +
+                                                        std::to_string(specs.size()) + ": ";
+      return refuse(ok.error().code, which + ok.error().message);
+    }
+    const auto tasks = specs[i]->array ? specs[i]->array->count() : 0;
+    next = JobId(next.value() + 1 + tasks);
+  }
   return d;
+}
+
+}  // namespace
+
+Decision decide_submit(const Question& q, const Principal& who, const Submit& submit) {
+  return decide_all(q, who, {submit.spec}, submit.blobs);
+}
+
+Decision decide_submit(const Question& q, const Principal& who, const SubmitMany& submit) {
+  return decide_all(q, who, submit.specs, submit.blobs);
 }
 
 }  // namespace ares::core

@@ -63,6 +63,7 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
 
 // --- one function a command --------------------------------------------------------------------------------------------------------
 Decision decide_submit(const Question& q, const Principal& who, const Submit& submit);
+Decision decide_submit(const Question& q, const Principal& who, const SubmitMany& submit);
 Decision decide_jobs(const Question& q, const Principal& who, const Cancel& command);
 Decision decide_jobs(const Question& q, const Principal& who, const HoldJobs& command);
 Decision decide_jobs(const Question& q, const Principal& who, const ReleaseJobs& command);

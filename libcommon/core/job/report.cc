@@ -41,7 +41,7 @@ void done(const Question& q, const Job& job, const AttemptReport& r, NodeId node
   if (batch) {
     // The node's clock is its own: a job does not end before it started, nor in the future.
     const Time ended = std::clamp(r.ended_at.value_or(q.now), job.started.value_or(q.now), q.now);
-    d.events.emplace_back(BatchFinished{r.attempt, r.exit, ended, ending_of(r.exit)});
+    d.events.emplace_back(BatchFinished{r.attempt, r.exit, ended, ending_of(r.exit), r.detail});
     d.events.emplace_back(released);
     return;
   }

@@ -41,6 +41,12 @@ Status StepMachine::start(Moment now) {
   // other.
   if (dir_.has(Record::cancelled))
     return give_up({ErrorCode::stale, "attempt " + name + " was cancelled"});
+  // A directory is used again for other attempts; whoever comes late finds that it is not its own any more.
+  const Result<std::string> intent = dir_.read(Record::intent);
+  const Result<IntentRecord> meant =
+      intent ? decode_intent(*intent) : Result<IntentRecord>(fail(intent.error()));
+  if (!meant || meant->attempt != settings_.attempt || meant->fence != settings_.fence)
+    return give_up({ErrorCode::stale, "attempt " + name + " is over"});
   if (dir_.has(Record::exit))
     return give_up({ErrorCode::already_exists, "attempt " + name + " has ended"});
   StartedRecord self = settings_.self;

@@ -1,7 +1,9 @@
 #include "exec/baremetal/file_spool.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +13,7 @@ namespace ares::exec {
 namespace {
 
 constexpr const char* kLock = "lock";
+constexpr const char* kLog = "log";
 constexpr unsigned kPrivate = 0700;
 constexpr unsigned kPassable =
     0711;  // the script in an attempt's directory is read by the job's user
@@ -18,6 +21,41 @@ constexpr std::size_t kForgottenKept = 10'000;
 
 // A directory that is taken away is first renamed out of sight, so that it is there whole or not at all.
 constexpr std::string_view kTrash = ".removed.";
+
+// Directories kept for attempts to come: as many as may end and begin at about the same time.
+constexpr std::size_t kMostFree = 256;
+
+std::optional<node::Record> record_named(const std::string& name) {
+  for (std::size_t i = 0; i < node::kRecordCount; ++i)
+    if (node::file_name(static_cast<node::Record>(i)) == name) return static_cast<node::Record>(i);
+  return std::nullopt;
+}
+
+// Specification and environment may hold a user's secrets: nobody's directory keeps them.
+bool is_secret(node::Record record) {
+  return record == node::Record::spec || record == node::Record::environment;
+}
+
+// Makes one entry of an attempt that is over fit for another attempt. A script goes: it belongs to its user, who may have kept
+// it open or given it another name.
+Status blank(const os::RecordDir& dir, const std::string& name) {
+  const auto truncate = [&](const std::string& file) -> Status {
+    os::Fd fd(::openat(dir.fd(), file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (!fd) return fail(os::errno_error("cannot empty " + dir.path() + "/" + file));
+    return {};
+  };
+  if (name == kLock || name.ends_with(".reserved")) return {};
+  if (name == kLog) return truncate(name);
+  const std::optional<node::Record> record = record_named(name);
+  if (record && *record != node::Record::script) {
+    if (is_secret(*record))
+      if (Status s = truncate(name); !s) return s;
+    return dir.set_aside(name);
+  }
+  if (::unlinkat(dir.fd(), name.c_str(), 0) != 0)
+    return fail(os::errno_error("cannot remove " + dir.path() + "/" + name));
+  return {};
+}
 
 }  // namespace
 
@@ -52,6 +90,10 @@ Result<std::unique_ptr<FileSpool>> FileSpool::open(const std::string& path) {
   if (!names) return fail(names.error());
   for (const std::string& name : *names)
     if (name.starts_with(kTrash)) (void)os::remove_tree(path + "/jobs/" + name);
+  // Whoever was here before may have died while it emptied one of these.
+  if (Status s = os::remove_tree(path + "/free"); !s) return fail(s.error());
+  if (::mkdir((path + "/free").c_str(), kPrivate) != 0)
+    return fail(os::errno_error("cannot create directory " + path + "/free"));
   if (Status s = spool->shorten_forgotten(); !s) return fail(s.error());
   return spool;
 }
@@ -76,9 +118,11 @@ Result<std::vector<AttemptKey>> FileSpool::list() const {
 
 Result<std::unique_ptr<node::AttemptDir>> FileSpool::create(const AttemptKey& key) {
   const std::string path = directory(key);
-  if (::mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST)
-    return fail(os::errno_error("cannot create directory " + path));
-  ::chmod(path.c_str(), kPassable);
+  if (!reuse(path)) {
+    if (::mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST)
+      return fail(os::errno_error("cannot create directory " + path));
+    ::chmod(path.c_str(), kPassable);
+  }
   Result<os::RecordDir> dir = os::RecordDir::open(path);
   if (!dir) return fail(dir.error());
   return std::make_unique<FileAttemptDir>(std::move(*dir));
@@ -95,8 +139,42 @@ bool FileSpool::locked(const AttemptKey& key) const {
   return dir && dir->locked(kLock);
 }
 
+// Gives a free directory that name, unless the name is taken.
+bool FileSpool::reuse(const std::string& path) {
+  if (free_.empty()) return false;
+  const std::string from = path_ + "/free/" + free_.back();
+  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) !=
+      0)
+    return false;
+  free_.pop_back();
+  return true;
+}
+
+// Takes the directory out of sight at once and empties it under its lock: a supervisor that was started for the attempt and
+// never came to look finds, once it gets the lock, that the intent is not its own (StepMachine::start).
+bool FileSpool::recycle(const AttemptKey& key) {
+  if (!lock_ || free_.size() >= kMostFree) return false;
+  const std::string name = node::directory_name(key);
+  const std::string to = path_ + "/free/" + name;
+  Result<os::RecordDir> dir = os::RecordDir::open(directory(key));
+  if (!dir) return false;
+  const Result<bool> ours = dir->lock(kLock);
+  if (!ours || !*ours || ::rename(directory(key).c_str(), to.c_str()) != 0) return false;
+  const Result<std::vector<std::string>> names = os::list_directory(to);
+  const bool blanked =
+      names && std::all_of(names->begin(), names->end(), [&](const std::string& entry) {
+        return static_cast<bool>(blank(*dir, entry));
+      });
+  if (blanked)
+    free_.push_back(name);
+  else
+    (void)os::remove_tree(to);  // else at the next start
+  return true;
+}
+
 Status FileSpool::remove(const AttemptKey& key) {
   const std::string path = directory(key);
+  if (recycle(key)) return {};
   const std::string trash = path_ + "/jobs/" + std::string(kTrash) + node::directory_name(key);
   if (::rename(path.c_str(), trash.c_str()) != 0) {
     if (errno == ENOENT) return {};

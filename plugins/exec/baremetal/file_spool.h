@@ -5,11 +5,13 @@
 //   SPOOL/identity    incarnation of the node
 //   SPOOL/forgotten   attempts that may never come back
 //   SPOOL/jobs/12.1/  records of attempt 1 of job 12, its supervisor's lock, socket and log
+//   SPOOL/free/       directories of attempts that are over, to be used again
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/node/records.h"
 #include "os/file.h"
@@ -55,8 +57,11 @@ class FileSpool final : public node::Spool {
  private:
   FileSpool(std::string path, os::Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   Status shorten_forgotten();
+  bool recycle(const AttemptKey& key);
+  bool reuse(const std::string& path);
 
   std::string path_;
+  std::vector<std::string> free_;  // names in SPOOL/free
   os::Fd lock_;
   os::Fd forgotten_;  // open for appending
 };

@@ -94,6 +94,7 @@ TEST(Launch, ANodesFaultExcludesItAndCostsTheJobNothing) {
   c.allocate(key, {1});
   c.from_node(1,
               LaunchRefused{{key, AttemptNo{1}}, c.job(key).allocation->fence, true, "spool full"});
+  EXPECT_EQ(c.job(key).cause, "n1: spool full");
   EXPECT_EQ(c.job(key).state, JobState::pending);
   EXPECT_EQ(c.job(key).hold, Hold::none);
   EXPECT_EQ(c.job(key).restarts, 0u);
@@ -114,6 +115,7 @@ TEST(Launch, AJobsFaultFailsIt) {
   c.from_node(
       1,
       LaunchRefused{{key, AttemptNo{1}}, c.job(key).allocation->fence, false, "no such directory"});
+  EXPECT_EQ(c.job(key).cause, "n1: no such directory");
   EXPECT_EQ(c.job(key).state, JobState::failed);
   EXPECT_EQ(c.job(key).reason, Reason::launch_failure);
 }

@@ -151,5 +151,55 @@ TEST(Submit, AnArrayReservesANumberForEveryTask) {
   EXPECT_EQ(c.job(second).own_id.value(), array.job.value() + 2);
 }
 
+SubmitMany many(std::vector<JobSpec> specs) {
+  SubmitMany submit;
+  for (JobSpec& spec : specs)
+    submit.specs.push_back(std::make_shared<const JobSpec>(std::move(spec)));
+  return submit;
+}
+
+TEST(Submit, ManyAtOnceGetIdsInTheirOrderAndOneAnswer) {
+  Cluster c;
+  std::vector<JobSpec> specs(3, Cluster::spec());
+  specs[1].array.emplace();
+  specs[1].array->insert(0, 9);
+  specs[2].name = "last";
+  const Reply reply = c.user(kAlice, many(specs), "together");
+  ASSERT_FALSE(reply.failed) << reply.error.message;
+  ASSERT_EQ(reply.jobs.size(), 3u);
+  EXPECT_EQ(reply.jobs[1].job.value(), reply.jobs[0].job.value() + 1);
+  EXPECT_EQ(reply.jobs[2].job.value(), reply.jobs[1].job.value() + 11);
+  EXPECT_EQ(c.job(reply.jobs[2]).spec->name, "last");
+  EXPECT_EQ(c.submit().job.value(), reply.jobs[2].job.value() + 1);
+
+  const Reply again = c.user(kAlice, many(specs), "together");
+  EXPECT_EQ(again.jobs, reply.jobs);
+}
+
+TEST(Submit, ManyAtOnceAreAllTakenOrNone) {
+  Cluster c;
+  std::vector<JobSpec> specs(3, Cluster::spec());
+  specs[2].partitions = {"nope"};
+  const std::size_t before = c.state().jobs.size();
+  const Reply reply = c.user(kAlice, many(specs));
+  EXPECT_TRUE(reply.failed);
+  EXPECT_EQ(reply.error.message, "job 3 of 3: Invalid partition name specified: nope");
+  EXPECT_EQ(c.state().jobs.size(), before);
+  EXPECT_TRUE(c.user(kAlice, many({})).failed);
+}
+
+TEST(Submit, JobsThatAreAlikeShareOneSpecification) {
+  Cluster c;
+  const JobKey first = c.submit();
+  const JobKey second = c.submit();
+  JobSpec other = Cluster::spec();
+  other.name = "other";
+  const JobKey third = c.submit(other);
+  const JobKey fourth = c.submit();
+  EXPECT_EQ(c.job(first).spec, c.job(second).spec);
+  EXPECT_NE(c.job(first).spec, c.job(third).spec);
+  EXPECT_EQ(c.job(first).spec, c.job(fourth).spec);
+}
+
 }  // namespace
 }  // namespace ares::core

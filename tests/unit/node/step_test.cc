@@ -288,7 +288,11 @@ TEST(StepOnAFullDisk, HoldsTheEndUntilThereIsRoom) {
   };
   MemorySpool spool;
   auto real = std::move(*spool.create(kKey));
-  ASSERT_TRUE(real->create(Record::intent, "x"));
+  IntentRecord intent;
+  intent.attempt = kKey;
+  intent.fence = Fence(50);
+  intent.boot_id = "boot";
+  ASSERT_TRUE(real->create(Record::intent, encode(intent)));
   FullDir dir(*real);
   FakeTree tree;
   StepSettings settings;

@@ -1,0 +1,100 @@
+// The spool on a real disk: directories of attempts that are over are used again, and nothing of the old attempt shows.
+#include "exec/baremetal/file_spool.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace ares::exec {
+namespace {
+
+using node::Record;
+
+AttemptKey attempt(std::uint64_t job) {
+  return {{JobId(job), TaskIndex{}}, AttemptNo{1}};
+}
+
+ino_t inode(const std::string& path) {
+  struct stat found {};
+  EXPECT_EQ(::stat(path.c_str(), &found), 0) << path;
+  return found.st_ino;
+}
+
+class Spool : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "ares-spool-XXXXXX").string();
+    path = ::mkdtemp(pattern.data());
+    spool = std::move(*FileSpool::open(path));
+  }
+  void TearDown() override {
+    spool.reset();
+    std::filesystem::remove_all(path);
+  }
+  std::string free() const { return path + "/free"; }
+
+  std::string path;
+  std::unique_ptr<FileSpool> spool;
+};
+
+TEST_F(Spool, ADirectoryIsUsedAgainWithoutATraceOfWhatItHeld) {
+  const std::string first = spool->directory(attempt(1));
+  {
+    auto dir = std::move(*spool->create(attempt(1)));
+    for (const Record record : {Record::spec, Record::environment, Record::script, Record::intent,
+                                Record::started, Record::exit})
+      ASSERT_TRUE(dir->create(record, "of the first attempt"));
+  }
+  const ino_t intent = inode(first + "/intent"), script = inode(first + "/script");
+  std::filesystem::create_hard_link(first + "/script", path + "/kept-by-its-user");
+  ASSERT_TRUE(spool->remove(attempt(1)));
+  EXPECT_FALSE(std::filesystem::exists(first));
+  EXPECT_TRUE(spool->list()->empty());
+  EXPECT_EQ(spool->open(attempt(1)), nullptr);
+
+  auto dir = std::move(*spool->create(attempt(2)));
+  for (std::size_t i = 0; i < node::kRecordCount; ++i)
+    EXPECT_FALSE(dir->has(static_cast<Record>(i))) << i;
+  for (const auto& entry : std::filesystem::directory_iterator(spool->directory(attempt(2)))) {
+    const std::string name = entry.path().filename();
+    if (name.find("spec") != std::string::npos || name.find("environment") != std::string::npos) {
+      EXPECT_EQ(entry.file_size(), 0u) << name << " may hold secrets";
+    }
+  }
+  ASSERT_TRUE(dir->create(Record::intent, "second"));
+  EXPECT_EQ(*dir->read(Record::intent), "second");
+  EXPECT_EQ(inode(spool->directory(attempt(2)) + "/intent"), intent);
+  EXPECT_FALSE(dir->create(Record::intent, "again"));
+  // A script was its user's own: the next one's must not be written into it.
+  ASSERT_TRUE(dir->create(Record::script, "second"));
+  EXPECT_NE(inode(spool->directory(attempt(2)) + "/script"), script);
+}
+
+TEST_F(Spool, ADirectoryWithALivingSupervisorIsNotUsedAgain) {
+  auto dir = std::move(*spool->create(attempt(1)));
+  ASSERT_TRUE(*dir->lock());
+  ASSERT_TRUE(spool->remove(attempt(1)));
+  EXPECT_EQ(spool->open(attempt(1)), nullptr);
+  EXPECT_TRUE(std::filesystem::is_empty(free()));
+}
+
+TEST_F(Spool, WhatADeadDaemonLeftHalfEmptiedGoesAtTheNextStart) {
+  std::filesystem::create_directories(free() + "/7.1");
+  ASSERT_TRUE(os::replace_file(free() + "/7.1/intent", "old"));
+  spool.reset();
+  spool = std::move(*FileSpool::open(path));
+  EXPECT_TRUE(std::filesystem::is_empty(free()));
+}
+
+TEST_F(Spool, AnExistingDirectoryIsOpenedAndNotReplaced) {
+  { auto gone = std::move(*spool->create(attempt(1))); }
+  ASSERT_TRUE(spool->remove(attempt(1)));
+  ASSERT_TRUE((*spool->create(attempt(2)))->create(Record::intent, "mine"));
+  ASSERT_TRUE(spool->remove(attempt(3)));  // none: no error
+  EXPECT_TRUE((*spool->create(attempt(2)))->has(Record::intent));
+}
+
+}  // namespace
+}  // namespace ares::exec
