@@ -13,6 +13,7 @@
 #include <spdlog/spdlog.h>
 
 #include "aresd/inventory.h"
+#include "aresd/loss.h"
 #include "aresd/node_host.h"
 #include "base/hostlist.h"
 #include "config/config.h"
@@ -90,7 +91,12 @@ struct Plugin {
   const ares_exec_plugin* table = nullptr;
   std::string options;
   bool in_memory = false;
+  double loss_rate = 0;  // of messages, each way
 };
+
+int permille(double rate) {
+  return static_cast<int>(rate * 1000 + 0.5);
+}
 
 Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
   Plugin plugin;
@@ -106,7 +112,11 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
     plugin.in_memory = true;
     options.put("start_delay_ms", node.mock.start_delay.count())
         .put("run_time_ms", node.mock.run_time.count())
-        .put("fail_percent", static_cast<int>(node.mock.fail_rate * 100));
+        .put("fail_permille", permille(node.mock.fail_rate))
+        .put("launch_fail_permille", permille(node.mock.launch_fail_rate))
+        .put("slow_permille", permille(node.mock.slow_rate))
+        .put("slow_delay_ms", node.mock.slow_delay.count());
+    plugin.loss_rate = node.mock.loss_rate;
   } else {
     auto loaded = ares::plugin::load_exec_plugin(node.exec);
     if (!loaded) return fail(loaded.error());
@@ -126,7 +136,7 @@ const ares::config::ConfiguredNode* find_node(const ares::config::Config& config
 
 // Every name of the list as a node of the host, sending by way of `link`, which does not exist yet.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
-                 const ares::config::Config& config, const Plugin& plugin,
+                 const ares::config::Config& config, const Plugin& plugin, ares::aresd::Loss& loss,
                  const std::unique_ptr<ares::rpc::NodeLink>& link) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
   const bool can_freeze = plugin.table->can_freeze() != 0;
@@ -148,7 +158,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
     auto node = ares::aresd::HostedNode::open(
         std::move(setup),
-        [&link](const ares::FromNode& message) {
+        [&link, &loss](const ares::FromNode& message) {
+          if (loss.takes_next()) return;
           ares::api::NodeUp up;
           ares::proto::to_api(message, &up);
           link->send(std::move(up));
@@ -162,7 +173,8 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
 }
 
 Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Config& config,
-                                                       ares::aresd::NodeHost& host) {
+                                                       ares::aresd::NodeHost& host,
+                                                       ares::aresd::Loss& loss) {
   ares::rpc::NodeLinkOptions options;
   options.addresses = config.controller.connect.empty()
                           ? std::vector<std::string>{config.controller.listen.front()}
@@ -171,7 +183,8 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
   options.server_uid = config.controller.uid;
   return ares::rpc::NodeLink::open(
       options,
-      [&host](const ares::api::NodeDown& down) {
+      [&host, &loss](const ares::api::NodeDown& down) {
+        if (loss.takes_next()) return;
         Result<ares::ToNode> message = ares::proto::from_api(down);
         if (message)
           host.put(std::move(*message));
@@ -217,9 +230,10 @@ Status run(const Arguments& arguments) {
   (*host)->on_refused([](const std::string& node, const std::string& why) {
     spdlog::error("the controller does not take node {}: {}", node, why);
   });
+  ares::aresd::Loss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
-  if (Status added = add_nodes(**host, *names, *config, *plugin, link); !added) return added;
-  Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host);
+  if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link); !added) return added;
+  Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);
   if (!opened) return fail(opened.error());
   link = std::move(*opened);
   spdlog::info("aresd {} serves {} by {}", ARES_VERSION, ares::compress_hostlist(*names),

@@ -54,7 +54,11 @@ struct ConfiguredNode {
 struct MockConfig {
   std::chrono::milliseconds start_delay{0};
   std::chrono::milliseconds run_time{0};  // 0 = as long as the job's script asks for
-  double fail_rate = 0;                   // 0 to 1
+  double fail_rate = 0;                   // of jobs; 0 to 1, as the other rates
+  double launch_fail_rate = 0;            // of launches
+  double slow_rate = 0;                   // of nodes
+  std::chrono::milliseconds slow_delay{0};
+  double loss_rate = 0;  // of messages between node and controller, each way
 };
 
 struct NodeConfig {

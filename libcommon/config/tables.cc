@@ -290,7 +290,15 @@ std::vector<Field<MockConfig>> mock_fields() {
       field<MockConfig>("run_time_ms", &MockConfig::run_time, milliseconds_type(),
                         "Time a job takes. 0: what its script says."),
       field<MockConfig>("fail_rate", &MockConfig::fail_rate, fraction_type(),
-                        "Share of launches that fail."),
+                        "Share of jobs whose script fails, 0 to 1."),
+      field<MockConfig>("launch_fail_rate", &MockConfig::launch_fail_rate, fraction_type(),
+                        "Share of launches that fail by the node's fault."),
+      field<MockConfig>("slow_rate", &MockConfig::slow_rate, fraction_type(),
+                        "Share of nodes that are slow: always the same ones."),
+      field<MockConfig>("slow_delay_ms", &MockConfig::slow_delay, milliseconds_type(),
+                        "Time a launch takes on those."),
+      field<MockConfig>("loss_rate", &MockConfig::loss_rate, fraction_type(),
+                        "Share of messages between nodes and controller that are lost, each way."),
   };
 }
 

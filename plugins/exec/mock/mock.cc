@@ -15,8 +15,15 @@ namespace {
 struct Options {
   Duration start_delay{};
   Duration run_time{};
-  std::uint32_t fail_percent = 0;
+  std::uint32_t fail_permille = 0;
+  std::uint32_t launch_fail_permille = 0;
 };
+
+// The same answer for the same thing every time.
+template <class T>
+bool is_chosen(const T& what, std::uint64_t salt, std::uint32_t permille) {
+  return (std::hash<T>{}(what) ^ salt) * 0x9e3779b97f4a7c15ULL % 1000 < permille;
+}
 
 // Runs the very state machine of aresstepd, over a directory in memory and processes that are pretended.
 class Mock final : public Backend {
@@ -83,8 +90,9 @@ Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
   const Duration run_time = options_.run_time.count() > 0
                                 ? options_.run_time
                                 : first_sleep(texts_.script).value_or(Duration::zero());
-  const bool fails = std::hash<AttemptKey>{}(key)*0x9e3779b97f4a7c15ULL % 100 <
-                     options_.fail_percent;  // the same jobs every time
+  if (is_chosen(key, 1, options_.launch_fail_permille))
+    return fail(ErrorCode::internal, "pretended failure to launch");
+  const bool fails = is_chosen(key, 0, options_.fail_permille);
   Step& step = steps_.emplace(key, PretendedTree(run_time, fails ? 1 : 0)).first->second;
   Result<std::unique_ptr<node::AttemptDir>> dir = spool_.create(key);
   step.dir = std::move(*dir);
@@ -186,7 +194,10 @@ Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& event
   Options options;
   options.start_delay = std::chrono::milliseconds(in.number_or<std::int64_t>("start_delay_ms", 0));
   options.run_time = std::chrono::milliseconds(in.number_or<std::int64_t>("run_time_ms", 0));
-  options.fail_percent = in.number_or<std::uint32_t>("fail_percent", 0);
+  options.fail_permille = in.number_or<std::uint32_t>("fail_permille", 0);
+  options.launch_fail_permille = in.number_or<std::uint32_t>("launch_fail_permille", 0);
+  if (is_chosen(host.node, 2, in.number_or<std::uint32_t>("slow_permille", 0)))
+    options.start_delay = std::chrono::milliseconds(in.number_or<std::int64_t>("slow_delay_ms", 0));
   if (Status read = in.status(); !read) return fail(read.error());
   return std::make_unique<Mock>(options, events, texts, std::move(host.boot_id));
 }

@@ -85,11 +85,27 @@ TEST_F(Mock, RunTimeOfTheConfigurationWins) {
 }
 
 TEST_F(Mock, AShareOfJobsFails) {
-  start("fail_percent 30\n");
+  start("fail_permille 300\n");
   int failed = 0;
   for (std::uint64_t id = 1; id <= 200; ++id) failed += run(job(id, "#!/bin/sh\n")).exit.code;
   EXPECT_GT(failed, 30);
   EXPECT_LT(failed, 90);
+}
+
+TEST_F(Mock, AShareOfLaunchesFailsAndSaysSo) {
+  start("launch_fail_permille 1000\n");
+  const Prepare prepare = job(1, "#!/bin/sh\n");
+  tell(prepare);
+  EXPECT_TRUE(until(prepare.launch.attempt, AttemptPhase::never_ran));
+}
+
+TEST_F(Mock, ASlowNodeTakesItsTime) {
+  start("slow_permille 1000\nslow_delay_ms 50\n");
+  const BootTime begin = os::boot_now();
+  const Prepare prepare = job(1, "#!/bin/sh\n");
+  tell(prepare);
+  EXPECT_TRUE(until(prepare.launch.attempt, AttemptPhase::ready));
+  EXPECT_GE(os::boot_now() - begin, std::chrono::milliseconds(50));
 }
 
 TEST_F(Mock, LimitKillAndTombstoneAreThoseOfRealJobs) {
