@@ -1,8 +1,8 @@
 // bench_submit: durable submissions over one connection with a bounded number in flight.
 // Prints one JSON line: how many were acknowledged, in what time, and the latency of a single one.
 //
-//   bench_submit CONFIG COUNT IN_FLIGHT [SCRIPT]     jobs are submitted held, so that only
-//   submission is measured
+//   bench_submit CONFIG COUNT IN_FLIGHT [BATCH]     jobs are submitted held, so that only submission is measured;
+//   with BATCH above 1 so many of them in one request
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -20,13 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-ares::api::Request make_request(const std::string& script) {
-  ares::api::Request request;
-  request.set_request_id(ares::rpc::new_request_id());
-  auto* submit = request.mutable_submit();
-  submit->set_script(script);
-  submit->set_environment(std::string("PATH=/usr/bin:/bin\0HOME=/\0", 24));
-  auto* spec = submit->mutable_spec();
+const std::string kEnvironment("PATH=/usr/bin:/bin\0HOME=/\0", 24);
+
+void fill(ares::api::JobSpec* spec) {
   spec->set_name("bench");
   spec->set_min_nodes(1);
   spec->set_max_nodes(1);
@@ -38,14 +34,34 @@ ares::api::Request make_request(const std::string& script) {
   spec->set_std_out("/dev/null");
   spec->set_umask(022);
   spec->set_command("bench");
+}
+
+ares::api::Request make_request(const std::string& script, std::size_t jobs) {
+  ares::api::Request request;
+  request.set_request_id(ares::rpc::new_request_id());
+  if (jobs == 1) {
+    auto* submit = request.mutable_submit();
+    submit->set_script(script);
+    submit->set_environment(kEnvironment);
+    fill(submit->mutable_spec());
+    return request;
+  }
+  auto* submit = request.mutable_submit_many();
+  submit->add_scripts(script);
+  submit->add_environments(kEnvironment);
+  for (std::size_t i = 0; i < jobs; ++i) fill(submit->add_items()->mutable_spec());
   return request;
 }
 
-// Keeps `in_flight` submissions under way until `count` have been answered.
+// Keeps `in_flight` requests of `batch` jobs under way until `count` requests have been answered.
 class Run {
  public:
-  Run(ares::rpc::Client& client, std::string script, std::size_t count)
-      : client_(client), script_(std::move(script)), count_(count), latencies_(count) {}
+  Run(ares::rpc::Client& client, std::string script, std::size_t count, std::size_t batch)
+      : client_(client),
+        script_(std::move(script)),
+        count_(count),
+        batch_(batch),
+        latencies_(count) {}
 
   void operator()(std::size_t in_flight) {
     for (std::size_t i = 0; i < in_flight; ++i) next();
@@ -70,7 +86,8 @@ class Run {
     }
     const auto begin = Clock::now();
     client_.call_async(
-        make_request(script_), [this, number, begin](ares::Result<ares::api::Response> response) {
+        make_request(script_, batch_),
+        [this, number, begin](ares::Result<ares::api::Response> response) {
           {
             std::lock_guard lock(mutex_);
             latencies_[number] =
@@ -85,6 +102,7 @@ class Run {
   ares::rpc::Client& client_;
   const std::string script_;
   const std::size_t count_;
+  const std::size_t batch_;
   std::mutex mutex_;
   std::condition_variable all_done_;
   std::size_t started_ = 0, answered_ = 0, failed_ = 0;
@@ -96,7 +114,7 @@ class Run {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fprintf(stderr, "usage: bench_submit CONFIG COUNT IN_FLIGHT\n");
+    std::fprintf(stderr, "usage: bench_submit CONFIG COUNT IN_FLIGHT [BATCH]\n");
     return 2;
   }
   const auto config = ares::config::load_client(argv[1]);
@@ -106,6 +124,8 @@ int main(int argc, char** argv) {
   }
   const std::size_t count = std::strtoul(argv[2], nullptr, 10);
   const std::size_t in_flight = std::strtoul(argv[3], nullptr, 10);
+  const std::size_t batch = argc > 4 ? std::max(1UL, std::strtoul(argv[4], nullptr, 10)) : 1;
+  const std::size_t requests = (count + batch - 1) / batch;
   ares::rpc::ClientOptions options;
   options.addresses = config->connect;
   options.munge_socket = config->munge_socket;
@@ -115,7 +135,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bench_submit: %s\n", client.error().message.c_str());
     return 1;
   }
-  Run run(*client, "#!/bin/sh\ntrue\n", count);
+  Run run(*client, "#!/bin/sh\ntrue\n", requests, batch);
   const auto begin = Clock::now();
   run(in_flight);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -124,11 +144,12 @@ int main(int argc, char** argv) {
     return latencies[static_cast<std::size_t>(q * static_cast<double>(latencies.size() - 1))];
   };
   std::printf(
-      "{\"submissions\": %zu, \"in_flight\": %zu, \"failed\": %zu, \"seconds\": %.4f, "
+      "{\"submissions\": %zu, \"batch\": %zu, \"in_flight\": %zu, \"failed\": %zu, \"seconds\": "
+      "%.4f, "
       "\"per_second\": %.1f, \"p50_ms\": %.3f, "
       "\"p95_ms\": %.3f, \"p99_ms\": %.3f}\n",
-      count, in_flight, run.failed(), seconds, static_cast<double>(count) / seconds, at(0.5),
-      at(0.95), at(0.99));
+      requests * batch, batch, in_flight, run.failed(), seconds,
+      static_cast<double>(requests * batch) / seconds, at(0.5), at(0.95), at(0.99));
   if (run.failed() > 0) std::fprintf(stderr, "bench_submit: %s\n", run.first_error().c_str());
   return run.failed() == 0 ? 0 : 1;
 }
