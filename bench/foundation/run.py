@@ -11,114 +11,24 @@ import argparse
 import json
 import os
 import pathlib
-import platform
-import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from lib.ares import Cluster  # noqa: E402
+from lib.measure import CpuGroup, fsync_latency, machine, quantile  # noqa: E402
+from lib.process import CommandFailed, run  # noqa: E402
 
 
-def run(*argv, env=None, cwd=None):
-    done = subprocess.run(argv, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, argv))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def quantile(samples, q):
-    return sorted(samples)[int(q * (len(samples) - 1))]
-
-
-class CpuGroup:
-    """A cgroup that counts the CPU time of everything started from this process on."""
-
-    def __init__(self):
-        self.path = None
-        for base, file in (("/sys/fs/cgroup/cpuacct", "cpuacct.usage"), ("/sys/fs/cgroup", "cpu.stat")):
-            if not os.path.exists(f"{base}/{file}"):
-                continue
-            path = f"{base}/ares-bench-{os.getpid()}"
-            try:
-                os.mkdir(path)
-                with open(f"{path}/cgroup.procs", "w") as procs:
-                    procs.write(str(os.getpid()))
-            except OSError:
-                continue
-            self.path, self.base, self.file = path, base, file
-            return
-
-    def seconds(self):
-        with open(f"{self.path}/{self.file}") as file:
-            text = file.read()
-        if self.file == "cpuacct.usage":
-            return int(text) / 1e9
-        return int(re.search(r"usage_usec (\d+)", text).group(1)) / 1e6
-
-    def close(self):
-        if not self.path:
-            return
-        with open(f"{self.base}/cgroup.procs", "w") as procs:
-            procs.write(str(os.getpid()))
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            try:
-                os.rmdir(self.path)
-                return
-            except OSError:
-                time.sleep(0.05)
-
-
-def fsync_latency(directory, count=200):
-    """Milliseconds of one 8 KiB write and fdatasync, as PostgreSQL does for a small commit."""
-    samples = []
-    descriptor = os.open(os.path.join(directory, "fsync-probe"), os.O_CREAT | os.O_WRONLY, 0o600)
-    try:
-        for i in range(count):
-            begin = time.perf_counter()
-            os.pwrite(descriptor, b"x" * 8192, (i % 64) * 8192)
-            os.fdatasync(descriptor)
-            samples.append((time.perf_counter() - begin) * 1e3)
-    finally:
-        os.close(descriptor)
-        os.unlink(os.path.join(directory, "fsync-probe"))
-    return samples
-
-
-def cpu_model():
-    with open("/proc/cpuinfo") as file:
-        found = re.search(r"model name\s*:\s*(.*)", file.read())
-    return found.group(1) if found else platform.processor()
-
-
-class Cluster:
-    def __init__(self, bin_dir, directory):
-        self.bin, self.dir = bin_dir, directory
-        self.env = dict(os.environ, PATH=f"{bin_dir}:{os.environ['PATH']}")
-        run(f"{bin_dir}/acluster", "up", "--dir", directory, "--nodes", "2", "--cpus", "32", "--memory", "64G", env=self.env)
-        for line in run(f"{bin_dir}/acluster", "env", "--dir", directory, env=self.env).splitlines():
-            found = re.match(r"export ([A-Z_]+)=(.*)$", line)
-            if found and found.group(1) != "PATH":
-                self.env[found.group(1)] = found.group(2).strip("'\"")
-
-    def submit(self, script, *options):
-        return int(run(f"{self.bin}/asub", "--parsable", *options, script, env=self.env, cwd=self.dir).strip())
-
-    def wait_all(self, first, last):
-        """Until no job of the range is in the queue's live states."""
-        while True:
-            left = run(f"{self.bin}/aqueue", "-h", "-t", "PENDING,CONFIGURING,RUNNING,COMPLETING", "-o", "%i", env=self.env).split()
-            if not left:
-                return
-            time.sleep(0.02)
-
-    def down(self):
-        run(f"{self.bin}/acluster", "down", "--dir", self.dir, env=self.env)
+def wait_all(cluster):
+    """Until every job has ended."""
+    while cluster.live():
+        time.sleep(0.02)
 
 
 def submit_to_start(cluster, count):
@@ -143,7 +53,7 @@ def submit_to_start(cluster, count):
             started = float(file.read())
         whole.append((started - begin) * 1e3)
         acknowledged.append((answered - begin) * 1e3)
-        cluster.wait_all(job, job)
+        wait_all(cluster)
     return whole, acknowledged
 
 
@@ -151,18 +61,19 @@ def true_jobs(cluster, group, count):
     script = os.path.join(cluster.dir, "true.sh")
     with open(script, "w") as file:
         file.write("#!/bin/sh\ntrue\n")
-    cpu = group.seconds() if group.path else None
+    cpu = group.seconds()
     begin = time.perf_counter()
-    jobs = [cluster.submit(script, "-o", "/dev/null") for _ in range(count)]
-    cluster.wait_all(jobs[0], jobs[-1])
+    for _ in range(count):
+        cluster.submit(script, "-o", "/dev/null")
+    wait_all(cluster)
     seconds = time.perf_counter() - begin
     result = {"jobs": count, "seconds": seconds, "jobs_per_second": count / seconds}
     if cpu is not None:
         result["cpu_ms_per_job"] = (group.seconds() - cpu) * 1e3 / count
-    begin_cpu = group.seconds() if group.path else None
+    begin_cpu = group.seconds()
     begin = time.perf_counter()
-    job = cluster.submit(script, "-o", "/dev/null", f"--array=1-{min(count, 1000)}")
-    cluster.wait_all(job, job)
+    cluster.submit(script, "-o", "/dev/null", f"--array=1-{min(count, 1000)}")
+    wait_all(cluster)
     seconds = time.perf_counter() - begin
     result["array"] = {"tasks": min(count, 1000), "seconds": seconds, "tasks_per_second": min(count, 1000) / seconds}
     if begin_cpu is not None:
@@ -184,21 +95,21 @@ def main():
     cluster = None
     try:
         fsync = fsync_latency(directory)
-        cluster = Cluster(os.path.abspath(args.bin), directory + "/cluster")
+        cluster = Cluster(os.path.abspath(args.bin), directory + "/cluster", nodes=2, cpus=32, memory="64G")
         started, acknowledged = submit_to_start(cluster, args.jobs)
         true = true_jobs(cluster, group, args.true_jobs)
         rates = []
         for in_flight in (1, 64):
-            cpu = group.seconds() if group.path else None
+            cpu = group.seconds()
             count = args.submissions if in_flight > 1 else min(2000, args.submissions)
             row = json.loads(run(f"{args.bin}/bench_submit", cluster.env["ARES_CONF"], str(count), str(in_flight), env=cluster.env))
             if cpu is not None:
                 row["cpu_us_per_submission"] = (group.seconds() - cpu) * 1e6 / count
             rates.append(row)
         report = {
-            "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "kernel": platform.release()},
+            "machine": machine(),
             "fsync_ms": {"p50": quantile(fsync, 0.5), "p99": quantile(fsync, 0.99)},
-            "configuration": pathlib.Path(cluster.env["ARES_CONF"]).read_text(),
+            "configuration": cluster.configuration(),
             "submit_to_start_ms": {"p50": quantile(started, 0.5), "p99": quantile(started, 0.99), "samples": started},
             "asub_process_ms": {"p50": quantile(acknowledged, 0.5), "p99": quantile(acknowledged, 0.99), "samples": acknowledged},
             "true_jobs": true,
@@ -226,4 +137,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except CommandFailed as error:
+        sys.exit(str(error))

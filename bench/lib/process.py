@@ -10,7 +10,8 @@ class CommandFailed(RuntimeError):
 def run(*argv, env=None, cwd=None, user=None):
     """Its standard output. CommandFailed, with what it printed, if it exits with anything but 0. Only root may name a user."""
     more = {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user is not None else {}
-    done = subprocess.run(argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    done = subprocess.run(argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          **more)
     if done.returncode != 0:
         raise CommandFailed(f"{' '.join(map(str, argv))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout

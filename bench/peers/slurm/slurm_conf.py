@@ -1,0 +1,119 @@
+"""Configuration files of the private Slurm: one host with 64 slots, accounting on. Pure text, no processes.
+
+Two settings. `default` is what the packages do when told only the shape of the cluster; `tuned` adds what guides to high
+throughput recommend, each line with what it is for.
+"""
+
+SLOTS = 64
+MEMORY_MIB = 65536
+
+# What any site must say: names, places, and the shape that Ares gets too. Array and job counts are raised for both settings,
+# as the workloads need it.
+COMMON = """\
+ClusterName=bench
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ctld_port}
+SlurmdPort={slurmd_port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={dir}/run/munge.sock
+StateSaveLocation={dir}/state
+SlurmdSpoolDir={dir}/spool
+SlurmctldPidFile={dir}/run/slurmctld.pid
+SlurmdPidFile={dir}/run/slurmd.pid
+# Daemons run in the foreground and log to standard error, once, at the level that the packages ship.
+# Loopback only.
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny,block_null_hash
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+# The 64 slots are pretended: keep what is configured, not what the machine has.
+SlurmdParameters=config_overrides
+ReturnToService=2
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={dbd_port}
+# How commands that talk to slurmdbd themselves find our munged.
+AccountingStoragePass={dir}/run/munge.sock
+MaxArraySize=100001
+MaxJobCount=200000
+NodeName={host} NodeAddr=127.0.0.1 CPUs={slots} RealMemory={memory} State=UNKNOWN
+PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+# (line, what it is for)
+TUNED = [
+    ("SchedulerParameters=" + ",".join([
+        "batch_sched_delay=0",           # look for a place for a batch job at once (3 s by default)
+        "sched_min_interval=100000",     # but walk the queue at most ten times a second
+        "sched_interval=5",              # and every 5 s without an occasion (60)
+        "default_queue_depth=200",       # how far down the queue an occasion looks (100)
+        "partition_job_depth=200",
+        "sched_max_job_start=0",         # as many starts in one walk as fit
+        "bf_interval=30",                # backfill has nothing to find among equal jobs: let it run seldom,
+        "bf_max_job_test=100",           # look at few of them,
+        "bf_resolution=600",             # in coarse steps,
+        "bf_continue",                   # and go on where it yielded
+        "bf_yield_interval=1000000",
+        "max_rpc_cnt=0",                 # never put scheduling off because many clients ask
+    ]), "scheduling"),
+    ("PriorityType=priority/basic", "first come, first served: no priorities to work out again"),
+    ("MinJobAge=10", "forget finished jobs soon, so that walks over the job table stay short (300)"),
+    ("MessageTimeout=100", "a busy controller is slow, not dead (10)"),
+    ("TCPTimeout=20", "the same for connections (2)"),
+    ("SlurmctldDebug=error", "no log line for every job"),
+    ("SlurmdDebug=error", "the same on the node"),
+    ("JobAcctGatherType=jobacct_gather/none", "no sampling of processes"),
+    ("AccountingStorageEnforce=nosteps", "account jobs, as Ares does, and not their batch steps as well"),
+    ("GroupUpdateForce=0", "do not read group membership again every ten minutes"),
+]
+
+# What the manual of slurmdbd and MariaDB's offer to those who would rather be fast than keep the last second of accounting.
+TUNED_DBD = "# Commit once a second, not after each message.\nCommitDelay=1\n"
+TUNED_MARIADB = "# Write to the disk once a second, not at each commit.\ninnodb_flush_log_at_trx_commit=2\n"
+
+DBD = """\
+AuthType=auth/munge
+AuthInfo=socket={dir}/run/munge.sock
+DbdHost=localhost
+DbdAddr=127.0.0.1
+DbdPort={dbd_port}
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=root
+StorageLoc=slurm_acct_db
+PidFile={dir}/run/slurmdbd.pid
+"""
+
+# Slurm's manual asks for more memory and patience than MariaDB's defaults.
+MARIADB = """\
+[mariadbd]
+datadir={dir}/db
+socket={dir}/run/maria.sock
+pid-file={dir}/run/mariadbd.pid
+log-error={dir}/log/mariadbd.log
+skip-networking
+user=root
+innodb_buffer_pool_size=512M
+innodb_log_file_size=64M
+innodb_lock_wait_timeout=900
+"""
+
+
+def slurm_conf(tuned, **places):
+    text = COMMON.format(slots=SLOTS, memory=MEMORY_MIB, **places)
+    if tuned:
+        text += "".join(f"# {why}\n{line}\n" for line, why in TUNED)
+    return text
+
+
+def files(tuned, **places):
+    """Name -> text of every file that the daemons read."""
+    return {"slurm.conf": slurm_conf(tuned, **places),
+            "slurmdbd.conf": DBD.format(**places) + (TUNED_DBD if tuned else ""),
+            "my.cnf": MARIADB.format(**places) + (TUNED_MARIADB if tuned else ""),
+            "cgroup.conf": "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n"}

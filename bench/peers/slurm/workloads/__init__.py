@@ -1,0 +1,11 @@
+"""What is measured. A workload is a function of a World that returns figures by key (see figures.py) and, under "raw", whatever else
+should be kept. It gets a system that was just started and holds no job."""
+import random
+
+
+class World:
+    """One run of one workload: the system, the group that counts CPU time, the sizes, and the same random numbers for everyone."""
+
+    def __init__(self, system, group, sizes, round_number):
+        self.system, self.group, self.sizes = system, group, sizes
+        self.random = random.Random(round_number)
