@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "aresstepd/task_body.h"
+#include "aresstepd/tree_events.h"
 #include "os/clock.h"
 
 namespace ares::stepd {
@@ -211,17 +212,18 @@ void Supervisor::notify(node::StepNotice notice) {
 
 void Supervisor::collect() {
   if (machine_->finished()) return;
-  os::TaskTree::Events events = tree_->processes().collect();
-  if (events.task_end) {
-    ExitStatus exit;
-    exit.code = events.task_end->code;
-    exit.signal = events.task_end->signal;
-    machine_->task_ended(exit, std::move(events.task_end->detail), now());
-  }
-  if (!events.gone) events.gone = tree_->processes().collect().gone;
-  if (events.gone && !machine_->finished())
-    machine_->tree_gone({events.gone->user_cpu, events.gone->system_cpu, events.gone->max_rss},
-                        events.gone->out_of_memory, now());
+  pass_on([this] { return tree_->processes().collect(); },
+          [this](os::TaskTree::TaskEnd end) {
+            ExitStatus exit;
+            exit.code = end.code;
+            exit.signal = end.signal;
+            machine_->task_ended(exit, std::move(end.detail), now());
+          },
+          [this](const os::TaskTree::Gone& gone) {
+            if (!machine_->finished())
+              machine_->tree_gone({gone.user_cpu, gone.system_cpu, gone.max_rss},
+                                  gone.out_of_memory, now());
+          });
 }
 
 void Supervisor::set_timer() {

@@ -1,0 +1,70 @@
+#include "aresstepd/tree_events.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ares::stepd {
+namespace {
+
+using os::TaskTree;
+
+// What looks will find, one after the other, and what was passed on of it.
+class Looks {
+ public:
+  explicit Looks(std::vector<std::string> found) : found_(std::move(found)) {}
+
+  // One wake-up of the supervisor.
+  void wake() {
+    pass_on([this] { return look(); },
+            [this](TaskTree::TaskEnd end) {
+              said_.push_back("task " + std::to_string(end.code));
+              if (kill_at_task_end) found_.insert(found_.begin() + at_, "gone");
+            },
+            [this](const TaskTree::Gone&) { said_.push_back("gone"); });
+  }
+  const std::vector<std::string>& said() const { return said_; }
+
+  bool kill_at_task_end = false;
+
+ private:
+  TaskTree::Events look() {
+    TaskTree::Events events;
+    const std::string what = static_cast<std::size_t>(at_) < found_.size() ? found_[at_++] : "";
+    if (what.find("task") != std::string::npos) events.task_end = TaskTree::TaskEnd{7, 0, ""};
+    if (what.find("gone") != std::string::npos) events.gone = TaskTree::Gone{};
+    return events;
+  }
+
+  std::vector<std::string> found_;
+  std::vector<std::string>::difference_type at_ = 0;
+  std::vector<std::string> said_;
+};
+
+using Said = std::vector<std::string>;
+
+// A script that ends between two looks of one wake-up was once forgotten: its job ran for ever.
+TEST(TreeEvents, ATaskThatEndsRightAfterALookIsReported) {
+  Looks looks({"", "task", "gone"});
+  looks.wake();
+  looks.wake();
+  looks.wake();
+  EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));
+}
+
+TEST(TreeEvents, WhatATasksEndBringsAboutIsSeenInTheSameWakeUp) {
+  Looks looks({"task"});
+  looks.kill_at_task_end = true;
+  looks.wake();
+  EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));
+}
+
+TEST(TreeEvents, BothAtOnceAreReportedInTheirOrder) {
+  Looks looks({"task gone"});
+  looks.wake();
+  EXPECT_EQ(looks.said(), (Said{"task 7", "gone"}));
+}
+
+}  // namespace
+}  // namespace ares::stepd
