@@ -46,6 +46,9 @@ EngineLoop::~EngineLoop() {
 }
 
 void EngineLoop::start() {
+  // What was recovered is durable, so it may be shown; and it must be, for a query may come before the first commit, and an empty
+  // queue would tell it that all jobs have ended.
+  sinks_.publish(std::make_shared<const ClusterState>(engine_.state()));
   engine_thread_ = std::thread([this] { run_engine(); });
   journal_thread_ = std::thread([this] { run_journal(); });
 }

@@ -44,7 +44,7 @@ class EngineLoop {
         database;  // the journal began or ended waiting for it
   };
 
-  // `journal` is open; `recovered` is what it returned. Nothing runs before start().
+  // `journal` is open; `recovered` is what it returned. Nothing runs before start(), which has published it when it returns.
   EngineLoop(store::Journal& journal, ClusterState recovered, std::shared_ptr<const Policy> policy,
              Clock& clock, Sinks sinks);
   ~EngineLoop();

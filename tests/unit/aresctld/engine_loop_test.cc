@@ -59,7 +59,7 @@ class EngineLoopTest : public ::testing::Test {
     opened->state.epoch = opened->epoch;
     EngineLoop::Sinks sinks;
     sinks.publish = [this](std::shared_ptr<const ClusterState> state) {
-      views_.publish_state(std::move(state));
+      views_->publish_state(std::move(state));
     };
     sinks.send = [](Effects) {};
     sinks.durable = [](const Committed&) {};
@@ -70,6 +70,7 @@ class EngineLoopTest : public ::testing::Test {
         std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
                                      std::make_shared<const Policy>(), clock_, std::move(sinks));
     loop_->start();
+    shown_at_start_ = views_->read().state;
     loop_->post(Command{Activate{epoch, "here"}});
     loop_->post(one_partition());
   }
@@ -91,7 +92,8 @@ class EngineLoopTest : public ::testing::Test {
   std::shared_ptr<store::MemDatabase> database_ = std::make_shared<store::MemDatabase>();
   std::unique_ptr<FaultyJournal> journal_;
   Clock clock_;
-  ViewBoard views_;
+  std::unique_ptr<ViewBoard> views_ = std::make_unique<ViewBoard>();
+  std::shared_ptr<const ClusterState> shown_at_start_;
   std::promise<void> fatal_;
   std::atomic<bool> waiting_ = false;
   std::unique_ptr<EngineLoop> loop_;
@@ -104,8 +106,21 @@ TEST_F(EngineLoopTest, AReplyComesOnlyAfterItsJobIsDurableAndVisible) {
     ASSERT_FALSE(reply.failed) << reply.error.message;
     ASSERT_EQ(reply.jobs.size(), 1u);
     EXPECT_TRUE(durable_jobs().contains(reply.jobs.front()));
-    EXPECT_NE(views_.read().state->jobs.find(reply.jobs.front()), nullptr);
+    EXPECT_NE(views_->read().state->jobs.find(reply.jobs.front()), nullptr);
   }
+  loop_->stop();
+}
+
+// A query that came right after a restart once got an empty queue, which says that all jobs have ended.
+TEST_F(EngineLoopTest, WhatWasRecoveredIsShownBeforeAnythingIsCommitted) {
+  start([](Operation, const store::Batch*) { return Fault::none; });
+  auto reply = post(submit(1)).get();
+  ASSERT_FALSE(reply.failed) << reply.error.message;
+  loop_->stop();
+  views_ = std::make_unique<ViewBoard>();  // another process
+  start([](Operation, const store::Batch*) { return Fault::none; });
+  ASSERT_EQ(reply.jobs.size(), 1u);
+  EXPECT_NE(shown_at_start_->jobs.find(reply.jobs.front()), nullptr);
   loop_->stop();
 }
 
@@ -143,7 +158,7 @@ TEST_F(EngineLoopTest, ACommitWhoseAnswerWasLostHappensOnce) {
     EXPECT_TRUE(acknowledged.insert(reply.jobs.front()).second);
   }
   EXPECT_EQ(durable_jobs(), acknowledged);
-  EXPECT_GT(views_.read().state->epoch.value(), 1u)
+  EXPECT_GT(views_->read().state->epoch.value(), 1u)
       << "every doubt takes a new epoch, and the engine learns of it";
   loop_->stop();
 }
