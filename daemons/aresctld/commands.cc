@@ -5,6 +5,7 @@
 
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
+#include "model/constraint.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -41,14 +42,39 @@ Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity
   return to;
 }
 
-// On the wire 0 means "not asked". One task, one CPU; as few nodes as the tasks need, at most one for each.
+// GPUs for each task, and for each node or in total: how many tasks that makes.
+void fill_in_from_gpus(JobSpec& spec) {
+  const auto sum = [](const std::vector<GpuRequest>& list) {
+    std::uint64_t count = 0;
+    for (const GpuRequest& g : list) count += g.count;
+    return count;
+  };
+  const std::uint64_t per_task = sum(spec.gpus_per_task);
+  if (per_task == 0) return;
+  constexpr std::uint64_t kMost = 1'000'000'000;
+  if (spec.tasks_per_node == 0)
+    spec.tasks_per_node =
+        static_cast<std::uint32_t>(std::min(sum(spec.gpus_per_node) / per_task, kMost));
+  if (spec.tasks == 0)
+    spec.tasks = static_cast<std::uint32_t>(std::min(sum(spec.gpus_total) / per_task, kMost));
+}
+
+// On the wire 0 means "not asked". One task, one CPU; as few nodes as the tasks need, at most one for each. Whether named nodes
+// are enough is known by the engine: there it stays open.
 void fill_in(JobSpec& spec) {
   const auto count = [](std::uint64_t n) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 1'000'000'000));
   };
   spec.cpus_per_task = std::max(spec.cpus_per_task, 1u);
+  fill_in_from_gpus(spec);
   const std::uint32_t per_node = std::max(spec.tasks_per_node, 1u);
-  const std::uint32_t named = count(spec.required_nodes.size());
+  if (spec.node_counts && !spec.node_counts->empty()) {
+    spec.min_nodes = spec.node_counts->front();
+    spec.max_nodes = spec.node_counts->back();
+  }
+  const auto constraint = parse_constraints(spec.features);  // refused later if it cannot be read
+  const std::uint32_t named = count(std::max<std::uint64_t>(
+      spec.required_nodes.size(), constraint ? constraint->counted_nodes() : 0));
   const bool counted = spec.min_nodes > 0;
   if (spec.tasks == 0)
     spec.tasks = count(std::uint64_t{std::max({spec.min_nodes, named, 1u})} * per_node);
@@ -57,7 +83,7 @@ void fill_in(JobSpec& spec) {
         spec.tasks_per_node > 0 ? (std::uint64_t{spec.tasks} + per_node - 1) / per_node : 1;
     spec.min_nodes = std::max({count(needed), named, 1u});
   }
-  if (spec.max_nodes == 0)
+  if (spec.max_nodes == 0 && (counted || spec.required_nodes.empty()))
     spec.max_nodes = counted ? spec.min_nodes : std::max(spec.min_nodes, spec.tasks);
 }
 
@@ -98,7 +124,9 @@ Result<JobSpec> to_spec(const Principal& who, const Policy& policy, const api::J
   return spec;
 }
 
-Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api::Submit& from) {
+}  // namespace
+
+Result<Submit> to_submission(const Principal& who, const Policy& policy, const api::Submit& from) {
   if (Status ok = check_script(policy, from.script()); !ok) return fail(ok.error());
   if (Status ok = check_environment(policy, from.environment()); !ok) return fail(ok.error());
   auto spec = to_spec(who, policy, from.spec());
@@ -110,6 +138,8 @@ Result<UserBody> to_submit(const Principal& who, const Policy& policy, const api
   submit.spec = std::make_shared<const JobSpec>(std::move(*spec));
   return submit;
 }
+
+namespace {
 
 Result<UserBody> to_submit_many(const Principal& who, const Policy& policy,
                                 const api::SubmitMany& from) {
@@ -220,7 +250,11 @@ std::string_view verb_of(const api::Request& request) {
 Result<UserBody> to_command(const Principal& who, const Policy& policy, const api::Request& request,
                             Identity& identity) {
   switch (request.body_case()) {
-    case api::Request::kSubmit: return to_submit(who, policy, request.submit());
+    case api::Request::kSubmit: {
+      auto submit = to_submission(who, policy, request.submit());
+      if (!submit) return fail(submit.error());
+      return std::move(*submit);
+    }
     case api::Request::kSubmitMany: return to_submit_many(who, policy, request.submit_many());
     case api::Request::kCancel: {
       auto jobs = to_selector(request.cancel().jobs(), identity);

@@ -17,6 +17,9 @@ bool is_mutating(const api::Request& request);
 Result<UserBody> to_command(const Principal& who, const Policy& policy, const api::Request& request,
                             Identity& identity);
 
+// The job that a submission asks for, its identity taken from the caller.
+Result<Submit> to_submission(const Principal& who, const Policy& policy, const api::Submit& from);
+
 // "submit", "cancel": for logs.
 std::string_view verb_of(const api::Request& request);
 

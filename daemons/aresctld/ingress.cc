@@ -147,6 +147,22 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
             refused({ErrorCode::unavailable, "too many accounting queries wait; retry"}, 500));
       return;
     }
+    case api::Request::kTestSubmit: {
+      auto submit = to_submission(who, policy, request.test_submit().submit());
+      if (!submit) {
+        responder->send(refused(submit.error()));
+        return;
+      }
+      // A pass over the queue takes long enough to keep off these threads.
+      const auto config = parts_.config;
+      const bool taken = parts_.accounting.add([=, submit = *std::move(submit)] {
+        responder->send(answer_with(estimate(view, config->policy, who, submit, now),
+                                    &api::Response::mutable_estimate));
+      });
+      if (!taken)
+        responder->send(refused({ErrorCode::unavailable, "too many queries wait; retry"}, 500));
+      return;
+    }
     case api::Request::kShutdown:
       if (!is_operator(who)) {
         responder->send(refused({ErrorCode::permission_denied,

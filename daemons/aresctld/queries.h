@@ -12,6 +12,9 @@
 namespace ares::aresctld {
 
 // not_found names the first job asked for that does not exist.
+// When the job would start; refused as its submission would be. Costs a pass of the planner.
+Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
+                               const Submit& submit, Time now);
 Result<api::Jobs> list_jobs(const View& view, const api::ListJobs& filter, Time now);
 
 Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy& policy,

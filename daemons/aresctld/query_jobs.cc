@@ -19,16 +19,6 @@ std::int64_t micros(const std::optional<Time>& t) {
   return t ? micros(*t) : 0;
 }
 
-api::Dependency::Kind kind_of(DependencyKind kind) {
-  switch (kind) {
-    case DependencyKind::after_any: return api::Dependency::AFTER_ANY;
-    case DependencyKind::after_ok: return api::Dependency::AFTER_OK;
-    case DependencyKind::after_not_ok: return api::Dependency::AFTER_NOT_OK;
-    case DependencyKind::after: return api::Dependency::AFTER;
-  }
-  return api::Dependency::AFTER_ANY;
-}
-
 std::string join(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
@@ -161,7 +151,7 @@ void describe_reason(const View& view, const Job& job, bool details, Time now, a
   if (details) {
     const PendingInfo why = core::explain(*view.state, job, now);
     out.set_reason(std::string(to_string(seen ? seen->reason : why.reason)));
-    out.set_reason_detail(why.detail);
+    out.set_reason_detail(seen && !seen->detail.empty() ? seen->detail : why.detail);
     return;
   }
   if (const auto why = core::sched::kept_back(job))
@@ -199,8 +189,8 @@ api::Job describe(const View& view, const Job& job, bool details, Time now) {
   if (job.ending && job.ending->by) out.set_cancelled_by(job.ending->by->value());
   for (const Dependency& dependency : job.waiting_for) {
     api::Dependency* row = out.add_waiting_for();
-    row->set_kind(kind_of(dependency.kind));
-    proto::to_api(dependency.target, row->mutable_target());
+    proto::to_api(dependency, row);
+    row->set_any(job.spec->any_dependency);
   }
   if (details) {
     proto::to_api(*job.spec, out.mutable_spec());

@@ -46,7 +46,9 @@ std::string print_partitions(const std::vector<Partition>& partitions) {
 
 std::string print_cluster(const Config& config) {
   std::string out;
-  for (const auto& row : cluster_fields()) out += row.name + ": " + row.print(config) + "\n";
+  for (const auto& row : cluster_fields())
+    if (const std::string text = row.print(config); !text.empty())
+      out += row.name + ": " + text + "\n";
   return out;
 }
 

@@ -128,6 +128,10 @@ std::vector<Field<Config>> cluster_fields() {
       field<Config>(
           "cluster_id", [](Config& c) -> ClusterId& { return c.policy.cluster; }, cluster_id_type(),
           "Number of the cluster, unique among clusters that share a database or a federation."),
+      field<Config>(
+          "licenses", [](Config & c) -> auto& { return c.policy.licenses; }, count_map_type(),
+          "Licences of software that jobs ask for with asub --licenses, and how many there are of "
+          "each: {matlab: 10}."),
   };
 }
 

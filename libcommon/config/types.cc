@@ -183,6 +183,32 @@ Type<std::uint32_t> count_type(std::uint32_t min) {
   return number_type<std::uint32_t>("count", min, std::numeric_limits<std::uint32_t>::max() - 1);
 }
 
+Type<std::map<std::string, std::uint32_t>> count_map_type() {
+  using Counts = std::map<std::string, std::uint32_t>;
+  return {"{NAME: COUNT, ...}",
+          [](const Value& value) -> Result<Counts> {
+            Counts counts;
+            if (value.kind == Value::Kind::null) return counts;
+            if (value.kind != Value::Kind::map)
+              return bad("expected names with their numbers, such as {matlab: 10}");
+            for (const Entry& entry : value.entries) {
+              if (!is_name(entry.key))
+                return bad("\"" + entry.key +
+                           "\" is not a name: up to 64 letters, digits, '.', '_' and '-'");
+              const auto count = count_type().parse(entry.value);
+              if (!count) return bad(entry.key + ": " + count.error().message);
+              counts[entry.key] = *count;
+            }
+            return counts;
+          },
+          [](const Counts& counts) {
+            std::string out;
+            for (const auto& [name, count] : counts)
+              out += (out.empty() ? "" : ", ") + quote_yaml(name) + ": " + std::to_string(count);
+            return out.empty() ? out : "{" + out + "}";
+          }};
+}
+
 Type<std::int32_t> integer_type() {
   return number_type<std::int32_t>("integer", std::numeric_limits<std::int32_t>::min(),
                                    std::numeric_limits<std::int32_t>::max());

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,10 +26,11 @@ Type<bool> boolean_type();
 Type<std::uint16_t> port_type();
 Type<std::uint32_t> count_type(std::uint32_t min = 0);
 Type<std::int32_t> integer_type();
-Type<std::optional<std::uint32_t>> bound_type();  // a count, or UNLIMITED
-Type<double> fraction_type();                     // 0 to 1
-Type<Seconds> duration_type();                    // plain numbers are seconds
-Type<std::optional<Seconds>> time_limit_type();   // plain numbers are minutes
+Type<std::optional<std::uint32_t>> bound_type();              // a count, or UNLIMITED
+Type<double> fraction_type();                                 // 0 to 1
+Type<std::map<std::string, std::uint32_t>> count_map_type();  // {matlab: 10}
+Type<Seconds> duration_type();                                // plain numbers are seconds
+Type<std::optional<Seconds>> time_limit_type();               // plain numbers are minutes
 Type<std::chrono::milliseconds> milliseconds_type();
 Type<Bytes> memory_type();        // plain numbers are MiB
 Type<std::uint32_t> size_type();  // plain numbers are bytes

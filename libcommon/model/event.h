@@ -68,6 +68,7 @@ struct Modified {  // a field is set where present
 struct DependencyMet {
   JobKey key;
   Dependency dependency;
+  Time not_before{};  // end of its delay; zero without one
 };
 struct DependencyFailed {  // can never be met; the job stays and says so
   JobKey key;
@@ -79,6 +80,7 @@ struct Allocated {
   std::string partition;
   std::optional<Seconds> time_limit;
   std::vector<NodeShare> nodes;  // the fence is the lsn of this event
+  std::vector<LicenseRequest> licenses{};
 };
 struct NodeReady {
   AttemptKey attempt;

@@ -73,6 +73,8 @@ std::string_view to_string(Reason r) {
     case Reason::cancelled_dependency: return "DependencyCancelled";
     case Reason::max_requeues: return "JobHoldMaxRequeue";
     case Reason::invalid_partition: return "InvalidPartition";
+    case Reason::licenses: return "Licenses";
+    case Reason::deadline: return "DeadLine";
   }
   return "None";
 }
@@ -82,7 +84,8 @@ bool operator==(const Job& a, const Job& b) {
     return std::tie(j.key, j.own_id, j.state, j.reason, j.hold, j.priority, j.priority_set,
                     j.time_limit, j.waiting_for, j.dependency_failed, j.array_rank, j.submitted,
                     j.eligible, j.started, j.ended, j.attempt, j.restarts, j.launch_failures,
-                    j.cause, j.not_before, j.excluded, j.allocation, j.ending, j.exit, j.array, j.version);
+                    j.cause, j.not_before, j.excluded, j.allocation, j.ending, j.exit, j.array,
+                    j.version);
   };
   const bool same_spec = a.spec == b.spec || (a.spec && b.spec && *a.spec == *b.spec);
   return same_spec && fields(a) == fields(b);

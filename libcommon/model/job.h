@@ -73,7 +73,10 @@ enum class Reason : std::uint8_t {
   cancelled_dependency,
   max_requeues,
   invalid_partition,
+  licenses,
+  deadline,
 };
+inline constexpr Reason kLastReason = Reason::deadline;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).
@@ -85,11 +88,26 @@ struct GpuRequest {
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
-enum class DependencyKind : std::uint8_t { after_any, after_ok, after_not_ok, after };
+struct LicenseRequest {
+  std::string name;
+  std::uint32_t count = 0;
+  friend bool operator==(const LicenseRequest&, const LicenseRequest&) = default;
+};
+
+enum class DependencyKind : std::uint8_t {
+  after_any,
+  after_ok,
+  after_not_ok,
+  after,
+  after_corr,  // task by task of two arrays; for anything else like after_ok
+  singleton,   // no earlier job of the same user and name is alive; has no target
+};
+inline constexpr DependencyKind kLastDependencyKind = DependencyKind::singleton;
 
 struct Dependency {
   DependencyKind kind = DependencyKind::after_any;
-  JobKey target;  // task none = the whole job or array
+  JobKey target;    // task none = the whole job or array
+  Seconds delay{};  // of `after`: so long behind the target's start
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
@@ -121,14 +139,24 @@ struct JobSpec {
   std::optional<Bytes> memory_per_cpu;
   std::vector<GpuRequest> gpus_per_node;
   std::vector<GpuRequest> gpus_total;  // --gpus: over all nodes
+  std::vector<GpuRequest> gpus_per_task;
+  std::uint32_t cpus_per_gpu = 0;
+  std::optional<Bytes> memory_per_gpu;
+  std::optional<IntervalSet> node_counts;  // only these numbers of nodes; none = min to max
   bool exclusive = false;
+  bool exclusive_user = false;              // nodes shared with jobs of the same user only
   std::vector<std::string> required_nodes;  // -w
   std::vector<std::string> excluded_nodes;  // -x
-  std::vector<std::string> features;        // all must be present on every node
+  std::vector<std::string> features;        // -C: constraints (model/constraint.h), all must hold
+  std::vector<LicenseRequest> licenses;
+  bool any_license = false;  // one of them is enough
 
   std::optional<Seconds> time_limit;  // none = the partition's default
+  std::optional<Seconds> time_min;    // the limit may be lowered to this to start earlier
   std::optional<Time> begin;
-  std::vector<Dependency> dependencies;  // all must be met
+  std::optional<Time> deadline;
+  std::vector<Dependency> dependencies;  // all must be met,
+  bool any_dependency = false;           // or just one
   bool kill_on_invalid_dependency = false;
   std::optional<std::uint32_t> priority;  // explicit, operators only
   std::int32_t nice = 0;
@@ -199,6 +227,7 @@ struct Allocation {
   Time at{};
   std::vector<NodeShare> nodes;       // rank order; the batch script runs on the first
   std::optional<Seconds> time_limit;  // none = unlimited
+  std::vector<LicenseRequest> licenses{};
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
@@ -248,7 +277,7 @@ struct Job {
   std::uint32_t launch_failures = 0;  // in a row, all kinds: for back-off
   std::string
       cause;  // of the last failure, for people: "n1: cannot open output file /x: Permission denied"
-  Time not_before{};                     // back-off after a failed launch
+  Time not_before{};                     // back-off after a failed launch, delay of `after`
   std::vector<NodeId> excluded;          // nodes that failed to launch it
   std::optional<Allocation> allocation;  // while it holds resources; kept for show when terminal
   std::optional<Ending>

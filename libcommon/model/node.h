@@ -30,6 +30,8 @@ struct Charge {
   Bytes memory{};
   std::vector<GpuIndex> gpus;
   std::vector<std::uint32_t> cpu_ids;
+  std::optional<UserId> user{};  // of the job; none in what older releases stored
+  bool exclusive_user = false;   // keeps the node for jobs of that user
   friend bool operator==(const Charge&, const Charge&) = default;
 };
 
@@ -57,7 +59,7 @@ struct Node {
 
 struct Partition {
   std::string name;
-  std::vector<std::string> nodes;         // names, expanded, in the configuration's order
+  std::vector<std::string> nodes;  // names, expanded, in the configuration's order
   bool is_default = false;
   bool up = true;
   std::int32_t tier = 1;                // higher is planned first

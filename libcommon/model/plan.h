@@ -19,6 +19,7 @@ struct Start {
   std::string partition;
   std::optional<Seconds> time_limit;  // none = unlimited
   std::vector<NodeShare> nodes;       // rank order
+  std::vector<LicenseRequest> licenses{};
 };
 
 struct PlanGroup {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Policy {
   std::uint32_t max_script_bytes = 4 << 20;
   std::uint32_t max_environment_bytes = 2 << 20;
   bool requeue_default = true;
+
+  std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };

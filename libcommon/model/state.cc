@@ -12,7 +12,8 @@ std::vector<JobId> awaited_jobs(const Job& job) {
   std::vector<JobId> targets;
   // A failed dependency stays failed whatever becomes of its target, so nothing is awaited any more.
   if (job.waiting_for.empty() || job.dependency_failed || !is_queued(job)) return targets;
-  for (const Dependency& d : job.waiting_for) targets.push_back(d.target.job);
+  for (const Dependency& d : job.waiting_for)
+    if (d.kind != DependencyKind::singleton) targets.push_back(d.target.job);
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
@@ -35,10 +36,55 @@ std::optional<Timer> timer_of(const Job& job) {
 }
 
 void put_partition(ClusterState& state, Partition partition) {
-  for (const std::string& node : partition.nodes)
-    state.members.set({partition.name, node}, Lsn{});
+  for (const std::string& node : partition.nodes) state.members.set({partition.name, node}, Lsn{});
   const std::string name = partition.name;
   state.partitions.set(name, std::move(partition));
+}
+
+std::optional<Seconds> time_left(const Job& job, Time now) {
+  if (!job.spec->deadline) return std::nullopt;
+  return std::chrono::ceil<Seconds>(*job.spec->deadline - now);
+}
+
+bool deadline_is_lost(const Job& job, Time now) {
+  const auto timer = deadline_timer_of(job);
+  return timer && timer->since <= now;
+}
+
+std::optional<Timer> deadline_timer_of(const Job& job) {
+  if (!job.spec->deadline || is_terminal(job.state) || job.state == JobState::completing)
+    return std::nullopt;
+  if (holds_resources(job.state)) return Timer{TimerKind::deadline, *job.spec->deadline, job.key};
+  if (!is_queued(job)) return std::nullopt;
+  const Seconds needed = job.spec->time_min.value_or(job.time_limit.value_or(Seconds{0}));
+  return Timer{TimerKind::deadline, *job.spec->deadline - needed, job.key};
+}
+
+const std::vector<LicenseRequest>& licenses_held(const Job& job) {
+  static const std::vector<LicenseRequest> none;
+  return holds_resources(job.state) && job.allocation ? job.allocation->licenses : none;
+}
+
+std::uint64_t name_hash(const JobSpec& spec) {
+  // FNV-1a.
+  std::uint64_t value = 0xcbf29ce484222325ULL;
+  const auto mix = [&](unsigned char c) { value = (value ^ c) * 0x100000001b3ULL; };
+  for (std::uint32_t uid = spec.uid.value(), i = 0; i < 4; ++i, uid >>= 8)
+    mix(static_cast<unsigned char>(uid & 0xff));
+  for (const char c : spec.name) mix(static_cast<unsigned char>(c));
+  return value;
+}
+
+const Job* first_of_name(const ClusterState& state, const JobSpec& spec) {
+  const std::uint64_t hash = name_hash(spec);
+  const Job* first = nullptr;
+  state.names.for_each_from(NameKey{hash, JobId{}}, [&](const NameKey& key, const Lsn&) {
+    if (key.first != hash) return false;
+    const Job* job = state.jobs.find(JobKey{key.second, {}});
+    if (job && job->spec->uid == spec.uid && job->spec->name == spec.name) first = job;
+    return first == nullptr;
+  });
+  return first;
 }
 
 void rebuild_indexes(ClusterState& state) {
@@ -50,6 +96,8 @@ void rebuild_indexes(ClusterState& state) {
   state.dependents = {};
   state.timers = {};
   state.request_ages = {};
+  state.licenses_used = {};
+  state.names = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (is_queued(job)) state.pending.set(key, job.version);
     for (JobId target : awaited_jobs(job)) {
@@ -59,6 +107,12 @@ void rebuild_indexes(ClusterState& state) {
       state.dependents.set(target, std::move(keys));
     }
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});
+    if (const auto timer = deadline_timer_of(job)) state.timers.set(*timer, Lsn{});
+    for (const LicenseRequest& r : licenses_held(job)) {
+      const std::uint32_t* used = state.licenses_used.find(r.name);
+      state.licenses_used.set(r.name, (used ? *used : 0) + r.count);
+    }
+    if (is_named(job)) state.names.set({name_hash(*job.spec), key.job}, Lsn{});
   });
   state.requests.for_each([&](const RequestKey& key, const Request& request) {
     state.request_ages.set({request.expires, key}, Lsn{});

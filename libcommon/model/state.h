@@ -22,6 +22,7 @@ enum class TimerKind : std::uint8_t {
   preparing,  // since Allocated: not every node is ready
   starting,   // since Started: not every node has reported Go
   finished,   // since the end, until the record is forgotten (tasks go with their array)
+  deadline,   // since when it can only end: see deadline_timer_of
 };
 struct Timer {
   TimerKind kind = TimerKind::preparing;
@@ -29,6 +30,10 @@ struct Timer {
   JobKey job;
   friend auto operator<=>(const Timer&, const Timer&) = default;
 };
+
+// Jobs of one user and name lie together, ascending. A hash: who finds two names in one place looks at the records.
+using NameKey = std::pair<std::uint64_t, JobId>;
+std::uint64_t name_hash(const JobSpec& spec);
 
 struct ClusterState {
   ClusterId cluster;
@@ -46,6 +51,8 @@ struct ClusterState {
       dependents;             // index: target job -> records that wait for it, ascending
   CowMap<Timer, Lsn> timers;  // index: see TimerKind
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
+  CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
+  CowMap<NameKey, Lsn> names;  // index: jobs and arrays that have not ended, by user and name
   CowMap<NodeId, Node> nodes;
   CowMap<std::string, NodeId> node_ids;
   CowMap<std::string, Partition> partitions;
@@ -61,6 +68,18 @@ bool is_queued(const Job& job);  // belongs into `pending`, under its version
 std::vector<JobId> awaited_jobs(
     const Job& job);  // ascending targets under which it belongs into `dependents`
 std::optional<Timer> timer_of(const Job& job);
+// Until the deadline, in whole seconds rounded up; none without one.
+std::optional<Seconds> time_left(const Job& job, Time now);
+// Whether a pending job cannot be over by its deadline any more.
+bool deadline_is_lost(const Job& job, Time now);
+// The deadline itself; of a pending job, the last moment at which it could start and still be over by then.
+std::optional<Timer> deadline_timer_of(const Job& job);
+const std::vector<LicenseRequest>& licenses_held(const Job& job);
+inline bool is_named(const Job& job) {
+  return job.key.task.is_none() && !is_terminal(job.state);  // belongs into `names`
+}
+// The first job that has not ended of the same user and name; null if there is none.
+const Job* first_of_name(const ClusterState& state, const JobSpec& spec);
 void rebuild_indexes(ClusterState& state);
 void put_partition(ClusterState& state, Partition partition);  // with its members
 

@@ -10,6 +10,7 @@ namespace ares::proto {
 namespace {
 
 constexpr BlobId kNoBlob{};
+constexpr std::uint32_t kMaxNodeCount = 1'000'000;
 
 std::string to_bytes(const BlobId& id) {
   if (id == kNoBlob) return {};
@@ -22,6 +23,8 @@ api::Dependency::Kind to_api(DependencyKind kind) {
     case DependencyKind::after_ok: return api::Dependency::AFTER_OK;
     case DependencyKind::after_not_ok: return api::Dependency::AFTER_NOT_OK;
     case DependencyKind::after: return api::Dependency::AFTER;
+    case DependencyKind::after_corr: return api::Dependency::AFTER_CORR;
+    case DependencyKind::singleton: return api::Dependency::SINGLETON;
   }
   std::abort();
 }
@@ -33,6 +36,8 @@ std::optional<DependencyKind> from_api(api::Dependency::Kind kind) {
     case api::Dependency::AFTER_OK: return DependencyKind::after_ok;
     case api::Dependency::AFTER_NOT_OK: return DependencyKind::after_not_ok;
     case api::Dependency::AFTER: return DependencyKind::after;
+    case api::Dependency::AFTER_CORR: return DependencyKind::after_corr;
+    case api::Dependency::SINGLETON: return DependencyKind::singleton;
   }
   return std::nullopt;
 }
@@ -84,10 +89,24 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
     read.bytes("memory_per_cpu", in.memory_per_cpu(), out.memory_per_cpu.emplace());
   read_gpus(read, "gpus_per_node", in.gpus_per_node(), out.gpus_per_node);
   read_gpus(read, "gpus_total", in.gpus_total(), out.gpus_total);
+  read_gpus(read, "gpus_per_task", in.gpus_per_task(), out.gpus_per_task);
+  out.cpus_per_gpu = in.cpus_per_gpu();
+  if (in.has_memory_per_gpu())
+    read.bytes("memory_per_gpu", in.memory_per_gpu(), out.memory_per_gpu.emplace());
+  if (!in.node_counts().empty())
+    read.part("node_counts", parse_interval_set(in.node_counts(), kMaxNodeCount),
+              out.node_counts.emplace());
   out.exclusive = in.exclusive();
+  out.exclusive_user = in.exclusive_user();
   read.texts("required_nodes", in.required_nodes(), TextKind::name, out.required_nodes);
   read.texts("excluded_nodes", in.excluded_nodes(), TextKind::name, out.excluded_nodes);
-  read.texts("features", in.features(), TextKind::name, out.features);
+  read.texts("features", in.features(), TextKind::title, out.features);
+  for (const auto& license : in.licenses()) {
+    LicenseRequest request{.name = {}, .count = license.count()};
+    read.text("licenses", license.name(), TextKind::name, request.name);
+    out.licenses.push_back(std::move(request));
+  }
+  out.any_license = in.any_license();
 }
 
 void read_dependencies(Reader& read, const api::JobSpec& in, JobSpec& out) {
@@ -96,14 +115,19 @@ void read_dependencies(Reader& read, const api::JobSpec& in, JobSpec& out) {
     const auto kind = from_api(given.kind());
     if (!kind) return read.wrong("dependencies", "has a kind that this version does not know");
     dependency.kind = *kind;
-    read.part("dependencies", proto::from_api(given.target()), dependency.target);
+    if (dependency.kind != DependencyKind::singleton)
+      read.part("dependencies", proto::from_api(given.target()), dependency.target);
+    read.seconds("dependencies", given.delay(), dependency.delay);
     out.dependencies.push_back(dependency);
   }
+  out.any_dependency = in.any_dependency();
 }
 
 void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, JobSpec& out) {
   if (in.has_time_limit()) read.seconds("time_limit", in.time_limit(), out.time_limit.emplace());
+  if (in.has_time_min()) read.seconds("time_min", in.time_min(), out.time_min.emplace());
   if (in.has_begin()) read.time("begin", in.begin(), out.begin.emplace());
+  if (in.has_deadline()) read.time("deadline", in.deadline(), out.deadline.emplace());
   read_dependencies(read, in, out);
   out.kill_on_invalid_dependency = in.kill_on_invalid_dependency();
   if (in.has_priority()) out.priority = in.priority();
@@ -140,6 +164,13 @@ void read_surroundings(Reader& read, const api::JobSpec& in, JobSpec& out) {
 void to_api(const JobKey& key, api::JobRef* out) {
   out->set_job(key.job.value());
   if (!key.task.is_none()) out->set_task(key.task.value);
+}
+
+void to_api(const Dependency& dependency, api::Dependency* out) {
+  out->set_kind(to_api(dependency.kind));
+  if (dependency.kind != DependencyKind::singleton)
+    to_api(dependency.target, out->mutable_target());
+  out->set_delay(dependency.delay.count());
 }
 
 Result<JobKey> from_api(const api::JobRef& ref) {
@@ -184,17 +215,29 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   if (spec.memory_per_cpu) out->set_memory_per_cpu(spec.memory_per_cpu->value());
   put_gpus(spec.gpus_per_node, out->mutable_gpus_per_node());
   put_gpus(spec.gpus_total, out->mutable_gpus_total());
+  put_gpus(spec.gpus_per_task, out->mutable_gpus_per_task());
+  out->set_cpus_per_gpu(spec.cpus_per_gpu);
+  if (spec.memory_per_gpu) out->set_memory_per_gpu(spec.memory_per_gpu->value());
+  if (spec.node_counts) out->set_node_counts(format_interval_set(*spec.node_counts));
   out->set_exclusive(spec.exclusive);
+  out->set_exclusive_user(spec.exclusive_user);
   put_texts(spec.required_nodes, out->mutable_required_nodes());
   put_texts(spec.excluded_nodes, out->mutable_excluded_nodes());
   put_texts(spec.features, out->mutable_features());
-  if (spec.time_limit) out->set_time_limit(spec.time_limit->count());
-  if (spec.begin) out->set_begin(spec.begin->time_since_epoch().count());
-  for (const Dependency& dependency : spec.dependencies) {
-    auto* added = out->add_dependencies();
-    added->set_kind(to_api(dependency.kind));
-    to_api(dependency.target, added->mutable_target());
+  for (const LicenseRequest& license : spec.licenses) {
+    auto* added = out->add_licenses();
+    added->set_name(license.name);
+    added->set_count(license.count);
   }
+  out->set_any_license(spec.any_license);
+  if (spec.time_limit) out->set_time_limit(spec.time_limit->count());
+  if (spec.time_min) out->set_time_min(spec.time_min->count());
+  if (spec.begin) out->set_begin(spec.begin->time_since_epoch().count());
+  if (spec.deadline) out->set_deadline(spec.deadline->time_since_epoch().count());
+  for (const Dependency& dependency : spec.dependencies) {
+    to_api(dependency, out->add_dependencies());
+  }
+  out->set_any_dependency(spec.any_dependency);
   out->set_kill_on_invalid_dependency(spec.kill_on_invalid_dependency);
   if (spec.priority) out->set_priority(*spec.priority);
   out->set_nice(spec.nice);

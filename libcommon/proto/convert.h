@@ -9,6 +9,7 @@
 
 namespace ares::api {
 class AttemptKey;
+class Dependency;
 class JobRef;
 class JobSpec;
 }  // namespace ares::api
@@ -17,6 +18,8 @@ namespace ares::proto {
 
 void to_api(const JobKey& key, api::JobRef* out);
 Result<JobKey> from_api(const api::JobRef& ref);
+
+void to_api(const Dependency& dependency, api::Dependency* out);
 
 void to_api(const AttemptKey& key, api::AttemptKey* out);
 Result<AttemptKey> from_api(const api::AttemptKey& key);

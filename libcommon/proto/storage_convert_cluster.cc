@@ -39,6 +39,8 @@ void put(const Charge& from, storage::Charge& to) {
   to.set_memory(from.memory.value());
   put_ids(from.gpus, to.mutable_gpus());
   put_list(from.cpu_ids, to.mutable_cpu_ids());
+  if (from.user) to.set_user(from.user->value());
+  to.set_exclusive_user(from.exclusive_user);
 }
 
 Charge get(const storage::Charge& from, Complaint& complaint) {
@@ -49,6 +51,8 @@ Charge get(const storage::Charge& from, Complaint& complaint) {
   to.memory = Bytes(from.memory());
   to.gpus = get_ids<GpuIndex>(from.gpus());
   to.cpu_ids = get_list<std::uint32_t>(from.cpu_ids());
+  if (from.has_user()) to.user = UserId(from.user());
+  to.exclusive_user = from.exclusive_user();
   return to;
 }
 

@@ -84,7 +84,7 @@ void put(const Held& from, storage::Held& to) {
 }
 Held get(const storage::Held& from, Complaint& complaint) {
   return {proto::get(from.key(), complaint), complaint.check(from.hold(), Hold::admin, "hold"),
-          complaint.check(from.reason(), Reason::invalid_partition, "reason")};
+          complaint.check(from.reason(), kLastReason, "reason")};
 }
 
 void put(const Released& from, storage::Released& to) {
@@ -112,9 +112,11 @@ Modified get(const storage::Modified& from, Complaint& complaint) {
 void put(const DependencyMet& from, storage::DependencyMet& to) {
   proto::put(from.key, *to.mutable_key());
   proto::put(from.dependency, *to.mutable_dependency());
+  to.set_not_before(micros(from.not_before));
 }
 DependencyMet get(const storage::DependencyMet& from, Complaint& complaint) {
-  return {proto::get(from.key(), complaint), proto::get(from.dependency(), complaint)};
+  return {proto::get(from.key(), complaint), proto::get(from.dependency(), complaint),
+          to_time(from.not_before())};
 }
 
 void put(const DependencyFailed& from, storage::DependencyFailed& to) {
@@ -131,6 +133,7 @@ void put(const Allocated& from, storage::Allocated& to) {
   to.set_partition(from.partition);
   if (from.time_limit) to.set_time_limit(from.time_limit->count());
   for (const auto& share : from.nodes) proto::put(share, *to.add_nodes());
+  put_messages(from.licenses, to.mutable_licenses());
 }
 Allocated get(const storage::Allocated& from, Complaint& complaint) {
   Allocated to;
@@ -139,6 +142,7 @@ Allocated get(const storage::Allocated& from, Complaint& complaint) {
   to.partition = from.partition();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
   for (const auto& share : from.nodes()) to.nodes.push_back(proto::get(share, complaint));
+  to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   return to;
 }
 
@@ -232,7 +236,7 @@ Ended get(const storage::Ended& from, Complaint& complaint) {
   Ended to;
   to.key = proto::get(from.key(), complaint);
   to.state = complaint.check(from.state(), JobState::deadline, "job state");
-  to.reason = complaint.check(from.reason(), Reason::invalid_partition, "reason");
+  to.reason = complaint.check(from.reason(), kLastReason, "reason");
   if (from.has_by()) to.by = UserId(from.by());
   return to;
 }

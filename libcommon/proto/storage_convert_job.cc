@@ -51,15 +51,26 @@ GpuRequest get(const storage::GpuRequest& from, Complaint&) {
   return GpuRequest{from.type(), from.count()};
 }
 
+void put(const LicenseRequest& from, storage::LicenseRequest& to) {
+  to.set_name(from.name);
+  to.set_count(from.count);
+}
+
+LicenseRequest get(const storage::LicenseRequest& from, Complaint&) {
+  return LicenseRequest{from.name(), from.count()};
+}
+
 void put(const Dependency& from, storage::Dependency& to) {
   to.set_kind(number(from.kind));
   put(from.target, *to.mutable_target());
+  to.set_delay(from.delay.count());
 }
 
 Dependency get(const storage::Dependency& from, Complaint& complaint) {
   Dependency to;
-  to.kind = complaint.check(from.kind(), DependencyKind::after, "dependency kind");
+  to.kind = complaint.check(from.kind(), kLastDependencyKind, "dependency kind");
   to.target = get(from.target(), complaint);
+  to.delay = Seconds(from.delay());
   return to;
 }
 
@@ -118,6 +129,16 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_submit_host(from.submit_host);
   to.set_submit_zone(from.submit_zone);
   to.set_command(from.command);
+  if (from.node_counts) put(*from.node_counts, *to.mutable_node_counts());
+  put_messages(from.gpus_per_task, to.mutable_gpus_per_task());
+  to.set_cpus_per_gpu(from.cpus_per_gpu);
+  if (from.memory_per_gpu) to.set_memory_per_gpu(from.memory_per_gpu->value());
+  to.set_exclusive_user(from.exclusive_user);
+  put_messages(from.licenses, to.mutable_licenses());
+  to.set_any_license(from.any_license);
+  if (from.time_min) to.set_time_min(from.time_min->count());
+  if (from.deadline) to.set_deadline(micros(*from.deadline));
+  to.set_any_dependency(from.any_dependency);
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -167,6 +188,16 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.submit_host = from.submit_host();
   to.submit_zone = from.submit_zone();
   to.command = from.command();
+  if (from.has_node_counts()) to.node_counts = get(from.node_counts(), complaint);
+  to.gpus_per_task = get_messages<GpuRequest>(from.gpus_per_task(), complaint);
+  to.cpus_per_gpu = from.cpus_per_gpu();
+  if (from.has_memory_per_gpu()) to.memory_per_gpu = Bytes(from.memory_per_gpu());
+  to.exclusive_user = from.exclusive_user();
+  to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
+  to.any_license = from.any_license();
+  if (from.has_time_min()) to.time_min = Seconds(from.time_min());
+  if (from.has_deadline()) to.deadline = to_time(from.deadline());
+  to.any_dependency = from.any_dependency();
   return to;
 }
 
@@ -223,6 +254,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   to.set_at(micros(from.at));
   put_messages(from.nodes, to.mutable_nodes());
   if (from.time_limit) to.set_time_limit(from.time_limit->count());
+  put_messages(from.licenses, to.mutable_licenses());
 }
 
 Allocation get(const storage::Allocation& from, Complaint& complaint) {
@@ -232,6 +264,7 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   to.at = to_time(from.at());
   to.nodes = get_messages<NodeShare>(from.nodes(), complaint);
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
+  to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   return to;
 }
 
@@ -247,7 +280,7 @@ void put(const Ending& from, storage::Ending& to) {
 Ending get(const storage::Ending& from, Complaint& complaint) {
   Ending to;
   to.state = complaint.check(from.state(), JobState::deadline, "job state");
-  to.reason = complaint.check(from.reason(), Reason::invalid_partition, "reason");
+  to.reason = complaint.check(from.reason(), kLastReason, "reason");
   if (from.has_by()) to.by = UserId(from.by());
   to.requeue = from.requeue();
   to.hold = complaint.check(from.hold(), Hold::admin, "hold");
@@ -309,7 +342,7 @@ Job get(const storage::Job& from, Complaint& complaint) {
   to.key = get(from.key(), complaint);
   to.own_id = JobId(from.own_id());
   to.state = complaint.check(from.state(), JobState::deadline, "job state");
-  to.reason = complaint.check(from.reason(), Reason::invalid_partition, "reason");
+  to.reason = complaint.check(from.reason(), kLastReason, "reason");
   to.hold = complaint.check(from.hold(), Hold::admin, "hold");
   to.priority = from.priority();
   to.priority_set = from.priority_set();

@@ -181,6 +181,9 @@ class Check {
     expect(again.dependents == state_.dependents, "index",
            "`dependents` is not what the records say");
     expect(again.timers == state_.timers, "index", "`timers` is not what the records say");
+    expect(again.licenses_used == state_.licenses_used, "index",
+           "`licenses_used` is not what the records say");
+    expect(again.names == state_.names, "index", "`names` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
   }

@@ -67,11 +67,15 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.attempt = e.attempt;
     job.started.reset();
     job.ending.reset();
-    job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit};
+    job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
   });
+  const Job* job = state.jobs.find(e.key);
+  if (!job) return;
+  const JobSpec& spec = *job->spec;
   for (const NodeShare& share : e.nodes) {
     change_node(state, share.node, s.lsn, [&](Node& node) {
-      Charge charge{attempt, fence, share.cpus, share.memory, share.gpus, share.cpu_ids};
+      Charge charge{attempt,    fence,         share.cpus, share.memory,
+                    share.gpus, share.cpu_ids, spec.uid,   spec.exclusive_user};
       const auto at =
           std::lower_bound(node.charges.begin(), node.charges.end(), attempt,
                            [](const Charge& c, const AttemptKey& key) { return c.attempt < key; });

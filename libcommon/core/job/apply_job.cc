@@ -93,13 +93,21 @@ void apply_job(ClusterState& state, const Modified& e, Stamp s) {
 
 void apply_job(ClusterState& state, const DependencyMet& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
-    std::erase(job.waiting_for, e.dependency);
-    set_eligible(job, s.at);
+    if (job.spec->any_dependency)
+      job.waiting_for.clear();
+    else
+      std::erase(job.waiting_for, e.dependency);
+    job.not_before = std::max(job.not_before, e.not_before);
+    set_eligible(job, std::max(s.at, e.not_before));
   });
 }
 
 void apply_job(ClusterState& state, const DependencyFailed& e, Stamp s) {
-  change_job(state, e.key, s.lsn, [](Job& job) {
+  change_job(state, e.key, s.lsn, [&](Job& job) {
+    if (job.spec->any_dependency) {  // the last of them decides
+      std::erase(job.waiting_for, e.dependency);
+      if (!job.waiting_for.empty()) return;
+    }
     job.dependency_failed = true;
     job.reason = Reason::dependency_never_satisfied;
   });
@@ -126,7 +134,7 @@ void apply_job(ClusterState& state, const Requeued& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     job.state = JobState::pending;
     if (job.started) ++job.restarts;  // user code may have run and wants to know
-    job.not_before = e.not_before;
+    job.not_before = std::max(job.not_before, e.not_before);
     job.allocation.reset();
     job.ending.reset();
     job.started.reset();

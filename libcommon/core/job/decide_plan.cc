@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "core/cluster/licenses.h"
 #include "core/job/deciding.h"
 
 namespace ares::core {
@@ -17,9 +18,13 @@ class Taken {
     return true;
   }
   std::uint32_t& tasks(JobId array) { return tasks_[array]; }  // against the array's throttle
-  const std::vector<const NodeShare*>& on(NodeId node) { return shares_[node]; }
-  void share(const NodeShare& share) {
-    shares_[share.node].push_back(&share);
+  struct Share {
+    const NodeShare* share;
+    const JobSpec* of;
+  };
+  const std::vector<Share>& on(NodeId node) { return shares_[node]; }
+  void share(const NodeShare& share, const JobSpec& of) {
+    shares_[share.node].push_back({&share, &of});
     new_shares_.push_back(share.node);
   }
 
@@ -37,7 +42,7 @@ class Taken {
   }
 
  private:
-  std::map<NodeId, std::vector<const NodeShare*>> shares_;
+  std::map<NodeId, std::vector<Share>> shares_;
   std::map<JobId, std::uint32_t> tasks_;
   std::set<JobKey> jobs_;
   std::vector<NodeId> new_shares_;
@@ -46,7 +51,7 @@ class Taken {
 
 class Check {
  public:
-  Check(const Question& q) : q_(q) {}
+  Check(const Question& q) : q_(q), licenses_(q.state, q.policy) {}
 
   // Takes all starts of the group, or none.
   bool take(const PlanGroup& group, Decision& d) {
@@ -58,9 +63,12 @@ class Check {
     for (const Start& start : group.starts) {
       if (take(start, events)) continue;
       taken_.give_back();
+      for (const auto* licenses : new_licenses_) licenses_.give_back(*licenses);
+      new_licenses_.clear();
       return false;
     }
     taken_.keep();
+    new_licenses_.clear();
     for (EventBody& event : events) d.events.push_back(std::move(event));
     for (const Start& start : group.starts) d.jobs.push_back(start.key);
     return true;
@@ -89,11 +97,13 @@ class Check {
       return false;
     for (const NodeShare& share : start.nodes) {
       if (!fits(*job, start, share, taken_.on(share.node))) return false;
-      taken_.share(share);
+      taken_.share(share, *job->spec);
     }
+    if (!licenses_.take(*job->spec, start.licenses)) return false;
+    new_licenses_.push_back(&start.licenses);
     if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
-    Allocated allocated{start.key, job->attempt.next(), start.partition, start.time_limit,
-                        start.nodes};
+    Allocated allocated{start.key,   job->attempt.next(), start.partition, limit_of(*job, start),
+                        start.nodes, start.licenses};
     for (NodeShare& share : allocated.nodes) {
       share.phase = SharePhase::preparing;
       share.usage = {};
@@ -102,10 +112,16 @@ class Check {
     return true;
   }
 
+  // The plan was made a moment ago: what is left until the deadline is a little less now.
+  std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
+    const std::optional<Seconds> left = time_left(job, q_.now);
+    return left ? std::min(start.time_limit.value_or(*left), *left) : start.time_limit;
+  }
+
   bool may_start(const Job& job) const {
     return job.state == JobState::pending && job.hold == Hold::none && job.waiting_for.empty() &&
            !job.dependency_failed && job.not_before <= q_.now &&
-           job.spec->begin.value_or(Time{}) <= q_.now;
+           job.spec->begin.value_or(Time{}) <= q_.now && !deadline_is_lost(job, q_.now);
   }
 
   bool bounds_hold(const Job& job, const Start& start) const {
@@ -118,6 +134,9 @@ class Check {
     if (nodes < job.spec->min_nodes || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
       return false;
     if (partition->max_nodes && nodes > *partition->max_nodes) return false;
+    if (job.spec->node_counts &&
+        !job.spec->node_counts->contains(static_cast<std::uint32_t>(nodes)))
+      return false;
     std::set<NodeId> distinct;
     for (const NodeShare& share : start.nodes) distinct.insert(share.node);
     if (distinct.size() != nodes) return false;
@@ -126,7 +145,7 @@ class Check {
   }
 
   bool fits(const Job& job, const Start& start, const NodeShare& share,
-            const std::vector<const NodeShare*>& others) const {
+            const std::vector<Taken::Share>& others) const {
     const Node* node = q_.state.nodes.find(share.node);
     if (!node || node->contact != Contact::registered || node->admin != AdminState::up)
       return false;
@@ -134,6 +153,15 @@ class Check {
     const auto& excluded = job.excluded;
     if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;
     if (!q_.state.members.find({start.partition, node->name})) return false;
+
+    const JobSpec& spec = *job.spec;
+    const auto shut_out = [&](const std::optional<UserId>& user, bool keeps) {
+      return (keeps || spec.exclusive_user) && user != spec.uid;
+    };
+    for (const Charge& charge : node->charges)
+      if (shut_out(charge.user, charge.exclusive_user)) return false;
+    for (const Taken::Share& other : others)
+      if (shut_out(other.of->uid, other.of->exclusive_user)) return false;
 
     std::uint64_t cpus = share.cpus;
     Bytes memory = share.memory;
@@ -144,7 +172,7 @@ class Check {
       clash = clash || intersect(share.gpus, other.gpus) || intersect(share.cpu_ids, other.cpu_ids);
     };
     for (const Charge& charge : node->charges) add(charge);
-    for (const NodeShare* other : others) add(*other);
+    for (const Taken::Share& other : others) add(*other.share);
     if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
     return std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
       const auto& has = node->inventory.gpus;
@@ -166,6 +194,8 @@ class Check {
 
   const Question& q_;
   Taken taken_;
+  LicensePool licenses_;
+  std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the group in hand
 };
 
 // A later group relied on a rejected one if they speak of the same node or job: what it counted on did not come to be.

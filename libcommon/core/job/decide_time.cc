@@ -47,6 +47,19 @@ void launches(const Question& q, Decision& d) {
   });
 }
 
+// A job that cannot be over by its deadline any more does not start; one that runs then is ended.
+void deadlines(const Question& q, Decision& d) {
+  each_due(q, TimerKind::deadline, Duration{0}, [&](const Job& job) {
+    if (holds_resources(job.state)) {
+      const Ending ending{JobState::deadline, Reason::deadline, {}, false, Hold::none, false};
+      d.events.emplace_back(EndingBegan{{job.key, job.attempt}, ending});
+    } else {
+      d.events.emplace_back(Ended{job.key, JobState::deadline, Reason::deadline, {}});
+    }
+    return d.events.size() < kMost;
+  });
+}
+
 void forget(const Question& q, Decision& d) {
   std::size_t seen = 0;
   each_due(q, TimerKind::finished, q.policy.min_job_age, [&](const Job& job) {
@@ -86,6 +99,7 @@ bool can_fence(const Node& node, const Job& job) {
 Decision decide_time(const Question& q, const Tick&) {
   Decision d;
   launches(q, d);
+  deadlines(q, d);
   forget(q, d);
   expire(q, d);
   return d;

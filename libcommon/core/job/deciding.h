@@ -50,8 +50,21 @@ std::uint32_t task_rank(const Job& array, TaskIndex task);
 TaskSplit split(const Target& target);
 
 // --- dependencies ----------------------------------------------------------------------------------------------------------------
-enum class Standing { waiting, met, failed };
-Standing standing(const ClusterState& state, const Dependency& dependency);
+// Whose dependency it is: aftercorr and singleton depend on that.
+struct Dependent {
+  JobKey key;
+  const JobSpec& spec;
+};
+struct Standing {
+  enum Kind { waiting, met, failed };
+  Kind kind = waiting;
+  Time not_before{};  // when met: the end of its delay; zero without one
+};
+// An array that waits task by task (aftercorr) is itself always waiting: its tasks are asked about one by one.
+Standing standing(const ClusterState& state, const Dependent& who, const Dependency& dependency);
+// Whether tasks of that array answer for tasks of this one.
+bool waits_task_by_task(const ClusterState& state, const Dependent& who,
+                        const Dependency& dependency);
 
 // --- time limits -----------------------------------------------------------------------------------------------------------------
 // What bounds the job in this partition now; none = unlimited.
@@ -60,6 +73,9 @@ std::optional<Seconds> effective_time_limit(const Job& job, const Partition& par
 // --- whether it could ever run (text of what is too big, or empty) ----------------------------------------------------------------
 std::string why_impossible(const ClusterState& state, const JobSpec& spec,
                            const Partition& partition);
+
+// Whether the nodes of -w, were they empty, hold all of the job.
+bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec);
 
 // --- one function a command --------------------------------------------------------------------------------------------------------
 Decision decide_submit(const Question& q, const Principal& who, const Submit& submit);

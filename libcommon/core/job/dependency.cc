@@ -1,57 +1,92 @@
 // Where a dependency stands, judged from its target's record.
+#include <algorithm>
+
 #include "core/job/deciding.h"
 
 namespace ares::core {
 namespace {
 
-Standing judge(DependencyKind kind, bool ended, bool succeeded, bool began) {
-  switch (kind) {
-    case DependencyKind::after_any: return ended ? Standing::met : Standing::waiting;
-    case DependencyKind::after_ok:
-      return !ended ? Standing::waiting : succeeded ? Standing::met : Standing::failed;
-    case DependencyKind::after_not_ok:
-      return !ended ? Standing::waiting : succeeded ? Standing::failed : Standing::met;
-    case DependencyKind::after: return began || ended ? Standing::met : Standing::waiting;
-  }
-  return Standing::waiting;
+Standing stands(Standing::Kind kind) {
+  return Standing{kind, {}};
 }
 
-bool began(const Job& job) {
-  return job.started.has_value() || is_terminal(job.state);
+Standing judge(DependencyKind kind, bool ended, bool succeeded, bool began) {
+  const auto once_ended = [&](bool good) {
+    return stands(!ended ? Standing::waiting : good ? Standing::met : Standing::failed);
+  };
+  switch (kind) {
+    case DependencyKind::after_any: return once_ended(true);
+    case DependencyKind::after_ok:
+    case DependencyKind::after_corr: return once_ended(succeeded);
+    case DependencyKind::after_not_ok: return once_ended(!succeeded);
+    case DependencyKind::after: return stands(began || ended ? Standing::met : Standing::waiting);
+    case DependencyKind::singleton: break;  // has no target
+  }
+  return {};
+}
+
+// When it started, or ended without ever having.
+std::optional<Time> began(const Job& job) {
+  if (job.started) return job.started;
+  return is_terminal(job.state) ? job.ended : std::nullopt;
 }
 
 // An array began when its last task did.
-bool array_began(const ClusterState& state, const Job& array) {
-  if (!array.array->waiting.empty()) return false;
+std::optional<Time> array_began(const ClusterState& state, const Job& array) {
+  if (!array.array->waiting.empty()) return std::nullopt;
+  std::optional<Time> last;
   bool all = true;
   state.jobs.for_each_from(JobKey{array.key.job, TaskIndex{0}},
                            [&](const JobKey& key, const Job& task) {
                              if (key.job != array.key.job || key.task.is_none()) return false;
-                             all = began(task);
+                             const std::optional<Time> at = began(task);
+                             all = at.has_value();
+                             if (at) last = std::max(last.value_or(*at), *at);
                              return all;
                            });
-  return all;
+  if (!all) return std::nullopt;
+  return last ? last : began(array);  // none of its tasks ever ran
+}
+
+const Job* array_of(const ClusterState& state, JobId id) {
+  const Job* array = state.jobs.find(JobKey{id, {}});
+  return array && array->array ? array : nullptr;
+}
+
+Standing of_target(const ClusterState& state, const Dependency& d, const JobKey& key) {
+  const Job* target = state.jobs.find(key);
+  if (!target) {
+    const Job* array = key.task.is_none() ? nullptr : array_of(state, key.job);
+    if (array && array->array->waiting.contains(key.task.value)) return {};
+    if (array && array->spec->array->contains(key.task.value)) {
+      return judge(d.kind, true, false, false);  // cancelled with its array before it had a record
+    }
+    return stands(Standing::met);  // no longer known: lifted
+  }
+  std::optional<Time> since;
+  if (d.kind == DependencyKind::after)
+    since = target->array ? array_began(state, *target) : began(*target);
+  Standing s = judge(d.kind, is_terminal(target->state), target->state == JobState::completed,
+                     since.has_value());
+  if (s.kind == Standing::met && d.delay > Seconds{0} && since) s.not_before = *since + d.delay;
+  return s;
 }
 
 }  // namespace
 
-Standing standing(const ClusterState& state, const Dependency& d) {
-  const Job* target = state.jobs.find(d.target);
-  if (!target) {
-    const Job* array =
-        d.target.task.is_none() ? nullptr : state.jobs.find(JobKey{d.target.job, {}});
-    if (array && array->array && array->array->waiting.contains(d.target.task.value))
-      return Standing::waiting;
-    if (array && array->array && array->spec->array->contains(d.target.task.value)) {
-      return judge(d.kind, true, false, false);  // cancelled with its array before it had a record
-    }
-    return Standing::met;  // no longer known: lifted
+bool waits_task_by_task(const ClusterState& state, const Dependent& who, const Dependency& d) {
+  return d.kind == DependencyKind::after_corr && d.target.task.is_none() && who.spec.array &&
+         array_of(state, d.target.job);
+}
+
+Standing standing(const ClusterState& state, const Dependent& who, const Dependency& d) {
+  if (d.kind == DependencyKind::singleton) {
+    const Job* first = first_of_name(state, who.spec);
+    return stands(first && first->key.job < who.key.job ? Standing::waiting : Standing::met);
   }
-  const bool ended = is_terminal(target->state);
-  const bool began_now = d.kind != DependencyKind::after ? false
-                         : target->array                 ? array_began(state, *target)
-                                                         : began(*target);
-  return judge(d.kind, ended, target->state == JobState::completed, began_now);
+  if (!waits_task_by_task(state, who, d)) return of_target(state, d, d.target);
+  if (who.key.task.is_none()) return {};
+  return of_target(state, d, JobKey{d.target.job, who.key.task});
 }
 
 }  // namespace ares::core

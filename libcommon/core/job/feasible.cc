@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/job/deciding.h"
+#include "model/constraint.h"
 
 namespace ares::core {
 namespace {
@@ -21,6 +22,12 @@ std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
   return best;
 }
 
+std::uint64_t gpu_count(const std::vector<GpuRequest>& requests) {
+  std::uint64_t count = 0;
+  for (const GpuRequest& request : requests) count += request.count;
+  return count;
+}
+
 std::string gpu_text(const GpuRequest& want) {
   return std::to_string(want.count) + (want.type.empty() ? "" : " " + want.type) +
          (want.count == 1 ? " GPU" : " GPUs");
@@ -29,10 +36,21 @@ std::string gpu_text(const GpuRequest& want) {
 // The largest each node of the partition could offer, and how many nodes pass: collected only while more is needed.
 class Search {
  public:
-  Search(const JobSpec& spec) : spec_(spec) {
+  // Nodes must meet `same` as well; empty = whatever.
+  Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same)
+      : spec_(spec), constraint_(constraint), same_(same), counted_(constraint.counts.size(), 0) {
+    gpus_per_task_ = gpu_count(spec.gpus_per_task);
+    const std::uint64_t gpus_each =
+        gpus_per_task_ > 0 ? gpus_per_task_
+                           : gpu_count(spec.gpus_per_node) + gpu_count(spec.gpus_total);
     cpus_per_task_ = std::max<std::uint64_t>(1, spec.cpus_per_task);
-    cpus_each_ = cpus_per_task_ * std::max<std::uint32_t>(1, spec.tasks_per_node);
+    if (gpus_per_task_ > 0)
+      cpus_per_task_ = std::max(cpus_per_task_, gpus_per_task_ * spec.cpus_per_gpu);
+    cpus_each_ = std::max(cpus_per_task_ * std::max<std::uint32_t>(1, spec.tasks_per_node),
+                          gpus_each * spec.cpus_per_gpu);
     memory_each_ = spec.memory_per_node.value_or(Bytes{});
+    if (spec.memory_per_gpu)
+      memory_each_ = *spec.memory_per_gpu * static_cast<std::int64_t>(gpus_each);
     if (spec.memory_per_cpu)
       memory_each_ =
           std::max(memory_each_, *spec.memory_per_cpu * static_cast<std::int64_t>(cpus_each_));
@@ -40,15 +58,14 @@ class Search {
 
   bool satisfied() const {
     return fit_ >= std::max<std::uint32_t>(1, spec_.min_nodes) &&
-           tasks_ >= std::max<std::uint32_t>(1, spec_.tasks) && gpus_enough();
+           tasks_ >= std::max<std::uint32_t>(1, spec_.tasks) && gpus_enough() &&
+           counts_enough() == nullptr;
   }
 
   void offer(const Node& node) {
     const Inventory& has = node.inventory;
     if (holds(spec_.excluded_nodes, node.name)) return;
-    if (!std::all_of(spec_.features.begin(), spec_.features.end(),
-                     [&](const std::string& f) { return holds(has.features, f); }))
-      return;
+    if (!constraint_.every.holds(has.features) || !same_.holds(has.features)) return;
     ++with_features_;
     if (has.cpus == 0) {  // never registered, and the configuration leaves its size open
       unknown_ = true;
@@ -63,9 +80,19 @@ class Search {
       most = std::max(most, there);
       fits = fits && there >= want.count;
     }
+    std::uint64_t by_gpus = ~std::uint64_t{0};
+    for (const GpuRequest& want : spec_.gpus_per_task) {
+      const std::uint32_t there = gpus_of(has, want.type);
+      std::uint32_t& most = most_gpus_[want.type];
+      most = std::max(most, there);
+      fits = fits && there >= want.count;
+      by_gpus = std::min<std::uint64_t>(by_gpus, there / want.count);
+    }
     if (!fits) return;
     ++fit_;
-    std::uint64_t tasks = has.cpus / cpus_per_task_;
+    for (std::size_t i = 0; i < counted_.size(); ++i)
+      counted_[i] += constraint_.counts[i].test.holds(has.features) ? 1 : 0;
+    std::uint64_t tasks = std::min<std::uint64_t>(has.cpus / cpus_per_task_, by_gpus);
     if (spec_.memory_per_cpu && spec_.memory_per_cpu->value() > 0) {
       const std::int64_t by_memory = has.memory.value() / spec_.memory_per_cpu->value() /
                                      static_cast<std::int64_t>(cpus_per_task_);
@@ -79,26 +106,46 @@ class Search {
     }
   }
 
+  // Most requests are satisfied by the first nodes looked at.
+  void look_at(const ClusterState& state, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const NodeId* id = state.node_ids.find(name);
+      const Node* node = id ? state.nodes.find(*id) : nullptr;
+      if (node) offer(*node);
+      if (satisfied()) return;
+    }
+  }
+
+  // What is too big; empty if nothing is, or if nobody knows yet.
   std::string why(const std::string& partition) const {
     if (satisfied() || unknown_) return {};
     const std::string where = " of partition " + partition;
-    if (with_features_ == 0) return "no node" + where + " has all the features asked for";
+    if (with_features_ == 0)
+      return "no node" + where +
+             " has the features asked for (invalid feature specification): " + features_text();
     if (cpus_each_ > most_cpus_)
       return too_big(std::to_string(cpus_each_) + " CPUs on one node", std::to_string(most_cpus_),
                      where);
     if (memory_each_ > most_memory_)
       return too_big(format_memory(memory_each_) + " of memory on one node",
                      format_memory(most_memory_), where);
-    for (const GpuRequest& want : spec_.gpus_per_node) {
-      const auto most = most_gpus_.find(want.type);
-      const std::uint32_t there = most == most_gpus_.end() ? 0 : most->second;
-      if (want.count > there)
-        return too_big(gpu_text(want) + " on one node", std::to_string(there), where);
-    }
+    for (const auto* wanted : {&spec_.gpus_per_node, &spec_.gpus_per_task})
+      for (const GpuRequest& want : *wanted) {
+        const auto most = most_gpus_.find(want.type);
+        const std::uint32_t there = most == most_gpus_.end() ? 0 : most->second;
+        if (want.count > there)
+          return too_big(gpu_text(want) + " on one node", std::to_string(there), where);
+      }
     if (fit_ < spec_.min_nodes) {
       return "needs " + std::to_string(spec_.min_nodes) + " nodes; " + std::to_string(fit_) +
              where + " could take their share";
     }
+    if (const FeatureCount* lacking = counts_enough())
+      return "needs " + std::to_string(lacking->nodes) + " nodes with " + lacking->test.text() +
+             "; " +
+             std::to_string(
+                 counted_[static_cast<std::size_t>(lacking - constraint_.counts.data())]) +
+             where + " could take their share";
     for (const GpuRequest& want : spec_.gpus_total) {
       const auto found = gpu_counts_.find(want.type);
       const std::uint64_t there = found == gpu_counts_.end() ? 0 : found->second.second;
@@ -112,6 +159,17 @@ class Search {
   }
 
  private:
+  std::string features_text() const {
+    FeatureTest both{FeatureTest::Kind::all, {}, constraint_.every.parts};
+    if (!same_.text().empty()) both.parts.push_back(same_);
+    return both.text();
+  }
+  // The first count that is not met.
+  const FeatureCount* counts_enough() const {
+    for (std::size_t i = 0; i < counted_.size(); ++i)
+      if (counted_[i] < constraint_.counts[i].nodes) return &constraint_.counts[i];
+    return nullptr;
+  }
   static std::string too_big(const std::string& want, const std::string& most,
                              const std::string& where) {
     return "needs " + want + "; the most a node" + where + " has is " + most;
@@ -142,7 +200,10 @@ class Search {
   }
 
   const JobSpec& spec_;
-  std::uint64_t cpus_per_task_, cpus_each_;
+  const Constraint& constraint_;
+  const FeatureTest& same_;
+  std::vector<std::uint32_t> counted_;  // nodes that would do, by count
+  std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;
   Bytes memory_each_;
   std::uint64_t with_features_ = 0, most_cpus_ = 0, tasks_ = 0;
   std::uint32_t fit_ = 0;
@@ -161,21 +222,35 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
     return "needs " + std::to_string(spec.min_nodes) + " nodes; partition " + partition.name +
            " allows a job " + std::to_string(*partition.max_nodes);
   }
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint) return constraint.error().message;
   for (const std::string& name : spec.required_nodes) {
     if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;
     if (!holds(partition.nodes, name))
       return "node " + name + " is not in partition " + partition.name;
     if (holds(spec.excluded_nodes, name)) return "node " + name + " is both required and excluded";
+    if (!constraint->every.holds(state.nodes.find(*state.node_ids.find(name))->inventory.features))
+      return "node " + name + " of -w lacks the features asked for: " + constraint->every.text();
   }
-  // Most requests are satisfied by the first nodes looked at.
-  Search search(spec);
-  for (const std::string& name : partition.nodes) {
-    const NodeId* id = state.node_ids.find(name);
-    const Node* node = id ? state.nodes.find(*id) : nullptr;
-    if (node) search.offer(*node);
-    if (search.satisfied()) return {};
+  std::string first;
+  for (const FeatureTest& same :
+       constraint->same.empty() ? std::vector<FeatureTest>(1) : constraint->same) {
+    Search search(spec, *constraint, same);
+    search.look_at(state, partition.nodes);
+    const std::string why = search.why(partition.name);
+    if (why.empty()) return {};
+    if (first.empty()) first = why;
   }
-  return search.why(partition.name);
+  return first;
+}
+
+bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec) {
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint || spec.required_nodes.empty()) return false;
+  const FeatureTest any;
+  Search search(spec, *constraint, any);
+  search.look_at(state, spec.required_nodes);
+  return search.satisfied();
 }
 
 }  // namespace ares::core

@@ -42,26 +42,77 @@ struct Follow {
     }
   }
 
-  // `all`: the target ended; else it only began, which only `after` waits for.
-  void wake(JobId target, bool all) {
-    const std::vector<JobKey>* waiting = state.dependents.find(target);
+  // `ended`: the target did; else it only began, which only `after` waits for.
+  void wake(const JobKey& target, bool ended) {
+    const std::vector<JobKey>* waiting = state.dependents.find(target.job);
     if (!waiting) return;
     for (const JobKey& key : *waiting) {
       const Job* job = state.jobs.find(key);
       if (!job) continue;
       for (const Dependency& d : job->waiting_for) {
-        if (d.target.job != target || (!all && d.kind != DependencyKind::after)) continue;
-        judge(key, d);
+        if (d.kind == DependencyKind::singleton || d.target.job != target.job ||
+            (!ended && d.kind != DependencyKind::after))
+          continue;
+        if (job->array && waits_task_by_task(state, {key, *job->spec}, d))
+          correspond(*job, d, target.task);
+        else
+          judge(key, *job->spec, d);
       }
     }
   }
 
-  void judge(const JobKey& key, const Dependency& d) {
-    switch (standing(state, d)) {
-      case Standing::waiting: break;
-      case Standing::met: out.emplace_back(DependencyMet{key, d}); break;
-      case Standing::failed: out.emplace_back(DependencyFailed{key, d}); break;
+  // Jobs of one user and name go one at a time: the next in line may be waiting for this end.
+  void wake_next_of_name(const JobKey& ended) {
+    const Job* job = ended.task.is_none() ? state.jobs.find(ended) : nullptr;
+    if (!job || !is_terminal(job->state)) return;
+    const Job* next = first_of_name(state, *job->spec);
+    if (!next) return;
+    for (const Dependency& d : next->waiting_for)
+      if (d.kind == DependencyKind::singleton) judge(next->key, *next->spec, d);
+  }
+
+  // Whether anything could be said.
+  bool judge(const JobKey& key, const JobSpec& spec, const Dependency& d) {
+    const Standing s = standing(state, {key, spec}, d);
+    switch (s.kind) {
+      case Standing::waiting: return false;
+      case Standing::met: out.emplace_back(DependencyMet{key, d, s.not_before}); return true;
+      case Standing::failed: out.emplace_back(DependencyFailed{key, d}); return true;
     }
+    return false;
+  }
+
+  // Waiting tasks of `array` for which the tasks of another array have an answer get a record of their own, with the answer.
+  // `changed` is the other's task that ended; none: look at all.
+  void correspond(const Job& array, const Dependency& d, TaskIndex changed) {
+    if (!changed.is_none()) {
+      if (array.array->waiting.contains(changed.value)) answer(array, d, changed);
+      return;
+    }
+    const Job* target = state.jobs.find(JobKey{d.target.job, {}});
+    if (!target || !is_terminal(target->state)) {
+      for (const std::uint32_t task : array.array->waiting) answer(array, d, TaskIndex{task});
+      return;
+    }
+    // Everything is answered. What all tasks have in common is said of the array, so that a large one costs one event.
+    IntervalSet met;
+    for (const std::uint32_t task : array.array->waiting) {
+      const JobKey key{array.key.job, TaskIndex{task}};
+      if (standing(state, {key, *array.spec}, d).kind == Standing::met) met.insert(task);
+    }
+    if (met.count() == array.array->waiting.count()) {
+      out.emplace_back(DependencyMet{array.key, d, {}});
+      return;
+    }
+    for (const std::uint32_t task : met) answer(array, d, TaskIndex{task});
+    out.emplace_back(DependencyFailed{array.key, d});
+  }
+
+  void answer(const Job& array, const Dependency& d, TaskIndex task) {
+    const JobKey key{array.key.job, task};
+    if (standing(state, {key, *array.spec}, d).kind == Standing::waiting) return;
+    out.emplace_back(TaskSplit{key, task_rank(array, task)});
+    judge(key, *array.spec, d);
   }
 
   // An array ends with the last of its tasks.
@@ -93,7 +144,7 @@ struct Follow {
                                  [](const NodeShare& s) { return s.phase == SharePhase::ready; });
     if (all) out.emplace_back(Started{e.attempt});
   }
-  void operator()(const Started& e) { wake(e.attempt.job.job, false); }
+  void operator()(const Started& e) { wake(e.attempt.job, false); }
   void operator()(const LaunchFailed& e) { settle(e.attempt); }
   void operator()(const EndingBegan& e) { settle(e.attempt); }
   void operator()(const BatchFinished& e) { settle(e.attempt); }
@@ -101,7 +152,8 @@ struct Follow {
   void operator()(const NodeFenced& e) { settle(e.attempt); }
   void operator()(const Ended& e) {
     end_array(e.key);
-    wake(e.key.job, true);
+    wake(e.key, true);
+    wake_next_of_name(e.key);
   }
   void operator()(const DependencyFailed& e) {
     const Job* job = state.jobs.find(e.key);
@@ -116,13 +168,20 @@ struct Follow {
   void operator()(const Requeued& e) {
     const Job* job = state.jobs.find(e.key);
     if (!job || job->dependency_failed) return;
-    for (const Dependency& d : job->waiting_for) judge(e.key, d);
+    for (const Dependency& d : job->waiting_for) judge(e.key, *job->spec, d);
+  }
+
+  // Tasks of another array may have ended before this one came.
+  void operator()(const Submitted& e) {
+    const Job* job = state.jobs.find(e.key);
+    if (!job || !job->array) return;
+    for (const Dependency& d : job->waiting_for)
+      if (waits_task_by_task(state, {job->key, *job->spec}, d)) correspond(*job, d, {});
   }
 
   void operator()(const ControllerActivated&) {}
   void operator()(const ConfigApplied&) {}
   void operator()(const TresDefined&) {}
-  void operator()(const Submitted&) {}
   void operator()(const TaskSplit&) {}
   void operator()(const Held&) {}
   void operator()(const Released&) {}

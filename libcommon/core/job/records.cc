@@ -63,6 +63,38 @@ void count_in_array(ClusterState& state, const JobKey& task, Counted before, Cou
   put_job(state, std::move(array), lsn);
 }
 
+void move_timer(ClusterState& state, const std::optional<Timer>& had,
+                const std::optional<Timer>& has) {
+  if (had == has) return;
+  if (had) state.timers.erase(*had);
+  if (has) state.timers.set(*has, Lsn{});
+}
+
+void count_licenses(ClusterState& state, const Job* before, const Job* after) {
+  static const std::vector<LicenseRequest> none;
+  const auto& had = before ? licenses_held(*before) : none;
+  const auto& has = after ? licenses_held(*after) : none;
+  if (had == has) return;
+  const auto used = [&](const std::string& name) {
+    const std::uint32_t* found = state.licenses_used.find(name);
+    return found ? *found : 0;
+  };
+  for (const LicenseRequest& r : has) state.licenses_used.set(r.name, used(r.name) + r.count);
+  for (const LicenseRequest& r : had) {
+    if (const std::uint32_t left = used(r.name) - r.count)
+      state.licenses_used.set(r.name, left);
+    else
+      state.licenses_used.erase(r.name);
+  }
+}
+
+void move_name(ClusterState& state, const Job* before, const Job* after) {
+  const bool was = before && is_named(*before), is = after && is_named(*after);
+  if (was && is && before->spec == after->spec) return;
+  if (was) state.names.erase({name_hash(*before->spec), before->key.job});
+  if (is) state.names.set({name_hash(*after->spec), after->key.job}, Lsn{});
+}
+
 void index_job(ClusterState& state, const Job* before, const Job& after) {
   if (is_queued(after)) {
     state.pending.set(after.key, after.version);
@@ -82,12 +114,10 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
     }
   }
 
-  const std::optional<Timer> had = before ? timer_of(*before) : std::nullopt;
-  const std::optional<Timer> has = timer_of(after);
-  if (had != has) {
-    if (had) state.timers.erase(*had);
-    if (has) state.timers.set(*has, Lsn{});
-  }
+  move_timer(state, before ? timer_of(*before) : std::nullopt, timer_of(after));
+  move_timer(state, before ? deadline_timer_of(*before) : std::nullopt, deadline_timer_of(after));
+  count_licenses(state, before, &after);
+  move_name(state, before, &after);
 }
 
 }  // namespace
@@ -108,6 +138,9 @@ void drop_job(ClusterState& state, const JobKey& key) {
   if (is_queued(*job)) state.pending.erase(key);
   for (JobId target : awaited_jobs(*job)) await_no_more(state, target, key);
   if (const auto timer = timer_of(*job)) state.timers.erase(*timer);
+  if (const auto timer = deadline_timer_of(*job)) state.timers.erase(*timer);
+  count_licenses(state, job, nullptr);
+  move_name(state, job, nullptr);
   state.jobs.erase(key);
 }
 

@@ -9,7 +9,7 @@
 
 namespace ares::core {
 
-// Replaces (or adds) the record and brings `pending`, `dependents`, `timers` and the counters of its array up to date.
+// Replaces (or adds) the record and brings the indexes and the counters of its array up to date.
 void put_job(ClusterState& state, Job after, Lsn lsn);
 // Removes the record and everything the indexes say of it.
 void drop_job(ClusterState& state, const JobKey& key);

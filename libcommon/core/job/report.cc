@@ -41,14 +41,15 @@ void done(const Question& q, const Job& job, const AttemptReport& r, NodeId node
   if (batch) {
     // The node's clock is its own: a job does not end before it started, nor in the future.
     const Time ended = std::clamp(r.ended_at.value_or(q.now), job.started.value_or(q.now), q.now);
-    d.events.emplace_back(BatchFinished{r.attempt, r.exit, ended, ending_of(r.exit), r.detail});
+    d.events.emplace_back(
+        BatchFinished{r.attempt, r.exit, ended, ending_of(job, r.exit), r.detail});
     d.events.emplace_back(released);
     return;
   }
   d.events.emplace_back(released);
   if (job.state == JobState::completing) return;
   if (r.exit.timed_out || r.exit.out_of_memory) {
-    d.events.emplace_back(EndingBegan{r.attempt, ending_of(r.exit)});
+    d.events.emplace_back(EndingBegan{r.attempt, ending_of(job, r.exit)});
   } else {
     node_failed(job, r.attempt, node, Reason::node_down, false,
                 "the allocation ended on a node that was not told to end it", d);
@@ -70,6 +71,12 @@ void late(const Node& node, const AttemptReport& r, Decision& d) {
   d.events.emplace_back(ChargeCleared{r.attempt, node.id});
 }
 
+// A limit that was cut off at the deadline runs out at the deadline.
+bool limit_is_deadline(const Job& job) {
+  return job.spec->deadline && job.started && job.allocation && job.allocation->time_limit &&
+         *job.started + *job.allocation->time_limit >= *job.spec->deadline;
+}
+
 }  // namespace
 
 const NodeShare* current_share(const Job& job, const AttemptKey& attempt, Fence fence,
@@ -83,11 +90,14 @@ const NodeShare* current_share(const Job& job, const AttemptKey& attempt, Fence 
   return nullptr;
 }
 
-Ending ending_of(const ExitStatus& exit) {
+Ending ending_of(const Job& job, const ExitStatus& exit) {
   Ending ending;
   if (exit.out_of_memory) {
     ending.state = JobState::out_of_memory;
     ending.reason = Reason::out_of_memory;
+  } else if (exit.timed_out && limit_is_deadline(job)) {
+    ending.state = JobState::deadline;
+    ending.reason = Reason::deadline;
   } else if (exit.timed_out) {
     ending.state = JobState::timeout;
     ending.reason = Reason::time_limit;

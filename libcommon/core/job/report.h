@@ -20,7 +20,7 @@ void decide_report(const Question& q, const Node& node, const AttemptReport& rep
 // The attempt is certainly gone from the node without a result: its machine rebooted.
 void decide_gone(const Question& q, const Node& node, const Charge& charge, Decision& d);
 
-// The terminal state an exit status means.
-Ending ending_of(const ExitStatus& exit);
+// The terminal state an exit status means for that job.
+Ending ending_of(const Job& job, const ExitStatus& exit);
 
 }  // namespace ares::core

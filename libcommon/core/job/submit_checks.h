@@ -2,7 +2,9 @@
 // Internal to core/job; pure, engine thread. Every refusal is invalid_argument unless it says otherwise.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/job/deciding.h"
@@ -19,11 +21,29 @@ Result<std::vector<std::string>> partitions_of(const ClusterState& state, const 
 Status check_partitions(const ClusterState& state, const JobSpec& spec,
                         const std::vector<std::string>& names);
 
-// How its dependencies stand now. What can never be met any more is both waited for and failed.
+// GPUs by task, by node and in total must say the same; and what comes with each GPU needs to be told apart by node.
+Status check_gpus(const JobSpec& spec);
+
+// The numbers of nodes, if only some will do.
+Status check_node_counts(const JobSpec& spec);
+
+// That it can be read, and that the nodes it counts are not more than may be given.
+Status check_constraint(const JobSpec& spec);
+
+// Minimum limit and deadline, each by itself and against the limit asked for.
+Status check_times(const JobSpec& spec, Time now);
+
+// How its dependencies stand now. What can never be met any more is both waited for and failed, and what is met with a delay
+// is both waited for and met.
 struct Awaited {
   std::vector<Dependency> waiting;
   std::vector<Dependency> failed;
+  std::vector<std::pair<Dependency, Time>> delayed;  // met, but the job may not start before
 };
-Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec);
+// `key` is the job's own, or the one it will have. `same_name_ahead`: whether a job of the same user and name comes before it
+// that the state does not hold yet; none: there is none.
+Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec,
+                                   const JobKey& key,
+                                   const std::function<bool()>& same_name_ahead = {});
 
 }  // namespace ares::core

@@ -105,10 +105,13 @@ Status check_text(const JobSpec& spec) {
       if (Status s = check(l.name, text, kMaxName); !s) return s;
     }
   }
-  for (const auto* gpus : {&spec.gpus_per_node, &spec.gpus_total}) {
+  for (const auto* gpus : {&spec.gpus_per_node, &spec.gpus_total, &spec.gpus_per_task}) {
     for (const GpuRequest& gpu : *gpus) {
       if (Status s = check("GPU type", gpu.type, kMaxName); !s) return s;
     }
+  }
+  for (const LicenseRequest& license : spec.licenses) {
+    if (Status s = check("licence", license.name, kMaxName); !s) return s;
   }
   for (const std::string& argument : spec.arguments) {
     if (argument.find('\0') != std::string::npos || !is_utf8(argument)) {

@@ -65,7 +65,8 @@ std::optional<PendingInfo> kept_back(const Job& job) {
     return because(Reason::dependency_never_satisfied, "a job it depends on ended otherwise");
   if (!job.waiting_for.empty())
     return because(Reason::dependency,
-                   "waits for " + std::to_string(job.waiting_for.size()) +
+                   std::string("waits for ") + (job.spec->any_dependency ? "one of " : "") +
+                       std::to_string(job.waiting_for.size()) +
                        (job.waiting_for.size() == 1 ? " other job" : " other jobs"));
   return std::nullopt;
 }
@@ -85,8 +86,12 @@ Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayS
   if (job.spec->begin && *job.spec->begin > now)
     return wait_until(*job.spec->begin, "not before the begin time asked for");
   if (job.not_before > now)
-    return wait_until(job.not_before, "launch failed " + std::to_string(job.launch_failures) +
-                                          " times in a row; tried again later");
+    return wait_until(job.not_before, job.launch_failures == 0
+                                          ? "not before the delay behind another job is over"
+                                          : "launch failed " + std::to_string(job.launch_failures) +
+                                                " times in a row; tried again later");
+  if (deadline_is_lost(job, now))
+    return refuse(Reason::deadline, "it cannot be over by its deadline any more");
   if (auto refused = check_partition(entry)) return *refused;
   if (throttle_room(state, job, starting) == 0)
     return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");

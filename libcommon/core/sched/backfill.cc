@@ -30,6 +30,9 @@ std::vector<Time> changes(NodeSet set, const Profile& profile) {
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                 Against against, Work& work) {
   work.spend(set.nodes.size());
+  const auto admits = [&](const IndexedNode& node) {
+    return against == Against::totals || node.guests.admit(demand.caller);
+  };
   const auto free_of = [&](const IndexedNode& node) -> const Amounts& {
     return against == Against::totals ? node.total : node.free;
   };
@@ -37,7 +40,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     OneNode one(demand, index.stride());
     for (const NodeIndex at : set.nodes) {
       const IndexedNode& node = index.nodes()[at];
-      one.offer({at, free_of(node), node.total});
+      if (admits(node)) one.offer({at, free_of(node), node.total});
     }
     return one.placement();
   }
@@ -45,7 +48,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   rooms.reserve(set.nodes.size());
   for (const NodeIndex at : set.nodes) {
     const IndexedNode& node = index.nodes()[at];
-    if (free_of(node)[kCpus] > 0)
+    if (free_of(node)[kCpus] > 0 && admits(node))
       rooms.push_back({at, free_of(node), node.total, is_required(set, at)});
   }
   const auto required =
@@ -64,6 +67,10 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   rooms.reserve(set.nodes.size());
   for (std::size_t i = 0; i < set.nodes.size(); ++i) {
     const NodeIndex at = set.nodes[i];
+    if (!profile.admits(at, demand.caller, from)) {
+      if (is_required(set, at)) return std::nullopt;
+      continue;
+    }
     const std::span<std::int64_t> row(free.data() + i * stride, stride);
     profile.node(at).least(from, to, row);
     rooms.push_back({at, row, index.nodes()[at].total, is_required(set, at)});

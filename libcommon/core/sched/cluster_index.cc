@@ -28,6 +28,10 @@ const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
 
 }  // namespace
 
+const std::vector<std::string>& features_of(const Node& node) {
+  return inventory_of(node).features;
+}
+
 ClusterIndex::ClusterIndex(const ClusterState& state) {
   const auto types = types_of(state);
   gpu_types_.assign(types.begin(), types.end());
@@ -35,9 +39,11 @@ ClusterIndex::ClusterIndex(const ClusterState& state) {
   state.nodes.for_each([&](NodeId, const Node& node) {
     IndexedNode entry;
     read(node, entry);
+    kept_ += entry.guests.kept() ? 1 : 0;
     by_name_.emplace(node.name, static_cast<NodeIndex>(nodes_.size()));
     nodes_.push_back(std::move(entry));
   });
+  by_user_ = kept_ > 0;
 }
 
 bool ClusterIndex::read(const Node& node, IndexedNode& entry) const {
@@ -54,10 +60,12 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) const {
   }
   entry.free = entry.total;
   entry.gpus_used.clear();
+  entry.guests = {};
   entry.cpus_used = Bitset(inventory.cpus);
   for (const Charge& charge : node.charges) {
     entry.free[kCpus] -= charge.cpus;
     entry.free[kMemory] -= charge.memory.value();
+    entry.guests.add(charge.user, charge.exclusive_user);
     for (const GpuIndex index : charge.gpus) {
       entry.gpus_used.push_back(index);
       if (const Gpu* gpu = gpu_at(inventory, index)) --entry.free[*gpu_column(gpu->type)];
@@ -78,7 +86,9 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const Amounts was_total = entry.total;
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
+    kept_ -= entry.guests.kept() ? 1 : 0;
     possible = possible && read(node, entry);
+    kept_ += entry.guests.kept() ? 1 : 0;
     if (was_usable != entry.usable || was_total != entry.total || !same_features) ++generation_;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
@@ -91,7 +101,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                              });
   if (!possible) return false;
   for (const NodeIndex at : given) reread(nodes_[at], *nodes_[at].node);
-  return possible;
+  return possible && by_user_ == (kept_ > 0);
 }
 
 std::optional<std::size_t> ClusterIndex::gpu_column(std::string_view type) const {

@@ -13,6 +13,7 @@
 
 #include "base/bitset.h"
 #include "base/ids.h"
+#include "core/sched/guests.h"
 #include "model/state.h"
 
 namespace ares::core::sched {
@@ -33,7 +34,11 @@ struct IndexedNode {
   Amounts free;                     // total less every charge, never below zero
   Bitset cpus_used;                 // as far as the charges name them
   std::vector<GpuIndex> gpus_used;  // ascending
+  Guests guests;
 };
+
+// What the node has, or, until it registers, what the configuration says.
+const std::vector<std::string>& features_of(const Node& node);
 
 class ClusterIndex {
  public:
@@ -41,10 +46,13 @@ class ClusterIndex {
   explicit ClusterIndex(const ClusterState& state);
 
   // Takes in what has changed since; `given` are the nodes on which a pass marked something: they are read again whether or
-  // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types). Precondition: the
+  // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types, the first or no node that is kept). Precondition: the
   // partitions are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> given);
+
+  // Whether somebody keeps a node to itself: then it matters whose job it is.
+  bool by_user() const { return by_user_; }
 
   // Grows whenever another set of nodes may be eligible for somebody, or a total has changed.
   std::uint64_t generation() const { return generation_; }
@@ -66,6 +74,8 @@ class ClusterIndex {
   bool read(const Node& node, IndexedNode& entry) const;  // false: a GPU type without a column
 
   std::uint64_t generation_ = 1;
+  bool by_user_ = false;
+  std::size_t kept_ = 0;                // nodes
   std::vector<std::string> gpu_types_;  // ascending
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;

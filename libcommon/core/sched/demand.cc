@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/constraint.h"
+
 namespace ares::core::sched {
 namespace {
 
@@ -13,7 +15,8 @@ void mix(std::size_t& seed, std::size_t value) {
 auto shape_of(const JobSpec& s) {
   return std::tie(s.min_nodes, s.max_nodes, s.tasks, s.cpus_per_task, s.tasks_per_node,
                   s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
-                  s.required_nodes, s.excluded_nodes, s.features);
+                  s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
+                  s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -50,13 +53,69 @@ void fill_gpus(Demand& demand, const std::vector<GpuRequest>& requests, const Cl
   }
 }
 
+std::uint32_t gpu_count(const std::vector<GpuRequest>& requests) {
+  std::uint32_t count = 0;
+  for (const GpuRequest& request : requests) count += request.count;
+  return count;
+}
+
+// What comes with each GPU. GPUs in total come with it only where they are on one node (checked at submission).
+void fill_per_gpu(Demand& demand, const JobSpec& spec) {
+  const std::uint32_t per_task = gpu_count(spec.gpus_per_task);
+  const std::uint32_t per_node = gpu_count(spec.gpus_per_node) + gpu_count(spec.gpus_total);
+  if (spec.cpus_per_gpu > 0 && per_task > 0)
+    demand.cpus_per_task = std::max(demand.cpus_per_task, per_task * spec.cpus_per_gpu);
+  else if (spec.cpus_per_gpu > 0)
+    demand.min_cpus_per_node = per_node * spec.cpus_per_gpu;
+  if (!spec.memory_per_gpu) return;
+  demand.memory_rule = per_task > 0 ? MemoryRule::per_task : MemoryRule::per_node;
+  demand.memory = *spec.memory_per_gpu * std::int64_t{per_task > 0 ? per_task : per_node};
+}
+
+bool needs_user(const JobSpec& spec, bool by_user) {
+  return by_user || spec.exclusive_user;
+}
+
+std::shared_ptr<const Demand::Tags> make_tags(const JobSpec& spec, const Partition& partition,
+                                              ClusterIndex& index) {
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint || !constraint->concerns_the_set()) return nullptr;
+  std::vector<const FeatureTest*> clauses;
+  for (const FeatureTest& test : constraint->same) clauses.push_back(&test);
+  auto tags = std::make_shared<Demand::Tags>();
+  tags->alternatives = clauses.size();
+  for (const FeatureCount& count : constraint->counts) {
+    clauses.push_back(&count.test);
+    tags->counts.push_back(count.nodes);
+  }
+  tags->of_node.resize(index.nodes().size(), 0);
+  for (const NodeIndex at : index.members(partition)) {
+    const auto& features = features_of(*index.nodes()[at].node);
+    for (std::size_t i = 0; i < clauses.size(); ++i)
+      if (clauses[i]->holds(features)) tags->of_node[at] |= std::uint64_t{1} << i;
+  }
+  return tags;
+}
+
+// The sizes that may be given, of those asked for.
+std::vector<std::uint32_t> allowed_counts(const IntervalSet& asked, std::uint32_t low,
+                                          std::uint32_t high) {
+  std::vector<std::uint32_t> counts;
+  for (const auto& interval : asked.intervals())
+    for (std::uint64_t n = std::max(interval.first, low); n <= std::min(interval.last, high); ++n)
+      counts.push_back(static_cast<std::uint32_t>(n));
+  return counts;
+}
+
 }  // namespace
 
-Demand make_demand(const JobSpec& spec, const Partition& partition, const ClusterIndex& index) {
+Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index) {
   Demand demand;
   demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
   demand.tasks_per_node = spec.tasks_per_node;
   demand.exclusive = spec.exclusive || partition.exclusive;
+  demand.caller.alone = spec.exclusive_user;
+  if (needs_user(spec, index.by_user())) demand.caller.user = spec.uid;
 
   const auto required = static_cast<std::uint32_t>(spec.required_nodes.size());
   demand.min_nodes = std::max({spec.min_nodes, 1u, required});
@@ -73,8 +132,21 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, const Cluste
   if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes)
     demand.max_nodes = std::min(demand.max_nodes, *partition.max_nodes);
   demand.as_many_nodes = demand.max_nodes > demand.min_nodes && demand.tasks <= demand.min_nodes;
+  if (spec.node_counts) {
+    if (demand.tasks > demand.min_nodes)
+      demand.max_nodes = std::min(demand.max_nodes, demand.tasks);
+    const auto most = static_cast<std::uint32_t>(index.members(partition).size());
+    demand.node_counts =
+        allowed_counts(*spec.node_counts, demand.min_nodes, std::min(demand.max_nodes, most));
+    demand.as_many_nodes = true;
+    if (demand.node_counts.empty()) demand.min_nodes = demand.max_nodes + 1;  // none is possible
+  }
+  demand.tags = make_tags(spec, partition, index);
 
   fill_memory(demand, spec, partition);
+  fill_per_gpu(demand, spec);
+  fill_gpus(demand, spec.gpus_per_task, index, demand.gpus_per_task, demand.any_gpus_per_task);
+  if (!spec.gpus_per_task.empty()) return demand;  // the others say the same in other words
   fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);
   fill_gpus(demand, spec.gpus_total, index, demand.gpus_total, demand.any_gpus_total);
   return demand;
@@ -88,12 +160,13 @@ std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition)
   return partition.default_time ? partition.default_time : partition.max_time;
 }
 
-bool same_shape(const Job& a, const Job& b) {
+bool same_shape(const Job& a, const Job& b, bool by_user) {
+  if (needs_user(*a.spec, by_user) && a.spec->uid != b.spec->uid) return false;
   return a.excluded == b.excluded && (a.spec == b.spec || shape_of(*a.spec) == shape_of(*b.spec));
 }
 
 // The fields that usually differ are enough: equality decides.
-std::size_t shape_hash(const Job& job) {
+std::size_t shape_hash(const Job& job, bool by_user) {
   const JobSpec& s = *job.spec;
   std::size_t seed = s.min_nodes;
   mix(seed, s.max_nodes);
@@ -102,13 +175,16 @@ std::size_t shape_hash(const Job& job) {
   mix(seed, s.tasks_per_node);
   mix(seed, s.memory_per_node ? static_cast<std::size_t>(s.memory_per_node->value()) + 1 : 0);
   mix(seed, s.memory_per_cpu ? static_cast<std::size_t>(s.memory_per_cpu->value()) + 1 : 0);
-  for (const auto* requests : {&s.gpus_per_node, &s.gpus_total})
+  mix(seed, s.cpus_per_gpu);
+  if (needs_user(s, by_user)) mix(seed, s.uid.value());
+  for (const auto* requests : {&s.gpus_per_node, &s.gpus_total, &s.gpus_per_task})
     for (const GpuRequest& request : *requests) {
       mix(seed, request.count);
       mix(seed, std::hash<std::string>{}(request.type));
     }
   for (const auto* names : {&s.required_nodes, &s.excluded_nodes, &s.features})
     for (const std::string& name : *names) mix(seed, std::hash<std::string>{}(name));
+  if (s.node_counts) mix(seed, s.node_counts->count());
   for (const NodeId node : job.excluded) mix(seed, node.value());
   return seed;
 }

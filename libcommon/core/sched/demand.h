@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ enum class MemoryRule : std::uint8_t {
   none,      // no memory is charged
   per_node,  // `memory` on each node
   per_cpu,   // `memory` for each CPU given
+  per_task,  // `memory` for each task
   whole,     // all memory of the node
 };
 
@@ -27,28 +29,46 @@ struct Demand {
   std::uint32_t tasks = 1;  // at least min_nodes
   std::uint32_t cpus_per_task = 1;
   std::uint32_t tasks_per_node = 0;  // 0 = as many as fit
-  bool as_many_nodes = false;        // a range of nodes was given and one task a node is enough
+  std::uint32_t min_cpus_per_node = 0;
+  bool as_many_nodes = false;  // a range of nodes was given and one task a node is enough
   MemoryRule memory_rule = MemoryRule::none;
   Bytes memory{};
   bool exclusive = false;
+  Caller caller;                           // whose nodes it may share
+  std::vector<std::uint32_t> node_counts;  // ascending; empty = any number from min to max
+
+  // What --constraint asks of the set of nodes (every node's own part is filter()'s). Bit i of a
+  // node's tag says that it meets clause i: first the alternatives of which all nodes must meet the
+  // same one, then the counts. Only fit() knows how to place such a demand.
+  struct Tags {
+    std::vector<std::uint64_t> of_node;  // by NodeIndex
+    std::size_t alternatives = 0;
+    std::vector<std::uint32_t> counts;  // at least so many nodes each
+  };
+  std::shared_ptr<const Tags> tags;
 
   // By column of Amounts. `any` counts are of one type, chosen once for the whole job.
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_per_node;
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_total;
+  std::vector<std::pair<std::size_t, std::uint32_t>> gpus_per_task;
   std::uint32_t any_gpus_per_node = 0;
   std::uint32_t any_gpus_total = 0;
+  std::uint32_t any_gpus_per_task = 0;
   bool unknown_gpu_type = false;  // asks for a type that no node has
 
-  bool wants_any_gpu() const { return any_gpus_per_node > 0 || any_gpus_total > 0; }
+  bool wants_any_gpu() const {
+    return any_gpus_per_node > 0 || any_gpus_total > 0 || any_gpus_per_task > 0;
+  }
 };
 
-Demand make_demand(const JobSpec& spec, const Partition& partition, const ClusterIndex& index);
+Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index);
 
 // How long the job may run there: as modified, else the partition's default. nullopt = unlimited.
 std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition);
 
-// Whether two jobs are the same to the node search: the same demand, filters and excluded nodes.
-bool same_shape(const Job& a, const Job& b);
-std::size_t shape_hash(const Job& job);
+// Whether two jobs are the same to the node search: the same demand, filters and excluded nodes, and, if nodes are told apart
+// `by_user`, the same user.
+bool same_shape(const Job& a, const Job& b, bool by_user);
+std::size_t shape_hash(const Job& job, bool by_user);
 
 }  // namespace ares::core::sched

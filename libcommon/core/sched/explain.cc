@@ -18,10 +18,11 @@ enum class Obstacle : std::uint8_t {
   cpus,
   memory,
   busy,
+  others,
   none
 };
 
-constexpr std::array<const char*, 10> kObstacleText = {"drained",
+constexpr std::array<const char*, 11> kObstacleText = {"drained",
                                                        "down",
                                                        "not registered",
                                                        "not responding",
@@ -30,6 +31,7 @@ constexpr std::array<const char*, 10> kObstacleText = {"drained",
                                                        "with too few free CPUs",
                                                        "with too little free memory",
                                                        "not empty",
+                                                       "not to be shared with others' jobs",
                                                        "with room"};
 
 Obstacle state_obstacle(const Node& node) {
@@ -41,6 +43,7 @@ Obstacle state_obstacle(const Node& node) {
 
 // What one task with the GPUs of a node needs there, for an untyped request of the type most free.
 Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
+  if (!node.guests.admit(demand.caller)) return Obstacle::others;
   for (const auto& [column, count] : demand.gpus_per_node)
     if (node.free[column] < count) return Obstacle::gpus;
   if (demand.any_gpus_per_node > 0) {
@@ -50,7 +53,10 @@ Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
     if (most < demand.any_gpus_per_node) return Obstacle::gpus;
   }
   if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return Obstacle::busy;
-  if (node.free[kCpus] < demand.cpus_per_task) return Obstacle::cpus;
+  for (const auto& [column, count] : demand.gpus_per_task)
+    if (node.free[column] < count) return Obstacle::gpus;
+  if (node.free[kCpus] < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
+    return Obstacle::cpus;
   switch (demand.memory_rule) {
     case MemoryRule::none: break;
     case MemoryRule::per_node:
@@ -59,6 +65,9 @@ Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
     case MemoryRule::per_cpu:
       if (node.free[kMemory] < demand.memory.value() * demand.cpus_per_task)
         return Obstacle::memory;
+      break;
+    case MemoryRule::per_task:
+      if (node.free[kMemory] < demand.memory.value()) return Obstacle::memory;
       break;
     case MemoryRule::whole:
       if (node.free[kMemory] != node.total[kMemory]) return Obstacle::memory;
@@ -87,15 +96,18 @@ std::string need_text(const Shape& shape) {
     case MemoryRule::none: break;
     case MemoryRule::per_node: text += ", " + format_memory(demand.memory) + " a node"; break;
     case MemoryRule::per_cpu: text += ", " + format_memory(demand.memory) + " a CPU"; break;
+    case MemoryRule::per_task: text += ", " + format_memory(demand.memory) + " a task"; break;
     case MemoryRule::whole: text += ", all memory of the node"; break;
   }
   if (!spec.gpus_per_node.empty()) text += gpu_text(spec.gpus_per_node) + " a node";
+  if (!spec.gpus_per_task.empty()) text += gpu_text(spec.gpus_per_task) + " a task";
   if (!spec.gpus_total.empty()) text += gpu_text(spec.gpus_total) + " in all";
   text +=
       " on " + (demand.min_nodes == demand.max_nodes
                     ? plural(demand.min_nodes, "node")
                     : std::to_string(demand.min_nodes) + " to " + plural(demand.max_nodes, "node"));
   if (demand.exclusive) text += " alone";
+  if (demand.caller.alone) text += " without other users' jobs";
   return text;
 }
 

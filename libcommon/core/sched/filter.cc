@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/constraint.h"
+
 namespace ares::core::sched {
 namespace {
 
@@ -9,22 +11,20 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-bool has_features(const Node& node, const std::vector<std::string>& wanted) {
-  const Inventory& inventory = node.contact == Contact::never ? node.configured : node.inventory;
-  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& feature) {
-    return contains(inventory.features, feature);
-  });
-}
-
 }  // namespace
 
 Candidates filter(const Job& job, const Partition& partition, ClusterIndex& index) {
   const JobSpec& spec = *job.spec;
   Candidates result;
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint) {  // checked at submission; an older release may have stored what this one refuses
+    result.problem = constraint.error().message;
+    return result;
+  }
   for (const NodeIndex at : index.members(partition)) {
     const IndexedNode& node = index.nodes()[at];
     if (contains(spec.excluded_nodes, node.node->name)) continue;
-    if (!has_features(*node.node, spec.features)) continue;
+    if (!constraint->every.holds(features_of(*node.node))) continue;
     result.members.push_back(at);
     if (!node.usable) continue;
     result.fallback.push_back(at);

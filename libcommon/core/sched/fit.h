@@ -49,7 +49,9 @@ class OneNode {
   std::tuple<std::int64_t, std::int64_t, std::int64_t, NodeIndex> waste_;
 };
 
-// Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it.
-std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room);
+// Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it, and of each in `per_task` for
+// every task (empty = none).
+std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room,
+                            std::span<const std::int64_t> per_task = {});
 
 }  // namespace ares::core::sched

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/cluster/licenses.h"
 #include "core/sched/admit.h"
 #include "core/sched/backfill.h"
 #include "core/sched/cluster_index.h"
@@ -55,6 +56,7 @@ class Planner::Pass {
         budget_(budget),
         now_(now),
         profile_(state, index_, now),
+        licenses_(state, policy),
         work_(budget.units) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
@@ -84,6 +86,10 @@ class Planner::Pass {
       say(queued, std::make_shared<const PendingInfo>(*admission.refused));
       return;
     }
+    if (!licenses_.choose(*entry.job->spec)) {
+      say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
+      return;
+    }
     Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
                                 : memory_.shapes.of(entry, index_);
     queued.shape = &shape;
@@ -92,6 +98,8 @@ class Planner::Pass {
       return;
     if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
       say(queued, make_info(Reason::job_array_task_limit, kThrottled));
+    else if (!licenses_.choose(*entry.job->spec))
+      say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
     else
       block(queued, shape);
   }
@@ -109,21 +117,26 @@ class Planner::Pass {
   }
 
   bool start_one(Queued& queued, TaskIndex task, Shape& shape) {
-    const auto placement = place(shape, queued.limit);
-    if (!placement) return false;
     const Job& job = *queued.entry.job;
+    auto licenses = licenses_.choose(*job.spec);
+    if (!licenses) return false;
+    std::optional<Seconds> limit = limit_now(queued);
+    const auto placement = place(*job.spec, shape, limit);
+    if (!placement) return false;
     PlanGroup group;
     group.jobs.emplace_back(job.key, job.version);
-    Start start{{job.key.job, task}, queued.entry.partition->name, queued.limit, {}};
+    Start start{{job.key.job, task}, queued.entry.partition->name, limit, {}, *licenses};
+    licenses_.take(*job.spec, *licenses);
     for (const PlacedShare& share : *placement) {
       IndexedNode& node = index_.nodes()[share.node];
       group.nodes.emplace_back(node.node->id, node.node->version);
       start.nodes.push_back(choose_devices(node, share, index_));
       memory_.given.push_back(share.node);
+      node.guests.arrive(job.spec->uid, job.spec->exclusive_user);
     }
     group.starts.push_back(std::move(start));
     plan_.groups.push_back(std::move(group));
-    profile_.start(*placement, queued.limit);
+    profile_.start(*placement, limit, *job.spec);
     if (!task.is_none()) ++array_starts_[job.key.job];
     if (!job.array) {
       started_.insert(job.key);
@@ -136,6 +149,37 @@ class Planner::Pass {
     memory_.said.erase(queued.entry.job->key);
     choices_.erase(queued.entry.job->key);
     queued.said.reset();
+  }
+
+  // A deadline shortens it.
+  std::optional<Seconds> limit_now(const Queued& queued) const {
+    const auto left = time_left(*queued.entry.job, now_);
+    return left ? std::min(queued.limit.value_or(*left), *left) : queued.limit;
+  }
+
+  // Where the promises of others leave no room for all of `limit`, a job that allows it gets as much as they leave.
+  std::optional<Placement> place(const JobSpec& spec, Shape& shape, std::optional<Seconds>& limit) {
+    auto placement = place(shape, limit);
+    if (placement || !spec.time_min || (limit && *limit <= *spec.time_min)) return placement;
+    placement = place(shape, spec.time_min);
+    if (!placement) return std::nullopt;
+    constexpr std::chrono::minutes kLongest = std::chrono::hours(24 * 365);
+    auto low = std::chrono::ceil<std::chrono::minutes>(*spec.time_min);
+    auto high = limit ? std::chrono::ceil<std::chrono::minutes>(*limit) : kLongest;
+    limit = spec.time_min;
+    while (high - low > std::chrono::minutes(1) && !work_.exhausted()) {
+      const auto middle = low + (high - low) / 2;
+      auto longer = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
+                                Profile::end_of(now_, middle), work_);
+      if (!longer) {
+        high = middle;
+        continue;
+      }
+      low = middle;
+      limit = middle;
+      placement = std::move(longer);
+    }
+    return placement;
   }
 
   std::optional<Placement> place(Shape& shape, std::optional<Seconds> limit) {
@@ -193,8 +237,10 @@ class Planner::Pass {
   }
 
   std::optional<Time> promise(const Shape& shape, std::optional<Seconds> limit) {
-    const auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_);
+    auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_);
     if (!found) return std::nullopt;
+    if (shape.demand.caller.alone)  // nobody else is to come before it has
+      for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
     profile_.reserve(found->placement, found->at, limit);
     if (found->at >= profile_.horizon()) return std::nullopt;  // when something without limit ends
     return found->at;
@@ -241,6 +287,7 @@ class Planner::Pass {
   const Budget budget_;
   Time now_;
   Profile profile_;
+  LicensePool licenses_;
   Work work_;
   Plan plan_;
   ArrayStarts array_starts_;

@@ -39,7 +39,8 @@ class Planner {
 // By a planner of its own.
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now);
 
-// Why a pending job waits, with numbers, as of this state. Costs a look at every node. Precondition: the job is pending.
+// Why a pending job waits, with numbers, as of this state; licences, which are the policy's, are for plan() to tell. Costs a
+// look at every node. Precondition: the job is pending.
 PendingInfo explain(const ClusterState& state, const Job& job, Time now);
 
 }  // namespace ares::core

@@ -106,15 +106,31 @@ std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
 }
 
 // Once it runs, a job without a limit counts like all that do: up to the horizon.
-void Profile::start(const Placement& placement, std::optional<Seconds> limit) {
+void Profile::start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec) {
   const Time end = end_of(now_, limit).value_or(horizon_);
   for (const PlacedShare& share : placement) {
+    arrived_[share.node].push_back({end, spec.uid, spec.exclusive_user});
     const auto found = nodes_.find(share.node);
     if (found != nodes_.end())
       found->second.take(now_, end, share.amounts);
     else
       started_[share.node].push_back({end, share.amounts});
   }
+}
+
+bool Profile::admits(NodeIndex at, const Caller& caller, Time from) const {
+  const Guests& guests = index_.nodes()[at].guests;
+  if (caller.alone && promised(at)) return false;
+  if (from <= now_ || guests.admit(caller)) return guests.admit(caller);
+  for (const Charge& charge : index_.nodes()[at].node->charges)
+    if (in_the_way(caller, charge.user, charge.exclusive_user) &&
+        expected_end(state_, charge, now_).value_or(horizon_) > from)
+      return false;
+  const auto arrived = arrived_.find(at);
+  if (arrived == arrived_.end()) return true;
+  for (const Arrival& one : arrived->second)
+    if ((caller.alone ? one.user != caller.user : one.keeps) && one.end > from) return false;
+  return true;
 }
 
 void Profile::reserve(const Placement& placement, Time from, std::optional<Seconds> limit) {

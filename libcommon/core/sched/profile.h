@@ -64,8 +64,11 @@ class Profile {
   // without a limit must leave every reservation alone, for nobody knows when it ends.
   static std::optional<Time> end_of(Time from, std::optional<Seconds> limit);
 
+  // Whether whoever is on the node at that time lets the caller in. Who wants to be alone keeps off nodes promised to others.
+  bool admits(NodeIndex node, const Caller& caller, Time from) const;
+
   // A job that starts now; the index no longer counts what it takes as free.
-  void start(const Placement& placement, std::optional<Seconds> limit);
+  void start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec);
   // A promise for later.
   void reserve(const Placement& placement, Time from, std::optional<Seconds> limit);
 
@@ -73,6 +76,11 @@ class Profile {
   struct Started {  // in this pass
     Time end;
     Amounts amounts;
+  };
+  struct Arrival {
+    Time end;
+    UserId user;
+    bool keeps = false;
   };
 
   NodeProfile& made(NodeIndex index) const;
@@ -82,6 +90,7 @@ class Profile {
   Time now_;
   Time horizon_;
   mutable std::unordered_map<NodeIndex, NodeProfile> nodes_;
+  std::unordered_map<NodeIndex, std::vector<Arrival>> arrived_;  // in this pass
   std::unordered_map<NodeIndex, std::vector<Started>> started_;  // on nodes without steps yet
   Bitset promised_;
   bool any_promise_ = false;

@@ -62,6 +62,18 @@ TEST(Config, WhatIsPrintedIsReadAgainAsTheSame) {
   EXPECT_EQ(hash(again), hash(config));
 }
 
+TEST(Config, LicensesAreNamesWithNumbers) {
+  const Config config = good(kSmall + "licenses: {matlab: 10, \"ansys.x\": 2}\n");
+  EXPECT_EQ(config.policy.licenses.at("matlab"), 10u);
+  EXPECT_EQ(config.policy.licenses.at("ansys.x"), 2u);
+  EXPECT_EQ(good(to_yaml(config)).policy, config.policy);
+  EXPECT_NE(hash(config), hash(good(kSmall)));
+  EXPECT_EQ(refusal(kSmall + "licenses: {matlab: many}\n"),
+            "ares.yaml:9: licenses: matlab: \"many\" is not a whole number from 0 to 4294967294");
+  EXPECT_EQ(refusal(kSmall + "licenses: [matlab]\n"),
+            "ares.yaml:9: licenses: expected names with their numbers, such as {matlab: 10}");
+}
+
 TEST(Config, TheHashFollowsWhatNodesMustAgreeAboutAndNothingElse) {
   const Config config = good(kSmall);
   EXPECT_NE(hash(good(kSmall + "policy: {lease: 301}\n")), hash(config));

@@ -139,6 +139,8 @@ class Cluster {
     start.key = key;
     start.partition = "main";
     start.time_limit = Seconds{3600};
+    if (!job) job = state().jobs.find(JobKey{key.job, {}});
+    if (job) start.licenses = job->spec->licenses;
     for (int n : nodes) start.nodes.push_back(share(state(), id_of(n), cpus));
     g.starts.push_back(start);
     return g;

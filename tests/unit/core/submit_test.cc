@@ -42,12 +42,70 @@ TEST(Submit, RefusesWhatCanNeverRun) {
          s.gpus_per_node = {{"h100", 1}};
        },
        "needs 1 h100 GPU on one node"},
+      {"gpus a task, too many",
+       [](JobSpec& s) {
+         s.gpus_per_task = {{"", 3}};
+       },
+       "needs 3 GPUs on one node; the most a node of partition main has is 2"},
+      {"gpus a task and in all",
+       [](JobSpec& s) {
+         s.gpus_per_task = {{"", 1}};
+         s.gpus_total = {{"", 3}};
+         s.tasks = 2;
+       },
+       "3 GPUs in total do not match 2 tasks of 1"},
+      {"gpus a task and a node",
+       [](JobSpec& s) {
+         s.gpus_per_task = {{"", 1}};
+         s.gpus_per_node = {{"", 2}};
+         s.tasks_per_node = 1;
+       },
+       "2 GPUs a node do not match 1 tasks a node of 1"},
+      {"cpus with no gpu", [](JobSpec& s) { s.cpus_per_gpu = 2; }, "no GPUs asked for"},
+      {"too many cpus with gpus",
+       [](JobSpec& s) {
+         s.cpus_per_gpu = 3;
+         s.gpus_per_node = {{"", 2}};
+       },
+       "needs 6 CPUs on one node"},
+      {"memory twice",
+       [](JobSpec& s) {
+         s.memory_per_gpu = Bytes::gib(1);
+         s.memory_per_cpu = Bytes::gib(1);
+         s.gpus_per_node = {{"", 2}};
+       },
+       "exclude each other"},
+      {"gpus in all with cpus, on two nodes",
+       [](JobSpec& s) {
+         s.cpus_per_gpu = 1;
+         s.gpus_total = {{"", 2}};
+         s.min_nodes = s.max_nodes = 2;
+       },
+       "is for jobs of one node"},
       {"gpus in all",
        [](JobSpec& s) {
          s.gpus_total = {{"", 3}};
        },
        "needs 3 GPUs"},
-      {"feature", [](JobSpec& s) { s.features = {"fast"}; }, "features"},
+      {"feature", [](JobSpec& s) { s.features = {"fast"}; },
+       "Requested node configuration is not available: no node of partition main has the features "
+       "asked for (invalid feature specification): fast"},
+      {"bad constraint", [](JobSpec& s) { s.features = {"fast&"}; },
+       "Invalid feature specification: \"fast&\""},
+      {"more counted than asked for", [](JobSpec& s) { s.features = {"fast*2"}; },
+       "Requested node configuration is not available: 2 nodes with fast asked for"},
+      {"counted features",
+       [](JobSpec& s) {
+         s.features = {"fast*2"};
+         s.min_nodes = s.max_nodes = 2;
+       },
+       "needs 2 nodes with fast; 0 of partition main could take their share"},
+      {"node counts",
+       [](JobSpec& s) {
+         s.node_counts.emplace().insert(0, 2);
+         s.max_nodes = 2;
+       },
+       "Node count specification invalid"},
       {"node name", [](JobSpec& s) { s.required_nodes = {"n9"}; },
        "Invalid node name specified: n9"},
       {"array index",

@@ -21,6 +21,8 @@ TEST(JobState, NamesAndCodesLeadBack) {
 TEST(Reason, IsSpelledAsInSlurm) {
   EXPECT_EQ(to_string(Reason::job_held_user), "JobHeldUser");
   EXPECT_EQ(to_string(Reason::dependency_never_satisfied), "DependencyNeverSatisfied");
+  EXPECT_EQ(to_string(Reason::licenses), "Licenses");
+  EXPECT_EQ(to_string(Reason::deadline), "DeadLine");
   EXPECT_EQ(to_string(Reason::non_zero_exit_code), "NonZeroExitCode");
 }
 

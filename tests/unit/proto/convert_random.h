@@ -75,7 +75,12 @@ class RandomWire {
   Fence fence() { return Fence(1 + number(1ull << 60)); }
 
   GpuRequest gpu_request() { return {flag() ? "" : word(), count()}; }
-  Dependency dependency() { return {static_cast<DependencyKind>(number(4)), job_key()}; }
+  LicenseRequest license() { return {word(), count()}; }
+  Dependency dependency() {
+    const auto kind = static_cast<DependencyKind>(number(6));
+    if (kind == DependencyKind::singleton) return {kind, {}, seconds()};
+    return {kind, job_key(), seconds()};
+  }
   IntervalSet tasks() {
     IntervalSet set;
     for (std::uint64_t n = 1 + number(6); n > 0; --n) {
@@ -104,10 +109,20 @@ class RandomWire {
     s.memory_per_cpu = maybe([this] { return bytes(); });
     s.gpus_per_node = list([this] { return gpu_request(); });
     s.gpus_total = list([this] { return gpu_request(); });
+    s.gpus_per_task = list([this] { return gpu_request(); });
+    s.cpus_per_gpu = u32();
+    s.memory_per_gpu = maybe([this] { return bytes(); });
+    s.node_counts = maybe([this] { return tasks(); });
     s.exclusive = flag();
+    s.exclusive_user = flag();
     s.required_nodes = words();
     s.excluded_nodes = words();
     s.features = words();
+    s.licenses = list([this] { return license(); });
+    s.any_license = flag();
+    s.time_min = maybe([this] { return seconds(); });
+    s.deadline = maybe([this] { return time(); });
+    s.any_dependency = flag();
     s.time_limit = maybe([this] { return seconds(); });
     s.begin = maybe([this] { return time(); });
     s.dependencies = list([this] { return dependency(); });

@@ -111,9 +111,9 @@ class RandomModel {
 
  private:
   static constexpr JobState last(JobState) { return JobState::deadline; }
-  static constexpr Reason last(Reason) { return Reason::invalid_partition; }
+  static constexpr Reason last(Reason) { return kLastReason; }
   static constexpr Hold last(Hold) { return Hold::admin; }
-  static constexpr DependencyKind last(DependencyKind) { return DependencyKind::after; }
+  static constexpr DependencyKind last(DependencyKind) { return kLastDependencyKind; }
   static constexpr OpenMode last(OpenMode) { return OpenMode::append; }
   static constexpr SharePhase last(SharePhase) { return SharePhase::fenced; }
   static constexpr AdminState last(AdminState) { return AdminState::down; }

@@ -79,7 +79,10 @@ void TestCluster::put(Job job) {
     state.pending.set(key, job.version);
   else
     state.pending.erase(key);
+  state.next_job_id = std::max(state.next_job_id, key.job.next());
+  const bool licensed = !job.spec->licenses.empty();
   state.jobs.set(key, std::move(job));
+  if (licensed) rebuild_indexes(state);
 }
 
 void TestCluster::take(const Plan& plan, Time now) {
@@ -99,8 +102,8 @@ void TestCluster::take(const Plan& plan, Time now) {
       running.state = JobState::running;
       running.attempt = running.attempt.next();
       running.started = now;
-      running.allocation =
-          Allocation{Fence(++version_), start.partition, now, start.nodes, start.time_limit};
+      running.allocation = Allocation{Fence(++version_), start.partition,  now,
+                                      start.nodes,       start.time_limit, start.licenses};
       running.version = Lsn(version_);
       for (const NodeShare& share : start.nodes) {
         Node node = *state.nodes.find(share.node);
@@ -109,7 +112,9 @@ void TestCluster::take(const Plan& plan, Time now) {
                                 share.cpus,
                                 share.memory,
                                 share.gpus,
-                                share.cpu_ids});
+                                share.cpu_ids,
+                                running.spec->uid,
+                                running.spec->exclusive_user});
         put(std::move(node));
       }
       put(std::move(running));
@@ -168,6 +173,14 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
   state.nodes.for_each([&](NodeId id, const Node& node) {
     for (const Charge& c : node.charges) charge(id, c.cpus, c.memory, c.gpus, c.cpu_ids);
   });
+  std::map<NodeId, std::set<std::uint32_t>> users, keepers;
+  const auto visit = [&](NodeId id, const std::optional<UserId>& user, bool keeps) {
+    users[id].insert(user ? user->value() : ~0u);
+    if (keeps) keepers[id].insert(user->value());
+  };
+  state.nodes.for_each([&](NodeId id, const Node& node) {
+    for (const Charge& c : node.charges) visit(id, c.user, c.exclusive_user);
+  });
   std::set<JobKey> started;
   for (const PlanGroup& group : plan.groups)
     for (const Start& start : group.starts) {
@@ -179,8 +192,12 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
         if (share.incarnation != node.incarnation) wrong = "wrong incarnation";
         if (share.tasks == 0) wrong = "share without a task";
         charge(share.node, share.cpus, share.memory, share.gpus, share.cpu_ids);
+        const JobSpec& spec = *state.jobs.find(group.jobs.front().first)->spec;
+        visit(share.node, spec.uid, spec.exclusive_user);
       }
     }
+  for (const auto& [id, keeping] : keepers)
+    if (users[id].size() > 1) wrong = state.nodes.find(id)->name + " is kept and shared";
   for (const auto& [id, node] : used) {
     const Inventory& has = state.nodes.find(id)->inventory;
     if (node.cpus > has.cpus || node.memory > has.memory)

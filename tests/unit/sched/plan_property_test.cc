@@ -35,6 +35,9 @@ void add_nodes(TestCluster& cluster, Dice& dice) {
     cluster.add_node(name, 1 + dice.upto(7), Bytes::mib(1000 + 1000 * dice.upto(3)));
     if (dice.chance(40)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
     if (dice.chance(30)) cluster.add_gpus(name, "h100", 1 + dice.upto(3));
+    Node node = cluster.node(name);
+    node.inventory.features = {dice.chance(50) ? "r1" : "r2"};
+    cluster.put(node);
   }
 }
 
@@ -52,6 +55,15 @@ JobSpec random_spec(Dice& dice) {
   else if (dice.chance(15))
     spec.gpus_total = {{dice.chance(50) ? "" : "h100", 1 + dice.upto(4)}};
   if (dice.chance(10)) spec.exclusive = true;
+  spec.uid = UserId(1 + dice.upto(2));
+  if (dice.chance(8)) spec.exclusive_user = true;
+  const char* const constraints[] = {"r1", "r1|r2", "[r1|r2]", "r1*1&r2*1"};
+  if (dice.chance(15)) spec.features = {constraints[dice.upto(3)]};
+  if (dice.chance(5)) spec.node_counts.emplace().insert(1 + dice.upto(1), 2 + dice.upto(2));
+  if (spec.node_counts) {
+    spec.min_nodes = spec.node_counts->front();
+    spec.max_nodes = spec.node_counts->back();
+  }
   if (dice.chance(10)) spec.required_nodes = {"n" + std::to_string(1 + dice.upto(3))};
   if (dice.chance(10)) spec.excluded_nodes = {"n" + std::to_string(1 + dice.upto(3))};
   if (dice.chance(80)) spec.time_limit = minutes(1 + dice.upto(100));

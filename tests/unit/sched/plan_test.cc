@@ -154,6 +154,21 @@ TEST(Plan, GpusInTotalAreSpreadOverTheNodes) {
   EXPECT_EQ(start_of(plan, key)->nodes[1].gpus.size(), 1u);
 }
 
+TEST(Plan, GpusInTotalMayComeFromASmallNodeAndTasksRunOnALargeOne) {
+  TestCluster cluster;
+  for (const char* name : {"n1", "n2"}) {
+    cluster.add_node(name, 1);
+    cluster.add_gpus(name, "a100", 1);
+  }
+  cluster.add_node("n3", 8);
+  JobSpec spec = TestCluster::spec(4, 2);
+  spec.gpus_total = {{"a100", 1}};
+  const JobKey key = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(start_of(plan, key)) << pending_of(plan, key)->detail;
+  EXPECT_THAT(node_names(cluster.state, *start_of(plan, key)), ElementsAre("n1", "n3"));
+}
+
 TEST(Plan, JobsWithoutGpusKeepOffGpuNodes) {
   TestCluster cluster = four_nodes();
   cluster.add_gpus("n1", "a100", 4);

@@ -1,0 +1,24 @@
+// When a job would start: asub --test-only.
+#include "aresctld/queries.h"
+#include "base/hostlist.h"
+#include "core/sched/estimate.h"
+
+namespace ares::aresctld {
+
+Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
+                               const Submit& submit, Time now) {
+  const auto found = core::estimate_start(*view.state, policy, who, submit, now);
+  if (!found) return fail(found.error());
+  api::Estimate out;
+  if (found->start) out.set_start(found->start->time_since_epoch().count());
+  out.set_at_the_earliest(found->at_the_earliest);
+  out.set_node_list(compress_hostlist(found->nodes));
+  out.set_partition(found->partition);
+  out.set_cpus(found->cpus);
+  if (found->waiting.reason != Reason::none)
+    out.set_reason(std::string(to_string(found->waiting.reason)));
+  out.set_reason_detail(found->waiting.detail);
+  return out;
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,113 @@
+#include "core/sched/estimate.h"
+
+#include <algorithm>
+
+#include "core/job/apply.h"
+#include "core/job/deciding.h"
+#include "core/sched/admit.h"
+#include "core/sched/backfill.h"
+#include "core/sched/filter.h"
+#include "core/sched/plan.h"
+
+namespace ares::core {
+namespace {
+
+using namespace sched;
+
+// So much of a pass that one question costs well under a second on the largest cluster.
+constexpr Budget kBudget{.units = 2'000'000, .estimates = 64, .details = false};
+
+// Adds the job to the state as its submission would; its key.
+Result<JobKey> add(ClusterState& state, const Policy& policy, const Principal& who,
+                   const Submit& submit, Time now) {
+  const Decision decision = decide_submit({state, policy, now}, who, submit);
+  if (decision.failed) return fail(decision.error);
+  for (const EventBody& body : decision.events)
+    apply(state, Event{state.lsn.next(), state.epoch, now, body});
+  return decision.jobs.front();
+}
+
+bool fill_in_start(const ClusterState& state, const Plan& plan, JobId id, Time now,
+                   StartEstimate& out) {
+  for (const PlanGroup& group : plan.groups)
+    for (const Start& start : group.starts) {
+      if (start.key.job != id) continue;
+      out.start = now;
+      out.partition = start.partition;
+      for (const NodeShare& share : start.nodes) {
+        out.nodes.push_back(state.nodes.find(share.node)->name);
+        out.cpus += share.cpus;
+      }
+      return true;
+    }
+  return false;
+}
+
+// As if nobody else waited: the earliest start in any of its partitions.
+void fill_in_alone(const ClusterState& state, const Job& job, Time now, StartEstimate& out) {
+  ClusterIndex index(state);
+  const Profile profile(state, index, now);
+  const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
+  for (const std::string& name : job.spec->partitions) {
+    const Partition* partition = state.partitions.find(name);
+    if (!partition) continue;
+    const Demand demand = make_demand(*job.spec, *partition, index);
+    const Candidates candidates = filter(job, *partition, index);
+    if (!candidates.problem.empty()) continue;
+    Work work(kBudget.units);
+    const auto found = earliest(demand, time_limit_of(job, *partition),
+                                {candidates.usable, candidates.required}, index, profile, work);
+    if (!found || found->at >= profile.horizon()) continue;
+    const Time at = std::max(found->at, not_before);
+    if (out.start && *out.start <= at) continue;
+    out.start = at;
+    out.partition = name;
+    out.nodes.clear();
+    out.cpus = 0;
+    for (const PlacedShare& share : found->placement) {
+      if (found->at >= not_before) out.nodes.push_back(index.nodes()[share.node].node->name);
+      out.cpus += static_cast<std::uint32_t>(share.amounts[kCpus]);
+    }
+  }
+}
+
+}  // namespace
+
+Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& policy,
+                                     const Principal& who, const Submit& submit, Time now) {
+  ClusterState with = state;
+  now = std::max(now, state.now);
+  const auto key = add(with, policy, who, submit, now);
+  if (!key) return fail(key.error());
+  const Job& job = *with.jobs.find(*key);
+
+  StartEstimate out;
+  out.partition = job.spec->partitions.front();
+  if (auto why = kept_back(job)) {
+    out.waiting = *std::move(why);
+    return out;
+  }
+  const Plan plan = core::plan(with, policy, kBudget, now);
+  if (fill_in_start(with, plan, key->job, now, out)) return out;
+
+  out.waiting = explain(with, job, now);
+  const PendingInfo* seen = plan.pending.find(*key);
+  if (seen) out.waiting.reason = seen->reason;
+  if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
+  const bool turn =
+      out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority;
+  if (!turn && out.waiting.reason != Reason::begin_time) return out;
+
+  fill_in_alone(with, job, now, out);
+  if (!turn || !out.start) return out;
+  if (seen && seen->expected_start) {  // its turn has been reckoned out
+    if (*seen->expected_start != *out.start) out.nodes.clear();
+    out.start = seen->expected_start;
+  } else {
+    out.at_the_earliest = true;
+    out.nodes.clear();
+  }
+  return out;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,373 @@
+// Where jobs go that ask for features, for certain numbers of nodes, or for licences, and how long they may run there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/sched/plan.h"
+#include "unit/sched/cluster.h"
+
+namespace ares::core::sched {
+namespace {
+
+using std::chrono::minutes;
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void give_features(TestCluster& cluster, const std::string& name,
+                   std::vector<std::string> features) {
+  Node node = cluster.node(name);
+  node.inventory.features = std::move(features);
+  cluster.put(node);
+}
+
+// Two racks of three nodes, 4 CPUs each; the last of each has a large disk.
+TestCluster racks() {
+  TestCluster cluster;
+  for (int i = 1; i <= 6; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    cluster.add_node(name);
+    give_features(cluster, name, {i <= 3 ? "r1" : "r2"});
+  }
+  give_features(cluster, "n3", {"r1", "disk"});
+  give_features(cluster, "n6", {"r2", "disk"});
+  return cluster;
+}
+
+JobSpec with(std::string constraint, std::uint32_t nodes) {
+  JobSpec spec = TestCluster::spec(nodes, nodes);
+  spec.features = {std::move(constraint)};
+  return spec;
+}
+
+std::vector<std::string> nodes_of(const TestCluster& cluster, const JobSpec& spec) {
+  TestCluster copy = cluster;
+  const JobKey key = copy.submit(spec);
+  const Plan plan = copy.plan();
+  const Start* start = start_of(plan, key);
+  return start ? node_names(copy.state, *start) : std::vector<std::string>{};
+}
+
+void fill(TestCluster& cluster, const std::string& name) {
+  JobSpec spec = TestCluster::spec(4);
+  spec.required_nodes = {name};
+  spec.time_limit = minutes(60);
+  cluster.submit(spec);
+  cluster.take(cluster.plan(), kNow);
+}
+
+TEST(Features, ChooseAmongNodes) {
+  const TestCluster cluster = racks();
+  EXPECT_THAT(nodes_of(cluster, with("r2", 1)), ElementsAre("n4"));
+  EXPECT_THAT(nodes_of(cluster, with("r2&disk", 1)), ElementsAre("n6"));
+  EXPECT_THAT(nodes_of(cluster, with("(r1&disk)|r2", 4)), ElementsAre("n3", "n4", "n5", "n6"));
+  EXPECT_THAT(nodes_of(cluster, with("r3", 1)), ElementsAre());
+}
+
+TEST(Features, InBracketsAreTheSameOnAllNodes) {
+  TestCluster cluster = racks();
+  EXPECT_THAT(nodes_of(cluster, with("[r1|r2]", 3)), ElementsAre("n1", "n2", "n3"));
+  fill(cluster, "n2");
+  EXPECT_THAT(nodes_of(cluster, with("[r1|r2]", 3)), ElementsAre("n4", "n5", "n6"));
+  fill(cluster, "n5");
+  EXPECT_THAT(nodes_of(cluster, with("[r1|r2]", 3)), ElementsAre())
+      << "four are free, in two racks";
+  EXPECT_THAT(nodes_of(cluster, with("r1|r2", 3)), ElementsAre("n1", "n3", "n4"));
+  JobSpec named = with("[r1|r2]", 2);
+  named.required_nodes = {"n6"};
+  EXPECT_THAT(nodes_of(cluster, named), ElementsAre("n4", "n6"));
+}
+
+TEST(Features, InBracketsOfOneNodeTakeWhicheverIsFree) {
+  TestCluster cluster = racks();
+  for (const char* name : {"n1", "n2", "n3"}) fill(cluster, name);
+  EXPECT_THAT(nodes_of(cluster, with("[r1|r2]", 1)), ElementsAre("n4"));
+}
+
+TEST(Features, AreCounted) {
+  const TestCluster cluster = racks();
+  EXPECT_THAT(nodes_of(cluster, with("r1*1&r2*3", 4)), ElementsAre("n1", "n4", "n5", "n6"));
+  EXPECT_THAT(nodes_of(cluster, with("disk*2", 3)), ElementsAre("n1", "n3", "n6"));
+  EXPECT_THAT(nodes_of(cluster, with("disk*2&r1*2&r2*2", 4)), ElementsAre("n1", "n3", "n4", "n6"))
+      << "a node with two of them counts for both";
+  EXPECT_THAT(nodes_of(cluster, with("disk*3", 4)), ElementsAre());
+}
+
+TEST(Features, AreWaitedForWithAPromise) {
+  TestCluster cluster = racks();
+  fill(cluster, "n6");
+  const JobKey key = cluster.submit(with("disk*2", 2));
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(pending_of(plan, key));
+  EXPECT_EQ(pending_of(plan, key)->reason, Reason::resources);
+  EXPECT_EQ(pending_of(plan, key)->expected_start, kNow + minutes(60));
+}
+
+TEST(Features, OfANodeMayChangeBetweenPasses) {
+  TestCluster cluster = racks();
+  const JobKey key = cluster.submit(with("[gold|silver]", 2));
+  Planner planner;
+  const auto pass = [&] { return planner.plan(cluster.state, cluster.policy, Budget{}, kNow); };
+  EXPECT_FALSE(start_of(pass(), key));
+  for (const char* name : {"n2", "n5"}) give_features(cluster, name, {"silver"});
+  const Plan plan = pass();
+  ASSERT_TRUE(start_of(plan, key));
+  EXPECT_THAT(node_names(cluster.state, *start_of(plan, key)), ElementsAre("n2", "n5"));
+}
+
+JobSpec sized(std::initializer_list<std::uint32_t> counts) {
+  JobSpec spec = TestCluster::spec(*counts.begin(), *counts.begin());
+  spec.node_counts.emplace();
+  for (const std::uint32_t n : counts) spec.node_counts->insert(n);
+  spec.max_nodes = spec.node_counts->back();
+  return spec;
+}
+
+TEST(NodeCounts, TheLargestThatFitsIsGiven) {
+  TestCluster cluster = racks();
+  EXPECT_EQ(nodes_of(cluster, sized({2, 4, 8})).size(), 4u);
+  EXPECT_EQ(nodes_of(cluster, sized({1, 5})).size(), 5u);
+  fill(cluster, "n1");
+  fill(cluster, "n2");
+  fill(cluster, "n3");
+  EXPECT_EQ(nodes_of(cluster, sized({2, 4, 8})).size(), 2u);
+  JobSpec few_tasks = sized({2, 3, 6});
+  few_tasks.tasks = 3;
+  EXPECT_EQ(nodes_of(cluster, few_tasks).size(), 3u) << "not more nodes than tasks";
+  EXPECT_THAT(nodes_of(cluster, sized({7, 9})), ElementsAre());
+}
+
+TEST(TimeLimit, IsCutOffAtTheDeadline) {
+  TestCluster cluster = racks();
+  JobSpec spec = TestCluster::spec();
+  spec.deadline = kNow + minutes(10);
+  const JobKey open = cluster.submit(spec);
+  spec.time_limit = minutes(120);
+  spec.time_min = minutes(5);
+  const JobKey cut = cluster.submit(spec);
+  spec.time_limit = minutes(7);
+  const JobKey whole = cluster.submit(spec);
+  spec.time_min.reset();
+  spec.time_limit = minutes(11);
+  const JobKey never = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(start_of(plan, open) && start_of(plan, cut) && start_of(plan, whole));
+  EXPECT_EQ(start_of(plan, open)->time_limit, minutes(10));
+  EXPECT_EQ(start_of(plan, cut)->time_limit, minutes(10));
+  EXPECT_EQ(start_of(plan, whole)->time_limit, minutes(7));
+  EXPECT_FALSE(start_of(plan, never));
+  EXPECT_EQ(pending_of(plan, never)->reason, Reason::deadline);
+}
+
+// One node; a job of the whole node is promised its start in an hour.
+TEST(TimeLimit, IsLoweredToItsMinimumToGoBeforeAPromise) {
+  TestCluster cluster;
+  cluster.add_node("n1");
+  JobSpec half = TestCluster::spec(2);
+  half.time_limit = minutes(60);
+  cluster.submit(half);
+  cluster.take(cluster.plan(), kNow);
+  JobSpec all = TestCluster::spec(4);
+  all.time_limit = minutes(60);
+  const JobKey promised = cluster.submit(all);
+  JobSpec spec = TestCluster::spec();
+  spec.time_limit = minutes(240);
+  const JobKey stubborn = cluster.submit(spec);
+  spec.time_min = minutes(10);
+  const JobKey modest = cluster.submit(spec);
+  spec.time_min = minutes(90);
+  const JobKey demanding = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  EXPECT_EQ(pending_of(plan, promised)->expected_start, kNow + minutes(60));
+  EXPECT_FALSE(start_of(plan, stubborn));
+  EXPECT_FALSE(start_of(plan, demanding));
+  ASSERT_TRUE(start_of(plan, modest));
+  EXPECT_EQ(start_of(plan, modest)->time_limit, minutes(60)) << "as much as the promise leaves";
+}
+
+// Two nodes of 8 CPUs, 8000 MiB and 4 GPUs, one of each type.
+TestCluster gpu_nodes() {
+  TestCluster cluster;
+  cluster.add_node("n1", 8, Bytes::mib(8000));
+  cluster.add_node("n2", 8, Bytes::mib(8000));
+  cluster.add_gpus("n1", "a100", 4);
+  cluster.add_gpus("n2", "h100", 4);
+  return cluster;
+}
+
+TEST(PerGpu, CpusAndMemoryComeWithTheGpusOfANode) {
+  TestCluster cluster = gpu_nodes();
+  JobSpec spec = TestCluster::spec();
+  spec.gpus_total = {{"", 2}};
+  spec.cpus_per_gpu = 2;
+  spec.memory_per_gpu = Bytes::mib(1500);
+  const JobKey total = cluster.submit(spec);
+  spec.gpus_total.clear();
+  spec.gpus_per_node = {{"h100", 3}};
+  const JobKey per_node = cluster.submit(spec);
+  const JobKey waits = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(start_of(plan, total) && start_of(plan, per_node));
+  EXPECT_EQ(start_of(plan, total)->nodes[0].cpus, 4u);
+  EXPECT_EQ(start_of(plan, total)->nodes[0].memory, Bytes::mib(3000));
+  EXPECT_EQ(start_of(plan, total)->nodes[0].gpus.size(), 2u);
+  EXPECT_EQ(start_of(plan, per_node)->nodes[0].cpus, 6u);
+  EXPECT_EQ(start_of(plan, per_node)->nodes[0].memory, Bytes::mib(4500));
+  EXPECT_FALSE(start_of(plan, waits));
+}
+
+TEST(PerGpu, TasksTakeTheirGpusWithThem) {
+  TestCluster cluster = gpu_nodes();
+  JobSpec spec = TestCluster::spec(3);
+  spec.gpus_per_task = {{"", 1}};
+  spec.cpus_per_gpu = 2;
+  spec.memory_per_gpu = Bytes::mib(2000);
+  const JobKey three = cluster.submit(spec), one_left = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(start_of(plan, three));
+  const NodeShare& share = start_of(plan, three)->nodes[0];
+  EXPECT_EQ(share.tasks, 3u);
+  EXPECT_EQ(share.gpus.size(), 3u);
+  EXPECT_EQ(share.cpus, 6u);
+  EXPECT_EQ(share.memory, Bytes::mib(6000));
+  ASSERT_TRUE(start_of(plan, one_left)) << "on the other node";
+  EXPECT_NE(start_of(plan, one_left)->nodes[0].node, share.node);
+
+  TestCluster same_type;
+  for (const char* name : {"n1", "n2"}) {
+    same_type.add_node(name, 8);
+    same_type.add_gpus(name, "a100", 2);
+  }
+  JobSpec spread = TestCluster::spec(3, 2);
+  spread.gpus_per_task = {{"", 1}};
+  const JobKey over_two = same_type.submit(spread);
+  spread.tasks = 5;
+  const JobKey never = same_type.submit(spread);
+  const Plan second = same_type.plan();
+  ASSERT_TRUE(start_of(second, over_two));
+  EXPECT_EQ(start_of(second, over_two)->nodes[0].gpus.size(), 2u);
+  EXPECT_EQ(start_of(second, over_two)->nodes[1].gpus.size(), 1u);
+  EXPECT_EQ(pending_of(second, never)->reason, Reason::bad_constraints);
+}
+
+JobSpec of_user(std::uint32_t uid, const std::string& node, bool alone = false) {
+  JobSpec spec = TestCluster::spec();
+  spec.uid = UserId(uid);
+  spec.exclusive_user = alone;
+  spec.time_limit = minutes(60);
+  if (!node.empty()) spec.required_nodes = {node};
+  return spec;
+}
+
+TEST(ExclusiveUser, KeepsOtherUsersOffTheNode) {
+  TestCluster cluster = racks();
+  const JobKey mine = cluster.submit(of_user(1, "n1", true)),
+               other = cluster.submit(of_user(2, "n1")), elsewhere = cluster.submit(of_user(2, ""));
+  const Plan first = cluster.plan();
+  EXPECT_TRUE(start_of(first, mine));
+  EXPECT_FALSE(start_of(first, other));
+  ASSERT_TRUE(start_of(first, elsewhere));
+  EXPECT_THAT(node_names(cluster.state, *start_of(first, elsewhere)), ElementsAre("n2"));
+  cluster.take(first, kNow);
+
+  const JobKey own = cluster.submit(of_user(1, "n1"));
+  const Plan second = cluster.plan();
+  EXPECT_TRUE(start_of(second, own)) << "the same user's jobs share it";
+  EXPECT_FALSE(start_of(second, other));
+  EXPECT_EQ(pending_of(second, other)->reason, Reason::resources);
+  EXPECT_THAT(pending_of(second, other)->detail, HasSubstr("not to be shared"));
+  EXPECT_EQ(pending_of(second, other)->expected_start, kNow + minutes(60));
+  cluster.end(mine);
+  EXPECT_TRUE(start_of(cluster.plan(), other));
+}
+
+TEST(ExclusiveUser, WaitsUntilOtherUsersHaveGone) {
+  TestCluster cluster = racks();
+  const JobKey other = cluster.submit(of_user(2, "n1"));
+  cluster.submit(of_user(1, "n1"));
+  cluster.take(cluster.plan(), kNow);
+  const JobKey alone = cluster.submit(of_user(1, "n1", true));
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(pending_of(plan, alone));
+  EXPECT_EQ(pending_of(plan, alone)->expected_start, kNow + minutes(60));
+  JobSpec long_job = of_user(3, "n1");
+  long_job.time_limit = minutes(61);
+  const JobKey late = cluster.submit(long_job);
+  EXPECT_FALSE(start_of(cluster.plan(), late)) << "it would be in the way of the promise";
+  cluster.end(other);
+  EXPECT_TRUE(start_of(cluster.plan(), alone)) << "its own user's job may stay";
+}
+
+// One planner from pass to pass must plan what a new one would, also when the first node is kept.
+TEST(ExclusiveUser, IsNoticedByAPlannerThatKnewNoUsers) {
+  TestCluster cluster = racks();
+  Planner planner;
+  const auto pass = [&] { return planner.plan(cluster.state, cluster.policy, Budget{}, kNow); };
+  cluster.submit(of_user(2, "n1"));
+  cluster.take(pass(), kNow);
+  cluster.submit(of_user(1, "n2", true));
+  cluster.take(pass(), kNow);
+  const JobKey own = cluster.submit(of_user(1, "n2")), other = cluster.submit(of_user(2, "n2"));
+  const Plan plan = pass();
+  EXPECT_TRUE(start_of(plan, own));
+  EXPECT_FALSE(start_of(plan, other));
+}
+
+JobSpec licensed(std::vector<LicenseRequest> licenses, bool any = false) {
+  JobSpec spec = TestCluster::spec();
+  spec.licenses = std::move(licenses);
+  spec.any_license = any;
+  return spec;
+}
+
+TEST(Licenses, AreGivenToSoManyJobs) {
+  TestCluster cluster = racks();
+  cluster.policy.licenses = {{"matlab", 3}, {"ansys", 1}};
+  const JobKey two = cluster.submit(licensed({{"matlab", 2}})),
+               too_many = cluster.submit(licensed({{"matlab", 2}})),
+               both = cluster.submit(licensed({{"matlab", 1}, {"ansys", 1}})),
+               none = cluster.submit(TestCluster::spec());
+  const Plan plan = cluster.plan();
+  EXPECT_TRUE(start_of(plan, two));
+  EXPECT_TRUE(start_of(plan, both));
+  EXPECT_TRUE(start_of(plan, none));
+  ASSERT_TRUE(pending_of(plan, too_many));
+  EXPECT_EQ(pending_of(plan, too_many)->reason, Reason::licenses);
+  EXPECT_THAT(pending_of(plan, too_many)->detail, HasSubstr("needs 2 matlab: 1 of 3 free"));
+
+  cluster.take(plan, kNow);
+  EXPECT_FALSE(start_of(cluster.plan(), too_many));
+  cluster.end(both);
+  EXPECT_FALSE(start_of(cluster.plan(), too_many)) << "one of three is free";
+  cluster.end(two);
+  EXPECT_TRUE(start_of(cluster.plan(), too_many));
+}
+
+TEST(Licenses, OneOfSeveralIsEnoughIfSoAsked) {
+  TestCluster cluster = racks();
+  cluster.policy.licenses = {{"matlab", 1}, {"octave", 1}};
+  const JobSpec either = licensed({{"matlab", 1}, {"octave", 1}}, true);
+  const JobKey first = cluster.submit(either), second = cluster.submit(either),
+               third = cluster.submit(either);
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(start_of(plan, first) && start_of(plan, second));
+  EXPECT_EQ(start_of(plan, first)->licenses[0].name, "matlab");
+  EXPECT_EQ(start_of(plan, second)->licenses[0].name, "octave");
+  EXPECT_THAT(pending_of(plan, third)->detail, HasSubstr("1 octave: 0 of 1 free"));
+  cluster.take(plan, kNow);
+  cluster.end(second);
+  EXPECT_EQ(start_of(cluster.plan(), third)->licenses[0].name, "octave");
+}
+
+TEST(Licenses, BoundTheTasksOfAnArray) {
+  TestCluster cluster = racks();
+  cluster.policy.licenses = {{"matlab", 2}};
+  JobSpec spec = licensed({{"matlab", 1}});
+  spec.array.emplace().insert(0, 9);
+  const JobKey array = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  EXPECT_EQ(plan.groups.size(), 2u);
+  EXPECT_EQ(pending_of(plan, array)->reason, Reason::licenses);
+}
+
+}  // namespace
+}  // namespace ares::core::sched
