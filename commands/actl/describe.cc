@@ -9,6 +9,7 @@
 #include "base/timespec.h"
 #include "base/units.h"
 #include "cli/job_ids.h"
+#include "cli/spec_values.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
@@ -62,23 +63,6 @@ std::string run_time(const api::Job& job, Time now) {
   if (job.started() == 0) return format_duration(Seconds(0));
   const std::int64_t end = job.ended() ? job.ended() : now.time_since_epoch().count();
   return format_duration(Seconds(std::max<std::int64_t>(0, (end - job.started()) / 1'000'000)));
-}
-
-const char* kind_name(api::Dependency::Kind kind) {
-  switch (kind) {
-    case api::Dependency::AFTER_OK: return "afterok";
-    case api::Dependency::AFTER_NOT_OK: return "afternotok";
-    case api::Dependency::AFTER: return "after";
-    default: return "afterany";
-  }
-}
-
-std::string dependency_text(const api::Job& job) {
-  std::string out;
-  for (const api::Dependency& one : job.waiting_for())
-    out += (out.empty() ? "" : ",") + std::string(kind_name(one.kind())) + ":" +
-           cli::format_job_id(cli::key_of(one.target()));
-  return or_null(out);
 }
 
 std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& names) {
@@ -188,7 +172,7 @@ std::string describe(const api::Job& job, Time now, bool one_line) {
   lines.count("Priority", job.priority()).count("Nice", spec.nice()).end_line();
   lines.add("JobState", job.state())
       .add("Reason", job.reason().empty() ? "None" : job.reason())
-      .add("Dependency", dependency_text(job))
+      .add("Dependency", or_null(cli::format_dependencies(job.waiting_for())))
       .end_line();
   if (!job.reason_detail().empty()) lines.add("ReasonDetail", job.reason_detail()).end_line();
   lines.count("Requeue", spec.requeue() ? 1 : 0)

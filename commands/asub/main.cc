@@ -1,73 +1,17 @@
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
-#include "asub/script.h"
+#include "asub/estimate.h"
+#include "asub/from.h"
+#include "asub/prepare.h"
 #include "asub/submission.h"
-#include "asub/surroundings.h"
 #include "asub/wait.h"
-#include "cli/directives.h"
 #include "cli/frame.h"
 #include "cli/job_ids.h"
-#include "config/config.h"
 
 namespace ares::asub {
 namespace {
 
-Result<Script> find_script(const Submission& wanted, const std::vector<std::string>& operands,
-                           const std::string& directory) {
-  if (wanted.wrap) {
-    if (!operands.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "--wrap stands for the script; \"" + operands.front() + "\" is too much");
-    return wrap_command(*wanted.wrap);
-  }
-  const char* path = std::getenv("PATH");
-  return read_script(operands.empty() ? "" : operands.front(), directory, path ? path : "");
-}
-
-// Options from all three places, in their order of precedence.
-Result<Script> collect(Submission& wanted, const cli::OptionTable& table, const cli::Parsed& line,
-                       const std::string& directory) {
-  // The command line's own options say where the script is.
-  if (Status applied = cli::apply_options(line.given); !applied) return fail(applied.error());
-  Result<Script> script = find_script(wanted, line.operands, directory);
-  if (!script) return script;
-  if (Status good = check_script(*script); !good) return fail(good.error());
-
-  auto given = cli::options_from_script(table, script->content, script->name);
-  if (!given) return fail(given.error());
-  const auto environment = cli::options_from_environment(
-      table, [](const char* name) -> const char* { return std::getenv(name); });
-  if (!environment) return fail(environment.error());
-  given->insert(given->end(), environment->begin(), environment->end());
-  given->insert(given->end(), line.given.begin(), line.given.end());
-  wanted.spec.Clear();
-  if (Status applied = cli::apply_options(*given); !applied) return fail(applied.error());
-  return script;
-}
-
-Result<api::Request> make_request(Submission& wanted, Script script,
-                                  const std::vector<std::string>& operands,
-                                  const std::string& directory) {
-  if (Status complete_now = complete(wanted, script.path, directory); !complete_now)
-    return fail(complete_now.error());
-  auto environment = environment_for(wanted.export_list, process_environment());
-  if (!environment) return fail(environment.error());
-  add_surroundings(wanted.spec);
-  wanted.spec.set_command(script.path);
-  for (std::size_t i = 1; i < operands.size(); ++i) wanted.spec.add_arguments(operands[i]);
-
-  api::Request request;
-  request.set_request_id(wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id);
-  api::Submit* submit = request.mutable_submit();
-  *submit->mutable_spec() = wanted.spec;
-  submit->set_script(std::move(script.content));
-  submit->set_environment(std::move(*environment));
-  return request;
-}
-
-Result<int> submit(Submission& wanted, const api::Request& request) {
+Result<int> submit(const Submission& wanted, const api::Request& request) {
   auto client = cli::open_client("asub", wanted.common, cli::Patience::changing, wanted.quiet);
   if (!client) return fail(client.error());
   if (wanted.verbose)
@@ -90,10 +34,45 @@ Result<int> submit(Submission& wanted, const api::Request& request) {
   return wait_for_end(*client, job);
 }
 
+api::Request request_for(const Submission& wanted, Prepared job) {
+  api::Request request;
+  request.set_request_id(wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id);
+  api::Submit* submit = request.mutable_submit();
+  *submit->mutable_spec() = std::move(job.spec);
+  submit->set_script(std::move(job.script));
+  submit->set_environment(std::move(job.environment));
+  return request;
+}
+
+// Asks when the job would start and makes none.
+Result<int> test_only(const Submission& wanted, Prepared job) {
+  auto client = cli::open_client("asub", wanted.common, cli::Patience::reading, wanted.quiet);
+  if (!client) return fail(client.error());
+  api::Request request;
+  *request.mutable_test_submit()->mutable_submit() =
+      std::move(*request_for(wanted, std::move(job)).mutable_submit());
+  const auto response = client->call(request);
+  if (!response) return fail(response.error());
+  std::fprintf(stderr, "asub: %s\n", describe_estimate(response->estimate()).c_str());
+  return 0;
+}
+
 bool asks_only(const cli::Parsed& line) {
   for (const cli::Given& one : line.given)
     if (one.option->name == "help" || one.option->name == "version") return true;
   return false;
+}
+
+// What speaks of one job has no place beside a file of many.
+Status check_from(const Submission& wanted, const std::vector<std::string>& operands) {
+  const char* wrong = !operands.empty()  ? "a script"
+                      : wanted.wrap      ? "--wrap"
+                      : wanted.wait      ? "--wait"
+                      : wanted.test_only ? "--test-only"
+                                         : nullptr;
+  if (!wrong) return {};
+  return fail(ErrorCode::invalid_argument,
+              std::string("--from and ") + wrong + " exclude each other; the file says what runs");
 }
 
 Result<int> run(const std::vector<std::string>& words) {
@@ -107,16 +86,18 @@ Result<int> run(const std::vector<std::string>& words) {
     return cli::answer_common(manual(), table, wanted.common).value_or(0);
   }
 
-  std::error_code error;
-  const std::string directory = std::filesystem::current_path(error).string();
-  if (error)
-    return fail(ErrorCode::not_found,
-                "cannot tell the current folder: " + error.message() + "; cd to one that exists");
-  auto script = collect(wanted, table, *line, directory);
-  if (!script) return fail(script.error());
-  auto request = make_request(wanted, std::move(*script), line->operands, directory);
-  if (!request) return fail(request.error());
-  return submit(wanted, *request);
+  // The command line's own options say where the jobs come from.
+  if (Status applied = cli::apply_options(line->given); !applied) return fail(applied.error());
+  if (wanted.from) {
+    if (Status good = check_from(wanted, line->operands); !good) return fail(good.error());
+    return submit_from(wanted, words);
+  }
+  auto around = Surroundings::look();
+  if (!around) return fail(around.error());
+  auto job = prepare(wanted, table, line->given, line->operands, *around);
+  if (!job) return fail(job.error());
+  if (wanted.test_only) return test_only(wanted, std::move(*job));
+  return submit(wanted, request_for(wanted, std::move(*job)));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@ const cli::Manual& manual() {
   static const cli::Manual text{
       .name = "asub",
       .summary = "submit a batch script",
-      .synopsis = {"[OPTIONS] SCRIPT [ARGUMENTS]", "[OPTIONS] --wrap=COMMAND",
-                   "[OPTIONS] < SCRIPT"},
+      .synopsis = {"[OPTIONS] SCRIPT [ARGUMENTS]", "[OPTIONS] --wrap=COMMAND", "[OPTIONS] < SCRIPT",
+                   "[OPTIONS] --from=FILE"},
       .description = {"asub hands a script to the controller and prints the number of the job that "
                       "will run it. Once the number is "
                       "printed the job is stored safely: no crash of any machine loses it.",
@@ -18,28 +18,39 @@ const cli::Manual& manual() {
                       "no slash is looked for in the current folder and then in PATH.",
                       "While the controller is away asub says so, tries again by itself, and "
                       "submits once however often it tried."},
-      .sections = {{"Directives",
-                    {"Lines of the script that begin with #ARES carry options, as if they stood on "
-                     "the command line. So do lines "
-                     "that begin with #SBATCH. They are read up to the first line that is neither "
-                     "a comment nor blank. Quotes "
-                     "group words; nothing is expanded; a word that begins with # ends the line. "
-                     "##ARES is a plain comment.",
-                     "The command line overrides the environment, and the environment overrides "
-                     "directives. Of two options that "
-                     "exclude each other the one of higher precedence stands."}},
-                   {"File names",
-                    {"In the names of output and input files %j is the job's id (of an array task "
-                     "its own number), %A the array's "
-                     "id, %a the task's index, %x the job's name, %u the user, %N the node's name, "
-                     "%r the restart count, %% a percent sign. A number after % "
-                     "pads with zeros: %8j. Relative names count from the job's working folder."}},
-                   {"Environment of the job",
-                    {"With --export=ALL the job sees the variables that asub saw. With NONE, or a "
-                     "list without ALL, it sees HOME, "
-                     "LOGNAME, USER, SHELL, LANG, variables that begin with ARES_, a plain PATH, "
-                     "and those listed. With NIL it sees none of "
-                     "these. The job's own ARES_ variables are always set."}}},
+      .sections =
+          {{"Directives",
+            {"Lines of the script that begin with #ARES carry options, as if they stood on "
+             "the command line. So do lines "
+             "that begin with #SBATCH. They are read up to the first line that is neither "
+             "a comment nor blank. Quotes "
+             "group words; nothing is expanded; a word that begins with # ends the line. "
+             "##ARES is a plain comment.",
+             "The command line overrides the environment, and the environment overrides "
+             "directives. Of two options that "
+             "exclude each other the one of higher precedence stands."}},
+           {"Many jobs in one call",
+            {"With --from every line of a file is a job: the path of a script, or a JSON "
+             "object such as {\"script\": \"run.sh\", \"args\": [\"7\"], \"ntasks\": 4} or "
+             "{\"wrap\": \"./run 7\", \"mem\": \"2G\", \"hold\": true}. Blank lines and those "
+             "that begin with # are passed over. Options of the line come before those of "
+             "the command line, these before the environment and the script's directives.",
+             "Nothing is submitted if any line is wrong. Then the jobs are submitted some "
+             "hundreds at a time, each time all or none, and their ids are printed in the "
+             "order of the lines. Where it stops half-way, the same command with the "
+             "--request-id that it names goes on without submitting anything twice."}},
+           {"File names",
+            {"In the names of output and input files %j is the job's id (of an array task "
+             "its own number), %A the array's "
+             "id, %a the task's index, %x the job's name, %u the user, %N the node's name, "
+             "%r the restart count, %% a percent sign. A number after % "
+             "pads with zeros: %8j. Relative names count from the job's working folder."}},
+           {"Environment of the job",
+            {"With --export=ALL the job sees the variables that asub saw. With NONE, or a "
+             "list without ALL, it sees HOME, "
+             "LOGNAME, USER, SHELL, LANG, variables that begin with ARES_, a plain PATH, "
+             "and those listed. With NIL it sees none of "
+             "these. The job's own ARES_ variables are always set."}}},
       .examples = {{"asub -N 2 -n 8 -t 1:00:00 job.sh",
                     "Run job.sh on two nodes with eight tasks, for at most an hour."},
                    {"asub --gres=gpu:a100:2 --wrap 'python train.py'",
@@ -47,6 +58,8 @@ const cli::Manual& manual() {
                    {"asub -a 0-99%10 job.sh",
                     "Run a hundred tasks, ten at a time; each finds its index in "
                     "ARES_ARRAY_TASK_ID."},
+                   {"seq -f '{\"wrap\": \"./simulate %g\"}' 1000 | asub --from=- -t 10",
+                    "Submit a thousand jobs of ten minutes in one call."},
                    {"id=$(asub --parsable a.sh); asub -d afterok:$id b.sh",
                     "Run b.sh once a.sh has completed."}},
       .exit_status =

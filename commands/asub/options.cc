@@ -35,9 +35,7 @@ std::vector<cli::Unbuilt> unbuilt() {
       {'S', "core-spec"},
       {0, "cores-per-socket"},
       {0, "cpu-freq"},
-      {0, "cpus-per-gpu"},
       {0, "cpu-bind"},
-      {0, "deadline"},
       {0, "delay-boot"},
       {'m', "distribution"},
       {0, "export-file"},
@@ -49,17 +47,13 @@ std::vector<cli::Unbuilt> unbuilt() {
       {0, "gpu-bind"},
       {0, "gpu-freq"},
       {0, "gpus-per-socket"},
-      {0, "gpus-per-task"},
       {0, "gres-flags"},
       {0, "hint"},
       {0, "ignore-pbs", false},
-      {'L', "licenses"},
-      {0, "license"},
       {0, "mail-type"},
       {0, "mail-user"},
       {0, "mcs-label"},
       {0, "mem-bind"},
-      {0, "mem-per-gpu"},
       {0, "mem-update"},
       {0, "mincpus"},
       {0, "network"},
@@ -86,10 +80,8 @@ std::vector<cli::Unbuilt> unbuilt() {
       {0, "spread-segments", false},
       {0, "stepmgr", false},
       {0, "switches"},
-      {0, "test-only", false},
       {0, "thread-spec"},
       {0, "threads-per-core"},
-      {0, "time-min"},
       {0, "tmp"},
       {0, "tres-bind"},
       {0, "tres-per-task"},
@@ -161,7 +153,9 @@ class Rows {
 
   void what() {
     add('N', "nodes", "COUNT",
-        "Nodes: a number, or LEAST-MOST. Default: as many as the tasks need.", spec(set_nodes));
+        "Nodes: a number, LEAST-MOST, or a list such as 2,4,8 or 1-15:4, of which the largest that "
+        "can be given is. Default: as many as the tasks need.",
+        spec(set_nodes));
     add('n', "ntasks", "COUNT", "Tasks that the job will start: with -c, how many CPUs it gets.",
         count(&api::JobSpec::set_tasks))
         .aliases = {"tasks"};
@@ -172,20 +166,36 @@ class Rows {
         .aliases = {"tasks-per-node"};
     add(0, "mem", "SIZE", "Memory on each node; a plain number is MiB, 0 all of the node's.",
         spec(set_memory_per_node))
-        .excludes = {"mem-per-cpu"};
+        .excludes = {"mem-per-cpu", "mem-per-gpu"};
     add(0, "mem-per-cpu", "SIZE", "Memory for each CPU; a plain number is MiB.",
-        spec(set_memory_per_cpu));
+        spec(set_memory_per_cpu))
+        .excludes = {"mem-per-gpu"};
+    add(0, "mem-per-gpu", "SIZE", "Memory for each GPU; a plain number is MiB.",
+        spec(set_memory_per_gpu));
     add('G', "gpus", "TYPE:COUNT",
         "GPUs over all nodes; the type may be left out. Several types are separated by commas.",
         spec(set_gpus_total));
     add(0, "gpus-per-node", "TYPE:COUNT", "GPUs on each node; the type may be left out.",
         spec(set_gpus_per_node))
         .excludes = {"gres"};
+    add(0, "gpus-per-task", "TYPE:COUNT",
+        "GPUs for each task; with -G or --gpus-per-node and without -n it says how many tasks.",
+        spec(set_gpus_per_task));
+    add(0, "cpus-per-gpu", "COUNT", "CPUs for each GPU.", count(&api::JobSpec::set_cpus_per_gpu))
+        .excludes = {"cpus-per-task"};
     add(0, "gres", "gpu:TYPE:COUNT", "GPUs on each node; type and count may be left out.",
         spec(set_gres));
-    add('C', "constraint", "NAMES", "Only nodes that have all of these features: fast or fast&big.",
+    add('L', "licenses", "NAMES",
+        "Licences to hold while the job runs: matlab:2,ansys for both, matlab|ansys for either.",
+        spec(set_licenses))
+        .aliases = {"license"};
+    add('C', "constraint", "FEATURES",
+        "Only nodes with these features: fast&big for both, fast|big for either, (a|b)&c; "
+        "[r1|r2] for the same one on all nodes; fast*4&big*2 for so many nodes of each.",
         spec(set_constraint));
-    add(0, "exclusive", "[KIND]", "Whole nodes, shared with nobody; memory as asked for.",
+    add(0, "exclusive", "[user]",
+        "Whole nodes with all their CPUs and GPUs, shared with nobody; memory as asked for. With "
+        "user: as much as asked for, on nodes where no other user's jobs run.",
         spec(set_exclusive));
   }
 
@@ -193,22 +203,40 @@ class Rows {
     add('p', "partition", "NAMES",
         "Partition, or several separated by commas: the first that can start the job.",
         spec(set_partitions));
-    add('w', "nodelist", "NODES", "Nodes that must be among those of the job, such as n[1-3].",
+    add('w', "nodelist", "NODES",
+        "Nodes that must be among those of the job, such as n[1-3], or, with a slash in its name, "
+        "a file that lists them.",
         spec(set_required_nodes));
-    add('x', "exclude", "NODES", "Nodes that must not be among them.", spec(set_excluded_nodes));
+    add('x', "exclude", "NODES", "Nodes that must not be among them; a list or a file.",
+        spec(set_excluded_nodes));
   }
 
   void when() {
     add('t', "time", "LIMIT",
         "Time limit: minutes, minutes:seconds, hours:minutes:seconds, "
-        "days-hours[:minutes[:seconds]]; 0 for none.",
+        "days-hours[:minutes[:seconds]], rounded up to minutes; 0 for none.",
         spec(set_time_limit));
-    add('b', "begin", "TIME", "Not before: now+1hour, 16:00, tomorrow, 2030-01-20T12:34.",
+    add(0, "time-min", "LIMIT",
+        "The limit may be lowered, not below this, if the job can start earlier with less.",
+        spec(set_time_min));
+    add('b', "begin", "TIME",
+        "Not before: now+1hour, 16:00, tomorrow, midnight, noon, fika, teatime, 2030-01-20T12:34.",
         [this_spec = &s_.spec, now = now_](const std::string& value) {
           return set_begin(*this_spec, value, now);
         });
+    add(0, "deadline", "TIME",
+        "The job must be over by then: it is refused if it cannot be, and ended in state DEADLINE "
+        "when it comes to that.",
+        [this_spec = &s_.spec, now = now_](const std::string& value) {
+          return set_deadline(*this_spec, value, now);
+        });
     add('d', "dependency", "LIST",
-        "After other jobs: afterok:12:13,afterany:14. Kinds: after, afterany, afterok, afternotok.",
+        "After other jobs: afterok:12:13,afterany:14. Kinds: after (has started, +MINUTES behind "
+        "the id for so long ago), afterany (has ended), afterok, afternotok, aftercorr (task by "
+        "task "
+        "of two arrays), singleton (after all earlier jobs of the same name). Between kinds a "
+        "comma "
+        "means all, ? means any.",
         spec(set_dependencies));
     add(0, "kill-on-invalid-dep", "yes|no",
         "Cancel the job once its dependency can never be met, instead of leaving it pending.",
@@ -261,6 +289,18 @@ class Rows {
                             });
     wrap.any_text = true;
     command_line_only(wrap);
+    command_line_only(add(
+        0, "from", "FILE",
+        "Submit many jobs in one call, one for each line of the file (- is standard input): a "
+        "script's path, or {\"script\": PATH, \"args\": [...]} or {\"wrap\": COMMAND}, with any "
+        "option by its long name. All lines are looked at before anything is submitted.",
+        [target = &s_](const std::string& value) -> Status {
+          target->from = value;
+          return {};
+        }));
+    command_line_only(add(0, "test-only", "",
+                          "Check everything and say when the job would start, but submit nothing.",
+                          cli::set_flag(s_.test_only)));
     add(0, "parsable", "", "Print the job's id alone.", cli::set_flag(s_.parsable));
     add('W', "wait", "",
         "Wait for the job's end and exit as it did; of an array, with the highest exit code.",
@@ -292,7 +332,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
     spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : cli::printable(base));
   }
   if (spec.cpus_per_task() == 0) spec.set_cpus_per_task(1);
-  if (spec.tasks() == 0 && spec.min_nodes() > 0) {
+  if (spec.tasks() == 0 && spec.min_nodes() > 0 && spec.gpus_per_task().empty()) {
     const std::uint64_t tasks =
         std::uint64_t{spec.min_nodes()} * std::max(spec.tasks_per_node(), 1u);
     spec.set_tasks(static_cast<std::uint32_t>(

@@ -19,6 +19,8 @@ struct Submission {
   api::JobSpec spec;
   cli::Common common;
   std::optional<std::string> wrap;
+  std::optional<std::string> from;  // a file that describes many jobs
+  bool test_only = false;
   std::string export_list = "ALL";
   std::string request_id;
   bool parsable = false;

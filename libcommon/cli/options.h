@@ -39,7 +39,8 @@ struct OptionTable {
   bool stop_at_operand = false;      // what follows the first operand belongs to it
 };
 
-enum class Source { directive, environment, command_line };  // ascending precedence
+// Ascending precedence. `line` is one of the lines of a file that each describe one thing (asub --from).
+enum class Source { directive, environment, command_line, line };
 
 struct Given {
   const Option* option = nullptr;

@@ -1,20 +1,24 @@
 #include "cli/spec_values.h"
 
-#include <array>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <set>
 
 #include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/interval_set.h"
 #include "base/timespec.h"
 #include "base/units.h"
-#include "cli/job_ids.h"
 #include "cli/text.h"
+#include "model/constraint.h"
 
 namespace ares::cli {
 namespace {
 
 constexpr std::uint64_t kMaxCount = 1'000'000'000;
+constexpr std::uint32_t kMaxNodes = 1'000'000;
 
 tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
@@ -22,6 +26,11 @@ tl::unexpected<Error> bad(std::string message) {
 
 tl::unexpected<Error> unbuilt(const std::string& what) {
   return bad(what + " is not supported yet");
+}
+
+// Limits are counted in minutes: what is left of one is a whole one.
+Seconds in_minutes(Seconds limit) {
+  return std::chrono::ceil<std::chrono::minutes>(limit);
 }
 
 template <class List>
@@ -42,65 +51,58 @@ Status add_gpus(List* list, const std::string& text) {
   return {};
 }
 
+constexpr std::size_t kMaxNodeFile = 16 << 20;
+
+// The names in a file, host lists too, separated by commas, blanks or lines.
+Result<std::string> read_node_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxNodeFile + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  if (!file.eof() || std::filesystem::is_directory(path))
+    return bad("cannot read the list of nodes in the file \"" + path + "\"");
+  std::string list;
+  for (const char c : text) list += c == '\n' || c == '\r' || c == '\t' || c == ' ' ? ',' : c;
+  std::string joined;
+  for (const std::string& name : cli::split_outside_brackets(list))
+    if (!name.empty()) joined += (joined.empty() ? "" : ",") + name;
+  if (joined.empty()) return bad("the file \"" + path + "\" names no nodes");
+  return joined;
+}
+
+// A host list, or with a slash in it the name of a file that holds one.
 Status set_node_list(google::protobuf::RepeatedPtrField<std::string>* list,
                      const std::string& text) {
-  if (text.find('/') != std::string::npos) return unbuilt("a list of nodes in a file");
-  const auto names = expand_hostlist(text);
+  Result<std::string> named = text;
+  if (text.find('/') != std::string::npos) named = read_node_file(text);
+  if (!named) return fail(named.error());
+  const auto names = expand_hostlist(*named);
   if (!names) return fail(names.error());
   if (names->empty()) return bad("the list is empty");
   list->Clear();
-  for (const std::string& name : *names) *list->Add() = name;
+  std::set<std::string> seen;
+  for (const std::string& name : *names)
+    if (seen.insert(name).second) *list->Add() = name;
   return {};
 }
 
-struct KindName {
-  const char* name;
-  api::Dependency::Kind kind;
-};
-constexpr std::array<KindName, 4> kKinds = {{{"after", api::Dependency::AFTER},
-                                             {"afterany", api::Dependency::AFTER_ANY},
-                                             {"afterok", api::Dependency::AFTER_OK},
-                                             {"afternotok", api::Dependency::AFTER_NOT_OK}}};
-
-Status add_dependency(api::JobSpec& spec, const std::string& item) {
-  std::vector<std::string> parts = cli::split(item, ':');
-  if (parts.empty() || parts[0].empty())
-    return bad("Job dependency problem: an empty item in the list");
-  api::Dependency::Kind kind = api::Dependency::AFTER_ANY;
-  std::size_t first = 0;
-  if (!(parts[0][0] >= '0' && parts[0][0] <= '9')) {
-    const std::string word = cli::lower(parts[0]);
-    const KindName* found = nullptr;
-    for (const KindName& row : kKinds)
-      if (word == row.name) found = &row;
-    if (!found && (word == "singleton" || word == "aftercorr" || word == "afterburstbuffer"))
-      return unbuilt("the dependency " + word);
-    if (!found)
-      return bad("Job dependency problem: unknown kind \"" + parts[0] +
-                 "\"; use after, afterany, afterok or afternotok");
-    kind = found->kind;
-    first = 1;
-    if (parts.size() == 1) return bad("Job dependency problem: \"" + item + "\" names no job");
-  }
-  for (std::size_t i = first; i < parts.size(); ++i) {
-    if (parts[i].find('+') != std::string::npos)
-      return unbuilt("a delay (+MINUTES) in a dependency");
-    const auto keys = cli::parse_job_ids(parts[i]);
-    if (!keys) return bad("Job dependency problem: " + keys.error().message);
-    for (const JobKey& key : *keys) {
-      auto* dependency = spec.add_dependencies();
-      dependency->set_kind(kind);
-      dependency->mutable_target()->set_job(key.job.value());
-      if (!key.task.is_none()) dependency->mutable_target()->set_task(key.task.value);
-    }
-  }
+// 1-15:4, 2,4,8: only these numbers will do.
+Status set_node_counts(api::JobSpec& spec, const std::string& text) {
+  const auto counts = parse_interval_set(text, kMaxNodes);
+  if (!counts || counts->front() == 0)
+    return bad("Node count specification invalid: \"" + text + "\"" +
+               (counts ? ": 0 nodes are none" : ": " + counts.error().message));
+  spec.set_min_nodes(counts->front());
+  spec.set_max_nodes(counts->back());
+  spec.set_node_counts(format_interval_set(*counts));
   return {};
 }
 
 }  // namespace
 
 Status set_nodes(api::JobSpec& spec, const std::string& text) {
-  if (text.find_first_of(",:") != std::string::npos) return unbuilt("a list of node counts");
+  spec.clear_node_counts();
+  if (text.find_first_of(",:") != std::string::npos) return set_node_counts(spec, text);
   const std::size_t dash = text.find('-');
   const auto low = cli::parse_number(std::string_view(text).substr(0, dash), kMaxCount);
   const auto high = dash == std::string::npos
@@ -125,6 +127,19 @@ Status set_memory_per_cpu(api::JobSpec& spec, const std::string& text) {
   if (!amount) return fail(amount.error());
   spec.set_memory_per_cpu(amount->value());
   return {};
+}
+
+Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text) {
+  const auto amount = parse_memory(text);
+  if (!amount) return fail(amount.error());
+  if (amount->value() == 0) return bad("\"0\": give the memory that comes with each GPU");
+  spec.set_memory_per_gpu(amount->value());
+  return {};
+}
+
+Status set_gpus_per_task(api::JobSpec& spec, const std::string& text) {
+  spec.clear_gpus_per_task();
+  return add_gpus(spec.mutable_gpus_per_task(), text);
 }
 
 Status set_gpus_total(api::JobSpec& spec, const std::string& text) {
@@ -160,7 +175,15 @@ Status set_gres(api::JobSpec& spec, const std::string& text) {
 Status set_time_limit(api::JobSpec& spec, const std::string& text) {
   const auto limit = parse_time_limit(text);
   if (!limit) return fail(limit.error());
-  spec.set_time_limit(*limit ? (*limit)->count() : 0);
+  spec.set_time_limit(*limit ? in_minutes(**limit).count() : 0);
+  return {};
+}
+
+Status set_time_min(api::JobSpec& spec, const std::string& text) {
+  const auto limit = parse_time_limit(text);
+  if (!limit) return fail(limit.error());
+  if (!*limit) return bad("\"" + text + "\": the least time must be a minute or more");
+  spec.set_time_min(in_minutes(**limit).count());
   return {};
 }
 
@@ -180,15 +203,6 @@ Status set_array(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
-Status set_dependencies(api::JobSpec& spec, const std::string& text) {
-  spec.clear_dependencies();
-  if (text.find('?') != std::string::npos) return unbuilt("\"?\" (any of several dependencies)");
-  if (text.empty()) return bad("Job dependency problem: empty");
-  for (const std::string& item : cli::split_outside_brackets(text))
-    if (Status added = add_dependency(spec, item); !added) return added;
-  return {};
-}
-
 Status set_begin(api::JobSpec& spec, const std::string& text, Time now) {
   const auto at = parse_timespec(text, now);
   if (!at) return fail(at.error());
@@ -196,15 +210,40 @@ Status set_begin(api::JobSpec& spec, const std::string& text, Time now) {
   return {};
 }
 
-Status set_constraint(api::JobSpec& spec, const std::string& text) {
-  spec.clear_features();
-  if (text.find_first_of("|[]()*,!") != std::string::npos)
-    return bad("\"" + text +
-               "\": only names joined by & are understood; |, [], () and * are not supported yet");
-  for (const std::string& name : cli::split(text, '&')) {
-    if (cli::trim(name).empty()) return bad("\"" + text + "\" has an empty feature name");
-    spec.add_features(std::string(cli::trim(name)));
+Status set_deadline(api::JobSpec& spec, const std::string& text, Time now) {
+  const auto at = parse_timespec(text, now);
+  if (!at) return fail(at.error());
+  spec.set_deadline(at->time_since_epoch().count());
+  return {};
+}
+
+Status set_licenses(api::JobSpec& spec, const std::string& text) {
+  const bool any = text.find('|') != std::string::npos;
+  if (any && text.find(',') != std::string::npos)
+    return bad(
+        "Invalid license specification: \",\" (all of them) and \"|\" (any) cannot be mixed");
+  spec.clear_licenses();
+  for (const std::string& item : split(text, any ? '|' : ',')) {
+    if (item.find('@') != std::string::npos) return unbuilt("a licence of another server (@)");
+    const std::size_t colon = item.find(':');
+    const std::string name(trim(item.substr(0, colon)));
+    const std::optional<std::uint64_t> count =
+        colon == std::string::npos ? 1 : parse_number(item.substr(colon + 1), kMaxCount);
+    if (name.empty() || !count || *count == 0)
+      return bad("Invalid license specification: \"" + item + "\" is not NAME or NAME:COUNT");
+    auto* license = spec.add_licenses();
+    license->set_name(name);
+    license->set_count(static_cast<std::uint32_t>(*count));
   }
+  spec.set_any_license(any);
+  return {};
+}
+
+Status set_constraint(api::JobSpec& spec, const std::string& text) {
+  const auto constraint = parse_constraint(text);
+  if (!constraint) return fail(constraint.error());
+  spec.clear_features();
+  spec.add_features(std::string(cli::trim(text)));
   return {};
 }
 
@@ -245,8 +284,10 @@ Status set_open_mode(api::JobSpec& spec, const std::string& text) {
 }
 
 Status set_exclusive(api::JobSpec& spec, const std::string& text) {
-  if (!text.empty()) return unbuilt("--exclusive=" + text);
-  spec.set_exclusive(true);
+  if (text == "mcs" || text == "topo") return unbuilt("--exclusive=" + text);
+  if (!text.empty() && text != "user") return bad("\"" + text + "\": write user, or nothing");
+  spec.set_exclusive(text.empty());
+  spec.set_exclusive_user(!text.empty());
   return {};
 }
 

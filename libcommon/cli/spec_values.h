@@ -11,18 +11,25 @@
 
 namespace ares::cli {
 
-Status set_nodes(api::JobSpec& spec, const std::string& text);  // 2, 2-4
+Status set_nodes(api::JobSpec& spec, const std::string& text);  // 2, 2-4, 1-15:4
 Status set_memory_per_node(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_cpu(api::JobSpec& spec, const std::string& text);
+Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text);
+Status set_gpus_per_task(api::JobSpec& spec, const std::string& text);
 Status set_gpus_total(api::JobSpec& spec, const std::string& text);  // 4, a100:4, a100:2,h100:2
 Status set_gpus_per_node(api::JobSpec& spec, const std::string& text);
-Status set_gres(api::JobSpec& spec, const std::string& text);  // gpu, gpu:2, gpu:a100:2
-Status set_time_limit(api::JobSpec& spec, const std::string& text);
+Status set_gres(api::JobSpec& spec, const std::string& text);        // gpu, gpu:2, gpu:a100:2
+Status set_time_limit(api::JobSpec& spec, const std::string& text);  // seconds make up a minute
+Status set_time_min(api::JobSpec& spec, const std::string& text);
 Status set_array(api::JobSpec& spec, const std::string& text);  // 0-15:4, 1,3,5-9%2
 Status set_dependencies(api::JobSpec& spec,
-                        const std::string& text);  // afterok:12:13,afterany:14_3
+                        const std::string& text);  // afterok:12:13,after:14_3+5; with ? any will do
+// The other way round: afterok:12,after:13+5.
+std::string format_dependencies(const google::protobuf::RepeatedPtrField<api::Dependency>& list);
 Status set_begin(api::JobSpec& spec, const std::string& text, Time now);
-Status set_constraint(api::JobSpec& spec, const std::string& text);  // a&b
+Status set_deadline(api::JobSpec& spec, const std::string& text, Time now);
+Status set_licenses(api::JobSpec& spec, const std::string& text);    // a:2,b  or  a|b
+Status set_constraint(api::JobSpec& spec, const std::string& text);  // a&b, [a|b], a*2&b*4
 Status set_required_nodes(api::JobSpec& spec, const std::string& text);
 Status set_excluded_nodes(api::JobSpec& spec, const std::string& text);
 Status set_nice(api::JobSpec& spec, const std::string& text);

@@ -70,7 +70,8 @@ def test_signal_reaches_the_script(cluster):
 
 
 def test_time_limit_ends_a_job(cluster):
-    job = running(cluster, "trap 'echo warned' TERM; while :; do sleep 0.1; done", "-t", "0:02")
+    job = running(cluster, "trap 'echo warned' TERM; while :; do sleep 0.1; done", "-t", "1")
+    cluster.run("actl", "update", f"jobid={job}", "timelimit=0:02")
     began = time.monotonic()
     assert set(cluster.wait_end(job, 90).values()) == {"TIMEOUT"}
     assert time.monotonic() - began < 85

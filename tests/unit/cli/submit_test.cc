@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "asub/estimate.h"
 #include "asub/script.h"
 #include "asub/submission.h"
 #include "asub/surroundings.h"
 #include "asub/wait.h"
 #include "cli/directives.h"
+#include "cli/spec_values.h"
 
 namespace ares::asub {
 namespace {
@@ -82,8 +84,22 @@ TEST(Submission, GpusInEverySpelling) {
   EXPECT_EQ(spec({"-G", "3"}).gpus_total(0).count(), 3u);
 }
 
+TEST(Submission, WhatComesWithEachGpu) {
+  const api::JobSpec s = spec({"-G2", "--cpus-per-gpu=3", "--mem-per-gpu=2G"});
+  EXPECT_EQ(s.cpus_per_gpu(), 3u);
+  EXPECT_EQ(s.memory_per_gpu(), 2LL << 30);
+  const api::JobSpec task = spec({"-N2", "--gpus-per-task=a100:2"});
+  EXPECT_EQ(task.gpus_per_task(0).type(), "a100");
+  EXPECT_EQ(task.tasks(), 0u) << "the controller knows";
+}
+
 TEST(Submission, TimesAndLimits) {
   EXPECT_EQ(spec({"-t", "90"}).time_limit(), 5400);
+  EXPECT_EQ(spec({"-t", "0:01"}).time_limit(), 60) << "seconds make up a minute";
+  EXPECT_EQ(spec({"-t", "1:00:01"}).time_limit(), 3660);
+  EXPECT_EQ(spec({"--time-min=0:30"}).time_min(), 60);
+  EXPECT_EQ(spec({"--deadline=now+1hour"}).deadline(),
+            (kNow + std::chrono::hours(1)).time_since_epoch().count());
   EXPECT_EQ(spec({"-t1-0"}).time_limit(), 86400);
   EXPECT_TRUE(spec({"-t0"}).has_time_limit());
   EXPECT_EQ(spec({"-t0"}).time_limit(), 0) << "no limit";
@@ -108,12 +124,60 @@ TEST(Submission, DependenciesOfAllKinds) {
   EXPECT_EQ(s.dependencies(5).kind(), api::Dependency::AFTER_NOT_OK);
 }
 
+TEST(Submission, DependenciesWithDelayPartnersAndAlternatives) {
+  const api::JobSpec s = spec({"-d", "after:16+5:17,aftercorr:18,singleton"});
+  ASSERT_EQ(s.dependencies_size(), 4);
+  EXPECT_EQ(s.dependencies(0).delay(), 300);
+  EXPECT_EQ(s.dependencies(1).delay(), 0);
+  EXPECT_EQ(s.dependencies(2).kind(), api::Dependency::AFTER_CORR);
+  EXPECT_EQ(s.dependencies(3).kind(), api::Dependency::SINGLETON);
+  EXPECT_FALSE(s.any_dependency());
+  EXPECT_EQ(cli::format_dependencies(s.dependencies()),
+            "after:16+5,after:17,aftercorr:18,singleton");
+  const api::JobSpec any = spec({"-d", "afterok:12?afterany:13"});
+  EXPECT_EQ(any.dependencies_size(), 2);
+  EXPECT_TRUE(any.any_dependency());
+}
+
+TEST(Submission, Licenses) {
+  const api::JobSpec both = spec({"-L", "matlab:2,ansys"});
+  ASSERT_EQ(both.licenses_size(), 2);
+  EXPECT_EQ(both.licenses(0).name(), "matlab");
+  EXPECT_EQ(both.licenses(0).count(), 2u);
+  EXPECT_EQ(both.licenses(1).count(), 1u);
+  EXPECT_FALSE(both.any_license());
+  EXPECT_TRUE(spec({"--licenses=matlab|ansys:3"}).any_license());
+}
+
+TEST(Submission, ListsOfNodeCounts) {
+  const api::JobSpec s = spec({"-N1-15:4"});
+  EXPECT_EQ(s.node_counts(), "1-13:4");
+  EXPECT_EQ(s.min_nodes(), 1u);
+  EXPECT_EQ(s.max_nodes(), 13u);
+  EXPECT_EQ(spec({"-N", "8,2,4"}).min_nodes(), 2u);
+  EXPECT_EQ(spec({"-N2"}, "#ARES -N 2,4\n").node_counts(), "");
+}
+
+TEST(Submission, NodesMayBeListedInAFile) {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("ares-nodes-" + std::to_string(getpid()));
+  std::ofstream(file) << "n[1-2],n7\nn9  n1\n\n";
+  EXPECT_THAT(spec({"-w", file.string()}).required_nodes(), ElementsAre("n1", "n2", "n7", "n9"));
+  EXPECT_THAT(spec({"-x", file.string()}).excluded_nodes(), ElementsAre("n1", "n2", "n7", "n9"));
+  std::ofstream(file) << "\n";
+  const auto empty = submission({"-w", file.string()});
+  EXPECT_THAT(empty ? "accepted" : empty.error().message, HasSubstr("names no nodes"));
+  std::filesystem::remove(file);
+}
+
 TEST(Submission, NodeListsAndFeatures) {
   const api::JobSpec s = spec({"-w", "n[1-2]", "-x", "n9", "-C", "fast&big", "--exclusive"});
   EXPECT_THAT(s.required_nodes(), ElementsAre("n1", "n2"));
   EXPECT_THAT(s.excluded_nodes(), ElementsAre("n9"));
-  EXPECT_THAT(s.features(), ElementsAre("fast", "big"));
+  EXPECT_THAT(s.features(), ElementsAre("fast&big"));
   EXPECT_TRUE(s.exclusive());
+  EXPECT_TRUE(spec({"--exclusive=user"}).exclusive_user());
+  EXPECT_FALSE(spec({"--exclusive=user"}, "#ARES --exclusive\n").exclusive());
 }
 
 TEST(Submission, NamesAndFolders) {
@@ -157,7 +221,8 @@ INSTANTIATE_TEST_SUITE_P(
              "--gres and --gpus-per-node are mutually exclusive"},
         Case{{"-N0"}, "--nodes: Node count specification invalid"},
         Case{{"-N4-2"}, "--nodes: Node count specification invalid"},
-        Case{{"-N1-15:4"}, "--nodes: a list of node counts is not supported yet"},
+        Case{{"-N0-15:4"}, "--nodes: Node count specification invalid"},
+        Case{{"-N4,x"}, "--nodes: Node count specification invalid"},
         Case{{"-n0"}, "--ntasks: \"0\" is not a whole number from 1"},
         Case{{"-n", "-3"}, "--ntasks: \"-3\" is not a whole number from 1"},
         Case{{"--mem=lots"}, "--mem: memory size \"lots\""},
@@ -167,24 +232,53 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"-d", "afterwards:3"},
              "--dependency: Job dependency problem: unknown kind \"afterwards\""},
         Case{{"-d", "afterok"}, "--dependency: Job dependency problem: \"afterok\" names no job"},
-        Case{{"-d", "afterok:1?afterok:2"},
-             "--dependency: \"?\" (any of several dependencies) is not supported yet"},
-        Case{{"-d", "singleton"}, "--dependency: the dependency singleton is not supported yet"},
-        Case{{"-d", "after:3+5"},
-             "--dependency: a delay (+MINUTES) in a dependency is not supported yet"},
-        Case{{"-C", "a|b"}, "--constraint: \"a|b\": only names joined by &"},
+        Case{{"-d", "afterok:1?afterok:2,afterany:3"},
+             "--dependency: Job dependency problem: \",\" (all of them) and \"?\""},
+        Case{{"-d", "singleton:3"}, "--dependency: Job dependency problem: singleton names no job"},
+        Case{{"-d", "afterok:3+5"},
+             "--dependency: Job dependency problem: a delay (+MINUTES) goes"},
+        Case{{"-d", "after:3+x"}, "--dependency: Job dependency problem: \"+x\" is no delay"},
+        Case{{"-d", "afterok:1,"}, "--dependency: Job dependency problem: an empty item"},
+        Case{{"-d", "expand:1"}, "--dependency: the dependency expand is not supported yet"},
+        Case{{"-C", "a|b&c"}, "--constraint: Invalid feature specification: \"a|b&c\""},
+        Case{{"-L", "a,b|c"}, "--licenses: Invalid license specification"},
+        Case{{"-L", "a:0"}, "--licenses: Invalid license specification: \"a:0\""},
+        Case{{"-L", "a@db"}, "--licenses: a licence of another server (@) is not supported yet"},
+        Case{{"--time-min=0"}, "--time-min: \"0\": the least time must be a minute or more"},
+        Case{{"--deadline=someday"}, "--deadline: "},
         Case{{"--gres=shard:2"}, "--gres: the generic resource \"shard\" is not supported yet"},
         Case{{"--gpus=a100:x"}, "--gpus: \"a100:x\" is not [TYPE:]COUNT"},
         Case{{"-w", "n[1-"}, "--nodelist: "},
-        Case{{"-w", "/etc/nodes"}, "--nodelist: a list of nodes in a file is not supported yet"},
-        Case{{"--exclusive=user"}, "--exclusive: --exclusive=user is not supported yet"},
+        Case{{"-w", "/nowhere/nodes"}, "--nodelist: cannot read the list of nodes in the file"},
+        Case{{"--exclusive=topo"}, "--exclusive: --exclusive=topo is not supported yet"},
+        Case{{"--exclusive=me"}, "--exclusive: \"me\": write user, or nothing"},
         Case{{"-p", "a,,b"}, "--partition: Invalid partition name specified"},
         Case{{"--open-mode=both"}, "--open-mode: \"both\" is neither append nor truncate"},
         Case{{"-b", "someday"}, "--begin: "},
         Case{{"-J", "a\033[31m"}, "--job-name: the value holds a control"},
-        Case{{"--mem-per-gpu=1"}, "--mem-per-gpu is not supported yet"},
+        Case{{"--mem-per-gpu=0"}, "--mem-per-gpu: \"0\""},
+        Case{{"--mem-per-gpu=1", "--mem=1"}, "--mem-per-gpu and --mem are mutually exclusive"},
+        Case{{"--gpus-per-task=1", "--cpus-per-gpu=1", "--cpus-per-task=2"},
+             "--cpus-per-gpu and --cpus-per-task are mutually exclusive"},
+        Case{{"--ntasks-per-gpu=1"}, "--ntasks-per-gpu is not supported yet"},
         Case{{"--mail-user=x"}, "--mail-user is not supported yet"},
         Case{{"--signal=USR1@60"}, "--signal is not supported yet"}));
+
+TEST(Estimate, SaysWhenWhereAndHowSure) {
+  api::Estimate e;
+  e.set_reason("Dependency");
+  e.set_reason_detail("waits for 1 other job");
+  EXPECT_EQ(describe_estimate(e),
+            "Job would wait, and nobody can tell until when: Dependency (waits for 1 other job)");
+  e.set_start(kNow.time_since_epoch().count());
+  e.set_partition("main");
+  e.set_cpus(8);
+  e.set_node_list("n[1-2]");
+  EXPECT_THAT(describe_estimate(e), StartsWith("Job would start at 2030-05-17T"));
+  EXPECT_THAT(describe_estimate(e), HasSubstr(" on nodes n[1-2] in partition main with 8 CPUs"));
+  e.set_at_the_earliest(true);
+  EXPECT_THAT(describe_estimate(e), HasSubstr("not before 2030-05-17T"));
+}
 
 TEST(Submission, ADirectiveIsNamedByItsLine) {
   const auto made = submission({}, "#!/bin/sh\n#ARES -N 2\n#ARES -t soon\n");

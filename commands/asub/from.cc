@@ -1,0 +1,239 @@
+#include "asub/from.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "cli/frame.h"
+#include "cli/job_ids.h"
+#include "cli/json_reader.h"
+#include "cli/text.h"
+
+namespace ares::asub {
+namespace {
+
+using Kind = cli::JsonValue::Kind;
+
+// More than anybody submits in one go; a file by mistake is found out before memory is full.
+constexpr std::size_t kMaxFile = 256 << 20;
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+Result<std::string> read_all(const std::string& name) {
+  const bool standard = name == "-";
+  const int fd = standard ? STDIN_FILENO : open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return fail(ErrorCode::not_found, "--from: cannot read " + name + ": " + std::strerror(errno));
+  std::string content;
+  std::string buffer(1 << 16, '\0');
+  for (;;) {
+    const ssize_t count = read(fd, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    const int why = errno;
+    if (count > 0) content.append(buffer, 0, static_cast<std::size_t>(count));
+    if (count > 0 && content.size() <= kMaxFile) continue;
+    if (!standard) close(fd);
+    if (count < 0)
+      return fail(ErrorCode::permission_denied,
+                  "--from: cannot read " + name + ": " + std::strerror(why));
+    if (count > 0)
+      return bad("--from: " + name + " is larger than " + std::to_string(kMaxFile >> 20) +
+                 " MiB: split it");
+    return content;
+  }
+}
+
+Status add_option(const std::string& name, const cli::JsonValue& value, Line& line) {
+  switch (value.kind) {
+    case Kind::null: return {};
+    case Kind::boolean:
+      if (value.boolean) line.words.push_back("--" + name);
+      return {};
+    case Kind::number:
+    case Kind::text: line.words.push_back("--" + name + "=" + value.text); return {};
+    case Kind::list: return bad("\"" + name + "\" takes one value, not a list");
+  }
+  return {};
+}
+
+Result<Line> read_object(std::string_view text) {
+  const auto object = cli::parse_json_object(text);
+  if (!object) return fail(object.error());
+  Line line;
+  std::vector<std::string> arguments;
+  std::optional<std::string> script, wrap;
+  for (const auto& [name, value] : *object) {
+    if (name == "script" || name == "wrap") {
+      if (value.kind != Kind::text) return bad("\"" + name + "\" must be a text");
+      (name == "script" ? script : wrap) = value.text;
+    } else if (name == "args") {
+      if (value.kind != Kind::list) return bad("\"args\" must be a list of texts");
+      arguments = value.items;
+    } else if (Status added = add_option(name, value, line); !added) {
+      return fail(added.error());
+    }
+  }
+  if (script.has_value() == wrap.has_value())
+    return bad("give either \"script\" or \"wrap\", to say what the job runs");
+  if (wrap && !arguments.empty()) return bad("\"args\" are a script's; \"wrap\" has none");
+  if (wrap) {
+    line.words.push_back("--wrap=" + *wrap);
+    return line;
+  }
+  if (script->empty() || *script == "-") return bad("\"script\" must name a file");
+  line.operands.push_back(*script);
+  line.operands.insert(line.operands.end(), arguments.begin(), arguments.end());
+  return line;
+}
+
+// Options that say something about the whole call have no place in a line.
+Status check_for_line(const std::vector<cli::Given>& given) {
+  constexpr std::array<std::string_view, 4> kOfTheCall = {"parsable", "quiet", "verbose", "wait"};
+  for (const cli::Given& one : given) {
+    const std::string& name = one.option->name;
+    const bool of_a_job =
+        name == "wrap" || (one.option->directive && std::find(kOfTheCall.begin(), kOfTheCall.end(),
+                                                              name) == kOfTheCall.end());
+    if (one.source == cli::Source::line && !of_a_job)
+      return bad(cli::display_name(*one.option) + " is for the command line, not for one job");
+  }
+  return {};
+}
+
+Result<Prepared> prepare_line(std::string_view text, const std::vector<std::string>& words,
+                              Surroundings& around) {
+  auto line = read_line(text);
+  if (!line) return fail(line.error());
+  Submission wanted;
+  const cli::OptionTable table = options(wanted, cli::clock_now());
+  auto given = cli::parse_options(table, words);
+  if (!given) return fail(given.error());
+  auto own = cli::parse_options(table, line->words, cli::Source::line);
+  if (!own) return fail(own.error());
+  given->given.insert(given->given.end(), own->given.begin(), own->given.end());
+  if (Status good = check_for_line(given->given); !good) return fail(good.error());
+  auto job = prepare(wanted, table, given->given, line->operands, around);
+  if (job && wanted.wait) return bad("--wait, from the script or the environment, is for one job");
+  return job;
+}
+
+Result<std::vector<Prepared>> prepare_all(std::string_view text, const std::string& name,
+                                          const std::vector<std::string>& words,
+                                          Surroundings& around) {
+  std::vector<Prepared> jobs;
+  for (const auto& [number, line] : lines_of(text)) {
+    auto job = prepare_line(line, words, around);
+    if (!job)
+      return fail(job.error().code,
+                  name + ":" + std::to_string(number) + ": " + job.error().message);
+    job->line = number;
+    jobs.push_back(std::move(*job));
+  }
+  if (jobs.empty()) return bad(name + " describes no jobs");
+  return jobs;
+}
+
+// Where a text stands in the list; added at its end if it is not there yet.
+template <class List>
+std::uint32_t index_of(const std::string& text, List& list,
+                       std::map<std::string_view, std::uint32_t>& known) {
+  const auto [found, added] = known.emplace(text, static_cast<std::uint32_t>(known.size()));
+  if (added) list.Add()->assign(text);
+  return found->second;
+}
+
+}  // namespace
+
+Result<Line> read_line(std::string_view text) {
+  text = cli::trim(text);
+  if (text.starts_with('{')) return read_object(text);
+  Line line;
+  line.operands.emplace_back(text);
+  return line;
+}
+
+std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view text) {
+  std::vector<std::pair<std::size_t, std::string_view>> lines;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = cli::trim(text.substr(0, end));
+    if (!line.empty() && line.front() != '#') lines.emplace_back(number, line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::vector<Batch> make_batches(const std::vector<Prepared>& jobs, const std::string& id) {
+  std::vector<Batch> batches;
+  std::map<std::string_view, std::uint32_t> scripts, environments;
+  std::size_t bytes = 0;
+  const auto own_bytes = [&](const Prepared& job) {
+    return job.spec.ByteSizeLong() + (scripts.contains(job.script) ? 0 : job.script.size()) +
+           (environments.contains(job.environment) ? 0 : job.environment.size());
+  };
+  for (const Prepared& job : jobs) {
+    const auto items = static_cast<std::size_t>(
+        batches.empty() ? 0 : batches.back().request.submit_many().items_size());
+    if (items == 0 || items >= kMostJobs || bytes + own_bytes(job) > kMostBytes) {
+      scripts.clear();
+      environments.clear();
+      bytes = 0;
+      Batch& next = batches.emplace_back();
+      next.request.set_request_id(id + "/" + std::to_string(batches.size()));
+      next.first_line = job.line;
+    }
+    bytes += own_bytes(job);
+    Batch& batch = batches.back();
+    auto& many = *batch.request.mutable_submit_many();
+    auto& item = *many.add_items();
+    *item.mutable_spec() = job.spec;
+    item.set_script(index_of(job.script, *many.mutable_scripts(), scripts));
+    item.set_environment(index_of(job.environment, *many.mutable_environments(), environments));
+    batch.last_line = job.line;
+  }
+  return batches;
+}
+
+Result<int> submit_from(const Submission& wanted, const std::vector<std::string>& words) {
+  const std::string name = *wanted.from == "-" ? "standard input" : *wanted.from;
+  auto around = Surroundings::look();
+  if (!around) return fail(around.error());
+  const auto text = read_all(*wanted.from);
+  if (!text) return fail(text.error());
+  const auto jobs = prepare_all(*text, name, words, *around);
+  if (!jobs) return fail(jobs.error());
+
+  const std::string id = wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id;
+  auto client = cli::open_client("asub", wanted.common, cli::Patience::changing, wanted.quiet);
+  if (!client) return fail(client.error());
+  if (wanted.verbose)
+    std::fprintf(stderr, "asub: submitting %zu jobs as request %s\n", jobs->size(), id.c_str());
+  for (const Batch& batch : make_batches(*jobs, id)) {
+    const auto response = client->call(batch.request);
+    if (!response)
+      return fail(response.error().code,
+                  name + ": the jobs of lines " + std::to_string(batch.first_line) + " to " +
+                      std::to_string(batch.last_line) +
+                      " and those behind them were not submitted: " + response.error().message +
+                      " (--request-id=" + id + " goes on where this stopped)");
+    for (const api::JobRef& job : response->acted().jobs()) {
+      const std::string text_of = cli::format_job_id(cli::key_of(job));
+      if (wanted.parsable)
+        std::printf("%s\n", text_of.c_str());
+      else if (!wanted.quiet)
+        std::printf("Submitted batch job %s\n", text_of.c_str());
+    }
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace ares::asub

@@ -1,0 +1,74 @@
+#include "asub/prepare.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "asub/surroundings.h"
+#include "cli/directives.h"
+
+namespace ares::asub {
+namespace {
+
+Result<Script> find_script(const Submission& wanted, const std::vector<std::string>& operands,
+                           const std::string& directory) {
+  if (wanted.wrap) {
+    if (!operands.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "--wrap stands for the script; \"" + operands.front() + "\" is too much");
+    return wrap_command(*wanted.wrap);
+  }
+  const char* path = std::getenv("PATH");
+  return read_script(operands.empty() ? "" : operands.front(), directory, path ? path : "");
+}
+
+}  // namespace
+
+Result<Surroundings> Surroundings::look() {
+  Surroundings around;
+  std::error_code error;
+  around.directory_ = std::filesystem::current_path(error).string();
+  if (error)
+    return fail(ErrorCode::not_found,
+                "cannot tell the current folder: " + error.message() + "; cd to one that exists");
+  add_surroundings(around.common_);
+  around.variables_ = process_environment();
+  return around;
+}
+
+Result<std::string> Surroundings::environment(const std::string& export_list) {
+  const auto known = environments_.find(export_list);
+  if (known != environments_.end()) return known->second;
+  auto made = environment_for(export_list, variables_);
+  if (made) environments_.emplace(export_list, *made);
+  return made;
+}
+
+Result<Prepared> prepare(Submission& wanted, const cli::OptionTable& table,
+                         std::span<const cli::Given> given,
+                         const std::vector<std::string>& operands, Surroundings& around) {
+  if (Status applied = cli::apply_options(given); !applied) return fail(applied.error());
+  Result<Script> script = find_script(wanted, operands, around.directory());
+  if (!script) return fail(script.error());
+  if (Status good = check_script(*script); !good) return fail(good.error());
+
+  auto all = cli::options_from_script(table, script->content, script->name);
+  if (!all) return fail(all.error());
+  const auto from_environment = cli::options_from_environment(
+      table, [](const char* name) -> const char* { return std::getenv(name); });
+  if (!from_environment) return fail(from_environment.error());
+  all->insert(all->end(), from_environment->begin(), from_environment->end());
+  all->insert(all->end(), given.begin(), given.end());
+  wanted.spec.Clear();
+  if (Status applied = cli::apply_options(*all); !applied) return fail(applied.error());
+
+  if (Status complete_now = complete(wanted, script->path, around.directory()); !complete_now)
+    return fail(complete_now.error());
+  auto environment = around.environment(wanted.export_list);
+  if (!environment) return fail(environment.error());
+  around.add_to(wanted.spec);
+  wanted.spec.set_command(script->path);
+  for (std::size_t i = 1; i < operands.size(); ++i) wanted.spec.add_arguments(operands[i]);
+  return Prepared{wanted.spec, std::move(script->content), std::move(*environment), 0};
+}
+
+}  // namespace ares::asub

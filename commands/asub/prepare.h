@@ -1,0 +1,50 @@
+// From options and scripts to jobs that can be sent: the way is the same for one job and for many.
+// Owned by asub's main thread.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "asub/script.h"
+#include "asub/submission.h"
+#include "base/result.h"
+
+namespace ares::asub {
+
+// One job, ready to be sent.
+struct Prepared {
+  api::JobSpec spec;
+  std::string script;
+  std::string environment;
+  std::size_t line = 0;  // of the file that describes it, 1-based
+};
+
+// What all jobs of one call share, found once.
+class Surroundings {
+ public:
+  // not_found where the current folder is gone.
+  static Result<Surroundings> look();
+
+  const std::string& directory() const { return directory_; }
+  // As environment_for(), remembered by list.
+  Result<std::string> environment(const std::string& export_list);
+  // Limits, umask, host and zone.
+  void add_to(api::JobSpec& spec) const { spec.MergeFrom(common_); }
+
+ private:
+  std::string directory_;
+  api::JobSpec common_;
+  std::vector<std::string> variables_;
+  std::map<std::string, std::string> environments_;
+};
+
+// Finds and checks the script, applies the options of all places in their order of precedence, and fills in the rest. `given`
+// is what the user wrote for this job: it is applied once before, for --wrap says what the script is. `operands` are the
+// script's name and its arguments.
+Result<Prepared> prepare(Submission& wanted, const cli::OptionTable& table,
+                         std::span<const cli::Given> given,
+                         const std::vector<std::string>& operands, Surroundings& around);
+
+}  // namespace ares::asub
