@@ -1,8 +1,10 @@
 // How many commits and events a second one journal connection carries, at several batch sizes.
 //   bench_journal HOST_DIRECTORY DATABASE USER [SECONDS]
 // The database is filled and not cleaned: give it one of its own. Events are those of a running
-// cluster: one job image each, an accounting row for every third, 300 bytes of specification.
+// cluster: one job image each, and of every six an accounting row where a job is allocated, starts
+// and ends; 300 bytes of specification.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -32,6 +34,9 @@ std::shared_ptr<const JobSpec> make_spec() {
 }
 
 class Load {
+  static constexpr std::uint64_t kStages = 6;
+  static constexpr std::uint64_t kAtOnce = 1000;
+
  public:
   explicit Load(const store::Opened& opened)
       : epoch_(opened.epoch), lsn_(opened.state.lsn), now_(opened.state.now) {
@@ -48,14 +53,20 @@ class Load {
       lsn_ = lsn_.next();
       now_ += Duration(10);
       // A job lives for six events; the first writes its specification.
-      const std::uint64_t number = lsn_.value() / 6;
-      if (lsn_.value() % 6 == 0 || !job_) spec_ = make_spec();
+      // So many are under way at once, one event of each in turn.
+      const std::uint64_t wave = lsn_.value() / kStages / kAtOnce;
+      const std::uint64_t in_wave = lsn_.value() % (kStages * kAtOnce);
+      const std::uint64_t number = wave * kAtOnce + in_wave % kAtOnce;
+      const std::uint64_t step = in_wave / kAtOnce;
+      if (step == 0 || !spec_of_[number % kAtOnce]) spec_of_[number % kAtOnce] = make_spec();
+      spec_ = spec_of_[number % kAtOnce];
       job_ = make_job(JobId(number + 1));
       batch.events.push_back(std::make_shared<const Event>(
           Event{lsn_, epoch_, now_, NodeRunning{{job_->key, AttemptNo(1)}, NodeId(1)}}));
       batch.jobs.push_back(job_);
-      if (lsn_.value() % 3 == 0) batch.attempts.push_back(make_attempt(*job_));
+      if (step % 2 == 1) batch.attempts.push_back(make_attempt(*job_, step));
     }
+    if (!introduced_) introduce(batch);
     batch.last = lsn_;
     batch.next_job_id = JobId(lsn_.value());
     batch.next_node_id = NodeId(2);
@@ -64,6 +75,17 @@ class Load {
   }
 
  private:
+  // The node, and the numbers of what it gives: an accounting row refers to both.
+  void introduce(store::Batch& batch) {
+    auto node = std::make_shared<Node>();
+    node->id = NodeId(1);
+    node->name = "node1";
+    batch.nodes.push_back(std::move(node));
+    batch.tres = {
+        {kTresCpu, "cpu"}, {kTresMem, "mem"}, {kTresNode, "node"}, {kTresBilling, "billing"}};
+    introduced_ = true;
+  }
+
   std::shared_ptr<const Job> make_job(JobId id) const {
     auto job = std::make_shared<Job>();
     job->key = {id, {}};
@@ -81,20 +103,27 @@ class Load {
     return job;
   }
 
-  Attempt make_attempt(const Job& job) const {
+  Attempt make_attempt(const Job& job, std::uint64_t step) const {
     Attempt row;
     row.key = {job.key, job.attempt};
     row.own_id = job.own_id;
     row.spec = job.spec;
-    row.state = job.state;
+    row.state = step == 1   ? JobState::configuring
+                : step == 3 ? JobState::running
+                            : JobState::completed;
     row.allocation = *job.allocation;
     row.submitted = job.submitted;
+    row.eligible = job.submitted;
+    if (step >= 3) row.started = now_;
+    if (step == 5) row.ended = now_;
     return row;
   }
 
+  bool introduced_ = false;
   Epoch epoch_;
   Lsn lsn_;
   Time now_;
+  std::array<std::shared_ptr<const JobSpec>, kAtOnce> spec_of_;
   std::shared_ptr<const JobSpec> spec_;
   std::shared_ptr<const Job> job_;
 };

@@ -1,32 +1,46 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <future>
 
+#include "aacct/print.h"
 #include "aacct/query.h"
-#include "cli/json.h"
 
 namespace ares::aacct {
 namespace {
 
-struct Answer {
-  std::vector<api::AccountingRow> rows;
-  Time now{};
-};
+Result<api::AccountingRows> ask(rpc::Client& client, const api::Accounting& filter) {
+  api::Request request;
+  *request.mutable_accounting() = filter;
+  auto response = client.call(std::move(request));
+  if (!response) return fail(response.error());
+  return std::move(*response->mutable_accounting());
+}
 
-// All pages.
-Result<Answer> ask(rpc::Client& client, api::Accounting filter) {
-  Answer answer;
+// All pages; the next one is fetched while one is printed. The number of rows.
+Result<std::size_t> print_all(rpc::Client& client, const Query& query,
+                              const std::vector<Chosen>& chosen) {
+  api::Accounting filter = query.filter;
+  std::size_t count = 0;
+  auto page = ask(client, filter);
+  if (!page) return fail(page.error());  // before anything is printed
+  const auto printer =
+      make_printer(query, chosen, cli::terminal_width(),
+                   [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
   for (;;) {
-    api::Request request;
-    *request.mutable_accounting() = filter;
-    auto response = client.call(request);
-    if (!response) return fail(response.error());
-    api::AccountingRows& page = *response->mutable_accounting();
-    answer.now = Time(Duration(page.now()));
-    for (api::AccountingRow& row : *page.mutable_rows()) answer.rows.push_back(std::move(row));
-    if (!page.more() || answer.rows.empty()) return answer;
-    *filter.mutable_after() = answer.rows.back().key();
+    if (!page) return fail(page.error());
+    count += static_cast<std::size_t>(page->rows_size());
+    std::future<Result<api::AccountingRows>> next;
+    if (page->more()) {
+      *filter.mutable_after() = page->last();
+      next = std::async(std::launch::async, [&client, filter] { return ask(client, filter); });
+    }
+    printer->page(*page);
+    if (!next.valid()) break;
+    page = next.get();
   }
+  printer->finish();
+  return count;
 }
 
 Result<int> run(const std::vector<std::string>& words) {
@@ -42,26 +56,20 @@ Result<int> run(const std::vector<std::string>& words) {
                                                  "\"; to name jobs use -j " + operands->front());
   if (query.list_fields) {
     for (const Field& field : fields())
-      std::printf("%-12s %s\n", field.name.c_str(), field.help.c_str());
+      std::printf("%-16s %s\n", field.name.c_str(), field.help.c_str());
     return 0;
   }
   const auto chosen = parse_fields(query.format);
   if (!chosen) return fail(chosen.error());
   if (Status filled = complete(query, now, getuid()); !filled) return fail(filled.error());
+  if (!query.json) ask_only_for(*chosen, query.filter);
 
   auto client = cli::open_client("aacct", query.common, cli::Patience::reading);
   if (!client) return fail(client.error());
-  const auto answer = ask(*client, query.filter);
-  if (!answer) return fail(answer.error());
-  const std::vector<Row> rows = select(query, answer->rows, answer->now);
-  if (query.json) {
-    api::AccountingRows all;
-    all.set_now(answer->now.time_since_epoch().count());
-    for (const Row& row : rows) *all.add_rows() = *row.job;
-    std::fputs(cli::to_json(all).c_str(), stdout);
-    return 0;
-  }
-  std::fputs(print(query, *chosen, rows).c_str(), stdout);
+  const auto count = print_all(*client, query, *chosen);
+  std::fflush(stdout);
+  if (!count) return fail(count.error());
+  if (*count == 0 && !query.hint.empty()) std::fprintf(stderr, "aacct: %s\n", query.hint.c_str());
   return 0;
 }
 

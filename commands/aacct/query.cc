@@ -1,7 +1,9 @@
 #include "aacct/query.h"
 
 #include <algorithm>
+#include <set>
 
+#include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/timespec.h"
 #include "cli/job_ids.h"
@@ -16,9 +18,9 @@ using SetTime = void (api::Accounting::*)(std::int64_t);
 
 constexpr const char* kBrief = "JobID,State,ExitCode";
 constexpr const char* kLong =
-    "JobID,JobIDRaw,JobName,User,Partition,Account,QOS,State,ExitCode,Submit,Start,End,Elapsed,"
-    "Timelimit,AllocCPUS,AllocNodes,"
-    "NodeList,ReqTRES,AllocTRES,TotalCPU,MaxRSS,Restarts";
+    "JobID,JobIDRaw,JobName,User,Partition,Account,QOS,State,ExitCode,Reason,Submit,Eligible,Start,"
+    "End,Elapsed,Planned,Timelimit,Priority,AllocCPUS,AllocNodes,NodeList,ReqTRES,AllocTRES,"
+    "CPUTime,TotalCPU,MaxRSS,Restarts,Comment,WorkDir";
 
 std::function<Status(const std::string&)> set_list(TextList* list) {
   return [list](const std::string& value) -> Status {
@@ -43,12 +45,49 @@ std::function<Status(const std::string&)> set_time(api::Accounting* filter, SetT
   };
 }
 
-std::string padded(const std::string& text, int width, bool whole) {
-  const auto size = static_cast<std::size_t>(width < 0 ? -width : width);
-  std::string cell = text;
-  if (!whole && cell.size() > size) cell = cell.substr(0, size - 1) + "+";
-  const std::string pad(cell.size() < size ? size - cell.size() : 0, ' ');
-  return width < 0 ? cell + pad : pad + cell;
+// "4", "2-8": the ends of a range, or one number as both.
+template <class Setter>
+std::function<Status(const std::string&)> set_range(api::Accounting* filter, Setter least,
+                                                    Setter most) {
+  return [=](const std::string& value) -> Status {
+    const std::size_t dash = value.find('-');
+    const auto from = cli::parse_number(value.substr(0, dash), UINT32_MAX);
+    const auto to =
+        dash == std::string::npos ? from : cli::parse_number(value.substr(dash + 1), UINT32_MAX);
+    if (!from || !to || *from > *to)
+      return fail(ErrorCode::invalid_argument, "\"" + value + "\": expected N or MIN-MAX");
+    (filter->*least)(*from);
+    (filter->*most)(*to);
+    return {};
+  };
+}
+
+std::function<Status(const std::string&)> set_limit(api::Accounting* filter, SetTime setter) {
+  return [=](const std::string& value) -> Status {
+    const auto limit = parse_time_limit(value);
+    if (!limit) return fail(limit.error());
+    if (!*limit)
+      return fail(ErrorCode::invalid_argument, "\"" + value + "\" is no limit: name a length");
+    (filter->*setter)((*limit)->count());
+    return {};
+  };
+}
+
+std::function<Status(const std::string&)> set_states(api::Accounting* filter) {
+  return [filter](const std::string& value) -> Status {
+    filter->clear_states();
+    for (const std::string& item : cli::split(value, ',')) {
+      const std::string word = cli::upper(item);
+      const auto state = parse_job_state(word);
+      if (state)
+        filter->add_states(std::string(to_string(*state)));
+      else if (word == "RQ" || word == "REQUEUED")
+        filter->add_states("REQUEUED");
+      else
+        return fail(ErrorCode::invalid_argument, "Invalid job state specified: " + item);
+    }
+    return {};
+  };
 }
 
 }  // namespace
@@ -82,29 +121,45 @@ cli::OptionTable options(Query& q, Time now) {
       {'r', "partition", "NAMES", "Only jobs of these partitions.",
        set_list(q.filter.mutable_partitions())},
       {0, "name", "NAMES", "Only jobs of these names.", set_list(q.filter.mutable_names())},
-      {'s', "state", "STATES", "Only jobs in these states: CD, F, CA, TO, R and so on.",
-       [&q](const std::string& value) -> Status {
-         q.filter.clear_states();
-         for (const std::string& item : cli::split(value, ',')) {
-           const auto state = parse_job_state(cli::upper(item));
-           if (!state)
-             return fail(ErrorCode::invalid_argument, "Invalid job state specified: " + item);
-           q.filter.add_states(std::string(to_string(*state)));
-         }
-         return {};
-       }},
-      {'S', "starttime", "TIME",
-       "Jobs that were known at or after this time. Default: midnight; with -j any time.",
+      {'q', "qos", "NAMES", "Only jobs of these qualities of service.",
+       set_list(q.filter.mutable_qos())},
+      {'g',
+       "gid",
+       "GROUPS",
+       "Only jobs of these groups, names or numbers.",
+       set_list(q.filter.mutable_groups()),
+       {"group"}},
+      {'s', "state", "STATES",
+       "Only jobs that were in one of these states in the window of time: CD, F, CA, TO, R and so "
+       "on.",
+       set_states(&q.filter)},
+      {'S', "starttime", "TIME", "Begin of the window; see WINDOW OF TIME.",
        set_time(&q.filter, &api::Accounting::set_start, now)},
-      {'E', "endtime", "TIME", "And before this. Default: now.",
+      {'E', "endtime", "TIME", "End of the window. Default: now.",
        set_time(&q.filter, &api::Accounting::set_end, now)},
-      {'N', "nodelist", "NODES", "Only jobs that ran on one of these nodes.",
+      {'T', "truncate", "", "Show times outside of the window as its ends.",
+       cli::set_flag(q.truncate)},
+      {'N',
+       "nodelist",
+       "NODES",
+       "Only jobs that ran on one of these nodes.",
        [&q](const std::string& value) -> Status {
          auto names = expand_hostlist(value);
          if (!names) return fail(names.error());
-         q.nodes = std::move(*names);
+         q.filter.clear_nodes();
+         for (std::string& name : *names) q.filter.add_nodes(std::move(name));
          return {};
-       }},
+       },
+       {"node"}},
+      {'i', "nnodes", "N[-MAX]", "Only jobs with so many nodes.",
+       set_range(&q.filter, &api::Accounting::set_min_nodes, &api::Accounting::set_max_nodes)},
+      {'I', "ncpus", "N[-MAX]", "Only jobs with so many CPUs.",
+       set_range(&q.filter, &api::Accounting::set_min_cpus, &api::Accounting::set_max_cpus)},
+      {'k', "timelimit-min", "LENGTH",
+       "Only jobs with this time limit; with --timelimit-max with at least it.",
+       set_limit(&q.filter, &api::Accounting::set_min_time_limit)},
+      {'K', "timelimit-max", "LENGTH", "Only jobs with at most this time limit.",
+       set_limit(&q.filter, &api::Accounting::set_max_time_limit)},
       {'D', "duplicates", "", "Every attempt of jobs that ran again, not only the last.",
        [&q](const std::string&) -> Status {
          q.filter.set_all_attempts(true);
@@ -114,7 +169,8 @@ cli::OptionTable options(Query& q, Time now) {
        "Jobs only, without their steps (steps are not recorded yet, so this is always so).",
        [](const std::string&) -> Status { return {}; }},
       {'o', "format", "FIELDS",
-       "Fields to print, separated by commas; NAME%WIDTH, a negative width aligns to the left.",
+       "Fields to print, separated by commas, or all; NAME%WIDTH cuts to a width, a negative one "
+       "aligns to the left.",
        cli::set_text(q.format)},
       {'l',
        "long",
@@ -141,92 +197,101 @@ cli::OptionTable options(Query& q, Time now) {
       {0, "delimiter", "TEXT", "With -P and -p: this instead of |.", cli::set_text(q.delimiter)},
       {'n', "noheader", "", "No header.", cli::set_flag(q.no_header)},
       {'e', "helpformat", "", "List the fields and stop.", cli::set_flag(q.list_fields)},
-      {0, "json", "", "Everything that is known, as JSON.", cli::set_flag(q.json)},
+      {0, "array", "", "A line for each task of an array that waits.",
+       cli::set_flag(q.expand_arrays)},
+      {0, "units", "K|M|G|T|P", "Print amounts of memory in this unit.",
+       [&q](const std::string& value) -> Status {
+         const auto unit = parse_unit(value);
+         if (!unit) return fail(unit.error());
+         q.units.always = *unit;
+         return {};
+       }},
+      {0,
+       "noconvert",
+       "",
+       "Print amounts of memory as recorded, not in a larger unit.",
+       [&q](const std::string&) -> Status {
+         q.units.convert = false;
+         return {};
+       },
+       {},
+       {"units"}},
+      {0, "json", "", "Everything that is known, as JSON; the same names in every release.",
+       cli::set_flag(q.json)},
   };
   for (cli::Option& option : table.options)
     if (option.name == "delimiter") option.any_text = true;
   table.unbuilt = {{'B', "batch-script", false},
                    {0, "env-vars", false},
-                   {'q', "qos"},
                    {'W', "wckeys"},
-                   {'i', "nnodes"},
-                   {'I', "ncpus"},
-                   {'k', "timelimit-min"},
-                   {'K', "timelimit-max"},
                    {'L', "allclusters", false},
                    {'M', "clusters"},
-                   {'T', "truncate", false},
                    {0, "yaml", false},
-                   {0, "units"},
-                   {0, "noconvert", false},
                    {'c', "completion", false},
                    {'f', "file"},
-                   {'g', "gid"},
+                   {'F', "flags"},
                    {'x', "associations"},
                    {'R', "reason"},
                    {0, "federation", false},
                    {0, "local", false},
-                   {0, "array", false},
                    {0, "expand-patterns", false},
-                   {0, "whole-hetjob"}};
+                   {0, "whole-hetjob"},
+                   {0, "use-local-uid", false}};
   cli::add_common_options(table, q.common);
   return table;
 }
 
-Status complete(Query& q, Time now, std::uint32_t uid) {
-  const bool named = !q.filter.jobs().empty();
-  if (q.filter.users().empty() && !q.all_users && !named && uid != 0)
-    q.filter.add_users(std::to_string(uid));
-  if (q.all_users) q.filter.clear_users();
-  if (q.filter.start() == 0 && !named) {
-    const auto midnight = parse_timespec("today", now);
-    if (!midnight) return fail(midnight.error());
-    q.filter.set_start(midnight->time_since_epoch().count());
+namespace {
+
+bool is_final(const std::string& name) {
+  const auto state = parse_job_state(name);
+  return !state || is_terminal(*state);
+}
+
+// The window of time where it is not given.
+Status complete_window(Query& q, Time now) {
+  api::Accounting& filter = q.filter;
+  const bool named = !filter.jobs().empty();
+  const bool by_state = !filter.states().empty();
+  if (filter.start() == 0 && !named) {
+    if (by_state) {
+      // What is in these states now, or was at the end that is given.
+      const std::int64_t at = filter.end() ? filter.end() : now.time_since_epoch().count();
+      const bool moment = filter.end() == 0;
+      filter.set_start(at);
+      filter.set_end(at);
+      if (moment && std::any_of(filter.states().begin(), filter.states().end(), is_final))
+        q.hint = "with -s alone only this moment is looked at; add -S for what ended since then";
+    } else {
+      const auto midnight = parse_timespec("today", now);
+      if (!midnight) return fail(midnight.error());
+      filter.set_start(midnight->time_since_epoch().count());
+    }
   }
-  if (q.filter.end() != 0 && q.filter.start() > q.filter.end())
+  if (filter.end() != 0 && filter.start() > filter.end())
     return fail(ErrorCode::invalid_argument, "the start of the time span is after its end");
   return {};
 }
 
-std::vector<Row> select(const Query& q, const std::vector<api::AccountingRow>& rows, Time now) {
-  std::vector<Row> out;
-  for (const api::AccountingRow& row : rows) {
-    if (!q.nodes.empty()) {
-      const auto names = expand_hostlist(row.node_list());
-      if (!names || std::none_of(names->begin(), names->end(), [&](const std::string& name) {
-            return std::find(q.nodes.begin(), q.nodes.end(), name) != q.nodes.end();
-          }))
-        continue;
-    }
-    out.push_back({&row, now});
-  }
-  return out;
+}  // namespace
+
+Status complete(Query& q, Time now, std::uint32_t uid) {
+  api::Accounting& filter = q.filter;
+  if (q.all_users) filter.clear_users();
+  if (filter.users().empty() && !q.all_users && filter.jobs().empty() && uid != 0)
+    filter.add_users(std::to_string(uid));
+  if (filter.has_min_time_limit() && !filter.has_max_time_limit())
+    filter.set_max_time_limit(filter.min_time_limit());
+  return complete_window(q, now);
 }
 
-std::string print(const Query& q, const std::vector<Chosen>& chosen, const std::vector<Row>& rows) {
-  const bool plain = q.parsable || q.parsable2;
-  std::string out;
-  const auto line = [&](const std::function<std::string(const Chosen&)>& text, bool whole_line) {
-    std::string joined;
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      if (i > 0) joined += plain ? q.delimiter : " ";
-      const std::string cell = text(chosen[i]);
-      joined += plain ? cell : padded(cell, chosen[i].width, whole_line || chosen[i].field->whole);
-    }
-    if (q.parsable) joined += q.delimiter;
-    out += joined + "\n";
-  };
-  if (!q.no_header) {
-    line([](const Chosen& c) { return c.field->name; }, false);
-    if (!plain)
-      line(
-          [](const Chosen& c) {
-            return std::string(static_cast<std::size_t>(c.width < 0 ? -c.width : c.width), '-');
-          },
-          true);
-  }
-  for (const Row& row : rows) line([&](const Chosen& c) { return c.field->text(row); }, false);
-  return out;
+void ask_only_for(const std::vector<Chosen>& chosen, api::Accounting& filter) {
+  std::set<int> needed;
+  for (const Chosen& field : chosen)
+    needed.insert(field.field->needs.begin(), field.field->needs.end());
+  for (const int number : needed) filter.add_fields(static_cast<std::uint32_t>(number));
+  // None at all would be all of them.
+  if (needed.empty()) filter.add_fields(api::AccountingRow::kKeyFieldNumber);
 }
 
 const cli::Manual& manual() {
@@ -235,12 +300,14 @@ const cli::Manual& manual() {
       .summary = "report on jobs from accounting",
       .synopsis = {"[OPTIONS]"},
       .description =
-          {"aacct prints what the accounting knows about jobs: those that run and all that have "
-           "ended, "
-           "however long ago; jobs that still wait are listed by aqueue. Without -j, -u or -a it "
-           "shows the caller's own jobs (to root: all) since "
-           "midnight.",
-           "A job that was started again has one row for its last attempt; -D shows every one."},
+          {"aacct prints what the accounting knows about jobs: those that wait, those that run and "
+           "all that have ended, however long ago. Without -j, -u or -a it shows the caller's own "
+           "jobs (to root: all) since midnight.",
+           "A job that was started again has one row for its last attempt; -D shows every one. "
+           "Tasks of an array that wait, or were cancelled while they did, share a row as "
+           "12_[3-9]. Steps of jobs are not recorded yet: there is one row a job.",
+           "Columns are as wide as what they hold, and ids are never cut. On a terminal others "
+           "are, with a + at the end, where the line would not fit."},
       .sections = {{"Fields",
                     [] {
                       std::vector<std::string> texts;
@@ -248,13 +315,23 @@ const cli::Manual& manual() {
                         texts.push_back(field.name + ": " + field.help + ".");
                       return texts;
                     }()},
+                   {"Window of time",
+                    {"Without -s: jobs that were known to the cluster between -S and -E, which are "
+                     "midnight and now; with -j at any time.",
+                     "With -s: jobs that were in one of these states at some time between them. A "
+                     "job is PENDING from its submission until it is given nodes, RUNNING from its "
+                     "start to its end; it enters all other states at its end, so that -s F -S "
+                     "now-1day are those that failed in the last day. With -s alone both are now, "
+                     "with -j any time."}},
                    {"Times",
                     {"Times are written as now, now-2hours, today, 09:30, 2030-01-20 or "
                      "2030-01-20T12:34. A time of day is "
                      "that of today."}}},
       .examples = {{"aacct -j 12 -o JobID,State,ExitCode,Elapsed,MaxRSS", "How job 12 went."},
                    {"aacct -a -S now-1day -s F,TO -P",
-                    "All that failed in the last day, for a script."}},
+                    "All that failed in the last day, for a script."},
+                   {"aacct -a -X -n -P -S 2030-01-01 -o Partition,GPUTimeRAW",
+                    "GPU seconds by partition, to be summed up."}},
       .see_also = {"aqueue(1)", "asub(1)", "ares-job-states(7)"}};
   return text;
 }

@@ -1,11 +1,13 @@
-// What one aacct line asks for, and how its answer is printed.
+// What one aacct line asks for.
 // Owned by aacct's main thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "aacct/fields.h"
+#include "aacct/values.h"
 #include "base/result.h"
 #include "cli/frame.h"
 #include "proto/gen/api.pb.h"
@@ -15,27 +17,29 @@ namespace ares::aacct {
 struct Query {
   cli::Common common;
   api::Accounting filter;
-  std::vector<std::string> nodes;
   std::string format = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";
   std::string delimiter = "|";
+  Units units;
   bool all_users = false;
-  bool parsable = false;   // -p: a delimiter behind the last field
-  bool parsable2 = false;  // -P: none
+  bool expand_arrays = false;  // a line for each waiting task
+  bool truncate = false;       // times that lie outside of the window are shown as its ends
+  bool parsable = false;       // -p: a delimiter behind the last field
+  bool parsable2 = false;      // -P: none
   bool no_header = false;
   bool list_fields = false;
   bool json = false;
+
+  // What complete() found worth saying should there be no rows.
+  std::string hint;
 };
 
 cli::OptionTable options(Query& target, Time now);
 const cli::Manual& manual();
 
-// Fills in what is not given: the caller's own jobs, since midnight.
+// Fills in what is not given: whose jobs, and the window of time.
 Status complete(Query& query, Time now, std::uint32_t uid);
 
-// The rows that pass what the controller cannot filter.
-std::vector<Row> select(const Query& query, const std::vector<api::AccountingRow>& rows, Time now);
-
-std::string print(const Query& query, const std::vector<Chosen>& chosen,
-                  const std::vector<Row>& rows);
+// Leaves out of the answer what the fields do not show.
+void ask_only_for(const std::vector<Chosen>& chosen, api::Accounting& filter);
 
 }  // namespace ares::aacct

@@ -1,18 +1,25 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iostream>
 
 #include "acancel/selection.h"
 #include "cli/job_ids.h"
+#include "proto/table.h"
 
 namespace ares::acancel {
 namespace {
+
+// So many ids go into one request of --interactive.
+constexpr std::size_t kIdsAtOnce = 10'000;
 
 // With -Q a job that is not there, or not there any more, is what was wanted; the exit status still tells.
 bool is_about_absence(const Error& error) {
   return error.code == ErrorCode::not_found || error.code == ErrorCode::failed_precondition;
 }
 
+// What cannot be done for some of the jobs is told as an error; it is done for the others all the same.
 Status send(rpc::Client& client, const Selection& selection, const api::Cancel& cancel) {
   api::Request request;
   *request.mutable_cancel() = cancel;
@@ -27,26 +34,65 @@ Status send(rpc::Client& client, const Selection& selection, const api::Cancel& 
   return {};
 }
 
-// Several ids are one request. If one of them is wrong nothing was done, and each is tried by itself.
-std::vector<Error> cancel_all(rpc::Client& client, const Selection& selection,
-                              const std::vector<api::Cancel>& all) {
-  std::vector<Error> errors;
-  for (const api::Cancel& cancel : all) {
-    const Status sent = send(client, selection, cancel);
-    if (sent) continue;
-    if (cancel.jobs().jobs().size() < 2 || !is_about_absence(sent.error())) {
-      errors.push_back(sent.error());
-      continue;
-    }
-    for (const auto& ref : cancel.jobs().jobs()) {
-      api::Cancel one = cancel;
-      one.mutable_jobs()->clear_jobs();
-      *one.mutable_jobs()->add_jobs() = ref;
-      if (const Status alone = send(client, selection, one); !alone)
-        errors.push_back(alone.error());
-    }
+// Every job that the selection means, page by page.
+Result<std::vector<api::Job>> list(rpc::Client& client, const Selection& selection) {
+  const auto filter = listing(selection, getuid());
+  if (!filter) return fail(filter.error());
+  api::Request request;
+  *request.mutable_list_jobs() = *filter;
+  using J = api::Job;
+  for (const int field : {J::kNameFieldNumber, J::kUserFieldNumber, J::kPartitionFieldNumber,
+                          J::kStateFieldNumber, J::kArrayTasksFieldNumber})
+    request.mutable_list_jobs()->add_fields(static_cast<std::uint32_t>(field));
+  for (const int field : {api::JobRef::kJobFieldNumber, api::JobRef::kTaskFieldNumber})
+    request.mutable_list_jobs()->add_fields(proto::nested_field(J::kKeyFieldNumber, field));
+  std::vector<api::Job> rows;
+  for (;;) {
+    request.clear_request_id();
+    const auto response = client.call(request);
+    if (!response) return fail(response.error());
+    if (Status read = proto::read_table<J>(response->jobs().table(),
+                                           [&](const J& row) { rows.push_back(row); });
+        !read)
+      return fail(read.error());
+    if (!response->jobs().has_next()) return rows;
+    *request.mutable_list_jobs()->mutable_after() = response->jobs().next();
   }
-  return errors;
+}
+
+bool says_yes(const std::string& question) {
+  for (;;) {
+    std::fputs(question.c_str(), stdout);
+    std::fflush(stdout);
+    std::string answer;
+    if (!std::getline(std::cin, answer)) {
+      std::puts("");
+      return false;
+    }
+    if (answer == "y" || answer == "Y" || answer == "yes") return true;
+    if (answer == "n" || answer == "N" || answer == "no") return false;
+  }
+}
+
+// The requests for those jobs that the user agrees to.
+Result<std::vector<api::Cancel>> ask(rpc::Client& client, const Selection& selection) {
+  const auto rows = list(client, selection);
+  if (!rows) return fail(rows.error());
+  const auto base = requests(selection, getuid());
+  if (!base) return fail(base.error());
+  std::vector<api::JobRef> chosen;
+  for (const api::Job& row : *rows)
+    if (says_yes(question(selection, row)))
+      for (api::JobRef& ref : refs_of(row)) chosen.push_back(std::move(ref));
+  std::vector<api::Cancel> all;
+  for (std::size_t at = 0; at < chosen.size(); at += kIdsAtOnce) {
+    all.emplace_back();
+    all.back().set_signal(base->front().signal());
+    all.back().set_batch_only(selection.batch_only);
+    for (std::size_t i = at; i < std::min(chosen.size(), at + kIdsAtOnce); ++i)
+      *all.back().mutable_jobs()->add_jobs() = chosen[i];
+  }
+  return all;
 }
 
 Result<int> run(const std::vector<std::string>& words) {
@@ -57,17 +103,20 @@ Result<int> run(const std::vector<std::string>& words) {
   if (!operands) return fail(operands.error());
   if (const auto code = cli::answer_common(manual(), table, selection.common)) return *code;
   selection.ids = std::move(*operands);
-  if (selection.me) selection.filter.set_uid(getuid());
-  const auto all = requests(selection);
+  auto all = requests(selection, getuid());
   if (!all) return fail(all.error());
 
   auto client =
       cli::open_client("acancel", selection.common, cli::Patience::changing, selection.quiet);
   if (!client) return fail(client.error());
+  if (selection.interactive) all = ask(*client, selection);
+  if (!all) return fail(all.error());
   int code = 0;
-  for (const Error& error : cancel_all(*client, selection, *all)) {
-    const bool silent = selection.quiet && is_about_absence(error);
-    code = silent ? cli::kExitRefused : cli::complain("acancel", error);
+  for (const api::Cancel& cancel : *all) {
+    const Status sent = send(*client, selection, cancel);
+    if (sent) continue;
+    const bool silent = selection.quiet && is_about_absence(sent.error());
+    code = silent ? cli::kExitRefused : cli::complain("acancel", sent.error());
   }
   return code;
 }

@@ -2,30 +2,65 @@
 
 #include <csignal>
 #include <cstring>
+#include <functional>
 
 #include "base/hostlist.h"
+#include "base/interval_set.h"
 #include "cli/job_ids.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "model/job.h"
 
 namespace ares::acancel {
 namespace {
 
-using FilterText = void (api::JobSelector::*)(const std::string&);
-
-std::function<Status(const std::string&)> set_filter(Selection& selection, FilterText setter) {
-  return [&selection, setter](const std::string& value) -> Status {
-    if (value.empty()) return fail(ErrorCode::invalid_argument, "empty");
-    if (value.find(',') != std::string::npos)
-      return fail(ErrorCode::invalid_argument,
-                  "\"" + value + "\": only one is understood; run acancel once for each");
-    (selection.filter.*setter)(value);
-    return {};
-  };
-}
+constexpr std::size_t kMostRequests = 1000;
 
 bool has_filter(const Selection& s) {
-  return s.filter.ByteSizeLong() > 0 || s.me || !s.nodes.empty();
+  for (const auto* list :
+       {&s.users, &s.partitions, &s.names, &s.states, &s.accounts, &s.qos, &s.nodes})
+    if (!list->empty()) return true;
+  return s.me;
+}
+
+Status set_states(Selection& s, const std::string& value) {
+  s.states.clear();
+  for (const std::string& word : cli::split(value, ',')) {
+    const auto state = parse_job_state(cli::upper(word));
+    if (!state || is_terminal(*state))
+      return fail(ErrorCode::invalid_argument,
+                  "Invalid job state specified: " + word + "; use PENDING, RUNNING or SUSPENDED");
+    s.states.emplace_back(to_string(*state));
+  }
+  if (s.states.empty()) return fail(ErrorCode::invalid_argument, "empty; name at least one");
+  return {};
+}
+
+Result<std::vector<JobKey>> keys_of(const Selection& s) {
+  std::vector<JobKey> keys;
+  for (const std::string& id : s.ids) {
+    const auto parsed = cli::parse_job_ids(id);
+    if (!parsed) return fail(parsed.error());
+    keys.insert(keys.end(), parsed->begin(), parsed->end());
+  }
+  if (keys.empty() && !has_filter(s))
+    return fail(ErrorCode::invalid_argument,
+                "No job identification provided: name job ids, or filters such as --me");
+  return keys;
+}
+
+// Each request once for every value.
+using Setter = std::function<void(api::JobSelector&, const std::string&)>;
+void multiply(std::vector<api::Cancel>& all, const std::vector<std::string>& values,
+              const Setter& set) {
+  if (values.empty()) return;
+  std::vector<api::Cancel> more;
+  for (const api::Cancel& one : all)
+    for (const std::string& value : values) {
+      more.push_back(one);
+      set(*more.back().mutable_jobs(), value);
+    }
+  all = std::move(more);
 }
 
 }  // namespace
@@ -47,37 +82,26 @@ cli::OptionTable options(Selection& s) {
   cli::OptionTable table;
   table.environment_prefix = "ACANCEL_";
   table.options = {
-      {'u', "user", "USER", "Jobs of this user.",
-       set_filter(s, &api::JobSelector::set_user<const std::string&>)},
-      {0, "me", "", "My own jobs.", cli::set_flag(s.me)},
-      {'p', "partition", "NAME", "Jobs of this partition.",
-       set_filter(s, &api::JobSelector::set_partition<const std::string&>)},
-      {'n',
-       "name",
-       "NAME",
-       "Jobs of this name.",
-       set_filter(s, &api::JobSelector::set_name<const std::string&>),
-       {"jobname"}},
-      {'t', "state", "STATE", "Jobs in this state: PENDING, RUNNING or SUSPENDED.",
-       [&s](const std::string& value) -> Status {
-         const auto state = parse_job_state(cli::upper(value));
-         if (!state || is_terminal(*state))
-           return fail(ErrorCode::invalid_argument, "Invalid job state specified: " + value +
-                                                        "; use PENDING, RUNNING or SUSPENDED");
-         s.filter.set_state(std::string(to_string(*state)));
-         return {};
-       }},
-      {'A', "account", "NAME", "Jobs of this account.",
-       set_filter(s, &api::JobSelector::set_account<const std::string&>)},
-      {'q', "qos", "NAME", "Jobs of this quality of service.",
-       set_filter(s, &api::JobSelector::set_qos<const std::string&>)},
-      {'w', "nodelist", "NODES", "Jobs on one of these nodes.",
+      {'u', "user", "USERS", "Jobs of these users, names or numbers.", cli::set_list(s.users)},
+      {0, "me", "", "My own jobs.", cli::set_flag(s.me), {}, {"user"}},
+      {'p', "partition", "NAMES", "Jobs of these partitions.", cli::set_list(s.partitions)},
+      {'n', "name", "NAMES", "Jobs of these names.", cli::set_list(s.names), {"jobname"}},
+      {'t',
+       "state",
+       "STATES",
+       "Jobs in these states: PENDING, RUNNING or SUSPENDED.",
+       [&s](const std::string& value) { return set_states(s, value); },
+       {"states"}},
+      {'A', "account", "NAMES", "Jobs of these accounts.", cli::set_list(s.accounts)},
+      {'q', "qos", "NAMES", "Jobs of these qualities of service.", cli::set_list(s.qos)},
+      {'w', "nodelist", "NODES", "Jobs on one of these nodes, such as n[1-3].",
        [&s](const std::string& value) -> Status {
          auto names = expand_hostlist(value);
          if (!names) return fail(names.error());
          s.nodes = std::move(*names);
          return {};
        }},
+      {'i', "interactive", "", "Ask about every job.", cli::set_flag(s.interactive)},
       {'s', "signal", "SIGNAL", "Send this signal instead of ending the job.",
        [&s](const std::string& value) -> Status {
          const auto signal = parse_signal(value);
@@ -88,47 +112,99 @@ cli::OptionTable options(Selection& s) {
       {'b', "batch", "",
        "Signal only the shell that runs the script (TERM unless -s says otherwise).",
        cli::set_flag(s.batch_only)},
+      {'f',
+       "full",
+       "",
+       "Signal the shell that runs the script, everything it started and all steps, which is what "
+       "is done without -b anyway.",
+       cli::set_flag(s.full),
+       {},
+       {"batch"}},
+      {0, "ctld", "", "Send signals by way of the controller, which is what is done anyway.",
+       [](const std::string&) { return Status(); }},
       {'Q', "quiet", "", "Do not complain about jobs that do not exist or have ended.",
        cli::set_flag(s.quiet)},
       {'v', "verbose", "", "Say on standard error what is cancelled.", cli::set_flag(s.verbose)},
   };
-  table.unbuilt = {{'i', "interactive", false},
-                   {'f', "full", false},
-                   {'H', "hurry", false},
-                   {'R', "reservation"},
-                   {0, "wckey"},
-                   {0, "ctld", false},
-                   {0, "cron", false},
-                   {0, "sibling"},
-                   {'M', "clusters"},
-                   {'c', "cluster"},
-                   {0, "admin-comment"}};
+  table.unbuilt = {{'H', "hurry", false}, {'R', "reservation"}, {0, "wckey"},
+                   {0, "cron", false},    {0, "sibling"},       {'M', "clusters"},
+                   {'c', "cluster"},      {0, "admin-comment"}};
   cli::add_common_options(table, s.common);
   return table;
 }
 
-Result<std::vector<api::Cancel>> requests(const Selection& s) {
+Result<std::vector<api::Cancel>> requests(const Selection& s, std::uint32_t uid) {
+  const auto keys = keys_of(s);
+  if (!keys) return fail(keys.error());
   api::Cancel base;
-  *base.mutable_jobs() = s.filter;
   base.set_batch_only(s.batch_only);
   base.set_signal(s.signal == 0 && s.batch_only ? SIGTERM : s.signal);
-  std::vector<JobKey> keys;
-  for (const std::string& id : s.ids) {
-    const auto parsed = cli::parse_job_ids(id);
-    if (!parsed) return fail(parsed.error());
-    keys.insert(keys.end(), parsed->begin(), parsed->end());
+  cli::add_refs(base.mutable_jobs()->mutable_jobs(), *keys);
+  if (s.me) base.mutable_jobs()->set_uid(uid);
+
+  std::size_t count = 1;
+  for (const auto* list :
+       {&s.users, &s.states, &s.names, &s.partitions, &s.accounts, &s.qos, &s.nodes}) {
+    count *= std::max<std::size_t>(list->size(), 1);
+    if (count > kMostRequests)
+      return fail(ErrorCode::invalid_argument,
+                  "too many combinations of filters; run acancel several times with fewer");
   }
-  if (keys.empty() && !has_filter(s))
-    return fail(ErrorCode::invalid_argument,
-                "No job identification provided: name job ids, or filters such as --me");
-  cli::add_refs(base.mutable_jobs()->mutable_jobs(), keys);
-  if (s.nodes.empty()) return std::vector{base};
-  std::vector<api::Cancel> all;
-  for (const std::string& node : s.nodes) {
-    all.push_back(base);
-    all.back().mutable_jobs()->set_node(node);
-  }
+  std::vector<api::Cancel> all = {base};
+  using To = api::JobSelector;
+  using Text = const std::string;
+  multiply(all, s.users, [](To& to, Text& text) { to.set_user(text); });
+  multiply(all, s.states, [](To& to, Text& text) { to.set_state(text); });
+  multiply(all, s.names, [](To& to, Text& text) { to.set_name(text); });
+  multiply(all, s.partitions, [](To& to, Text& text) { to.set_partition(text); });
+  multiply(all, s.accounts, [](To& to, Text& text) { to.set_account(text); });
+  multiply(all, s.qos, [](To& to, Text& text) { to.set_qos(text); });
+  multiply(all, s.nodes, [](To& to, Text& text) { to.set_node(text); });
   return all;
+}
+
+Result<api::ListJobs> listing(const Selection& s, std::uint32_t uid) {
+  const auto keys = keys_of(s);
+  if (!keys) return fail(keys.error());
+  api::ListJobs list;
+  cli::add_refs(list.mutable_jobs(), *keys);
+  const auto add = [](const std::vector<std::string>& from, auto* to) {
+    for (const std::string& text : from) *to->Add() = text;
+  };
+  add(s.users, list.mutable_users());
+  add(s.partitions, list.mutable_partitions());
+  add(s.names, list.mutable_names());
+  add(s.accounts, list.mutable_accounts());
+  add(s.qos, list.mutable_qos());
+  add(s.nodes, list.mutable_nodes());
+  add(s.states, list.mutable_states());
+  if (s.me || (keys->empty() && s.users.empty() && uid != 0)) list.add_users(std::to_string(uid));
+  if (list.states().empty())
+    for (const JobState state : {JobState::pending, JobState::configuring, JobState::running,
+                                 JobState::suspended, JobState::completing})
+      list.add_states(std::string(to_string(state)));
+  return list;
+}
+
+std::vector<api::JobRef> refs_of(const api::Job& row) {
+  if (row.key().has_task() || row.array_tasks().empty()) return {row.key()};
+  std::vector<api::JobRef> refs;
+  const auto tasks = parse_interval_set(row.array_tasks());
+  if (!tasks) return {row.key()};
+  for (const std::uint32_t task : *tasks) {
+    refs.push_back(row.key());
+    refs.back().set_task(task);
+  }
+  return refs;
+}
+
+std::string question(const Selection& s, const api::Job& row) {
+  std::string id = cli::format_job_id(cli::key_of(row.key()));
+  if (!row.key().has_task() && !row.array_tasks().empty()) id += "_[" + row.array_tasks() + "]";
+  const bool ends = s.signal == 0 && !s.batch_only;
+  return std::string(ends ? "Cancel" : "Signal") + " job " + id + " (" +
+         cli::printable(row.name()) + " of " + row.user() + ", partition " + row.partition() +
+         ", " + row.state() + ")? [y/n] ";
 }
 
 const cli::Manual& manual() {
@@ -142,10 +218,13 @@ const cli::Manual& manual() {
            "after the site's kill_wait.",
            "Ids are a job's (12), an array's with all its tasks (12), one task's (12_3) or several "
            "tasks' (12_[1-4]). Filters "
-           "select the jobs for which all of them hold; with ids they narrow those down.",
+           "select the jobs for which all of them hold; with ids they narrow those down. A filter "
+           "with several values, separated by commas, holds for jobs that have one of them.",
            "Users may cancel their own jobs; operators everyone's."},
       .examples = {{"acancel 12 13_4", "Cancel a job and one task of an array."},
                    {"acancel --me -t PENDING", "Cancel all my pending jobs."},
+                   {"acancel -i -n train",
+                    "Cancel some of my jobs called train, asking about each."},
                    {"acancel -s USR1 -b 12", "Send SIGUSR1 to the script's shell."}},
       .see_also = {"asub(1)", "aqueue(1)", "actl(1)"}};
   return text;

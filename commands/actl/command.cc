@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "actl/update_keys.h"
 #include "cli/text.h"
 #include "config/suggest.h"
 
@@ -23,13 +24,10 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
 
 // Known from scontrol and refused by name until they are built.
 const std::vector<std::string> kUnbuilt = {
-    "abort",         "cancel_reboot", "cluster",       "completing",
-    "create",        "delete",        "errnumstr",     "fsdampeningfactor",
-    "getent",        "listjobs",      "listpids",      "liststeps",
-    "notify",        "pidinfo",       "power",         "reboot",
-    "reconfigure",   "resume_job",    "schedloglevel", "setdebug",
-    "setdebugflags", "suspend",       "takeover",      "token",
-    "top",           "uhold",         "wait_job",      "write"};
+    "abort",         "cancel_reboot",     "cluster",  "completing", "create",        "delete",
+    "errnumstr",     "fsdampeningfactor", "getent",   "listjobs",   "listpids",      "liststeps",
+    "notify",        "pidinfo",           "power",    "reboot",     "schedloglevel", "setdebug",
+    "setdebugflags", "suspend",           "takeover", "token",      "top",           "wait_job"};
 const std::vector<std::string> kUnbuiltSubjects = {
     "assoc_mgr",  "aliases",  "bbstat",      "burstbuffer", "daemons", "dwstat",
     "federation", "licenses", "reservation", "step",        "topology"};
@@ -59,6 +57,8 @@ Error unknown(const Words& words) {
     return {ErrorCode::invalid_argument, "nothing is called \"" + words[1] + "\" to show" +
                                              config::suggestion(subject, candidates)};
   }
+  if (first == "write")
+    return {ErrorCode::invalid_argument, "write what? Only batch_script can be written"};
   if (contains(kUnbuilt, first))
     return {ErrorCode::invalid_argument, first + " is not supported yet"};
   for (const Command& command : commands()) candidates.push_back(command.words[0]);
@@ -70,7 +70,7 @@ Error unknown(const Words& words) {
 
 Result<api::Response> Context::call(api::Request request, cli::Patience patience) {
   if (!client_) {
-    auto opened = cli::open_client("actl", common, patience, quiet);
+    auto opened = cli::open_client("actl", common, patience, flags.quiet);
     if (!opened) return fail(opened.error());
     client_.emplace(std::move(*opened));
   }
@@ -79,45 +79,101 @@ Result<api::Response> Context::call(api::Request request, cli::Patience patience
                                                : rpc::Retry::unavailable);
 }
 
+Result<int> Context::change(const api::Request& request, cli::Patience patience) {
+  const auto response = call(request, patience);
+  if (!response) return fail(response.error());
+  if (!flags.quiet && !response->acted().text().empty())
+    std::printf("%s\n", response->acted().text().c_str());
+  return 0;
+}
+
 const std::vector<Command>& commands() {
+  using Job = api::JobAction;
+  using Node = api::UpdateNode;
   static const std::vector<Command> all = {
       {{"show", "job"},
        "[IDS]",
-       "Everything known about jobs that have not been forgotten.",
-       show_jobs},
-      {{"show", "jobs"}, "[IDS]", "The same.", show_jobs},
-      {{"show", "node"}, "[NODES]", "Everything known about nodes.", show_nodes},
-      {{"show", "nodes"}, "[NODES]", "The same.", show_nodes},
-      {{"show", "partition"}, "[NAMES]", "Everything known about partitions.", show_partitions},
-      {{"show", "partitions"}, "[NAMES]", "The same.", show_partitions},
+       "Everything known about jobs that have not been forgotten; with -d also what each node "
+       "gives them.",
+       show_jobs,
+       Names::jobs},
+      {{"show", "jobs"}, "[IDS]", "The same.", show_jobs, Names::jobs},
+      {{"show", "node"}, "[NODES]", "Everything known about nodes.", show_nodes, Names::nodes},
+      {{"show", "nodes"}, "[NODES]", "The same.", show_nodes, Names::nodes},
+      {{"show", "partition"},
+       "[NAMES]",
+       "Everything known about partitions.",
+       show_partitions,
+       Names::partitions},
+      {{"show", "partitions"}, "[NAMES]", "The same.", show_partitions, Names::partitions},
       {{"show", "config"}, "", "The configuration in force, defaults filled in.", show_config},
       {{"show", "hostnames"},
        "[LIST]",
        "The names of a host list, one a line; without a list that of $ARES_JOB_NODELIST.",
-       show_host_names},
-      {{"show", "hostlist"}, "NAMES", "The host list of names.", show_host_list},
-      {{"hold"}, "IDS", "Keep pending jobs from starting.", jobs(api::JobAction::HOLD)},
-      {{"release"}, "IDS", "Let held jobs start again.", jobs(api::JobAction::RELEASE)},
-      {{"requeue"},
+       show_host_names,
+       Names::nodes},
+      {{"show", "hostlist"}, "NAMES", "The host list of names.", show_host_list, Names::nodes},
+      {{"hold"},
        "IDS",
-       "End running jobs and run them again under the same id.",
-       jobs(api::JobAction::REQUEUE)},
-      {{"requeuehold"}, "IDS", "The same, and hold them then.", jobs(api::JobAction::REQUEUE_HOLD)},
+       "Keep pending jobs from starting. What an operator holds of others, only operators release.",
+       jobs(Job::HOLD),
+       Names::jobs},
+      {{"uhold"},
+       "IDS",
+       "The same, but the jobs' owners may release them.",
+       jobs(Job::USER_HOLD),
+       Names::jobs},
+      {{"release"}, "IDS", "Let held jobs start again.", jobs(Job::RELEASE), Names::jobs},
+      {{"requeue"},
+       "[incomplete] IDS",
+       "End running jobs and run them, and those that have ended, again under the same ids; with "
+       "incomplete only what is not COMPLETED, such as the failed tasks of an array.",
+       jobs(Job::REQUEUE),
+       Names::jobs},
+      {{"requeuehold"},
+       "[incomplete] IDS",
+       "The same, and hold them then.",
+       jobs(Job::REQUEUE_HOLD),
+       Names::jobs},
+      {{"update"}, "jobid=IDS NAME=VALUE...", "Change jobs: see PROPERTIES OF JOBS.", update},
       {{"update"},
-       "jobid=IDS priority=NUMBER timelimit=LIMIT",
-       "Change jobs. Users may shorten the time limit of their own.",
+       "nodename=NODES NAME=VALUE...",
+       "Change nodes: see PROPERTIES OF NODES.",
        update},
-      {{"update"}, "nodename=NODES state=drain|resume|down reason=TEXT", "Change nodes.", update},
+      {{"update"},
+       "partitionname=NAMES NAME=VALUE...",
+       "Change partitions: see PROPERTIES OF PARTITIONS.",
+       update},
       {{"drain"},
        "NODES reason=TEXT",
        "Start nothing more on nodes; what runs there runs on.",
-       nodes(api::UpdateNode::DRAIN)},
-      {{"resume"}, "NODES", "Use drained nodes again.", nodes(api::UpdateNode::RESUME)},
+       nodes(Node::DRAIN),
+       Names::nodes},
+      {{"undrain"}, "NODES", "Take that back.", nodes(Node::UNDRAIN), Names::nodes},
+      {{"resume"},
+       "NODES",
+       "Use nodes again that are drained or down.",
+       nodes(Node::RESUME),
+       Names::nodes},
       {{"down"},
        "NODES reason=TEXT",
        "Take nodes out of service; their jobs end or run again elsewhere.",
-       nodes(api::UpdateNode::DOWN)},
+       nodes(Node::DOWN),
+       Names::nodes},
+      {{"reconfigure"},
+       "[FILE]",
+       "Read the controller's ares.yaml again and print what that changes. It is checked first and "
+       "applied whole or not at all; SIGHUP to aresctld does the same. With --dry-run only print "
+       "it, also for another FILE.",
+       reconfigure},
+      {{"write", "batch_script"},
+       "ID [FILE|-]",
+       "Write the script of a job to a file (ares-ID.sh), or to standard output.",
+       write_script,
+       Names::jobs},
       {{"ping"}, "", "Whether the controller answers, and how the cluster stands.", ping},
+      {{"version"}, "", "The release of actl.", show_version},
+      {{"help"}, "[COMMAND]", "The commands, or those that begin with a word.", help},
       {{"shutdown"}, "", "Stop the controller; running jobs run on.", shut_down},
       {{"check"},
        "[FILE]",
@@ -131,10 +187,13 @@ cli::OptionTable options(Context& context) {
   cli::OptionTable table;
   table.options = {
       {'o', "oneliner", "", "Print each job, node or partition on one line.",
-       cli::set_flag(context.one_line)},
-      {0, "json", "", "With show job, node and partition: print JSON.",
-       cli::set_flag(context.json)},
-      {'Q', "quiet", "", "Print errors only.", cli::set_flag(context.quiet)},
+       cli::set_flag(context.flags.one_line)},
+      {'d', "details", "", "With show job: what each node gives to it.",
+       cli::set_flag(context.flags.details)},
+      {0, "json", "", "With show and reconfigure: print JSON.", cli::set_flag(context.flags.json)},
+      {0, "dry-run", "", "With reconfigure: only print what would change.",
+       cli::set_flag(context.flags.dry_run)},
+      {'Q', "quiet", "", "Print errors only.", cli::set_flag(context.flags.quiet)},
       {0, "check", "[FILE]", "Check this configuration, or the one in use, and stop.",
        [&context](const std::string& file) -> Status {
          context.check = true;
@@ -142,10 +201,10 @@ cli::OptionTable options(Context& context) {
          return {};
        }},
   };
-  table.unbuilt = {{'a', "all", false}, {'d', "details", false}, {'M', "clusters"},
-                   {'u', "uid"},        {'v', "verbose", false}, {'F', "future", false},
-                   {0, "hide", false},  {0, "yaml", false},      {0, "federation", false},
-                   {0, "local", false}, {0, "sibling", false}};
+  table.unbuilt = {{'a', "all", false},     {'M', "clusters"},        {'u', "uid"},
+                   {'v', "verbose", false}, {'F', "future", false},   {0, "hide", false},
+                   {0, "yaml", false},      {0, "federation", false}, {0, "local", false},
+                   {0, "sibling", false}};
   cli::add_common_options(table, context.common);
   return table;
 }
@@ -160,14 +219,46 @@ Result<int> dispatch(Context& context, const Words& words) {
   return best->run(context, Words(words.begin() + after, words.end()));
 }
 
+namespace {
+
+std::vector<std::string> job_properties() {
+  std::vector<std::string> texts = {
+      "IDS are job numbers, arrays and their tasks: 12,15 or 12_3 or 12_[1-4]. Owners may change "
+      "their own jobs as far as the rows below say; a change is refused for the same reasons as a "
+      "submission, and then for none of its properties done. What is not marked otherwise can be "
+      "changed while the job is pending."};
+  for (std::string& text : key_texts(job_keys())) texts.push_back(std::move(text));
+  return texts;
+}
+
+std::vector<std::string> partition_properties() {
+  std::vector<std::string> texts = {
+      "For administrators. A change lasts until ares.yaml is applied again: over restarts of the "
+      "controller with an unchanged file, but not over reconfigure, which says what it undoes."};
+  for (std::string& text : key_texts(partition_keys())) texts.push_back(std::move(text));
+  return texts;
+}
+
+std::vector<std::string> interactive_texts() {
+  return {
+      "Without a command actl reads commands, one a line, until the end of its input, exit or "
+      "quit. "
+      "On a terminal lines can be edited and are remembered in $XDG_STATE_HOME/ares/actl_history "
+      "(~/.local/state), and the tabulator completes commands, properties, their values and the "
+      "names of jobs, nodes and partitions.",
+      "From a pipe or a file the first command that fails ends it: the message names the line, and "
+      "the exit status is the command's. Options behind a command count for that line."};
+}
+
+}  // namespace
+
 const cli::Manual& manual() {
   static const cli::Manual text{
       .name = "actl",
       .summary = "look into and control the cluster",
       .synopsis = {"[OPTIONS] COMMAND [ARGUMENTS]", "[OPTIONS]"},
       .description = {"actl shows jobs, nodes, partitions and the configuration in full, and "
-                      "changes them. Without a command it "
-                      "reads commands from standard input, one a line, until its end or quit.",
+                      "changes them.",
                       "Users may act on their own jobs; operators on everyone's and on nodes."},
       .sections = {{"Commands",
                     [] {
@@ -177,10 +268,15 @@ const cli::Manual& manual() {
                                         (command.arguments.empty() ? "" : " " + command.arguments) +
                                         ": " + command.help);
                       return texts;
-                    }()}},
+                    }()},
+                   {"Properties of jobs", job_properties()},
+                   {"Properties of nodes", key_texts(node_keys())},
+                   {"Properties of partitions", partition_properties()},
+                   {"Interactive use", interactive_texts()}},
       .examples = {{"actl show job 12", "Everything about job 12."},
                    {"actl drain n[3-4] reason='fan broken'", "Let two nodes run empty."},
-                   {"actl update jobid=12 timelimit=30", "Shorten a job to thirty minutes."},
+                   {"actl update jobid=12 timelimit=30 partition=short",
+                    "Shorten a job and move it."},
                    {"actl show hostnames $ARES_JOB_NODELIST", "The nodes of the job, in a script."},
                    {"actl --check=new.yaml", "Check a configuration before it is used."}},
       .see_also = {"aqueue(1)", "ainfo(1)", "acancel(1)", "ares.yaml(5)"}};

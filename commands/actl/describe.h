@@ -1,20 +1,19 @@
-// Jobs, nodes and partitions in full, as KEY=VALUE lines that scripts can cut.
+// Jobs, nodes and partitions in full, as KEY=VALUE lines that scripts can cut. Keys are scontrol's where there is one.
 // Pure functions; any thread.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::actl {
 
-// Several lines, the first unindented; or, with `one_line`, a single one.
-std::string describe(const api::Job& job, Time now, bool one_line);
+// Several lines, the first unindented; or, with `one_line`, a single one. `details`: also what each node gives.
+std::string describe(const api::Job& job, Time now, bool one_line, bool details = false);
 std::string describe(const api::Node& node, bool one_line);
-std::string describe(const api::Partition& partition, bool one_line);
-
-// The name of an output file, as far as it is known before the job runs: %j %A %a %x %u %r %% with padding; others stay.
-std::string expand_file_name(const std::string& pattern, const api::Job& job);
+// `members` are its nodes, for the totals; others are passed over.
+std::string describe(const api::Partition& partition, const api::Nodes& members, bool one_line);
 
 }  // namespace ares::actl

@@ -9,6 +9,15 @@
 #include "cli/text.h"
 
 namespace ares::actl {
+namespace {
+
+// Names of hosts hold nothing that JSON would have to escape: expand_hostlist() saw to that.
+void print_list(const std::vector<std::string>& names) {
+  std::printf("[%s%s%s]\n", names.empty() ? "" : "\"", cli::join(names, "\", \"").c_str(),
+              names.empty() ? "" : "\"");
+}
+
+}  // namespace
 
 Result<int> show_jobs(Context& context, const Words& operands) {
   api::Request request;
@@ -20,14 +29,14 @@ Result<int> show_jobs(Context& context, const Words& operands) {
   }
   const auto response = context.call(request);
   if (!response) return fail(response.error());
-  if (context.json) {
+  if (context.flags.json) {
     std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
     return 0;
   }
   const Time now{Duration(response->jobs().now())};
   for (const api::Job& job : response->jobs().jobs())
-    std::fputs(describe(job, now, context.one_line).c_str(), stdout);
-  if (response->jobs().jobs().empty() && !context.quiet) std::puts("No jobs in the system");
+    std::fputs(describe(job, now, context.flags.one_line, context.flags.details).c_str(), stdout);
+  if (response->jobs().jobs().empty() && !context.flags.quiet) std::puts("No jobs in the system");
   return 0;
 }
 
@@ -38,12 +47,12 @@ Result<int> show_nodes(Context& context, const Words& operands) {
   request.mutable_list_nodes()->set_nodes(list);
   const auto response = context.call(request);
   if (!response) return fail(response.error());
-  if (context.json) {
+  if (context.flags.json) {
     std::fputs(cli::to_json(response->nodes()).c_str(), stdout);
     return 0;
   }
   for (const api::Node& node : response->nodes().nodes())
-    std::fputs(describe(node, context.one_line).c_str(), stdout);
+    std::fputs(describe(node, context.flags.one_line).c_str(), stdout);
   return 0;
 }
 
@@ -55,12 +64,16 @@ Result<int> show_partitions(Context& context, const Words& operands) {
       request.mutable_list_partitions()->add_names(name);
   const auto response = context.call(request);
   if (!response) return fail(response.error());
-  if (context.json) {
+  if (context.flags.json) {
     std::fputs(cli::to_json(response->partitions()).c_str(), stdout);
     return 0;
   }
+  api::Request members;
+  members.mutable_list_nodes();
+  const auto nodes = context.call(members);
+  if (!nodes) return fail(nodes.error());
   for (const api::Partition& partition : response->partitions().partitions())
-    std::fputs(describe(partition, context.one_line).c_str(), stdout);
+    std::fputs(describe(partition, nodes->nodes(), context.flags.one_line).c_str(), stdout);
   return 0;
 }
 
@@ -70,11 +83,12 @@ Result<int> show_config(Context& context, const Words& operands) {
   request.mutable_show_config();
   const auto response = context.call(request);
   if (!response) return fail(response.error());
-  std::fputs(response->config().yaml().c_str(), stdout);
+  const std::string& yaml = response->config().yaml();
+  std::fputs((context.flags.json ? cli::to_json(response->config()) : yaml).c_str(), stdout);
   return 0;
 }
 
-Result<int> show_host_names(Context&, const Words& operands) {
+Result<int> show_host_names(Context& context, const Words& operands) {
   std::string list = cli::join(operands, ",");
   if (list.empty()) {
     const char* of_job = std::getenv("ARES_JOB_NODELIST");
@@ -85,15 +99,21 @@ Result<int> show_host_names(Context&, const Words& operands) {
   }
   const auto names = expand_hostlist(list);
   if (!names) return fail(names.error());
-  for (const std::string& name : *names) std::printf("%s\n", name.c_str());
+  if (context.flags.json)
+    print_list(*names);
+  else
+    for (const std::string& name : *names) std::printf("%s\n", name.c_str());
   return 0;
 }
 
-Result<int> show_host_list(Context&, const Words& operands) {
+Result<int> show_host_list(Context& context, const Words& operands) {
   const auto names = expand_hostlist(cli::join(operands, ","));
   if (!names) return fail(names.error());
   if (names->empty()) return fail(ErrorCode::invalid_argument, "name the hosts");
-  std::printf("%s\n", compress_hostlist(*names).c_str());
+  if (context.flags.json)
+    print_list({compress_hostlist(*names)});
+  else
+    std::printf("%s\n", compress_hostlist(*names).c_str());
   return 0;
 }
 

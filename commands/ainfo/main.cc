@@ -1,10 +1,56 @@
 #include <cstdio>
 
 #include "ainfo/query.h"
-#include "cli/json.h"
+#include "cli/repeat.h"
+#include "proto/table.h"
 
 namespace ares::ainfo {
 namespace {
+
+// Every page of the nodes, as one list.
+Status read_nodes(rpc::Client& client, api::ListNodes filter, api::Nodes& out) {
+  for (;;) {
+    api::Request request;
+    *request.mutable_list_nodes() = filter;
+    auto response = client.call(request);
+    if (!response) return fail(response.error());
+    api::Nodes& page = *response->mutable_nodes();
+    out.set_now(page.now());
+    out.set_cluster(page.cluster());
+    for (api::Node& node : *page.mutable_nodes()) *out.add_nodes() = std::move(node);
+    if (Status read = proto::read_table<api::Node>(
+            page.table(), [&](const api::Node& node) { *out.add_nodes() = node; });
+        !read)
+      return read;
+    if (page.next() == 0) return {};
+    filter.set_after(page.next());
+  }
+}
+
+Status show(rpc::Client& client, const Query& query, const std::vector<std::uint32_t>& fields) {
+  Answer answer;
+  api::Request about_partitions;
+  about_partitions.mutable_list_partitions()->set_brief(!query.json);
+  for (const std::string& name : query.partitions)
+    about_partitions.mutable_list_partitions()->add_names(name);
+  auto partitions = client.call(about_partitions);
+  if (!partitions) return fail(partitions.error());
+  answer.partitions = std::move(*partitions->mutable_partitions());
+
+  api::ListNodes filter;
+  filter.set_nodes(query.nodes);
+  for (const std::string& name : query.partitions) filter.add_partitions(name);
+  for (const std::uint32_t field : fields) filter.add_fields(field);
+  if (Status read = read_nodes(client, filter, answer.nodes); !read) return read;
+  if (query.json) {
+    std::fputs(print_json(query, answer).c_str(), stdout);
+    return {};
+  }
+  const auto text = print(query, answer, cli::terminal_width());
+  if (!text) return fail(text.error());
+  std::fputs(text->c_str(), stdout);
+  return {};
+}
 
 Result<int> run(const std::vector<std::string>& words) {
   Query query;
@@ -17,35 +63,13 @@ Result<int> run(const std::vector<std::string>& words) {
     return fail(ErrorCode::invalid_argument,
                 "unexpected \"" + operands->front() + "\"; to name nodes use -n");
   // A wrong format is told before anything is asked.
-  if (const auto tried = print(query, {}, {}); !tried) return fail(tried.error());
+  auto fields = fields_of(query);
+  if (!fields) return fail(fields.error());
+  if (query.json) *fields = proto::all_fields(*api::Node::descriptor(), {});
 
   auto client = cli::open_client("ainfo", query.common, cli::Patience::reading);
   if (!client) return fail(client.error());
-  api::Request about_partitions;
-  for (const std::string& name : query.partitions)
-    about_partitions.mutable_list_partitions()->add_names(name);
-  about_partitions.mutable_list_partitions();
-  const auto partitions = client->call(about_partitions);
-  if (!partitions) return fail(partitions.error());
-  api::Request about_nodes;
-  about_nodes.mutable_list_nodes()->set_nodes(query.nodes);
-  for (const std::string& name : query.partitions)
-    about_nodes.mutable_list_nodes()->add_partitions(name);
-  const auto nodes = client->call(about_nodes);
-  if (!nodes) return fail(nodes.error());
-
-  if (query.json) {
-    api::Nodes wanted;
-    wanted.set_now(nodes->nodes().now());
-    for (const api::Node* node : select(query, nodes->nodes())) *wanted.add_nodes() = *node;
-    std::printf("{\"partitions\": %s, \"nodes\": %s}\n",
-                cli::to_json(partitions->partitions()).c_str(), cli::to_json(wanted).c_str());
-    return 0;
-  }
-  const auto text = print(query, partitions->partitions(), nodes->nodes());
-  if (!text) return fail(text.error());
-  std::fputs(text->c_str(), stdout);
-  return 0;
+  return cli::repeat("ainfo", query.iterate, [&] { return show(*client, query, *fields); });
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 // Owned by ainfo's main thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "ainfo/rows.h"
 #include "base/result.h"
 #include "cli/frame.h"
 #include "proto/gen/api.pb.h"
@@ -16,27 +18,36 @@ struct Query {
   std::vector<std::string> partitions;
   std::vector<std::string> states;  // as typed, lower case
   std::string nodes;
-  std::string format;
+  std::string format;       // -o
+  std::string name_format;  // -O
+  std::string sort;
   bool summary = false;
   bool each_node = false;
   bool long_format = false;
   bool reasons = false;
   bool responding = false;
   bool dead = false;
+  bool exact = false;
   bool no_header = false;
   bool json = false;
+  std::int64_t iterate = 0;  // seconds; 0 = once
 };
 
 cli::OptionTable options(Query& target);
 const cli::Manual& manual();
 
-std::string format_of(const Query& query);
+Result<std::vector<cli::Piece>> format_of(const Query& query);
+
+// The fields of api::Node that the query reads, as api::Table.fields. invalid_argument: a wrong format or order.
+Result<std::vector<std::uint32_t>> fields_of(const Query& query);
 
 // The nodes that pass --states, --responding and --dead, by name.
 std::vector<const api::Node*> select(const Query& query, const api::Nodes& nodes);
 
-// The listing as it is printed.
-Result<std::string> print(const Query& query, const api::Partitions& partitions,
-                          const api::Nodes& nodes);
+// The listing as it is printed; `terminal` is the width of standard output's, 0 = it is none.
+Result<std::string> print(const Query& query, const Answer& answer, unsigned terminal = 0);
+
+// {"partitions": […], "nodes": […], …}.
+std::string print_json(const Query& query, const Answer& answer);
 
 }  // namespace ares::ainfo

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "base/time.h"
 #include "cli/table.h"
 #include "proto/gen/api.pb.h"
@@ -16,22 +15,34 @@ namespace ares::ainfo {
 struct Row {
   const api::Partition* partition = nullptr;  // null where nodes are listed without partitions
   std::vector<const api::Node*> nodes;
+  const std::string* cluster = nullptr;
 };
 
-const std::vector<cli::Column<Row>>& columns();
+const cli::Columns<Row>& columns();
 
-// "idle", "mix*": the short form of a state.
-std::string short_state(const std::string& state);
+// "idle", "mix*", "idle-": the short form of a node's state with its mark, and the long one.
+std::string short_state(const api::Node& node);
+std::string long_state(const api::Node& node);
+
+// "MIXED" of "MIXED*".
+std::string plain_state(const std::string& state);
+bool is_silent(const api::Node& node);
 
 struct Grouping {
   bool each_node = false;          // -N: a line for every node
   bool ignore_partitions = false;  // -R: a node once, whatever partitions it is in
   bool keep_empty = true;          // partitions without nodes have a line
+  bool exact = false;              // -e: nodes of different sizes do not share a line
 };
 
-// Lines for `format`. A line's nodes share the text of every column that is not a sum or a list.
-Result<std::vector<Row>> group(const std::string& format, const api::Partitions& partitions,
-                               const std::vector<const api::Node*>& nodes,
-                               const Grouping& grouping);
+// What the controller says.
+struct Answer {
+  api::Partitions partitions;
+  api::Nodes nodes;
+};
+
+// Lines for a listing of `shown` columns. A line's nodes share the text of every column that tells nodes apart.
+std::vector<Row> group(const std::vector<const cli::Column<Row>*>& shown, const Answer& answer,
+                       const std::vector<const api::Node*>& nodes, const Grouping& grouping);
 
 }  // namespace ares::ainfo

@@ -2,37 +2,56 @@
 
 #include <cstdio>
 
-#include "aqueue/columns.h"
 #include "aqueue/query.h"
-#include "base/hostlist.h"
-#include "cli/json.h"
-#include "model/job.h"
+#include "aqueue/report.h"
+#include "cli/job_ids.h"
+#include "cli/repeat.h"
 
 namespace ares::aqueue {
 namespace {
 
-void add_default_states(Query& query) {
-  auto* states = query.filter.mutable_states();
-  if (query.start) {
-    states->Clear();
-    *states->Add() = std::string(to_string(JobState::pending));
-  } else if (states->empty()) {
-    for (const JobState state : {JobState::pending, JobState::configuring, JobState::running,
-                                 JobState::suspended, JobState::completing})
-      *states->Add() = std::string(to_string(state));
-  } else if (states->Get(0) == "all") {
-    states->Clear();
-  }
+void write_out(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// The controller finds no job on a node that does not exist; the user wants to know that it does not.
-Status check_nodes(rpc::Client& client, const Query& query) {
-  if (query.filter.nodes().empty()) return {};
-  const std::vector<std::string> names(query.filter.nodes().begin(), query.filter.nodes().end());
+void tell_missing(const api::Jobs& page) {
+  for (const api::JobRef& ref : page.missing())
+    std::fprintf(stderr, "aqueue: Invalid job id specified: %s\n",
+                 cli::format_job_id(cli::key_of(ref)).c_str());
+}
+
+// Reads page after page and hands the rows on.
+Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter, Report& report) {
   api::Request request;
-  request.mutable_list_nodes()->set_nodes(compress_hostlist(names));
-  const auto response = client.call(request);
-  return response ? Status{} : fail(response.error());
+  *request.mutable_list_jobs() = filter;
+  for (const std::uint32_t field : report.fields()) request.mutable_list_jobs()->add_fields(field);
+  std::uint64_t first_lsn = 0;
+  bool moved = false;
+  for (std::size_t pages = 1;; ++pages) {
+    request.clear_request_id();
+    const auto response = client.call(request);
+    if (!response) return fail(response.error());
+    const api::Jobs& page = response->jobs();
+    if (pages == 1) {
+      first_lsn = page.lsn();
+      tell_missing(page);
+      if (page.missing_size() > 0 && page.missing_size() == filter.jobs_size())
+        return fail(ErrorCode::not_found,
+                    "none of these jobs is known; aacct shows those that ended");
+    }
+    moved = moved || page.lsn() != first_lsn;
+    if (Status added = add_rows(page, report); !added) return added;
+    if (page.has_next()) {
+      write_out(report.ready());
+      *request.mutable_list_jobs()->mutable_after() = page.next();
+      continue;
+    }
+    write_out(report.finish(page, moved));
+    if (query.verbose)
+      std::fprintf(stderr, "aqueue: read %zu page%s; %s\n", pages, pages == 1 ? "" : "s",
+                   moved ? "the queue moved in between" : "of one state");
+    return {};
+  }
 }
 
 Result<int> run(const std::vector<std::string>& words) {
@@ -46,26 +65,15 @@ Result<int> run(const std::vector<std::string>& words) {
     return fail(ErrorCode::invalid_argument, "unexpected \"" + operands->front() +
                                                  "\"; to name jobs use -j " + operands->front());
   // A wrong format is told before anything is asked.
-  if (const auto tried = print(query, api::Jobs()); !tried) return fail(tried.error());
-
-  if (query.me) query.filter.add_users(std::to_string(getuid()));
-  add_default_states(query);
-  query.filter.set_details(query.json || needs_details(format_of(query)));
+  if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
   auto client = cli::open_client("aqueue", query.common, cli::Patience::reading);
   if (!client) return fail(client.error());
-  if (Status known = check_nodes(*client, query); !known) return fail(known.error());
-  api::Request request;
-  *request.mutable_list_jobs() = query.filter;
-  const auto response = client->call(request);
-  if (!response) return fail(response.error());
-  if (query.json) {
-    std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
-    return 0;
-  }
-  const auto text = print(query, response->jobs());
-  if (!text) return fail(text.error());
-  std::fputs(text->c_str(), stdout);
-  return 0;
+  const api::ListJobs filter = filter_of(query, getuid());
+  return cli::repeat("aqueue", query.iterate, [&]() -> Status {
+    const auto report = make_report(query, cli::terminal_width());
+    if (!report) return fail(report.error());
+    return show(*client, query, filter, **report);
+  });
 }
 
 }  // namespace

@@ -182,26 +182,36 @@ Result<UserBody> to_submit_many(const Principal& who, const Policy& policy,
   return submit;
 }
 
+Result<UserBody> to_update_job(const api::JobAction& from, JobSelector jobs) {
+  UpdateJob update;
+  update.jobs = std::move(jobs);
+  if (from.has_priority()) update.priority = from.priority();
+  if (from.has_time_limit()) {
+    if (from.time_limit() < 0)
+      return fail(ErrorCode::invalid_argument, "a time limit cannot be negative");
+    update.set_time_limit = true;
+    if (from.time_limit() > 0) update.time_limit = Seconds(from.time_limit());
+  }
+  if (from.has_array_throttle()) update.array_throttle = from.array_throttle();
+  if (from.fields().empty()) return update;
+  auto values = proto::from_api(from.values());
+  if (!values) return fail(values.error());
+  update.fields.assign(from.fields().begin(), from.fields().end());
+  update.values = std::make_shared<const JobSpec>(std::move(*values));
+  return update;
+}
+
 Result<UserBody> to_job_action(const api::JobAction& from, Identity& identity) {
   auto jobs = to_selector(from.jobs(), identity);
   if (!jobs) return fail(jobs.error());
   switch (from.kind()) {
-    case api::JobAction::HOLD: return HoldJobs{std::move(*jobs)};
+    case api::JobAction::HOLD: return HoldJobs{std::move(*jobs), false};
+    case api::JobAction::USER_HOLD: return HoldJobs{std::move(*jobs), true};
     case api::JobAction::RELEASE: return ReleaseJobs{std::move(*jobs)};
-    case api::JobAction::REQUEUE: return RequeueJobs{std::move(*jobs), false};
-    case api::JobAction::REQUEUE_HOLD: return RequeueJobs{std::move(*jobs), true};
-    case api::JobAction::UPDATE: {
-      UpdateJob update;
-      update.jobs = std::move(*jobs);
-      if (from.has_priority()) update.priority = from.priority();
-      if (from.has_time_limit()) {
-        if (from.time_limit() < 0)
-          return fail(ErrorCode::invalid_argument, "a time limit cannot be negative");
-        update.set_time_limit = true;
-        if (from.time_limit() > 0) update.time_limit = Seconds(from.time_limit());
-      }
-      return update;
-    }
+    case api::JobAction::REQUEUE: return RequeueJobs{std::move(*jobs), false, from.incomplete()};
+    case api::JobAction::REQUEUE_HOLD:
+      return RequeueJobs{std::move(*jobs), true, from.incomplete()};
+    case api::JobAction::UPDATE: return to_update_job(from, std::move(*jobs));
     default:
       return fail(ErrorCode::invalid_argument, "this controller does not know that action on jobs");
   }
@@ -217,9 +227,36 @@ Result<UserBody> to_update_node(const api::UpdateNode& from) {
     case api::UpdateNode::DRAIN: update.admin = AdminState::drain; break;
     case api::UpdateNode::RESUME: update.admin = AdminState::up; break;
     case api::UpdateNode::DOWN: update.admin = AdminState::down; break;
+    case api::UpdateNode::UNDRAIN: update.drained_only = true; break;
+    case api::UpdateNode::REASON: update.reason_only = true; break;
     default:
       return fail(ErrorCode::invalid_argument, "this controller does not know that node state");
   }
+  return update;
+}
+
+Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
+  const api::Partition& values = from.values();
+  for (const std::int64_t limit : {values.max_time(), values.default_time()})
+    if (limit < 0) return fail(ErrorCode::invalid_argument, "a time limit cannot be negative");
+  if (values.default_memory_per_cpu() < 0)
+    return fail(ErrorCode::invalid_argument, "a size cannot be negative");
+  UpdatePartition update;
+  update.names.assign(from.names().begin(), from.names().end());
+  update.fields.assign(from.fields().begin(), from.fields().end());
+  Partition& to = update.values;
+  to.nodes.assign(values.members().begin(), values.members().end());
+  to.is_default = values.is_default();
+  to.up = values.up();
+  to.open = !values.has_open() || values.open();
+  to.tier = values.tier();
+  to.priority = values.priority();
+  if (values.has_max_time()) to.max_time = Seconds(values.max_time());
+  if (values.has_default_time()) to.default_time = Seconds(values.default_time());
+  if (values.has_max_nodes()) to.max_nodes = values.max_nodes();
+  to.min_nodes = values.min_nodes();
+  to.default_memory_per_cpu = Bytes(values.default_memory_per_cpu());
+  to.exclusive = values.exclusive();
   return update;
 }
 
@@ -231,7 +268,8 @@ bool is_mutating(const api::Request& request) {
     case api::Request::kSubmitMany:
     case api::Request::kCancel:
     case api::Request::kJobAction:
-    case api::Request::kUpdateNode: return true;
+    case api::Request::kUpdateNode:
+    case api::Request::kUpdatePartition: return true;
     default: return false;
   }
 }
@@ -243,6 +281,7 @@ std::string_view verb_of(const api::Request& request) {
     case api::Request::kCancel: return "cancel";
     case api::Request::kJobAction: return "update jobs";
     case api::Request::kUpdateNode: return "update nodes";
+    case api::Request::kUpdatePartition: return "update partitions";
     default: return "read";
   }
 }
@@ -270,6 +309,7 @@ Result<UserBody> to_command(const Principal& who, const Policy& policy, const ap
     }
     case api::Request::kJobAction: return to_job_action(request.job_action(), identity);
     case api::Request::kUpdateNode: return to_update_node(request.update_node());
+    case api::Request::kUpdatePartition: return to_update_partition(request.update_partition());
     default:
       return fail(ErrorCode::invalid_argument,
                   "this controller does not know that request; is the command newer than it?");

@@ -13,21 +13,26 @@
 
 #include "aresctld/accounting.h"
 #include "aresctld/engine_loop.h"
+#include "aresctld/identity.h"
 #include "aresctld/ingress.h"
 #include "aresctld/node_hub.h"
 #include "aresctld/query_pool.h"
+#include "aresctld/reconfigurer.h"
 #include "aresctld/scheduler_loop.h"
 #include "aresctld/state_dir.h"
 #include "aresctld/view.h"
 #include "aresctld/wait_room.h"
+#include "cli/config_change.h"
 #include "rpc/server.h"
 #include "store/pg_journal.h"
 
 namespace ares::aresctld {
 namespace {
 
-constexpr std::size_t kAccountingThreads = 2;
-constexpr std::size_t kAccountingQueue = 256;
+// As many connections to the database; one user has at most half of them.
+constexpr std::size_t kAccountingThreads = 4;
+constexpr QueryPool::Bounds kAccountingBounds{
+    .waiting = 256, .waiting_per_user = 16, .running_per_user = kAccountingThreads / 2};
 
 std::string host_name() {
   char name[256] = {};
@@ -51,7 +56,7 @@ store::PgOptions pg_options(const config::Config& config) {
 
 // Waits for the database as long as it takes. Empty: a stop signal came first.
 Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
-                                                     const sigset_t& stop_signals) {
+                                                     const sigset_t& signals) {
   std::string said;
   for (;;) {
     auto opened = journal.open();
@@ -62,16 +67,39 @@ Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
       spdlog::warn("waiting for the database: {}", said);
     }
     const timespec pause{0, 200'000'000};
-    if (sigtimedwait(&stop_signals, nullptr, &pause) > 0) return std::optional<store::Opened>();
+    const int received = sigtimedwait(&signals, nullptr, &pause);
+    if (received == SIGHUP)
+      spdlog::info("SIGHUP is of no use yet: the configuration was just read");
+    else if (received > 0)
+      return std::optional<store::Opened>();
   }
 }
 
-ApplyConfig to_command(const config::Config& config) {
-  ApplyConfig apply;
-  apply.hash = config.policy.config_hash;
-  apply.partitions = config.partitions;
-  for (const auto& node : config.nodes) apply.nodes.emplace_back(node.name, node.inventory);
-  return apply;
+// Before any thread exists, so that all of them leave these to the main one.
+sigset_t block_signals() {
+  sigset_t all;
+  sigemptyset(&all);
+  for (const int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&all, one);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  return all;
+}
+
+// The process's own user, who signalled it or might have.
+Principal own_principal(const config::Config& config) {
+  return {config.controller.uid, GroupId{getgid()}, config.controller.user, host_name()};
+}
+
+// Unlike any other request of this user: the clock tells two controllers apart, the count two signals.
+std::string signal_request_id(Time now, unsigned count) {
+  return "sighup-" + std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(count);
+}
+
+void log_reconfiguration(const Result<api::Reconfigured>& result) {
+  if (!result) return spdlog::error("not reconfigured: {}", result.error().message);
+  spdlog::info("reconfigured from {}: {} changes", result->path(), result->changes().size());
+  for (const api::ConfigChange& change : result->changes())
+    spdlog::info("  {}", cli::change_text(change));
 }
 
 }  // namespace
@@ -96,13 +124,7 @@ Status Controller::run() {
   const auto& config = parts_->config;
   const auto policy = std::make_shared<const Policy>(config->policy);
 
-  // Before any thread exists, so that all of them leave these to the wait below.
-  sigset_t stop_signals;
-  sigemptyset(&stop_signals);
-  sigaddset(&stop_signals, SIGTERM);
-  sigaddset(&stop_signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  const sigset_t signals = block_signals();
 
   auto state_dir = StateDir::take(config->controller.state_dir);
   if (!state_dir) return fail(state_dir.error());
@@ -113,7 +135,7 @@ Status Controller::run() {
   database.seen = *seen;
   database.accept_rollback = parts_->accept_rollback;
   store::PgJournal journal(database);
-  auto opened = open_when_there(journal, stop_signals);
+  auto opened = open_when_there(journal, signals);
   if (!opened) return fail(opened.error());
   if (!*opened) return {};  // told to stop while waiting
   store::Opened recovered = std::move(**opened);
@@ -129,8 +151,9 @@ Status Controller::run() {
   ViewBoard views;
   NodeHub nodes(journal, views, clock);
   WaitRoom waits(views, clock);
-  AccountingReader accounting(pg_options(*config));
-  QueryPool pool(kAccountingThreads, kAccountingQueue);
+  Identity identity;
+  AccountingReader accounting(pg_options(*config), kAccountingThreads, views, identity);
+  QueryPool pool(kAccountingThreads, kAccountingBounds);
 
   EngineLoop::Sinks sinks;
   sinks.publish = [&](std::shared_ptr<const ClusterState> state) {
@@ -154,17 +177,20 @@ Status Controller::run() {
   };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
-  SchedulerLoop scheduler(views, engine, clock, policy);
+  ConfigBoard board(config);
+  Reconfigurer reconfigurer(board, engine, views);
+  SchedulerLoop scheduler(views, engine, clock, board);
   engine.start();
   engine.post(Command{Activate{epoch, host_name()}});
-  engine.post(Command{to_command(*config)});
+  ApplyConfig first = to_command(*config);
+  first.keep_changes = true;
+  engine.post(Command{std::move(first)});
   nodes.start(engine);
   waits.start();
   scheduler.start();
 
-  Identity identity;
   Ingress ingress(
-      {engine, clock, views, nodes, waits, pool, config,
+      {engine, clock, views, nodes, waits, pool, board, reconfigurer, journal,
        [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
        [] { kill(getpid(), SIGTERM); },
        [&] {
@@ -186,7 +212,11 @@ Status Controller::run() {
   if (listened) {
     for (const auto& address : server.addresses()) spdlog::info("listening on {}", address);
     int received = 0;
-    sigwait(&stop_signals, &received);
+    for (unsigned count = 0; sigwait(&signals, &received) == 0 && received == SIGHUP; ++count) {
+      spdlog::info("SIGHUP: reading {} again", config->path);
+      reconfigurer.apply(own_principal(*config), signal_request_id(clock.now(), count), Digest{},
+                         log_reconfiguration);
+    }
     spdlog::info("stopping on {}; running jobs run on", received == SIGTERM ? "SIGTERM" : "SIGINT");
   }
   // From the inside out: every caller that still waits is answered before the server goes.

@@ -35,8 +35,7 @@ EngineLoop::EngineLoop(store::Journal& journal, ClusterState recovered,
                        std::shared_ptr<const Policy> policy, Clock& clock, Sinks sinks)
     : journal_(journal),
       first_epoch_(recovered.epoch),
-      engine_(std::move(recovered), policy),
-      policy_(std::move(policy)),
+      engine_(std::move(recovered), std::move(policy)),
       clock_(clock),
       sinks_(std::move(sinks)),
       inbox_(kMostOfOneUser) {}
@@ -190,7 +189,7 @@ void EngineLoop::hold(core::Outgoing outgoing) {
 }
 
 void EngineLoop::tick(Time now) {
-  for (const NodeSilent& silent : leases_.due(engine_.state(), *policy_, now))
+  for (const NodeSilent& silent : leases_.due(engine_.state(), *engine_.policy(), now))
     engine_.handle(Command{silent}, now, 0);
   engine_.handle(Command{Tick{}}, now, 0);
 }

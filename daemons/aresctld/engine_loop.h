@@ -75,7 +75,6 @@ class EngineLoop {
   const Epoch first_epoch_;
   core::Engine engine_;        // engine thread
   core::LeaseMonitor leases_;  // engine thread
-  std::shared_ptr<const Policy> policy_;
   Clock& clock_;
   Sinks sinks_;
   std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread

@@ -1,8 +1,10 @@
 #include "aresctld/identity.h"
 
+#include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <vector>
 
@@ -11,9 +13,21 @@ namespace {
 
 constexpr auto kRemember = std::chrono::minutes(5);
 
-std::vector<char> passwd_buffer() {
-  const long size = sysconf(_SC_GETPW_R_SIZE_MAX);
-  return std::vector<char>(size > 0 ? static_cast<std::size_t>(size) : 16384);
+// One of the reentrant look-ups, with a buffer that grows until the entry fits.
+template <class Entry, class Look>
+const Entry* look_up(Entry& entry, std::vector<char>& buffer, Look&& look) {
+  const Entry* found = nullptr;
+  buffer.resize(16384);
+  while (look(&entry, buffer.data(), buffer.size(), const_cast<Entry**>(&found)) == ERANGE)
+    buffer.resize(buffer.size() * 2);
+  return found;
+}
+
+std::optional<std::uint32_t> number(const std::string& text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 }  // namespace
@@ -25,25 +39,50 @@ std::string Identity::name_of(UserId uid) {
     const auto found = names_.find(uid);
     if (found != names_.end() && found->second.until > now) return found->second.name;
   }
-  auto buffer = passwd_buffer();
   passwd entry{};
-  passwd* result = nullptr;
-  getpwuid_r(uid.value(), &entry, buffer.data(), buffer.size(), &result);
-  std::string name = result ? result->pw_name : std::to_string(uid.value());
+  std::vector<char> buffer;
+  const passwd* found =
+      look_up(entry, buffer, [&](auto... more) { return getpwuid_r(uid.value(), more...); });
+  std::string name = found ? found->pw_name : std::to_string(uid.value());
   std::lock_guard lock(mutex_);
   names_[uid] = {name, now + kRemember};
   return name;
 }
 
+std::string Identity::name_of(GroupId gid) {
+  const auto now = std::chrono::steady_clock::now();
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = groups_.find(gid);
+    if (found != groups_.end() && found->second.until > now) return found->second.name;
+  }
+  group entry{};
+  std::vector<char> buffer;
+  const group* found =
+      look_up(entry, buffer, [&](auto... more) { return getgrgid_r(gid.value(), more...); });
+  std::string name = found ? found->gr_name : std::to_string(gid.value());
+  std::lock_guard lock(mutex_);
+  groups_[gid] = {name, now + kRemember};
+  return name;
+}
+
 std::optional<UserId> Identity::uid_of(const std::string& name) {
-  auto buffer = passwd_buffer();
   passwd entry{};
-  passwd* result = nullptr;
-  getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &result);
-  if (result) return UserId(result->pw_uid);
-  std::uint32_t uid = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
-  if (error == std::errc{} && end == name.data() + name.size()) return UserId(uid);
+  std::vector<char> buffer;
+  const passwd* found =
+      look_up(entry, buffer, [&](auto... more) { return getpwnam_r(name.c_str(), more...); });
+  if (found) return UserId(found->pw_uid);
+  if (const auto value = number(name)) return UserId(*value);
+  return std::nullopt;
+}
+
+std::optional<GroupId> Identity::gid_of(const std::string& name) {
+  group entry{};
+  std::vector<char> buffer;
+  const group* found =
+      look_up(entry, buffer, [&](auto... more) { return getgrnam_r(name.c_str(), more...); });
+  if (found) return GroupId(found->gr_gid);
+  if (const auto value = number(name)) return GroupId(*value);
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Identity: user names of uids and back, remembered, because a name service can take seconds.
+// Identity: names of users and groups and back, remembered, because a name service can take seconds.
 // Any thread.
 #pragma once
 
@@ -20,6 +20,10 @@ class Identity {
   // By name, or by number.
   std::optional<UserId> uid_of(const std::string& name);
 
+  // The same of groups.
+  std::string name_of(GroupId gid);
+  std::optional<GroupId> gid_of(const std::string& name);
+
  private:
   struct Known {
     std::string name;
@@ -27,6 +31,7 @@ class Identity {
   };
   std::mutex mutex_;
   std::unordered_map<UserId, Known> names_;
+  std::unordered_map<GroupId, Known> groups_;
 };
 
 }  // namespace ares::aresctld

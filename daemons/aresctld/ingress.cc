@@ -8,6 +8,7 @@
 
 #include "aresctld/commands.h"
 #include "aresctld/queries.h"
+#include "core/job/privileges.h"
 #include "proto/convert.h"
 #include "proto/request_digest.h"
 
@@ -31,6 +32,11 @@ api::Response refused(const Error& error, std::uint32_t retry_after_ms = 0) {
   return response;
 }
 
+api::Response refused(const QueryPool::Refusal& full) {
+  return refused(Error{ErrorCode::unavailable, full.why},
+                 static_cast<std::uint32_t>(full.retry_after.count()));
+}
+
 api::Response answer_of(const core::Reply& reply) {
   if (reply.failed)
     return refused(reply.error, reply.error.code == ErrorCode::unavailable ? kRetryAfterMs : 0);
@@ -52,15 +58,6 @@ api::Response answer_with(Result<T> result, Field field) {
 
 }  // namespace
 
-bool Ingress::is_operator(const Principal& who) const {
-  const Policy& policy = parts_.config->policy;
-  const auto among = [&](const std::vector<UserId>& list) {
-    return std::find(list.begin(), list.end(), who.uid) != list.end();
-  };
-  return who.uid == UserId(0) || who.uid == parts_.config->controller.uid || among(policy.admins) ||
-         among(policy.operators);
-}
-
 void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr responder) {
   if (request.request_id().empty() || request.request_id().size() > 128) {
     responder->send(
@@ -73,7 +70,7 @@ void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr re
                 kRetryAfterMs));
     return;
   }
-  auto body = to_command(who, parts_.config->policy, request, identity_);
+  auto body = to_command(who, *parts_.config.policy(), request, identity_);
   if (!body) {
     responder->send(refused(body.error()));
     return;
@@ -87,23 +84,86 @@ void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr re
                      [responder](const core::Reply& reply) { responder->send(answer_of(reply)); });
 }
 
+// Reading a file and looking up users may take long: not on this thread.
+void Ingress::reconfigure(const Principal& who, const api::Request& request,
+                          ResponderPtr responder) {
+  const auto policy = parts_.config.policy();
+  const bool dry_run = request.reconfigure().dry_run();
+  const bool may = dry_run ? core::is_operator(*policy, who.uid) : core::is_admin(*policy, who.uid);
+  if (!may) {
+    responder->send(refused({ErrorCode::permission_denied,
+                             "user " + who.user + " may not reconfigure the cluster: only " +
+                                 (dry_run ? "operators and " : "") + "administrators may"}));
+    return;
+  }
+  if (!dry_run && !request.reconfigure().text().empty()) {
+    responder->send(refused({ErrorCode::invalid_argument,
+                             "another file than the controller's own can only be looked at: "
+                             "copy it to " +
+                                 parts_.config.read()->path + " and reconfigure then"}));
+    return;
+  }
+  const auto reply = [responder](Result<api::Reconfigured> result) {
+    responder->send(answer_with(std::move(result), &api::Response::mutable_reconfigured));
+  };
+  const auto full = parts_.accounting.add(who.uid, [this, who, request, dry_run, reply] {
+    if (dry_run) return reply(parts_.reconfigurer.preview(request.reconfigure()));
+    parts_.reconfigurer.apply(who, request.request_id(), proto::request_digest(request), reply);
+  });
+  if (full) responder->send(refused(*full));
+}
+
+void Ingress::job_script(const Principal& who, const api::JobScript& request,
+                         ResponderPtr responder) {
+  api::ListJobs one;
+  *one.add_jobs() = request.job();
+  one.set_details(true);
+  const auto policy = parts_.config.policy();
+  const auto found = list_jobs(parts_.views.read(), *policy, one, parts_.clock.now());
+  if (!found) return responder->send(refused(found.error()));
+  const api::Job& job = found->jobs(0);
+  if (job.uid() != who.uid.value() && !core::is_operator(*policy, who.uid))
+    return responder->send(refused({ErrorCode::permission_denied,
+                                    "user " + who.user + " may not read the script of job " +
+                                        std::to_string(request.job().job()) + " of " + job.user() +
+                                        ": only its owner, operators and administrators may"}));
+  BlobId script{};
+  std::copy_n(job.spec().script().begin(), std::min(script.size(), job.spec().script().size()),
+              script.begin());
+  const auto full = parts_.accounting.add(who.uid, [this, script, ref = request.job(), responder] {
+    const auto text = parts_.journal.blob(script);
+    if (!text) return responder->send(refused(text.error()));
+    api::Response response;
+    *response.mutable_script()->mutable_job() = ref;
+    response.mutable_script()->set_text(**text);
+    responder->send(response);
+  });
+  if (full) responder->send(refused(*full));
+}
+
 void Ingress::handle(Principal who, api::Request request, ResponderPtr responder) {
   if (is_mutating(request)) {
     mutate(std::move(who), request, std::move(responder));
     return;
   }
 
-  const Policy& policy = parts_.config->policy;
+  const auto config = parts_.config.read();
+  const Policy& policy = config->policy;
   const View view = parts_.views.read();
   const Time now = parts_.clock.now();
   switch (request.body_case()) {
-    case api::Request::kListJobs:
-      responder->send(
-          answer_with(list_jobs(view, request.list_jobs(), now), &api::Response::mutable_jobs));
+    case api::Request::kListJobs: {
+      auto jobs = list_jobs(view, policy, request.list_jobs(), now);
+      if (jobs && jobs->jobs().empty() && jobs->table().rows() == 0)
+        if (Status known = check_users(request.list_jobs(), identity_); !known)
+          jobs = fail(known.error());
+      responder->send(answer_with(std::move(jobs), &api::Response::mutable_jobs));
       return;
+    }
     case api::Request::kListNodes:
-      responder->send(answer_with(list_nodes(view, parts_.nodes, policy, request.list_nodes(), now),
-                                  &api::Response::mutable_nodes));
+      responder->send(
+          answer_with(list_nodes(view, parts_.nodes, policy, identity_, request.list_nodes(), now),
+                      &api::Response::mutable_nodes));
       return;
     case api::Request::kListPartitions:
       responder->send(answer_with(list_partitions(view, request.list_partitions()),
@@ -117,7 +177,7 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
     }
     case api::Request::kShowConfig: {
       api::Response response;
-      response.mutable_config()->set_yaml(config::to_yaml(*parts_.config));
+      response.mutable_config()->set_yaml(config::to_yaml(*config));
       responder->send(response);
       return;
     }
@@ -133,18 +193,19 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       one.set_details(true);
       parts_.waits.add(*key, now + wait, [this, one, responder](const View& later) {
         responder->send(
-            answer_with(list_jobs(later, one, parts_.clock.now()), &api::Response::mutable_jobs));
+            answer_with(list_jobs(later, *parts_.config.policy(), one, parts_.clock.now()),
+                        &api::Response::mutable_jobs));
       });
       return;
     }
     case api::Request::kAccounting: {
-      const bool taken = parts_.accounting.add([this, request, responder, now] {
-        responder->send(answer_with(parts_.read_accounting(request.accounting(), now),
-                                    &api::Response::mutable_accounting));
-      });
-      if (!taken)
+      const auto full = parts_.accounting.add(who.uid, [this, request, responder] {
+        if (responder->abandoned()) return;
         responder->send(
-            refused({ErrorCode::unavailable, "too many accounting queries wait; retry"}, 500));
+            answer_with(parts_.read_accounting(request.accounting(), parts_.clock.now()),
+                        &api::Response::mutable_accounting));
+      });
+      if (full) responder->send(refused(*full));
       return;
     }
     case api::Request::kTestSubmit: {
@@ -154,17 +215,19 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
         return;
       }
       // A pass over the queue takes long enough to keep off these threads.
-      const auto config = parts_.config;
-      const bool taken = parts_.accounting.add([=, submit = *std::move(submit)] {
+      const auto full = parts_.accounting.add(who.uid, [=, submit = *std::move(submit)] {
         responder->send(answer_with(estimate(view, config->policy, who, submit, now),
                                     &api::Response::mutable_estimate));
       });
-      if (!taken)
-        responder->send(refused({ErrorCode::unavailable, "too many queries wait; retry"}, 500));
+      if (full) responder->send(refused(*full));
       return;
     }
+    case api::Request::kReconfigure: reconfigure(who, request, std::move(responder)); return;
+    case api::Request::kJobScript:
+      job_script(who, request.job_script(), std::move(responder));
+      return;
     case api::Request::kShutdown:
-      if (!is_operator(who)) {
+      if (!core::is_operator(policy, who.uid)) {
         responder->send(refused({ErrorCode::permission_denied,
                                  "only operators and administrators may stop the controller"}));
         return;

@@ -6,15 +6,18 @@
 #include <memory>
 #include <string>
 
+#include "aresctld/config_board.h"
 #include "aresctld/engine_loop.h"
 #include "aresctld/identity.h"
 #include "aresctld/node_hub.h"
 #include "aresctld/query_pool.h"
+#include "aresctld/reconfigurer.h"
 #include "aresctld/view.h"
 #include "aresctld/wait_room.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server.h"
+#include "store/journal.h"
 
 namespace ares::aresctld {
 
@@ -27,7 +30,9 @@ class Ingress {
     const NodeHub& nodes;
     WaitRoom& waits;
     QueryPool& accounting;
-    std::shared_ptr<const config::Config> config;
+    const ConfigBoard& config;
+    Reconfigurer& reconfigurer;
+    store::Journal& journal;  // for blobs only; may wait for the database
     std::function<Result<api::AccountingRows>(const api::Accounting&, Time now)>
         read_accounting;  // may wait for the database
     std::function<void()> shut_down;
@@ -42,7 +47,8 @@ class Ingress {
   using ResponderPtr = std::shared_ptr<rpc::Responder>;
 
   void mutate(Principal who, const api::Request& request, ResponderPtr responder);
-  bool is_operator(const Principal& who) const;
+  void reconfigure(const Principal& who, const api::Request& request, ResponderPtr responder);
+  void job_script(const Principal& who, const api::JobScript& request, ResponderPtr responder);
 
   Parts parts_;
   Identity& identity_;

@@ -28,7 +28,7 @@ std::string help() {
   std::string text =
       "Usage: aresctld [OPTION]...\nThe controller of an Ares cluster. Runs in the foreground; "
       "SIGTERM stops it cleanly,\n"
-      "jobs run on.\n\n";
+      "jobs run on; SIGHUP reads the configuration again.\n\n";
   for (const Row& row : kRows) {
     std::string left = "  " + std::string(row.name) +
                        (row.argument.empty() ? "" : " " + std::string(row.argument));

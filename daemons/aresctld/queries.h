@@ -2,6 +2,7 @@
 // disk. Any thread.
 #pragma once
 
+#include "aresctld/identity.h"
 #include "aresctld/node_hub.h"
 #include "aresctld/view.h"
 #include "base/result.h"
@@ -11,16 +12,26 @@
 
 namespace ares::aresctld {
 
-// not_found names the first job asked for that does not exist.
+// An answer in a table holds about so much: it is built, sealed and sent while others wait for the same few threads.
+inline constexpr std::size_t kPageBytes = 1 << 20;
+
 // When the job would start; refused as its submission would be. Costs a pass of the planner.
 Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
                                const Submit& submit, Time now);
-Result<api::Jobs> list_jobs(const View& view, const api::ListJobs& filter, Time now);
 
+// In ascending order of keys. With `fields` a page of a table: while Jobs.next is set, asking again with it as `after` goes on behind
+// that place, in the state of then. not_found names the first job asked for that does not exist, or a name that nothing has.
+Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
+                            Time now);
+
+// Pages as list_jobs. May ask the name service who drained a node.
 Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy& policy,
-                              const api::ListNodes& filter, Time now);
+                              Identity& identity, const api::ListNodes& request, Time now);
 
 Result<api::Partitions> list_partitions(const View& view, const api::ListPartitions& filter);
+
+// Nothing was listed: not_found if that is because a user asked for does not exist. May ask the name service.
+Status check_users(const api::ListJobs& request, Identity& identity);
 
 // Of the cluster as a whole; `state` says whether the journal is reachable.
 api::Pong pong(const View& view, const NodeHub& hub, const Policy& policy, const std::string& state,

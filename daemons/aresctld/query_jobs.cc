@@ -1,301 +1,224 @@
 #include <algorithm>
-#include <set>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "aresctld/queries.h"
-#include "base/hostlist.h"
-#include "base/units.h"
-#include "core/sched/admit.h"
-#include "core/sched/plan.h"
+#include "aresctld/query_filter.h"
+#include "aresctld/query_rows.h"
 #include "proto/convert.h"
+#include "proto/table.h"
 
 namespace ares::aresctld {
 namespace {
 
-std::int64_t micros(Time t) {
-  return t.time_since_epoch().count();
-}
-std::int64_t micros(const std::optional<Time>& t) {
-  return t ? micros(*t) : 0;
+// Records from `first` to `last`; with `waiting` only that task of the array's record.
+struct Range {
+  JobKey first, last;
+  std::optional<std::uint32_t> waiting;
+};
+constexpr Range kEverything{
+    {JobId(0), TaskIndex{0}}, {JobId(UINT64_MAX), TaskIndex{}}, std::nullopt};
+
+// How far the page before has come: behind `record`, or within it behind a waiting task.
+struct Position {
+  std::uint32_t range = 0;
+  JobKey record{};
+  std::optional<std::uint32_t> waiting;
+};
+
+// What one name means: a job, an array with its tasks, one task (split off or not), or a task by its own number. None: nothing.
+std::optional<Range> range_of(const ClusterState& state, JobKey key) {
+  if (!key.task.is_none()) {
+    if (state.jobs.find(key)) return Range{key, key, std::nullopt};
+    const JobKey array_key{key.job, {}};
+    const Job* array = state.jobs.find(array_key);
+    if (!array || !array->array || !array->array->waiting.contains(key.task.value))
+      return std::nullopt;
+    return Range{array_key, array_key, key.task.value};
+  }
+  const auto* below = state.jobs.last_below(JobKey{key.job.next(), TaskIndex{0}});
+  if (!below) return std::nullopt;
+  if (below->first.job == key.job)
+    return Range{{key.job, TaskIndex{0}}, {key.job, TaskIndex{}}, std::nullopt};
+  // An array task's own number lies in the range that its array reserved behind its own.
+  const Job& array = *below->second;
+  if (!array.spec->array) return std::nullopt;
+  std::uint64_t rank = key.job.value() - array.key.job.value() - 1;
+  for (const IntervalSet::Interval& run : array.spec->array->intervals()) {
+    const std::uint64_t size = std::uint64_t{run.last} - run.first + 1;
+    if (rank < size)
+      return range_of(state,
+                      {array.key.job, TaskIndex{run.first + static_cast<std::uint32_t>(rank)}});
+    rank -= size;
+  }
+  return std::nullopt;
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
-  return text;
-}
-
-// Strings of a repeated field as a set; an empty set lets everything pass.
-class AnyOf {
+// One answer: rows as they are found, until it is full.
+class Page {
  public:
-  template <class Field>
-  explicit AnyOf(const Field& field) : words_(field.begin(), field.end()) {}
-  bool passes(const std::string& word) const { return words_.empty() || words_.contains(word); }
-  bool empty() const { return words_.empty(); }
+  Page(const View& view, const api::ListJobs& request, Time now)
+      : request_(request),
+        fields_(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
+        rows_(view, fields_.empty() ? Shown::everything(request.details()) : Shown::only(fields_),
+              !request.jobs().empty(), now) {
+    if (!fields_.empty()) table_.emplace(api::Job::default_instance(), fields_);
+  }
+
+  bool full() const {
+    if (request_.page() != 0 && count_ >= request_.page()) return true;
+    return table_ && table_->bytes() >= kPageBytes;
+  }
+  bool empty() const { return count_ == 0; }
+
+  void add(const Job& job, std::optional<std::uint32_t> waiting = std::nullopt) {
+    ++count_;
+    if (table_) {
+      rows_.describe(job, waiting, scratch_);
+      table_->add(scratch_);
+    } else {
+      rows_.describe(job, waiting, *out_.add_jobs());
+    }
+  }
+
+  // The rows of one record behind `after`: itself, or an array's waiting tasks one by one. How far it came: nothing = all of it.
+  std::optional<std::uint32_t> add_record(const Job& job, std::optional<std::uint32_t> after) {
+    if (!job.array || !request_.expand_arrays() || job.array->waiting.empty()) {
+      // An array's record shows while tasks wait in it; they are all there is of it then.
+      if (!job.array || !job.array->waiting.empty() || request_.details()) add(job);
+      return std::nullopt;
+    }
+    for (const std::uint32_t task : job.array->waiting) {
+      if (after && task <= *after) continue;
+      add(job, task);
+      if (full() && task != job.array->waiting.back()) return task;
+    }
+    return std::nullopt;
+  }
+
+  api::Jobs take() {
+    if (table_) *out_.mutable_table() = table_->take();
+    return std::move(out_);
+  }
 
  private:
-  std::set<std::string> words_;
+  const api::ListJobs& request_;
+  const std::span<const std::uint32_t> fields_;
+  JobRows rows_;
+  api::Jobs out_;
+  std::optional<proto::TableWriter> table_;
+  api::Job scratch_;
+  std::uint32_t count_ = 0;
 };
 
-struct Filter {
-  explicit Filter(const api::ListJobs& from)
-      : users(from.users()),
-        partitions(from.partitions()),
-        names(from.names()),
-        accounts(from.accounts()),
-        nodes(from.nodes()) {}
-
-  std::set<JobState> states;
-  AnyOf users, partitions, names, accounts, nodes;
-
-  bool passes(const ClusterState& state, const Job& job) const {
-    const JobSpec& spec = *job.spec;
-    if (!states.empty() && !states.contains(job.state)) return false;
-    if (!users.passes(spec.user) && !users.passes(std::to_string(spec.uid.value()))) return false;
-    if (!names.passes(spec.name) || !accounts.passes(spec.account)) return false;
-    if (!partitions.empty() &&
-        std::none_of(spec.partitions.begin(), spec.partitions.end(),
-                     [&](const std::string& p) { return partitions.passes(p); }))
-      return false;
-    if (nodes.empty()) return true;
-    return job.allocation && std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
-                                         [&](const NodeShare& share) {
-                                           const Node* node = state.nodes.find(share.node);
-                                           return node && nodes.passes(node->name);
-                                         });
-  }
-};
-
-void describe_request(const JobSpec& spec, api::Job& out) {
-  out.set_name(spec.name);
-  out.set_user(spec.user);
-  out.set_uid(spec.uid.value());
-  out.set_account(spec.account);
-  out.set_qos(spec.qos);
-  for (const auto& gpu : spec.gpus_per_node)
-    out.add_gpus((gpu.type.empty() ? "" : gpu.type + ":") + std::to_string(gpu.count));
-  for (const auto& gpu : spec.gpus_total)
-    out.add_gpus((gpu.type.empty() ? "" : gpu.type + ":") + std::to_string(gpu.count));
-}
-
-void describe_allocation(const ClusterState& state, const Job& job, bool details, api::Job& out) {
-  const Allocation& allocation = *job.allocation;
-  std::vector<std::string> names;
-  std::uint32_t cpus = 0;
-  std::int64_t memory = 0;
-  std::map<std::string, std::size_t> gpus;
-  for (const NodeShare& share : allocation.nodes) {
-    const Node* node = state.nodes.find(share.node);
-    names.push_back(node ? node->name : "?");
-    cpus += share.cpus;
-    memory += share.memory.value();
-    for (const GpuIndex index : share.gpus) {
-      std::string type = "gpu";
-      if (node)
-        for (const Gpu& gpu : node->inventory.gpus)
-          if (gpu.index == index) type = gpu.type;
-      ++gpus[type];
-    }
-    if (!details) continue;
-    api::NodeShare* row = out.add_shares();
-    row->set_node(names.back());
-    row->set_cpus(share.cpus);
-    row->set_memory(share.memory.value());
-    for (const GpuIndex index : share.gpus) row->add_gpus(index.value());
-    switch (share.phase) {
-      case SharePhase::preparing: row->set_phase("preparing"); break;
-      case SharePhase::ready: row->set_phase("ready"); break;
-      case SharePhase::running: row->set_phase("running"); break;
-      case SharePhase::released: row->set_phase("released"); break;
-      case SharePhase::fenced: row->set_phase("fenced"); break;
-    }
-  }
-  out.set_partition(allocation.partition);
-  out.set_node_count(static_cast<std::uint32_t>(allocation.nodes.size()));
-  out.set_cpus(cpus);
-  out.set_memory(memory);
-  out.set_node_list(compress_hostlist(names));
-  out.set_fence(allocation.fence.value());
-  if (allocation.time_limit) out.set_time_limit(allocation.time_limit->count());
-  std::string tres = "cpu=" + std::to_string(cpus) + ",mem=" + format_memory(Bytes(memory)) +
-                     ",node=" + std::to_string(names.size());
-  std::size_t total = 0;
-  for (const auto& [type, count] : gpus) total += count;
-  if (total > 0) tres += ",gres/gpu=" + std::to_string(total);
-  for (const auto& [type, count] : gpus)
-    if (type != "gpu") tres += ",gres/gpu:" + type + "=" + std::to_string(count);
-  out.set_tres(tres);
-}
-
-// What a pending job asks for, as far as it is one number.
-void describe_wish(const ClusterState& state, const Job& job, api::Job& out) {
-  const JobSpec& spec = *job.spec;
-  out.set_partition(join(spec.partitions));
-  out.set_node_count(spec.min_nodes);
-  out.set_cpus(std::max(spec.tasks * spec.cpus_per_task, spec.min_nodes));
-  if (spec.memory_per_node) out.set_memory(spec.memory_per_node->value() * spec.min_nodes);
-  std::optional<Seconds> limit = job.time_limit;
-  if (!limit && !spec.partitions.empty())
-    if (const Partition* partition = state.partitions.find(spec.partitions.front()))
-      limit = partition->default_time ? partition->default_time : partition->max_time;
-  if (limit && limit->count() > 0) out.set_time_limit(limit->count());
-}
-
-void describe_reason(const View& view, const Job& job, bool details, Time now, api::Job& out) {
-  if (job.state != JobState::pending) {
-    out.set_reason(std::string(to_string(job.reason)));
-    return;
-  }
-  const PendingInfo* seen = view.pending->find(job.key);
-  if (seen) out.set_expected_start(micros(seen->expected_start));
-  if (details) {
-    const PendingInfo why = core::explain(*view.state, job, now);
-    out.set_reason(std::string(to_string(seen ? seen->reason : why.reason)));
-    out.set_reason_detail(seen && !seen->detail.empty() ? seen->detail : why.detail);
-    return;
-  }
-  if (const auto why = core::sched::kept_back(job))
-    out.set_reason(std::string(to_string(why->reason)));
-  else
-    out.set_reason(std::string(to_string(seen ? seen->reason : job.reason)));
-}
-
-api::Job describe(const View& view, const Job& job, bool details, Time now) {
-  const ClusterState& state = *view.state;
-  api::Job out;
-  proto::to_api(job.key, out.mutable_key());
-  out.set_own_id(job.own_id.value());
-  describe_request(*job.spec, out);
-  out.set_state(std::string(to_string(job.state)));
-  describe_reason(view, job, details, now, out);
-  out.set_priority(job.hold == Hold::none ? job.priority : 0);
-  if (job.allocation)
-    describe_allocation(state, job, details, out);
-  else
-    describe_wish(state, job, out);
-  out.set_submitted(micros(job.submitted));
-  out.set_eligible(micros(job.eligible));
-  out.set_started(micros(job.started));
-  out.set_ended(micros(job.ended));
-  out.set_attempt(job.attempt.value());
-  out.set_restarts(job.restarts);
-  out.set_exit_code(job.exit.code);
-  out.set_exit_signal(job.exit.signal);
-  if (job.array) {
-    out.set_array_tasks(format_interval_set(job.array->waiting));
-    out.set_array_throttle(job.array->throttle);
-  }
-  out.set_cause(job.cause);
-  if (job.ending && job.ending->by) out.set_cancelled_by(job.ending->by->value());
-  for (const Dependency& dependency : job.waiting_for) {
-    api::Dependency* row = out.add_waiting_for();
-    proto::to_api(dependency, row);
-    row->set_any(job.spec->any_dependency);
-  }
-  if (details) {
-    proto::to_api(*job.spec, out.mutable_spec());
-    for (const NodeId id : job.excluded)
-      if (const Node* node = state.nodes.find(id)) out.add_excluded(node->name);
-  }
-  return out;
-}
-
-// A task that waits inside its array, shown as a row of its own.
-api::Job describe_waiting_task(const View& view, const Job& array, std::uint32_t index,
-                               bool details, Time now) {
-  api::Job out = describe(view, array, details, now);
-  out.mutable_key()->set_task(index);
-  out.clear_array_tasks();
-  return out;
-}
-
-// Adds the rows of one record: itself, or an array's waiting tasks one by one. An array's own
-// record shows while tasks wait in it, or when it never had any other row.
-void add_record(const View& view, const Job& job, bool expand, bool details, Time now,
-                api::Jobs& out) {
-  if (!job.array) {
-    *out.add_jobs() = describe(view, job, details, now);
-    return;
-  }
-  if (job.array->waiting.empty() && !details) return;
-  if (!expand || job.array->waiting.empty()) {
-    *out.add_jobs() = describe(view, job, details, now);
-    return;
-  }
-  for (const std::uint32_t index : job.array->waiting)
-    *out.add_jobs() = describe_waiting_task(view, job, index, details, now);
-}
-
-// Everything that `ref` names: a job, an array with its tasks, one task (split or not), or a task
-// by its own number.
-bool add_named(const View& view, const Filter& filter, JobKey key, const api::ListJobs& request,
-               Time now, api::Jobs& out) {
-  const ClusterState& state = *view.state;
-  if (!key.task.is_none()) {
-    if (const Job* task = state.jobs.find(key)) {
-      if (filter.passes(state, *task))
-        add_record(view, *task, request.expand_arrays(), request.details(), now, out);
-      return true;
-    }
-    const Job* array = state.jobs.find(JobKey{key.job, {}});
-    if (!array || !array->array || !array->array->waiting.contains(key.task.value)) return false;
-    if (filter.passes(state, *array))
-      *out.add_jobs() = describe_waiting_task(view, *array, key.task.value, request.details(), now);
-    return true;
-  }
-  bool found = false;
-  state.jobs.for_each_from(JobKey{key.job, TaskIndex{0}}, [&](const JobKey& at, const Job& job) {
-    if (at.job != key.job) return false;
-    found = true;
-    if (filter.passes(state, job))
-      add_record(view, job, request.expand_arrays(), request.details(), now, out);
-    return true;
+// Adds the range's rows behind `from`; where to go on once the page is full.
+std::optional<Position> add_range(const ClusterState& state, const JobFilter& filter,
+                                  const Range& range, const std::optional<Position>& from,
+                                  Page& page) {
+  std::optional<Position> stopped;
+  const JobKey first = from ? std::max(from->record, range.first) : range.first;
+  state.jobs.for_each_from(first, [&](const JobKey& key, const Job& job) {
+    if (key > range.last) return false;
+    const bool resumed = from && key == from->record;
+    if (resumed && !from->waiting) return true;
+    if (!filter.passes(job)) return true;
+    std::optional<std::uint32_t> reached;
+    if (range.waiting)
+      page.add(job, range.waiting);
+    else
+      reached = page.add_record(job, resumed ? from->waiting : std::nullopt);
+    if (!page.full()) return true;
+    stopped = Position{0, key, reached};
+    return false;
   });
-  if (found) return true;
-  // An array task's own number lies within the range its array reserved; the array is the last
-  // record before it.
-  const Job* array = nullptr;
-  for (std::uint64_t back = 1; back <= 100'001 && back < key.job.value() && !array; ++back)
-    array = state.jobs.find(JobKey{JobId(key.job.value() - back), {}});
-  if (!array || !array->spec->array) return false;
-  const std::uint64_t rank = key.job.value() - array->key.job.value() - 1;
-  if (rank >= array->spec->array->count()) return false;
-  std::uint64_t at = 0;
-  std::optional<std::uint32_t> index;
-  for (const std::uint32_t i : *array->spec->array)
-    if (at++ == rank) index = i;
-  return index &&
-         add_named(view, filter, JobKey{array->key.job, TaskIndex{*index}}, request, now, out);
+  return stopped;
+}
+
+Result<std::optional<Position>> position_of(const api::ListJobs& request) {
+  if (!request.has_after()) return std::optional<Position>();
+  auto key = proto::from_api(request.after().record());
+  if (!key) return fail(key.error());
+  Position at{request.after().range(), *key, std::nullopt};
+  if (request.after().has_waiting()) at.waiting = request.after().waiting();
+  return std::optional(at);
+}
+
+Error no_such_job(const api::JobRef& ref) {
+  return {ErrorCode::not_found, "Invalid job id specified: " + std::to_string(ref.job()) +
+                                    (ref.has_task() ? "_" + std::to_string(ref.task()) : "")};
+}
+
+// What the request names, and through `missing` the names of nothing.
+Result<std::vector<std::optional<Range>>> ranges_of(const ClusterState& state,
+                                                    const api::ListJobs& request,
+                                                    std::vector<api::JobRef>& missing) {
+  std::vector<std::optional<Range>> ranges;
+  if (request.jobs().empty()) ranges.emplace_back(kEverything);
+  for (const auto& ref : request.jobs()) {
+    const auto key = proto::from_api(ref);
+    if (!key) return fail(key.error());
+    ranges.push_back(range_of(state, *key));
+    if (!ranges.back()) missing.push_back(ref);
+  }
+  return ranges;
+}
+
+// Nothing was found: perhaps because of a name that nothing has.
+Status check_names(const ClusterState& state, const api::ListJobs& request) {
+  for (const std::string& name : request.partitions())
+    if (!state.partitions.find(name))
+      return fail(ErrorCode::not_found, "Invalid partition name specified: " + name);
+  return {};
 }
 
 }  // namespace
 
-Result<api::Jobs> list_jobs(const View& view, const api::ListJobs& request, Time now) {
-  Filter filter(request);
-  for (const auto& name : request.states()) {
-    const auto state = parse_job_state(name);
-    if (!state) return fail(ErrorCode::invalid_argument, "unknown job state \"" + name + "\"");
-    filter.states.insert(*state);
+Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
+                            Time now) {
+  const ClusterState& state = *view.state;
+  const auto filter = JobFilter::make(state, request, now);
+  if (!filter) return fail(filter.error());
+  const auto from = position_of(request);
+  if (!from) return fail(from.error());
+  std::vector<api::JobRef> missing;
+  const auto ranges = ranges_of(state, request, missing);
+  if (!ranges) return fail(ranges.error());
+  const bool first_page = !request.has_after();
+  if (first_page && !missing.empty() && !request.skip_missing())
+    return fail(no_such_job(missing.front()));
+
+  Page page(view, request, now);
+  std::optional<Position> next;
+  for (std::uint32_t i = *from ? (*from)->range : 0; i < ranges->size() && !next; ++i) {
+    if (!(*ranges)[i]) continue;
+    const bool resumed = *from && (*from)->range == i;
+    next = add_range(state, *filter, *(*ranges)[i], resumed ? *from : std::nullopt, page);
+    if (next) next->range = i;
   }
-  api::Jobs out;
-  out.set_now(micros(now));
-  out.set_lsn(view.state->lsn.value());
-  if (request.jobs().empty()) {
-    view.state->jobs.for_each([&](const JobKey&, const Job& job) {
-      if (filter.passes(*view.state, job))
-        add_record(view, job, request.expand_arrays(), request.details(), now, out);
-    });
-    return out;
-  }
-  for (const auto& ref : request.jobs()) {
-    const auto key = proto::from_api(ref);
-    if (!key) return fail(key.error());
-    if (!add_named(view, filter, *key, request, now, out))
-      return fail(ErrorCode::not_found,
-                  "Invalid job id specified: " + std::to_string(ref.job()) +
-                      (ref.has_task() ? "_" + std::to_string(ref.task()) : ""));
+  if (first_page && page.empty())
+    if (Status known = check_names(state, request); !known) return fail(known.error());
+
+  api::Jobs out = page.take();
+  out.set_now(now.time_since_epoch().count());
+  out.set_lsn(state.lsn.value());
+  out.set_cluster(policy.cluster_name);
+  if (first_page)
+    for (api::JobRef& ref : missing) *out.add_missing() = std::move(ref);
+  if (next) {
+    out.mutable_next()->set_range(next->range);
+    proto::to_api(next->record, out.mutable_next()->mutable_record());
+    if (next->waiting) out.mutable_next()->set_waiting(*next->waiting);
   }
   return out;
+}
+
+Status check_users(const api::ListJobs& request, Identity& identity) {
+  for (const std::string& name : request.users())
+    if (!identity.uid_of(name))
+      return fail(ErrorCode::not_found, "Invalid user name specified: " + name);
+  return {};
 }
 
 }  // namespace ares::aresctld

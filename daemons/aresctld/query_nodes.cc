@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "aresctld/queries.h"
 #include "base/hostlist.h"
 #include "proto/convert.h"
+#include "proto/table.h"
 
 namespace ares::aresctld {
 namespace {
@@ -35,85 +39,181 @@ bool answers(const Node& node, const NodeHub& hub, const Policy& policy, Time no
   return heard && now - *heard < 3 * policy.heartbeat;
 }
 
-std::string state_of(const Node& node, bool answering, const Charged& used) {
-  if (node.admin == AdminState::down) return "DOWN";
-  if (node.contact == Contact::lost) return "DOWN*";
-  std::string state;
-  if (node.admin == AdminState::drain)
-    state = node.charges.empty() ? "DRAINED" : "DRAINING";
-  else if (node.contact == Contact::never)
-    state = "UNKNOWN";
-  else if (used.cpus == 0 && node.charges.empty())
-    state = "IDLE";
-  else
-    state = used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
-  return answering ? state : state + "*";
+// Everything charged to it is on its way out.
+bool is_completing(const ClusterState& state, const Node& node) {
+  return std::all_of(node.charges.begin(), node.charges.end(), [&](const Charge& charge) {
+    const Job* job = state.jobs.find(charge.attempt.job);
+    return !job || job->state == JobState::completing || is_terminal(job->state);
+  });
 }
+
+std::string_view state_of(const ClusterState& state, const Node& node, const Charged& used) {
+  if (node.admin == AdminState::down || node.contact == Contact::lost) return "DOWN";
+  if (node.admin == AdminState::drain) return node.charges.empty() ? "DRAINED" : "DRAINING";
+  if (node.contact == Contact::never) return "UNKNOWN";
+  if (node.charges.empty()) return "IDLE";
+  if (is_completing(state, node)) return "COMPLETING";
+  return used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
+}
+
+// What a listing of nodes looks up once.
+class NodeQuery {
+ public:
+  NodeQuery(const View& view, const NodeHub& hub, const Policy& policy, Identity& identity,
+            const api::ListNodes& request, Time now)
+      : view_(view),
+        hub_(hub),
+        policy_(policy),
+        identity_(identity),
+        request_(request),
+        now_(now),
+        states_(request.states().begin(), request.states().end()) {}
+
+  // not_found: a node or partition that does not exist.
+  Status prepare() {
+    if (shows(api::Node::kPlannedFieldNumber)) note_promises();
+    if (!request_.nodes().empty()) {
+      const auto names = expand_hostlist(request_.nodes());
+      if (!names) return fail(names.error());
+      for (const auto& name : *names) {
+        const NodeId* id = view_.state->node_ids.find(name);
+        if (!id) return fail(ErrorCode::not_found, "Invalid node name specified: " + name);
+        wanted_.insert(*id);
+      }
+    }
+    note_partitions();
+    return {};
+  }
+
+  bool shows(int field) const {
+    const auto& fields = request_.fields();
+    return fields.empty() || std::find(fields.begin(), fields.end(),
+                                       static_cast<std::uint32_t>(field)) != fields.end();
+  }
+
+  // False: the node is not among those asked for.
+  bool describe(const Node& node, api::Node& out) {
+    static const std::vector<const std::string*> kNone;
+    if (!wanted_.empty() && !wanted_.contains(node.id)) return false;
+    const auto found = partitions_of_.find(node.id);
+    const auto& in = found == partitions_of_.end() ? kNone : found->second;
+    if (!request_.partitions().empty() && in.empty()) return false;
+    const Charged used = charged(node);
+    const std::string_view state = state_of(*view_.state, node, used);
+    if (!states_.empty() && !states_.contains(state)) return false;
+    out.Clear();
+    out.set_name(node.name);
+    *out.mutable_state() = state;
+    // What an administrator put down need not answer.
+    if (node.admin != AdminState::down && !answers(node, hub_, policy_, now_))
+      *out.mutable_state() += '*';
+    for (const std::string* partition : in) out.add_partitions(*partition);
+    describe_reason(node, out);
+    describe_resources(node, used, out);
+    describe_daemon(node, out);
+    out.set_planned(promised_.contains(node.id));
+    return true;
+  }
+
+ private:
+  void note_partitions() {
+    const std::set<std::string> only(request_.partitions().begin(), request_.partitions().end());
+    if (only.empty() && !shows(api::Node::kPartitionsFieldNumber)) return;
+    view_.state->partitions.for_each([&](const std::string& name, const Partition& partition) {
+      if (!only.empty() && !only.contains(name)) return;
+      for (const auto& node : partition.nodes)
+        if (const NodeId* id = view_.state->node_ids.find(node))
+          partitions_of_[*id].push_back(&partition.name);
+    });
+  }
+
+  // Nodes that the first waiting job of a partition was promised.
+  void note_promises() {
+    view_.pending->for_each([&](const JobKey&, const PendingInfo& info) {
+      if (info.reason == Reason::resources)
+        promised_.insert(info.expected_nodes.begin(), info.expected_nodes.end());
+    });
+  }
+
+  void describe_reason(const Node& node, api::Node& out) {
+    out.set_reason(node.reason);
+    if (node.reason_at) out.set_reason_at(micros(*node.reason_at));
+    if (!node.reason_by) return;
+    out.set_reason_by(std::to_string(node.reason_by->value()));
+    if (shows(api::Node::kReasonUserFieldNumber))
+      out.set_reason_user(identity_.name_of(*node.reason_by));
+  }
+
+  void describe_resources(const Node& node, const Charged& used, api::Node& out) const {
+    const Inventory& has = node.contact == Contact::never ? node.configured : node.inventory;
+    out.set_cpus(has.cpus);
+    out.set_cpus_allocated(used.cpus);
+    out.set_memory(has.memory.value());
+    out.set_memory_allocated(used.memory);
+    for (const auto& feature : has.features) out.add_features(feature);
+    if (shows(api::Node::kGpusFieldNumber))
+      for (const Gpu& gpu : has.gpus) {
+        api::Gpu* entry = out.add_gpus();
+        entry->set_index(gpu.index.value());
+        entry->set_type(gpu.type);
+      }
+    for (const Charge& charge : node.charges) {
+      for (const GpuIndex index : charge.gpus) out.add_gpus_allocated(index.value());
+      if (shows(api::Node::kJobsFieldNumber)) proto::to_api(charge.attempt.job, out.add_jobs());
+    }
+  }
+
+  void describe_daemon(const Node& node, api::Node& out) const {
+    if (node.registered_at) out.set_registered_at(micros(*node.registered_at));
+    if (shows(api::Node::kLastHeardFieldNumber))
+      if (const auto heard = hub_.last_heard(node.name)) out.set_last_heard(micros(*heard));
+    out.set_incarnation(node.incarnation);
+    out.set_version(node.version_text);
+    out.set_address(node.address);
+    out.set_can_freeze(node.can_freeze);
+  }
+
+  const View& view_;
+  const NodeHub& hub_;
+  const Policy& policy_;
+  Identity& identity_;
+  const api::ListNodes& request_;
+  const Time now_;
+  std::set<NodeId> wanted_;  // empty = all
+  const std::set<std::string, std::less<>> states_;
+  std::unordered_map<NodeId, std::vector<const std::string*>> partitions_of_;
+  std::set<NodeId> promised_;
+};
 
 }  // namespace
 
 Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy& policy,
-                              const api::ListNodes& filter, Time now) {
-  const ClusterState& state = *view.state;
-  std::set<std::string> wanted;
-  if (!filter.nodes().empty()) {
-    auto names = expand_hostlist(filter.nodes());
-    if (!names) return fail(names.error());
-    for (const auto& name : *names) {
-      if (!state.node_ids.find(name))
-        return fail(ErrorCode::not_found, "Invalid node name specified: " + name);
-      wanted.insert(name);
-    }
-  }
-  const std::set<std::string> states(filter.states().begin(), filter.states().end());
-  const std::set<std::string> partitions(filter.partitions().begin(), filter.partitions().end());
-  std::map<std::string, std::vector<std::string>> partitions_of;
-  state.partitions.for_each([&](const std::string& name, const Partition& partition) {
-    for (const auto& node : partition.nodes) partitions_of[node].push_back(name);
-  });
-
+                              Identity& identity, const api::ListNodes& request, Time now) {
+  NodeQuery query(view, hub, policy, identity, request, now);
+  if (Status ready = query.prepare(); !ready) return fail(ready.error());
   api::Nodes out;
   out.set_now(micros(now));
-  state.nodes.for_each([&](NodeId, const Node& node) {
-    if (!wanted.empty() && !wanted.contains(node.name)) return;
-    const auto& in = partitions_of[node.name];
-    if (!partitions.empty() &&
-        std::none_of(in.begin(), in.end(), [&](const auto& p) { return partitions.contains(p); }))
-      return;
-    const Charged used = charged(node);
-    const std::string text = state_of(node, answers(node, hub, policy, now), used);
-    const std::string plain = text.ends_with('*') ? text.substr(0, text.size() - 1) : text;
-    if (!states.empty() && !states.contains(plain)) return;
-    const Inventory& has = node.contact == Contact::never ? node.configured : node.inventory;
-
-    api::Node* row = out.add_nodes();
-    row->set_name(node.name);
-    row->set_state(text);
-    row->set_reason(node.reason);
-    if (node.reason_by) row->set_reason_by(std::to_string(node.reason_by->value()));
-    if (node.reason_at) row->set_reason_at(micros(*node.reason_at));
-    row->set_cpus(has.cpus);
-    row->set_cpus_allocated(used.cpus);
-    row->set_memory(has.memory.value());
-    row->set_memory_allocated(used.memory);
-    for (const Gpu& gpu : has.gpus) {
-      api::Gpu* entry = row->add_gpus();
-      entry->set_index(gpu.index.value());
-      entry->set_type(gpu.type);
-    }
-    for (const Charge& charge : node.charges) {
-      for (const GpuIndex index : charge.gpus) row->add_gpus_allocated(index.value());
-      proto::to_api(charge.attempt.job, row->add_jobs());
-    }
-    for (const auto& partition : in) row->add_partitions(partition);
-    for (const auto& feature : has.features) row->add_features(feature);
-    if (node.registered_at) row->set_registered_at(micros(*node.registered_at));
-    if (const auto heard = hub.last_heard(node.name)) row->set_last_heard(micros(*heard));
-    row->set_incarnation(node.incarnation);
-    row->set_version(node.version_text);
-    row->set_address(node.address);
-    row->set_can_freeze(node.can_freeze);
+  out.set_cluster(policy.cluster_name);
+  std::optional<proto::TableWriter> table;
+  if (!request.fields().empty())
+    table.emplace(
+        api::Node::default_instance(),
+        std::span(request.fields().data(), static_cast<std::size_t>(request.fields_size())));
+  api::Node row;
+  std::uint32_t count = 0;
+  view.state->nodes.for_each_from(NodeId(request.after() + 1), [&](NodeId id, const Node& node) {
+    if (!query.describe(node, row)) return true;
+    if (table)
+      table->add(row);
+    else
+      *out.add_nodes() = row;
+    ++count;
+    const bool full =
+        (request.page() != 0 && count >= request.page()) || (table && table->bytes() >= kPageBytes);
+    if (full) out.set_next(id.value());
+    return !full;
   });
+  if (table) *out.mutable_table() = table->take();
   return out;
 }
 
@@ -129,7 +229,9 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
     row->set_name(name);
     row->set_is_default(partition.is_default);
     row->set_up(partition.up);
-    row->set_nodes(compress_hostlist(partition.nodes));
+    row->set_open(partition.open);
+    row->set_state(std::string(state_text(partition)));
+    if (!filter.brief()) row->set_nodes(compress_hostlist(partition.nodes));
     if (partition.max_time) row->set_max_time(partition.max_time->count());
     if (partition.default_time) row->set_default_time(partition.default_time->count());
     row->set_tier(partition.tier);
@@ -138,6 +240,7 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
     row->set_min_nodes(partition.min_nodes);
     row->set_default_memory_per_cpu(partition.default_memory_per_cpu.value());
     row->set_exclusive(partition.exclusive);
+    for (const auto& group : partition.allow_groups) row->add_allow_groups(group);
   });
   return out;
 }

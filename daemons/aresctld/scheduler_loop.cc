@@ -21,8 +21,8 @@ constexpr int kEstimatesShare = 20;
 }  // namespace
 
 SchedulerLoop::SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock,
-                             std::shared_ptr<const Policy> policy)
-    : views_(views), engine_(engine), clock_(clock), policy_(std::move(policy)) {}
+                             const ConfigBoard& config)
+    : views_(views), engine_(engine), clock_(clock), config_(config) {}
 
 SchedulerLoop::~SchedulerLoop() {
   stop();
@@ -51,7 +51,7 @@ void SchedulerLoop::run() {
     budget.details = false;  // numbers are found when somebody asks for them
     const bool with_estimates = begin >= next_estimates;
     if (!with_estimates) budget.estimates = 0;
-    Plan plan = planner.plan(*view.state, *policy_, budget, now);
+    Plan plan = planner.plan(*view.state, *config_.policy(), budget, now);
     const auto cost = Steady::now() - begin;
 
     wake.reset();

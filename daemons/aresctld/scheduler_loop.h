@@ -6,16 +6,15 @@
 #include <mutex>
 #include <thread>
 
+#include "aresctld/config_board.h"
 #include "aresctld/engine_loop.h"
 #include "aresctld/view.h"
-#include "model/policy.h"
 
 namespace ares::aresctld {
 
 class SchedulerLoop {
  public:
-  SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock,
-                std::shared_ptr<const Policy> policy);
+  SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock, const ConfigBoard& config);
   ~SchedulerLoop();
   SchedulerLoop(const SchedulerLoop&) = delete;
   SchedulerLoop& operator=(const SchedulerLoop&) = delete;
@@ -30,7 +29,7 @@ class SchedulerLoop {
   ViewBoard& views_;
   EngineLoop& engine_;
   Clock& clock_;
-  std::shared_ptr<const Policy> policy_;
+  const ConfigBoard& config_;
   std::thread thread_;
 };
 

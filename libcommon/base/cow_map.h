@@ -147,6 +147,36 @@ class CowMap {
     }
   }
 
+  // Finds keys that lie near one another faster than find(): it remembers where the last one lay. Valid while the map is
+  // neither changed nor gone.
+  class Near {
+   public:
+    explicit Near(const CowMap& map) : map_(&map) {}
+
+    const Value* find(const Key& key) {
+      if (!map_->root_ || map_->root_->leaves.empty()) return nullptr;
+      if (!leaf_ || key < leaf_->front().first || leaf_->back().first < key)
+        leaf_ = &map_->root_->leaves[leaf_index(map_->root_->leaves, key)]->entries;
+      const auto entry = lower(*leaf_, key);
+      return entry != leaf_->end() && entry->first == key ? entry->second.get() : nullptr;
+    }
+
+   private:
+    const CowMap* map_;
+    const std::vector<Entry>* leaf_ = nullptr;
+  };
+
+  // The entry with the highest key < `key`, or null. Valid as find()'s.
+  const Entry* last_below(const Key& key) const {
+    if (!root_ || root_->leaves.empty()) return nullptr;
+    std::size_t at = leaf_index(root_->leaves, key);
+    const Entries& leaf = root_->leaves[at]->entries;
+    const auto entry = lower(leaf, key);
+    if (entry != leaf.begin()) return &*(entry - 1);
+    // No leaf is empty, and the one before ends below this one's first key.
+    return at == 0 ? nullptr : &root_->leaves[at - 1]->entries.back();
+  }
+
   friend bool operator==(const CowMap& a, const CowMap& b) {
     if (a.root_ == b.root_) return true;
     if (a.size_ != b.size_) return false;

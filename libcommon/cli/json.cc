@@ -3,7 +3,10 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 
 namespace ares::cli {
 namespace {
@@ -12,106 +15,153 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-std::string quote(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char buffer[8];
-      std::snprintf(buffer, sizeof buffer, "\\u%04x", static_cast<unsigned>(c));
-      out += buffer;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+// The bytes that are not a path or an argument, which people read.
+constexpr std::array<std::string_view, 2> kDigests = {"ares.api.JobSpec.script",
+                                                      "ares.api.JobSpec.environment"};
+
+bool is_digest(const FieldDescriptor& field) {
+  return field.type() == FieldDescriptor::TYPE_BYTES &&
+         std::find(kDigests.begin(), kDigests.end(), field.full_name()) != kDigests.end();
 }
 
-std::string hex(const std::string& bytes) {
+// How many bytes the UTF-8 character at the front has; 0 = it is none.
+std::size_t character_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t size = byte(0) < 0x80    ? 1
+                           : byte(0) < 0xc2  ? 0
+                           : byte(0) < 0xe0  ? 2
+                           : byte(0) < 0xf0  ? 3
+                           : byte(0) <= 0xf4 ? 4
+                                             : 0;
+  if (size > text.size()) return 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const bool overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
+  const bool beyond = (byte(0) == 0xed && byte(1) >= 0xa0) || (byte(0) == 0xf4 && byte(1) >= 0x90);
+  return overlong || beyond ? 0 : size;
+}
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+}
+
+void put_hex(std::string_view bytes, std::string& out) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const unsigned char c : bytes) {
-    out += kDigits[c >> 4];
-    out += kDigits[c & 15];
+  out += '"';
+  for (const char c : bytes) {
+    out += kDigits[static_cast<unsigned char>(c) >> 4];
+    out += kDigits[static_cast<unsigned char>(c) & 15];
   }
-  return out + '"';
+  out += '"';
 }
 
-void write(const Message& message, std::string& out, int depth);
+template <class Number>
+void put_number(Number number, std::string& out) {
+  std::array<char, 24> digits{};
+  out.append(digits.data(),
+             std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
 
 // `index` < 0 is a field that stands once.
-void write_value(const Message& m, const FieldDescriptor* f, int index, std::string& out,
-                 int depth) {
+void put_value(const Message& m, const FieldDescriptor* f, int index, std::string& out, int depth) {
   const Reflection& r = *m.GetReflection();
   const bool one = index < 0;
+  std::string scratch;
   switch (f->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
-      out += std::to_string(one ? r.GetInt32(m, f) : r.GetRepeatedInt32(m, f, index));
-      break;
+      return put_number(one ? r.GetInt32(m, f) : r.GetRepeatedInt32(m, f, index), out);
     case FieldDescriptor::CPPTYPE_INT64:
-      out += std::to_string(one ? r.GetInt64(m, f) : r.GetRepeatedInt64(m, f, index));
-      break;
+      return put_number(one ? r.GetInt64(m, f) : r.GetRepeatedInt64(m, f, index), out);
     case FieldDescriptor::CPPTYPE_UINT32:
-      out += std::to_string(one ? r.GetUInt32(m, f) : r.GetRepeatedUInt32(m, f, index));
-      break;
+      return put_number(one ? r.GetUInt32(m, f) : r.GetRepeatedUInt32(m, f, index), out);
     case FieldDescriptor::CPPTYPE_UINT64:
-      out += std::to_string(one ? r.GetUInt64(m, f) : r.GetRepeatedUInt64(m, f, index));
-      break;
+      return put_number(one ? r.GetUInt64(m, f) : r.GetRepeatedUInt64(m, f, index), out);
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      out += std::to_string(one ? r.GetDouble(m, f) : r.GetRepeatedDouble(m, f, index));
-      break;
+      return put_number(one ? r.GetDouble(m, f) : r.GetRepeatedDouble(m, f, index), out);
     case FieldDescriptor::CPPTYPE_FLOAT:
-      out += std::to_string(one ? r.GetFloat(m, f) : r.GetRepeatedFloat(m, f, index));
-      break;
+      return put_number(one ? r.GetFloat(m, f) : r.GetRepeatedFloat(m, f, index), out);
     case FieldDescriptor::CPPTYPE_BOOL:
       out += (one ? r.GetBool(m, f) : r.GetRepeatedBool(m, f, index)) ? "true" : "false";
-      break;
+      return;
     case FieldDescriptor::CPPTYPE_ENUM:
-      out += quote((one ? r.GetEnum(m, f) : r.GetRepeatedEnum(m, f, index))->name());
-      break;
+      return put_json_text((one ? r.GetEnum(m, f) : r.GetRepeatedEnum(m, f, index))->name(), out);
     case FieldDescriptor::CPPTYPE_STRING: {
-      const std::string text = one ? r.GetString(m, f) : r.GetRepeatedString(m, f, index);
-      out += f->type() == FieldDescriptor::TYPE_BYTES ? hex(text) : quote(text);
-      break;
+      const std::string& text = one ? r.GetStringReference(m, f, &scratch)
+                                    : r.GetRepeatedStringReference(m, f, index, &scratch);
+      return is_digest(*f) ? put_hex(text, out) : put_json_text(text, out);
     }
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      write(one ? r.GetMessage(m, f) : r.GetRepeatedMessage(m, f, index), out, depth);
-      break;
+      return put_json(one ? r.GetMessage(m, f) : r.GetRepeatedMessage(m, f, index), depth, out);
   }
-}
-
-void write(const Message& message, std::string& out, int depth) {
-  const std::string indent(static_cast<std::size_t>(depth + 1) * 2, ' ');
-  out += "{";
-  const auto* descriptor = message.GetDescriptor();
-  for (int i = 0; i < descriptor->field_count(); ++i) {
-    const FieldDescriptor* field = descriptor->field(i);
-    out += (i ? ",\n" : "\n") + indent + "\"" + field->name() + "\": ";
-    if (field->is_repeated()) {
-      const int count = message.GetReflection()->FieldSize(message, field);
-      out += "[";
-      for (int k = 0; k < count; ++k) {
-        if (k) out += ", ";
-        write_value(message, field, k, out, depth + 1);
-      }
-      out += "]";
-    } else if (field->has_presence() && !message.GetReflection()->HasField(message, field)) {
-      out += "null";
-    } else {
-      write_value(message, field, -1, out, depth + 1);
-    }
-  }
-  out += "\n" + std::string(static_cast<std::size_t>(depth) * 2, ' ') + "}";
 }
 
 }  // namespace
 
-std::string to_json(const google::protobuf::Message& message) {
+void put_json_text(std::string_view text, std::string& out) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  out += '"';
+  while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_plain);
+    out.append(text.begin(), end);
+    text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
+    if (text.empty()) break;
+    const char c = text.front();
+    std::size_t taken = 1;
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += "\\u00";
+      out += kDigits[static_cast<unsigned char>(c) >> 4];
+      out += kDigits[static_cast<unsigned char>(c) & 15];
+    } else if (const std::size_t size = character_size(text); size > 0) {
+      out += text.substr(0, size);
+      taken = size;
+    } else {
+      out += "\xef\xbf\xbd";
+    }
+    text.remove_prefix(taken);
+  }
+  out += '"';
+}
+
+void put_json(const Message& message, int depth, std::string& out) {
+  const auto indent = static_cast<std::size_t>(depth + 1) * 2;
+  out += '{';
+  const auto* descriptor = message.GetDescriptor();
+  const Reflection& reflection = *message.GetReflection();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const FieldDescriptor* field = descriptor->field(i);
+    out += i ? ",\n" : "\n";
+    out.append(indent, ' ');
+    out += '"';
+    out += field->name();
+    out += "\": ";
+    if (field->is_repeated()) {
+      const int count = reflection.FieldSize(message, field);
+      out += '[';
+      for (int k = 0; k < count; ++k) {
+        if (k) out += ", ";
+        put_value(message, field, k, out, depth + 1);
+      }
+      out += ']';
+    } else if (field->has_presence() && !reflection.HasField(message, field)) {
+      out += "null";
+    } else {
+      put_value(message, field, -1, out, depth + 1);
+    }
+  }
+  out += '\n';
+  out.append(indent - 2, ' ');
+  out += '}';
+}
+
+std::string to_json(const Message& message) {
   std::string out;
-  write(message, out, 0);
-  return out + "\n";
+  put_json(message, 0, out);
+  out += '\n';
+  return out;
 }
 
 }  // namespace ares::cli

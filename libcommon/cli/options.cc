@@ -136,6 +136,7 @@ std::string display_name(const Option& option) {
 }
 
 std::string environment_name(const OptionTable& table, const Option& option) {
+  if (!option.variable.empty()) return option.variable;
   std::string name = table.environment_prefix + upper(option.name);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

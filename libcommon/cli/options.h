@@ -23,6 +23,7 @@ struct Option {
   bool directive = true;                            // may stand in a script
   bool environment = true;                          // may come as PREFIX_NAME
   bool any_text = false;                            // the value may hold control characters
+  std::string variable{};                           // of the environment, instead of PREFIX_NAME
 };
 
 // An option that users of other batch systems know and that is not built yet: it is refused by name, never ignored.

@@ -1,38 +1,90 @@
 #include "cli/table.h"
 
 #include <algorithm>
+#include <cctype>
+
+#include "cli/text.h"
+#include "config/suggest.h"
 
 namespace ares::cli {
 namespace {
 
+constexpr unsigned kLeastNamed = 20;   // width of a column of -O, unless told
+constexpr std::size_t kNarrowest = 8;  // no column gives way beyond
+constexpr unsigned kWidest = 10'000;   // a width beyond is a slip
+
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+bool goes_on(char c) {  // a byte within a UTF-8 character
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
 // Columns on a terminal: bytes that do not continue a UTF-8 character.
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), goes_on));
 }
 
-std::string cut(std::string_view text, std::size_t width) {
+std::string_view cut(std::string_view text, std::size_t width) {
   std::size_t shown = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
-    if (shown == width) return std::string(text.substr(0, i));
+    if (goes_on(text[i])) continue;
+    if (shown == width) return text.substr(0, i);
     ++shown;
   }
-  return std::string(text);
+  return text;
 }
 
-std::string put(const std::string& cell, const Piece& piece, std::size_t width, bool whole,
-                bool last) {
-  if (width == 0) return cell;
-  const std::string text = whole ? cell : cut(cell, width);
-  const std::size_t shown = display_width(text);
-  const std::string pad(shown < width ? width - shown : 0, ' ');
-  if (piece.right) return pad + text;
-  return last ? text : text + pad;
+// Reads digits at `at`.
+unsigned take_width(std::string_view text, std::size_t& at) {
+  unsigned width = 0;
+  for (; at < text.size() && is_digit(text[at]); ++at)
+    if (width < kWidest) width = width * 10 + static_cast<unsigned>(text[at] - '0');
+  return width;
+}
+
+// `; did you mean "NAME"?`, whatever case the word is in.
+std::string suggest(const std::string& word, std::span<const std::string> names) {
+  std::vector<std::string> lowered;
+  for (const std::string& name : names) lowered.push_back(lower(name));
+  std::string text = config::suggestion(lower(word), lowered);
+  for (std::size_t i = 0; i < names.size() && !text.empty(); ++i)
+    if (const std::size_t at = text.find("\"" + lowered[i] + "\""); at != std::string::npos)
+      return text.replace(at + 1, lowered[i].size(), names[i]);
+  return text;
+}
+
+struct Style {
+  std::size_t width = 0;
+  bool right = false;
+  bool whole = false;
+  bool marked = false;  // a cut cell ends in '+'
+  bool last = false;    // nothing follows: no padding
+};
+
+void put(std::string_view text, const Style& style, std::string& out) {
+  if (style.width == 0) {
+    out += text;
+    return;
+  }
+  std::size_t shown = display_width(text);
+  bool mark = false;
+  if (shown > style.width && !style.whole) {
+    mark = style.marked;
+    text = cut(text, style.width - (mark ? 1 : 0));
+    shown = style.width;
+  }
+  const std::size_t pad = shown < style.width ? style.width - shown : 0;
+  if (style.right) out.append(pad, ' ');
+  out += text;
+  if (mark) out += '+';
+  if (!style.right && !style.last) out.append(pad, ' ');
 }
 
 }  // namespace
@@ -55,17 +107,11 @@ Result<std::vector<Piece>> parse_format(std::string_view format) {
     }
     Piece piece;
     std::size_t at = i + 1;
-    for (; at < format.size() && !is_letter(format[at]); ++at) {
-      if (format[at] == '.') {
-        piece.right = true;
-      } else if (format[at] == '#') {
-        piece.fit = true;
-      } else if (format[at] >= '0' && format[at] <= '9' && piece.width < 1000) {
-        piece.width = piece.width * 10 + static_cast<unsigned>(format[at] - '0');
-      } else {
-        break;
-      }
-    }
+    for (; at < format.size() && (format[at] == '.' || format[at] == '#'); ++at)
+      (format[at] == '.' ? piece.right : piece.fit) = true;
+    piece.width = take_width(format, at);
+    for (; at < format.size() && (format[at] == '.' || format[at] == '#'); ++at)
+      (format[at] == '.' ? piece.right : piece.fit) = true;
     if (at >= format.size() || !is_letter(format[at]))
       return fail(ErrorCode::invalid_argument, "format \"" + std::string(format) +
                                                    "\": expected %[.][WIDTH]LETTER at column " +
@@ -77,41 +123,171 @@ Result<std::vector<Piece>> parse_format(std::string_view format) {
   return pieces;
 }
 
-std::string layout(const Listing& listing, bool with_header) {
-  std::vector<const std::vector<std::string>*> lines;
-  if (with_header) lines.push_back(&listing.headers);
-  for (const auto& row : listing.rows) lines.push_back(&row);
+Result<std::vector<Piece>> parse_name_format(std::string_view format) {
+  std::vector<Piece> pieces;
+  for (const std::string& item : split(format, ',')) {
+    Piece piece;
+    const std::size_t colon = item.find(':');
+    piece.name = std::string(trim(std::string_view(item).substr(0, colon)));
+    if (piece.name.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "format \"" + std::string(format) + "\": expected NAME[:[.]WIDTH[TEXT]]");
+    std::string_view shape;
+    if (colon != std::string::npos) shape = std::string_view(item).substr(colon + 1);
+    std::size_t at = 0;
+    if (at < shape.size() && shape[at] == '.') {
+      piece.right = true;
+      ++at;
+    }
+    piece.width = take_width(shape, at);
+    piece.literal = std::string(shape.substr(at));
+    if (piece.width == 0) {
+      piece.width = kLeastNamed;
+      piece.fit = true;
+    }
+    pieces.push_back(std::move(piece));
+  }
+  if (pieces.empty())
+    return fail(ErrorCode::invalid_argument, "an empty format; write NAME[:WIDTH],NAME...");
+  return pieces;
+}
 
+void Grid::end_cell() {
+  const std::size_t begin = ends_.empty() ? 0 : ends_.back();
+  std::replace_if(text_.begin() + static_cast<std::ptrdiff_t>(begin), text_.end(), is_control, '?');
+  ends_.push_back(text_.size());
+}
+
+void Grid::clear() {
+  text_.clear();
+  ends_.clear();
+  bare_rows_ = 0;
+}
+
+bool Grid::has_fixed_widths() const {
+  return std::none_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return p.fit; });
+}
+
+std::string_view Grid::cell(std::size_t row, std::size_t column) const {
+  const std::size_t at = row * columns_.size() + column;
+  const std::size_t begin = at == 0 ? 0 : ends_[at - 1];
+  return std::string_view(text_).substr(begin, ends_[at] - begin);
+}
+
+std::vector<std::size_t> Grid::widths(bool with_header) const {
   std::vector<std::size_t> widths;
-  for (const Piece& piece : listing.pieces) {
-    if (!piece.letter) continue;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const Piece& piece = pieces_[i];
+    if (!piece.has_column()) continue;
     std::size_t width = piece.width;
-    if (piece.fit)
-      for (const auto* line : lines) width = std::max(width, display_width((*line)[widths.size()]));
+    if (piece.fit) {
+      const std::size_t column = widths.size();
+      std::size_t widest = with_header ? display_width(columns_[column].header) : 0;
+      for (std::size_t row = 0; row < rows(); ++row)
+        widest = std::max(widest, display_width(cell(row, column)));
+      const bool touches = piece.literal.empty() && i + 1 < pieces_.size();
+      width = std::max(width, widest + (touches ? 1 : 0));
+    }
     widths.push_back(width);
   }
+  return widths;
+}
 
+void Grid::narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked,
+                  unsigned terminal) const {
+  std::size_t total = 0;
+  for (const Piece& piece : pieces_) total += display_width(piece.literal);
+  for (const std::size_t width : widths) total += width;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i].gives_way > 0) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return columns_[a].gives_way < columns_[b].gives_way;
+  });
+  for (const std::size_t i : order) {
+    if (total <= terminal) return;
+    const std::size_t least = std::max(kNarrowest, display_width(columns_[i].header));
+    if (widths[i] <= least) continue;
+    const std::size_t given = std::min(total - terminal, widths[i] - least);
+    widths[i] -= given;
+    total -= given;
+    marked[i] = true;
+  }
+}
+
+std::string Grid::layout(bool with_header, std::optional<std::span<const std::uint32_t>> order,
+                         unsigned terminal) const {
+  std::vector<std::size_t> wide = widths(with_header);
+  std::vector<bool> marked(columns_.size(), false);
+  if (terminal > 0) narrow(wide, marked, terminal);
+
+  std::vector<Style> styles;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const Piece& piece = pieces_[i];
+    if (!piece.has_column()) continue;
+    const std::size_t column = styles.size();
+    styles.push_back({wide[column], piece.right, columns_[column].whole, marked[column],
+                      i + 1 == pieces_.size() && piece.literal.empty()});
+  }
   std::string out;
-  for (const auto* line : lines) {
-    std::size_t cell = 0;
-    for (std::size_t i = 0; i < listing.pieces.size(); ++i) {
-      const Piece& piece = listing.pieces[i];
-      const bool last = i + 1 == listing.pieces.size() && piece.literal.empty();
-      if (piece.letter) {
-        out += put((*line)[cell], piece, widths[cell], listing.whole[cell], last);
-        ++cell;
+  const auto line = [&](auto&& text_of) {
+    std::size_t column = 0;
+    for (const Piece& piece : pieces_) {
+      if (piece.has_column()) {
+        put(text_of(column), styles[column], out);
+        ++column;
       }
       out += piece.literal;
     }
     out += '\n';
+  };
+  if (with_header)
+    line([&](std::size_t column) { return std::string_view(columns_[column].header); });
+  const std::size_t count = order ? order->size() : rows();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = order ? (*order)[i] : i;
+    line([&](std::size_t column) { return cell(row, column); });
   }
   return out;
 }
 
+bool same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+Error unknown_column(const Piece& piece, std::span<const Unbuilt> unbuilt,
+                     std::span<const std::string> names) {
+  for (const Unbuilt& row : unbuilt) {
+    if (piece.letter ? row.letter != piece.letter : !same_name(row.name, piece.name)) continue;
+    const std::string what = piece.letter ? std::string("%") + piece.letter +
+                                                (row.name.empty() ? "" : " (" + row.name + ")")
+                                          : "\"" + row.name + "\"";
+    return {ErrorCode::invalid_argument, "format: " + what + " is not supported yet"};
+  }
+  if (piece.letter)
+    return {ErrorCode::invalid_argument, std::string("format: there is no field %") + piece.letter +
+                                             "; the manual page lists them"};
+  return {ErrorCode::invalid_argument,
+          "unknown field \"" + piece.name + "\"" + suggest(piece.name, names)};
+}
+
+std::string describe_unbuilt(std::span<const Unbuilt> unbuilt) {
+  std::vector<std::string> words;
+  for (const Unbuilt& row : unbuilt) {
+    if (!row.letter)
+      words.push_back(row.name);
+    else
+      words.push_back(std::string("%") + row.letter +
+                      (row.name.empty() ? "" : " (" + row.name + ")"));
+  }
+  return join(words, ", ");
+}
+
 std::string printable(std::string_view text) {
   std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  std::replace_if(out.begin(), out.end(), is_control, '?');
   return out;
 }
 

@@ -1,94 +1,189 @@
-// Listings in columns, as the queue and node listings describe them: "%.18i %9P|%j".
-// Pure functions; any thread.
+// Listings in columns, as the queue and node listings describe them: "%.18i %9P|%j", or "JobID:10,Name".
+// A listing belongs to one thread; the rest are pure functions and plain values.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "cli/text.h"
+#include "cli/options.h"
 
 namespace ares::cli {
 
-// One field of a listing and the text that follows it.
-struct Piece {
-  char letter = 0;      // 0: only the literal
-  unsigned width = 0;   // 0 = as wide as the cell
-  bool right = false;   // '.' in the format
-  bool fit = false;     // '#' in the format: as wide as the widest cell
-  std::string literal;  // behind it
-};
-
-// %[.][#][WIDTH]LETTER, everything else literal; %% is a percent sign. invalid_argument for a % without a letter.
-Result<std::vector<Piece>> parse_format(std::string_view format);
-
-struct Cells {
-  std::vector<std::string> texts;  // one for each piece with a letter
-};
-
-// One column of a listing of Rows.
+// One column of a listing of Rows. Formats, sorting, headers and the manual come from it.
 template <class Row>
 struct Column {
-  char letter;
-  std::string header;
-  std::string help;
-  std::function<std::string(const Row&)> text;
-  bool whole = false;  // never cut to its width: identities
+  char letter = 0;        // in -o; 0 = none
+  std::string_view name;  // in -O; "" = none
+  std::string_view header;
+  std::string_view help;
+  void (*put)(const Row&, std::string& out) = nullptr;  // appends the cell's text
+  std::array<std::uint32_t, 4> needs{};  // fields of the row's message that it reads; 0 = no more
+  std::int64_t (*number)(const Row&) = nullptr;  // what it sorts by; null = its text
+  bool whole = false;                            // never cut: identities
+  unsigned gives_way = 0;  // which is cut first where a terminal is too narrow; 0 = none
+  unsigned fold =
+      0;  // what it is for rows that stand for several things; the command's own numbers
 };
 
-// What a listing prints, ready for layout.
-struct Listing {
-  std::vector<Piece> pieces;
-  std::vector<bool> whole;           // for each piece with a letter
-  std::vector<std::string> headers;  // likewise
-  std::vector<std::vector<std::string>> rows;
-};
-
-// Lines padded and cut to the pieces' widths, ending in a newline each.
-std::string layout(const Listing& listing, bool with_header);
-
-// Matches the letters of `format` against the columns; a letter without column is refused by name.
+// All columns of a command, and those that users of other systems know: these are refused by name.
 template <class Row>
-Result<Listing> make_listing(std::string_view format, const std::vector<Column<Row>>& columns,
-                             const std::vector<Row>& rows) {
-  auto pieces = parse_format(format);
-  if (!pieces) return fail(pieces.error());
-  Listing listing;
-  std::vector<const Column<Row>*> chosen;
-  for (const Piece& piece : *pieces) {
-    if (!piece.letter) continue;
-    const Column<Row>* found = nullptr;
-    for (const auto& column : columns)
-      if (column.letter == piece.letter) found = &column;
-    if (!found)
-      return fail(ErrorCode::invalid_argument,
-                  std::string("format: %") + piece.letter + " is not supported yet");
-    chosen.push_back(found);
-    listing.headers.push_back(found->header);
-    listing.whole.push_back(found->whole);
+struct Columns {
+  std::vector<Column<Row>> built;
+  std::vector<Unbuilt> unbuilt{};
+};
+
+// One field of a format and the text that follows it.
+struct Piece {
+  char letter = 0;
+  std::string name;     // neither letter nor name: only the literal
+  unsigned width = 0;   // 0 = as wide as the cell
+  bool right = false;   // '.' in the format
+  bool fit = false;     // '#' in the format: `width` is the least, and it grows to the widest cell
+  std::string literal;  // behind it
+
+  bool has_column() const { return letter != 0 || !name.empty(); }
+};
+
+// -o: %[.][#][WIDTH]LETTER, everything else literal; %% is a percent sign. invalid_argument for a % without a letter.
+Result<std::vector<Piece>> parse_format(std::string_view format);
+
+// -O: NAME[:[.]WIDTH[TEXT]], separated by commas. Without a width as wide as the widest cell, and at least 20.
+Result<std::vector<Piece>> parse_name_format(std::string_view format);
+
+// What layout needs to know of a column.
+struct GridColumn {
+  std::string header;
+  bool whole = false;
+  unsigned gives_way = 0;
+};
+
+// The cells of a listing in one buffer, and their layout.
+class Grid {
+ public:
+  // One of `columns` for each piece that has one.
+  Grid(std::vector<Piece> pieces, std::vector<GridColumn> columns)
+      : pieces_(std::move(pieces)), columns_(std::move(columns)) {}
+
+  // Append a cell's text to text(), then end it. Control characters are taken out: no job's name can move a terminal's cursor.
+  std::string& text() { return text_; }
+  void end_cell();
+  std::size_t rows() const {
+    return columns_.empty() ? bare_rows_ : ends_.size() / columns_.size();
   }
-  for (const Row& row : rows) {
-    std::vector<std::string> cells;
-    for (const auto* column : chosen) cells.push_back(column->text(row));
-    listing.rows.push_back(std::move(cells));
+  void end_row() { ++bare_rows_; }
+
+  // Whether rows can be laid out before all are there.
+  bool has_fixed_widths() const;
+
+  // Lines padded and cut to their widths, ending in a newline each; rows in `order`, or as added. `terminal` > 0: columns give way
+  // until a line is at most so wide.
+  std::string layout(bool with_header, std::optional<std::span<const std::uint32_t>> order = {},
+                     unsigned terminal = 0) const;
+
+  // Forgets the rows.
+  void clear();
+
+ private:
+  std::string_view cell(std::size_t row, std::size_t column) const;
+  std::vector<std::size_t> widths(bool with_header) const;
+  void narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked, unsigned terminal) const;
+
+  std::vector<Piece> pieces_;
+  std::vector<GridColumn> columns_;
+  std::string text_;
+  std::vector<std::size_t> ends_;  // of the cells, row after row
+  std::size_t bare_rows_ = 0;
+};
+
+// Errors of a format's field or a sort key, with a suggestion for a name.
+Error unknown_column(const Piece& piece, std::span<const Unbuilt> unbuilt,
+                     std::span<const std::string> names);
+
+bool same_name(std::string_view a, std::string_view b);  // ignoring case
+
+template <class Row>
+Result<const Column<Row>*> find_column(const Columns<Row>& columns, const Piece& piece) {
+  std::vector<std::string> names;
+  for (const auto& column : columns.built) {
+    if (piece.letter ? column.letter == piece.letter
+                     : !column.name.empty() && same_name(column.name, piece.name))
+      return &column;
+    if (!column.name.empty()) names.emplace_back(column.name);
   }
-  listing.pieces = std::move(*pieces);
-  return listing;
+  return fail(unknown_column(piece, columns.unbuilt, names));
+}
+
+// Rows of a listing: columns chosen by a format, their cells, and the layout.
+template <class Row>
+class Listing {
+ public:
+  // invalid_argument: a column that does not exist, or not yet. `columns` must outlive the listing.
+  static Result<Listing> make(std::vector<Piece> pieces, const Columns<Row>& columns) {
+    std::vector<const Column<Row>*> chosen;
+    std::vector<GridColumn> shapes;
+    for (const Piece& piece : pieces) {
+      if (!piece.has_column()) continue;
+      const auto found = find_column(columns, piece);
+      if (!found) return fail(found.error());
+      chosen.push_back(*found);
+      shapes.push_back({std::string((*found)->header), (*found)->whole, (*found)->gives_way});
+    }
+    return Listing(std::move(chosen), Grid(std::move(pieces), std::move(shapes)));
+  }
+
+  const std::vector<const Column<Row>*>& columns() const { return columns_; }
+  Grid& grid() { return grid_; }
+
+  void add(const Row& row) {
+    for (const auto* column : columns_) {
+      column->put(row, grid_.text());
+      grid_.end_cell();
+    }
+    grid_.end_row();
+  }
+
+ private:
+  Listing(std::vector<const Column<Row>*> columns, Grid grid)
+      : columns_(std::move(columns)), grid_(std::move(grid)) {}
+
+  std::vector<const Column<Row>*> columns_;
+  Grid grid_;
+};
+
+// Adds the fields that a column reads to a sorted list without duplicates.
+template <class Row>
+void add_needs(const Column<Row>& column, std::vector<std::uint32_t>& fields) {
+  for (const std::uint32_t field : column.needs) {
+    const auto at = std::lower_bound(fields.begin(), fields.end(), field);
+    if (field != 0 && (at == fields.end() || *at != field)) fields.insert(at, field);
+  }
 }
 
 // One line of help for each column, for manual pages.
 template <class Row>
-std::vector<std::string> describe_columns(const std::vector<Column<Row>>& columns) {
+std::vector<std::string> describe_columns(const Columns<Row>& columns) {
   std::vector<std::string> lines;
-  for (const auto& column : columns)
-    lines.push_back(std::string("%") + column.letter + "  " + column.header + ": " + column.help);
+  for (const auto& column : columns.built) {
+    std::string names = column.letter ? std::string("%") + column.letter : "";
+    if (!column.name.empty()) names.append(names.empty() ? "" : ", ").append(column.name);
+    lines.push_back(names.append("  ").append(column.help));
+  }
   return lines;
 }
 
-// `text` without control characters, so that no job name can move a terminal's cursor.
+// "%X (CoreSpec), Network": columns that are refused by name, for manual pages.
+std::string describe_unbuilt(std::span<const Unbuilt> unbuilt);
+
+// `text` without control characters.
 std::string printable(std::string_view text);
 
 }  // namespace ares::cli

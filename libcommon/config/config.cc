@@ -19,9 +19,12 @@ std::optional<UserId> system_user(const std::string& name) {
 
 }  // namespace
 
+Result<Config> parse(const std::string& text, const std::string& path) {
+  return read_config(text, path, system_user);
+}
+
 Result<Config> load(const std::string& path) {
-  return read_file(path).and_then(
-      [&](const std::string& text) { return read_config(text, path, system_user); });
+  return read_file(path).and_then([&](const std::string& text) { return parse(text, path); });
 }
 
 std::string NodeConfig::spool_of(std::string_view node_name) const {

@@ -105,6 +105,9 @@ std::string default_path(std::string_view flag = {});
 // unknown nodes, no default partition.
 Result<Config> load(const std::string& path);
 
+// The same of a text that stands for the file `path`.
+Result<Config> parse(const std::string& text, const std::string& path);
+
 // Reads and checks only what a command needs: the sections `cluster`, `controller` and `auth`.
 Result<ClientConfig> load_client(const std::string& path);
 

@@ -107,6 +107,7 @@ Checked resolve_users(Config& config, int line, const FindUser& find_user) {
     return problem(line,
                    "user: there is no user \"" + config.controller.user + "\" on this machine");
   config.controller.uid = *uid;
+  config.policy.admins = {*uid};
   Checked done = resolve(config.controller.admins, line, "admins", find_user, config.policy.admins);
   if (!done) return done;
   return resolve(config.controller.operators, line, "operators", find_user,

@@ -70,17 +70,40 @@ Type<T> unless_zero(Type<T> type) {
           }};
 }
 
-Type<bool> up_type() {
-  return {"up | down",
-          [](const Value& value) -> Result<bool> {
-            if (value.kind == Value::Kind::scalar && (value.text == "up" || value.text == "UP"))
-              return true;
-            if (value.kind == Value::Kind::scalar && (value.text == "down" || value.text == "DOWN"))
-              return false;
-            return fail(ErrorCode::invalid_argument,
-                        "\"" + value.text + "\" is neither up nor down");
-          },
-          [](const bool& up) { return std::string(up ? "up" : "down"); }};
+// The state of a partition is two switches.
+struct StateWord {
+  const char* word;
+  bool up, open;
+};
+constexpr StateWord kStates[] = {
+    {"up", true, true}, {"down", false, true}, {"drain", true, false}, {"inactive", false, false}};
+
+Field<Partition> state_field() {
+  Field<Partition> row;
+  row.name = "state";
+  row.type = "up | down | drain | inactive";
+  row.help =
+      "In a partition that is down no job starts; one that drains takes no new jobs, but starts "
+      "those "
+      "it has; one that is inactive does neither.";
+  row.read = [](Partition& partition, const Value& value) -> Checked {
+    std::string word = value.text;
+    for (char& c : word)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    for (const StateWord& state : kStates) {
+      if (value.kind != Value::Kind::scalar || word != state.word) continue;
+      partition.up = state.up;
+      partition.open = state.open;
+      return {};
+    }
+    return problem(value.line, "\"" + value.text + "\" is none of up, down, drain and inactive");
+  };
+  row.print = [](const Partition& partition) -> std::string {
+    for (const StateWord& state : kStates)
+      if (state.up == partition.up && state.open == partition.open) return state.word;
+    return "";
+  };
+  return row;
 }
 
 Type<ClusterId> cluster_id_type() {
@@ -250,8 +273,7 @@ std::vector<Field<Partition>> partition_fields() {
       field<Partition>("default", &Partition::is_default, boolean_type(),
                        "Where jobs go that name no partition. Exactly one partition is the "
                        "default; a single one is by itself."),
-      field<Partition>("state", &Partition::up, up_type(),
-                       "In a partition that is down no job starts."),
+      state_field(),
       field<Partition>("tier", &Partition::tier, integer_type(),
                        "Partitions of a higher tier are served first."),
       field<Partition>("priority", &Partition::priority, count_type(),

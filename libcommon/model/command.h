@@ -16,6 +16,7 @@
 #include "model/job.h"
 #include "model/node_message.h"
 #include "model/plan.h"
+#include "model/policy.h"
 #include "model/request.h"
 
 namespace ares {
@@ -52,6 +53,7 @@ struct Cancel {
 };
 struct HoldJobs {
   JobSelector jobs;
+  bool as_user = false;  // an operator's hold that its owner may release
 };
 struct ReleaseJobs {
   JobSelector jobs;
@@ -59,21 +61,45 @@ struct ReleaseJobs {
 struct RequeueJobs {
   JobSelector jobs;
   bool hold = false;
+  bool incomplete = false;  // leave out what is COMPLETED or pending without a word
 };
 struct UpdateJob {
   JobSelector jobs;
   std::optional<std::uint32_t> priority;
   bool set_time_limit = false;
   std::optional<Seconds> time_limit;
+  std::optional<std::uint32_t> array_throttle{};  // of whole arrays; 0 = no bound
+  std::vector<std::string> fields{};  // of the specification, by their names in api.proto's JobSpec
+  std::shared_ptr<const JobSpec> values{};  // what those become
 };
 struct UpdateNode {
   std::vector<std::string> names;
   AdminState admin = AdminState::up;
   std::string reason;
+  bool drained_only = false;  // `up` is refused for nodes that are down
+  bool reason_only = false;   // of nodes out of service; `admin` says nothing then
+};
+
+struct UpdatePartition {
+  std::vector<std::string> names;
+  std::vector<std::string> fields;  // by their names in api.proto's Partition
+  Partition values;                 // what those become
+};
+struct ApplyConfig {
+  std::uint64_t hash = 0;
+  std::vector<Partition> partitions;
+  std::vector<std::pair<std::string, Inventory>> nodes;
+  Seconds lease{};
+  // Of the same configuration as before: what commands have changed since stays changed. True when a controller starts.
+  bool keep_changes = false;
+};
+struct Reconfigure {
+  ApplyConfig config;
+  std::shared_ptr<const Policy> policy;  // in force from the next command on
 };
 
 using UserBody = std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs,
-                              UpdateJob, UpdateNode>;
+                              UpdateJob, UpdateNode, UpdatePartition, Reconfigure>;
 struct UserCommand {
   Principal who;
   std::string request_id;
@@ -95,11 +121,6 @@ struct
 };
 struct TakePlan {
   Plan plan;
-};
-struct ApplyConfig {
-  std::uint64_t hash = 0;
-  std::vector<Partition> partitions;
-  std::vector<std::pair<std::string, Inventory>> nodes;
 };
 struct Activate {
   Epoch epoch;

@@ -33,6 +33,7 @@ struct ConfigApplied {
     Inventory inventory;
   };
   std::vector<ConfiguredNode> nodes;
+  Seconds lease{};  // that nodes are granted from here on; 0 = a release before told nothing of it
 };
 struct TresDefined {
   Tres tres;
@@ -64,6 +65,10 @@ struct Modified {  // a field is set where present
   std::optional<std::uint32_t> priority;
   bool set_time_limit = false;
   std::optional<Seconds> time_limit;
+  std::shared_ptr<const JobSpec> spec{};                 // in place of the one before
+  std::optional<std::vector<Dependency>> waiting_for{};  // a failed dependency is forgotten with it
+  std::optional<std::uint32_t> array_throttle{};
+  std::optional<std::string> was_named{};  // where the specification brings another name
 };
 struct DependencyMet {
   JobKey key;
@@ -173,6 +178,11 @@ struct LateResult {  // a report under an old fence: recorded, changes nothing
   std::string detail;
 };
 
+// --- partitions ---------------------------------------------------------------------------------------------------------------
+struct PartitionModified {  // by a command; lasts until a configuration is applied
+  Partition partition;
+};
+
 // --- bookkeeping --------------------------------------------------------------------------------------------------------------
 struct RequestRecorded {
   Request request;
@@ -194,7 +204,8 @@ using EventBody =
                  Released, Modified, DependencyMet, DependencyFailed, Allocated, NodeReady, Started,
                  NodeRunning, LaunchFailed, EndingBegan, BatchFinished, NodeReleased, NodeFenced,
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
-                 NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass>;
+                 NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
+                 PartitionModified>;
 
 struct Event {
   Lsn lsn;

@@ -119,7 +119,7 @@ struct ResourceLimit {  // a POSIX rlimit carried from the submitter's shell
   friend bool operator==(const ResourceLimit&, const ResourceLimit&) = default;
 };
 
-// Immutable once acknowledged. Times and sizes carry their units in their types; zero counts mean "not asked".
+// Immutable: changing a job puts another specification in its place. Times and sizes carry their units in their types; zero counts mean "not asked".
 struct JobSpec {
   std::string name;
   UserId uid;
@@ -228,6 +228,7 @@ struct Allocation {
   std::vector<NodeShare> nodes;       // rank order; the batch script runs on the first
   std::optional<Seconds> time_limit;  // none = unlimited
   std::vector<LicenseRequest> licenses{};
+  Lsn limit_set{};  // of the event that changed the limit since; 0 = still what it was launched with
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
@@ -289,7 +290,8 @@ struct Job {
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };
 
-// One finished or running attempt, the row of accounting: written when allocated, at start, at end.
+// One finished or running attempt, the row of accounting: written when allocated, at start, at end. A job or array that is cancelled
+// while it waits has one too, without an allocation.
 struct Attempt {
   AttemptKey key;
   JobId own_id;
@@ -301,9 +303,16 @@ struct Attempt {
   Time submitted{};
   Time eligible{};
   std::optional<Time> started;
-  std::optional<Time> ended;
+  std::optional<Time> ended;  // exactly when the state is terminal
   std::uint32_t restarts = 0;
   ExitStatus exit;
+  std::uint32_t priority = 0;
+  std::optional<Seconds>
+      time_limit;  // as asked or modified, like Job's; of an allocation its own counts
+  std::optional<IntervalSet>
+      tasks;                // of an array's own row: the tasks it stands for, which never ran
+  bool superseded = false;  // the job was requeued: another row follows, or will
+  std::string cause;        // of a failure, for people, like Job's
 };
 
 }  // namespace ares

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -52,6 +53,7 @@ struct Node {
   std::string address;
   std::string version_text;     // of its aresd
   std::vector<Charge> charges;  // ascending attempt key
+  bool leaving = false;         // no longer configured: goes once nothing is charged to it
   Lsn version;
 
   friend bool operator==(const Node&, const Node&) = default;
@@ -61,7 +63,8 @@ struct Partition {
   std::string name;
   std::vector<std::string> nodes;  // names, expanded, in the configuration's order
   bool is_default = false;
-  bool up = true;
+  bool up = true;                       // jobs start here
+  bool open = true;                     // new jobs are taken
   std::int32_t tier = 1;                // higher is planned first
   std::uint32_t priority = 0;           // default priority of its jobs
   std::optional<Seconds> max_time;      // none = unlimited
@@ -74,5 +77,11 @@ struct Partition {
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };
+
+// "UP", "DOWN" (nothing starts), "DRAIN" (nothing new is taken), "INACTIVE" (neither).
+constexpr std::string_view state_text(const Partition& p) {
+  if (p.open) return p.up ? "UP" : "DOWN";
+  return p.up ? "DRAIN" : "INACTIVE";
+}
 
 }  // namespace ares

@@ -34,6 +34,7 @@ struct PendingInfo {
   Reason reason = Reason::none;
   std::string detail;  // numbers: "needs 4 a100 on one node: 12 nodes have too few free"
   std::optional<Time> expected_start;  // from the backfill profile
+  std::vector<NodeId> expected_nodes;  // where, if it is known when
   friend bool operator==(const PendingInfo&, const PendingInfo&) = default;
 };
 

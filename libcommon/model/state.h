@@ -44,6 +44,8 @@ struct ClusterState {
   JobId next_job_id{1};
   NodeId next_node_id{1};
   std::uint64_t config_hash = 0;
+  Seconds lease{};        // granted now; 0 = not known
+  Time old_leases_end{};  // until then nodes may count on a longer one, granted before
 
   CowMap<JobKey, Job> jobs;     // all in memory: live ones and recently finished
   CowMap<JobKey, Lsn> pending;  // index: pending records (an array counts while tasks wait)

@@ -74,6 +74,7 @@ void put(const Node& from, storage::Node& to) {
   to.set_version_text(from.version_text);
   put_messages(from.charges, to.mutable_charges());
   to.set_version(from.version.value());
+  to.set_leaving(from.leaving);
 }
 
 Node get(const storage::Node& from, Complaint& complaint) {
@@ -95,6 +96,7 @@ Node get(const storage::Node& from, Complaint& complaint) {
   to.version_text = from.version_text();
   to.charges = get_messages<Charge>(from.charges(), complaint);
   to.version = Lsn(from.version());
+  to.leaving = from.leaving();
   return to;
 }
 
@@ -112,6 +114,7 @@ void put(const Partition& from, storage::Partition& to) {
   to.set_default_memory_per_cpu(from.default_memory_per_cpu.value());
   to.set_exclusive(from.exclusive);
   put_list(from.allow_groups, to.mutable_allow_groups());
+  to.set_closed(!from.open);
 }
 
 Partition get(const storage::Partition& from, Complaint&) {
@@ -129,6 +132,7 @@ Partition get(const storage::Partition& from, Complaint&) {
   to.default_memory_per_cpu = Bytes(from.default_memory_per_cpu());
   to.exclusive = from.exclusive();
   to.allow_groups = get_list<std::string>(from.allow_groups());
+  to.open = !from.closed();
   return to;
 }
 

@@ -28,6 +28,7 @@ void put(const ConfigApplied& from, storage::ConfigApplied& to) {
     out.set_name(node.name);
     proto::put(node.inventory, *out.mutable_inventory());
   }
+  to.set_lease(from.lease.count());
 }
 ConfigApplied get(const storage::ConfigApplied& from, Complaint& complaint) {
   ConfigApplied to;
@@ -36,6 +37,7 @@ ConfigApplied get(const storage::ConfigApplied& from, Complaint& complaint) {
     to.partitions.push_back(proto::get(partition, complaint));
   for (const auto& node : from.nodes())
     to.nodes.push_back({NodeId(node.id()), node.name(), proto::get(node.inventory(), complaint)});
+  to.lease = Seconds(from.lease());
   return to;
 }
 
@@ -99,6 +101,12 @@ void put(const Modified& from, storage::Modified& to) {
   if (from.priority) to.set_priority(*from.priority);
   to.set_time_limit_given(from.set_time_limit);
   if (from.time_limit) to.set_time_limit(from.time_limit->count());
+  if (from.spec) proto::put(*from.spec, *to.mutable_spec());
+  to.set_waiting_for_given(from.waiting_for.has_value());
+  if (from.waiting_for)
+    for (const auto& dependency : *from.waiting_for) proto::put(dependency, *to.add_waiting_for());
+  if (from.array_throttle) to.set_array_throttle(*from.array_throttle);
+  if (from.was_named) to.set_was_named(*from.was_named);
 }
 Modified get(const storage::Modified& from, Complaint& complaint) {
   Modified to;
@@ -106,6 +114,15 @@ Modified get(const storage::Modified& from, Complaint& complaint) {
   if (from.has_priority()) to.priority = from.priority();
   to.set_time_limit = from.time_limit_given();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
+  if (from.has_spec())
+    to.spec = std::make_shared<const JobSpec>(proto::get(from.spec(), complaint));
+  if (from.waiting_for_given()) {
+    to.waiting_for.emplace();
+    for (const auto& dependency : from.waiting_for())
+      to.waiting_for->push_back(proto::get(dependency, complaint));
+  }
+  if (from.has_array_throttle()) to.array_throttle = from.array_throttle();
+  if (from.has_was_named()) to.was_named = from.was_named();
   return to;
 }
 
@@ -354,6 +371,13 @@ PlanPass get(const storage::PlanPass& from, Complaint&) {
   return {Lsn(from.seen()), from.budget(), from.config_hash()};
 }
 
+void put(const PartitionModified& from, storage::PartitionModified& to) {
+  proto::put(from.partition, *to.mutable_partition());
+}
+PartitionModified get(const storage::PartitionModified& from, Complaint& complaint) {
+  return {proto::get(from.partition(), complaint)};
+}
+
 // The table of events: one row each. Everything that depends on which event it is goes through it.
 // EVENT(type of the model, field of storage::EventBody)
 #define ARES_STORAGE_EVENTS(EVENT)                 \
@@ -388,7 +412,8 @@ PlanPass get(const storage::PlanPass& from, Complaint&) {
   EVENT(RequestRecorded, request_recorded)         \
   EVENT(RequestExpired, request_expired)           \
   EVENT(Audited, audited)                          \
-  EVENT(PlanPass, plan_pass)
+  EVENT(PlanPass, plan_pass)                       \
+  EVENT(PartitionModified, partition_modified)
 
 struct Encoder {
   storage::EventBody& to;

@@ -255,6 +255,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   put_messages(from.nodes, to.mutable_nodes());
   if (from.time_limit) to.set_time_limit(from.time_limit->count());
   put_messages(from.licenses, to.mutable_licenses());
+  to.set_limit_set(from.limit_set.value());
 }
 
 Allocation get(const storage::Allocation& from, Complaint& complaint) {
@@ -265,6 +266,7 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   to.nodes = get_messages<NodeShare>(from.nodes(), complaint);
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
+  to.limit_set = Lsn(from.limit_set());
   return to;
 }
 

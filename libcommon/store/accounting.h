@@ -12,81 +12,57 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "base/units.h"
-#include "model/job.h"
+#include "proto/gen/api.pb.h"
 #include "store/pg_options.h"
 
 namespace ares::store {
+
+// Both ends belong to it; an end that is absent is none.
+struct Range {
+  std::optional<std::int64_t> least{}, most{};
+};
 
 // All conditions must hold; an empty list is no condition.
 struct AccountingFilter {
   std::vector<JobKey>
       jobs;  // without a task: the job or array with all its tasks, or the task of that own number
-  std::vector<std::string> users;  // names, or uids in decimal
-  std::vector<std::string> accounts;
-  std::vector<std::string> partitions;
-  std::vector<std::string> names;
-  std::vector<JobState> states;    // as they are now
-  std::optional<Time> start, end;  // known to the cluster at some time between these, both included
-  bool all_attempts = false;       // else only the last of each job
-  std::uint32_t limit = 0;         // rows; 0 or too many = kAccountingPage
-  std::optional<JobKey> after;     // paging: only keys behind this one
+  std::vector<std::string> users;   // by name, or
+  std::vector<std::uint64_t> uids;  // by number: any of both
+  std::vector<std::uint64_t> gids;
+  std::vector<std::string> accounts, partitions, names, qos;
+  std::vector<std::string> nodes;  // ran on any of these
+  // "RUNNING", "REQUEUED": in one of them at some time of the window; what is final: entered in the
+  // window.
+  std::vector<std::string> states;
+  std::optional<Time> start, end;      // the window, both included. Without states: known in it
+  Range node_count, cpus, time_limit;  // seconds; unlimited is more than any limit
+  bool all_attempts = false;           // else only the last of each job
+  std::uint32_t limit = 0;             // rows; 0 or too many = as many as one answer should hold
+  std::optional<JobKey> after;         // paging: only keys behind this one
+  std::vector<std::uint32_t>
+      fields;  // numbers of AccountingRow's fields that are wanted; empty = all
 };
 
-inline constexpr std::uint32_t kAccountingPage = 10'000;
-
-struct AccountingRow {
-  JobKey key;
-  JobId own_id;
-  AttemptNo attempt;  // 0 = never allocated
-  std::string name;
-  std::string user;
-  UserId uid;
-  GroupId gid;
-  std::string account;
-  std::string qos;
-  std::string partition;
-  std::string state;   // "COMPLETED"
-  std::string reason;  // "None"
-  std::optional<UserId> cancelled_by;
-  Time submitted{};
-  std::optional<Time> eligible, allocated, started, ended;
-  std::int32_t exit_code = 0;
-  std::int32_t exit_signal = 0;
-  std::uint32_t node_count = 0;
-  std::uint64_t cpus = 0;
-  std::string node_list;
-  std::string requested_tres;
-  std::string allocated_tres;
-  Duration user_cpu{};
-  Duration system_cpu{};
-  Bytes max_rss{};
-  std::optional<Seconds> time_limit;  // none = unlimited
-  std::uint32_t restarts = 0;
-  std::string work_dir;
-  std::string submit_host;
-  std::string submit_zone;
-  std::string array_spec;  // tasks of the array it belongs to; empty = none
-};
-
-// Ascending (job, task, attempt). A page never splits the attempts of a job, so it may be a little
-// longer than asked for.
-struct AccountingPage {
-  std::vector<AccountingRow> rows;
-  bool more = false;  // ask again behind the last row; there may be nothing
-};
+// How many rows one answer holds at most.
+std::uint32_t accounting_page(const AccountingFilter& filter);
 
 class Accounting {
  public:
   explicit Accounting(PgOptions options, std::size_t connections = 2);
   ~Accounting();
 
+  // Rows ascend by (job, task, attempt), what has no task before the tasks. Keys and attempts are
+  // always filled in. A page never splits the attempts of a job, so it may be a little longer than
+  // asked for; `last` is set where there may be `more`.
   // unavailable: the database is away. resource_exhausted: the question takes longer than a minute.
-  Result<AccountingPage> query(const AccountingFilter& filter);
+  Result<api::AccountingRows> query(const AccountingFilter& filter);
 
  private:
   class Pool;
   std::unique_ptr<Pool> pool_;
 };
+
+// Where a key stands in the order of rows: an array's own record comes before its tasks.
+bool row_before(const JobKey& a, const JobKey& b);
 
 }  // namespace ares::store

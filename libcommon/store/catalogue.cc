@@ -46,13 +46,14 @@ void Catalogue::learn(const Node& node) {
     for (const Gpu& gpu : inventory->gpus) known.gpu_types[gpu.index] = gpu.type;
 }
 
+std::string Catalogue::node_name(NodeId id) const {
+  const auto known = nodes_.find(id);
+  return known != nodes_.end() ? known->second.name : "node#" + std::to_string(id.value());
+}
+
 std::string Catalogue::node_list(const Allocation& allocation) const {
   std::vector<std::string> names;
-  for (const NodeShare& share : allocation.nodes) {
-    const auto known = nodes_.find(share.node);
-    names.push_back(known != nodes_.end() ? known->second.name
-                                          : "node#" + std::to_string(share.node.value()));
-  }
+  for (const NodeShare& share : allocation.nodes) names.push_back(node_name(share.node));
   return compress_hostlist(names);
 }
 

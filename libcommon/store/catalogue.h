@@ -21,7 +21,10 @@ class Catalogue {
   void learn(const Node& node);
   void learn(const Tres& tres) { tres_[tres.name] = tres.id; }
 
-  // "n[1-3]", in rank order. A node that left the configuration long ago is "node#7".
+  // A node that left the configuration long ago is "node#7".
+  std::string node_name(NodeId id) const;
+
+  // "n[1-3]", in rank order.
   std::string node_list(const Allocation& allocation) const;
 
   // What the attempt holds, ascending name; numbers are as accounting shows them (memory in MiB).

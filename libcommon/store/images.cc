@@ -5,6 +5,17 @@ namespace ares::store {
 void absorb(const Batch& batch, ClusterState& state) {
   for (const auto& job : batch.jobs) state.jobs.set(job->key, job);
   for (const JobKey& key : batch.forgotten) state.jobs.erase(key);
+  if (batch.replace_nodes) {
+    state.nodes = {};
+    state.node_ids = {};
+  }
+  for (const NodeId id : batch.gone_nodes) {
+    if (const Node* node = state.nodes.find(id)) {
+      const std::string name = node->name;
+      state.node_ids.erase(name);
+    }
+    state.nodes.erase(id);
+  }
   for (const auto& node : batch.nodes) {
     state.nodes.set(node->id, node);
     state.node_ids.set(node->name, node->id);
@@ -17,6 +28,8 @@ void absorb(const Batch& batch, ClusterState& state) {
   state.lsn = batch.last;
   state.now = batch.now;
   state.activated_at = batch.activated_at;
+  state.lease = batch.lease;
+  state.old_leases_end = batch.old_leases_end;
   state.next_job_id = batch.next_job_id;
   state.next_node_id = batch.next_node_id;
   state.config_hash = batch.config_hash;

@@ -29,8 +29,10 @@ struct Batch {
   std::vector<JobKey> forgotten;  // leave the table of live jobs (accounting rows stay)
   std::vector<Attempt> attempts;  // accounting rows: insert or replace by AttemptKey
   std::vector<std::shared_ptr<const Node>> nodes;
-  std::vector<std::shared_ptr<const Partition>>
-      partitions;  // all of them where ConfigApplied is among the events
+  std::vector<NodeId> gone_nodes;  // left the cluster
+  std::vector<std::shared_ptr<const Partition>> partitions;
+  // Where a configuration was applied: these are all there are.
+  bool replace_nodes = false;
   bool replace_partitions = false;
   std::vector<Tres> tres;
   std::vector<Request> requests;
@@ -41,6 +43,8 @@ struct Batch {
   NodeId next_node_id;
   Time now{};
   Time activated_at{};
+  Seconds lease{};
+  Time old_leases_end{};
   std::uint64_t config_hash = 0;
 };
 

@@ -22,7 +22,7 @@ tl::unexpected<Error> unreadable(const std::string& which, Error error) {
 Status load_controller(PgConnection& connection, ClusterState& state) {
   auto rows = connection.query(
       "SELECT cluster_id, epoch, lsn, state_now, activated_at, next_job_id, next_node_id, "
-      "config_hash FROM controller");
+      "config_hash, lease, old_leases_end FROM controller");
   if (!rows) return fail(rows.error());
   if (rows->size() != 1)
     return fail(ErrorCode::data_loss, "the table `controller` has no row: restore the database");
@@ -34,6 +34,8 @@ Status load_controller(PgConnection& connection, ClusterState& state) {
   state.next_job_id = JobId(static_cast<std::uint64_t>(rows->bigint(0, 5)));
   state.next_node_id = NodeId(static_cast<std::uint32_t>(rows->bigint(0, 6)));
   state.config_hash = static_cast<std::uint64_t>(rows->bigint(0, 7));
+  state.lease = Seconds(rows->bigint(0, 8));
+  state.old_leases_end = rows->time(0, 9);
   return {};
 }
 

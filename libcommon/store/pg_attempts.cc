@@ -1,6 +1,7 @@
 #include "store/pg_attempts.h"
 
-#include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,12 +13,15 @@ namespace {
 
 using Element = ArrayParam::Element;
 
-// A column of `attempt`: its name, its type, and how a row fills it. `fixed` ones are written once.
+// A column of `attempt_live` and `attempt_done`: its name, its type, and how a row fills it. What is `fixed` never changes between two
+// images of an attempt.
 struct Row {
   const Attempt& attempt;
   const Catalogue& catalogue;
-  Usage usage;  // over all nodes
+  Usage usage;                         // over all nodes
+  const NodeShare* largest = nullptr;  // whose memory was used most
   std::uint64_t cpus = 0;
+  TresCounts tres;
 };
 
 struct Column {
@@ -25,12 +29,9 @@ struct Column {
   Element type;
   bool fixed;
   void (*fill)(ArrayParam& out, const Row& row);
+  const char* cast =
+      "";  // from the elements' type to the column's, where SQL does not do that by itself
 };
-
-// An indexed column may not be longer than a third of a page.
-std::string key_text(const std::string& text) {
-  return clean_text(text, 256);
-}
 
 std::string array_text(const JobSpec& spec) {
   std::string text = format_interval_set(*spec.array);
@@ -42,6 +43,56 @@ std::optional<Time> known(Time time) {
   return time == Time{} ? std::nullopt : std::optional(time);
 }
 
+void add_if_any(ArrayParam& out, std::string_view text) {
+  if (text.empty())
+    out.add_null();
+  else
+    out.add(text);
+}
+
+// "{1,5}": an array in PostgreSQL's text form.
+template <class Number>
+std::string array_literal(const TresCounts& counts, Number&& number) {
+  std::string text = "{";
+  for (const auto& item : counts) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(number(item));
+  }
+  return text + '}';
+}
+
+std::string join(const std::vector<std::string>& words, char separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+// The state as reports tell it: an attempt that somebody asked to run again was not cancelled.
+std::string_view state_text(const Attempt& attempt) {
+  const bool again = attempt.state == JobState::cancelled && attempt.reason == Reason::requeued;
+  return again ? "REQUEUED" : to_string(attempt.state);
+}
+
+// Seconds; none = unlimited, 0 = the partition's default, which is only looked up for an allocation.
+std::optional<std::int64_t> time_limit(const Attempt& attempt) {
+  if (!attempt.allocation.nodes.empty())
+    return attempt.allocation.time_limit
+               ? std::optional<std::int64_t>(attempt.allocation.time_limit->count())
+               : std::nullopt;
+  if (!attempt.time_limit) return 0;
+  return attempt.time_limit->count() == 0
+             ? std::nullopt
+             : std::optional<std::int64_t>(attempt.time_limit->count());
+}
+
+// Of what is over; a broken image must not keep the rest from being written.
+Time end_of(const Attempt& attempt) {
+  return attempt.ended.value_or(attempt.started.value_or(attempt.submitted));
+}
+
 constexpr auto kInt = Element::bigint;
 constexpr auto kText = Element::text;
 constexpr auto kTime = Element::timestamptz;
@@ -51,29 +102,27 @@ const Column kColumns[] = {
     {"task", kInt, true, [](auto& o, auto& r) { o.add(task_column(r.attempt.key.job.task)); }},
     {"attempt", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.key.attempt.value()); }},
     {"own_id", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.own_id.value()); }},
-    {"array_spec", kText, true,
+    {"uid", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.spec->uid.value()); }},
+    {"gid", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.spec->gid.value()); }},
+    {"submitted", kTime, true, [](auto& o, auto& r) { o.add(r.attempt.submitted); }},
+    {"eligible", kTime, false, [](auto& o, auto& r) { o.add(known(r.attempt.eligible)); }},
+    {"allocated", kTime, false, [](auto& o, auto& r) { o.add(known(r.attempt.allocation.at)); }},
+    {"started", kTime, false, [](auto& o, auto& r) { o.add(r.attempt.started); }},
+    {"ended", kTime, true,
      [](auto& o, auto& r) {
-       if (r.attempt.spec->array)
-         o.add(std::string_view(array_text(*r.attempt.spec)));
+       if (is_terminal(r.attempt.state))
+         o.add(end_of(r.attempt));
        else
          o.add_null();
      }},
-    {"name", kText, true, [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->name)); }},
-    {"user_name", kText, true,
-     [](auto& o, auto& r) { o.add(std::string_view(key_text(r.attempt.spec->user))); }},
-    {"uid", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.spec->uid.value()); }},
-    {"gid", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.spec->gid.value()); }},
-    {"account", kText, true,
-     [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->account)); }},
-    {"qos", kText, true, [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->qos)); }},
-    {"partition", kText, false,
-     [](auto& o, auto& r) {
-       const auto& asked = r.attempt.spec->partitions;
-       const auto& given = r.attempt.allocation.partition;
-       o.add(std::string_view(given.empty() && !asked.empty() ? asked.front() : given));
-     }},
-    {"state", kText, false, [](auto& o, auto& r) { o.add(to_string(r.attempt.state)); }},
-    {"reason", kText, false, [](auto& o, auto& r) { o.add(to_string(r.attempt.reason)); }},
+    {"user_cpu", kInt, false, [](auto& o, auto& r) { o.add(r.usage.user_cpu.count()); }},
+    {"system_cpu", kInt, false, [](auto& o, auto& r) { o.add(r.usage.system_cpu.count()); }},
+    {"max_rss", kInt, false, [](auto& o, auto& r) { o.add(r.usage.max_rss.value()); }},
+    {"time_limit", kInt, false, [](auto& o, auto& r) { o.add(time_limit(r.attempt)); }},
+    {"cpus", kInt, false, [](auto& o, auto& r) { o.add(r.cpus); }},
+    {"tasks", kInt, true, [](auto& o, auto& r) { o.add(r.attempt.spec->tasks); }},
+    {"priority", kInt, false, [](auto& o, auto& r) { o.add(r.attempt.priority); }},
+    {"restarts", kInt, false, [](auto& o, auto& r) { o.add(r.attempt.restarts); }},
     {"cancelled_by", kInt, false,
      [](auto& o, auto& r) {
        if (r.attempt.cancelled_by)
@@ -81,19 +130,35 @@ const Column kColumns[] = {
        else
          o.add_null();
      }},
-    {"submitted", kTime, true, [](auto& o, auto& r) { o.add(r.attempt.submitted); }},
-    {"eligible", kTime, false, [](auto& o, auto& r) { o.add(known(r.attempt.eligible)); }},
-    {"allocated", kTime, false, [](auto& o, auto& r) { o.add(known(r.attempt.allocation.at)); }},
-    {"started", kTime, false, [](auto& o, auto& r) { o.add(r.attempt.started); }},
-    {"ended", kTime, false, [](auto& o, auto& r) { o.add(r.attempt.ended); }},
     {"exit_code", kInt, false, [](auto& o, auto& r) { o.add(r.attempt.exit.code); }},
     {"exit_signal", kInt, false, [](auto& o, auto& r) { o.add(r.attempt.exit.signal); }},
     {"node_count", kInt, false,
      [](auto& o, auto& r) { o.add(std::uint64_t{r.attempt.allocation.nodes.size()}); }},
-    {"cpus", kInt, false, [](auto& o, auto& r) { o.add(r.cpus); }},
+    {"superseded", kInt, false, [](auto& o, auto& r) { o.add(std::int64_t{r.attempt.superseded}); },
+     "::integer::boolean"},
+    {"exclusive", kInt, true,
+     [](auto& o, auto& r) { o.add(std::int64_t{r.attempt.spec->exclusive}); },
+     "::integer::boolean"},
+    {"name", kText, true, [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->name)); }},
+    {"user_name", kText, true,
+     [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->user)); }},
+    {"account", kText, true,
+     [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->account)); }},
+    {"qos", kText, true, [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->qos)); }},
+    {"partition", kText, false,
+     [](auto& o, auto& r) {
+       const std::string& given = r.attempt.allocation.partition;
+       o.add(std::string_view(given.empty() ? join(r.attempt.spec->partitions, ',') : given));
+     }},
+    {"state", kText, false, [](auto& o, auto& r) { o.add(state_text(r.attempt)); }},
+    {"reason", kText, false, [](auto& o, auto& r) { o.add(to_string(r.attempt.reason)); }},
     {"node_list", kText, false,
      [](auto& o, auto& r) {
        o.add(std::string_view(r.catalogue.node_list(r.attempt.allocation)));
+     }},
+    {"max_rss_node", kText, false,
+     [](auto& o, auto& r) {
+       add_if_any(o, r.largest ? r.catalogue.node_name(r.largest->node) : std::string());
      }},
     {"requested_tres", kText, true,
      [](auto& o, auto& r) {
@@ -103,23 +168,37 @@ const Column kColumns[] = {
      [](auto& o, auto& r) {
        o.add(std::string_view(Catalogue::text(r.catalogue.allocated(r.attempt.allocation))));
      }},
-    {"user_cpu", kInt, false, [](auto& o, auto& r) { o.add(r.usage.user_cpu.count()); }},
-    {"system_cpu", kInt, false, [](auto& o, auto& r) { o.add(r.usage.system_cpu.count()); }},
-    {"max_rss", kInt, false, [](auto& o, auto& r) { o.add(r.usage.max_rss.value()); }},
-    {"time_limit", kInt, false,
+    {"tres_ids", kText, false,
      [](auto& o, auto& r) {
-       if (r.attempt.allocation.time_limit)
-         o.add(std::int64_t{r.attempt.allocation.time_limit->count()});
-       else
-         o.add_null();
+       o.add(std::string_view(array_literal(r.tres, [](auto& t) { return t.first.value(); })));
+     },
+     "::integer[]"},
+    {"tres_counts", kText, false,
+     [](auto& o, auto& r) {
+       o.add(std::string_view(array_literal(r.tres, [](auto& t) { return t.second; })));
+     },
+     "::bigint[]"},
+    {"array_spec", kText, true,
+     [](auto& o, auto& r) {
+       add_if_any(o, r.attempt.spec->array ? array_text(*r.attempt.spec) : std::string());
      }},
-    {"restarts", kInt, false, [](auto& o, auto& r) { o.add(r.attempt.restarts); }},
+    {"array_tasks", kText, true,
+     [](auto& o, auto& r) {
+       add_if_any(o, r.attempt.tasks ? format_interval_set(*r.attempt.tasks) : std::string());
+     }},
     {"work_dir", kText, true,
      [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->work_dir)); }},
     {"submit_host", kText, true,
      [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->submit_host)); }},
     {"submit_zone", kText, true,
      [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->submit_zone)); }},
+    {"cause", kText, false, [](auto& o, auto& r) { add_if_any(o, r.attempt.cause); }},
+    {"comment", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->comment); }},
+    {"constraints", kText, true,
+     [](auto& o, auto& r) { add_if_any(o, join(r.attempt.spec->features, '&')); }},
+    {"std_in", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_in); }},
+    {"std_out", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_out); }},
+    {"std_err", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_err); }},
 };
 
 const char* sql_type(Element element) {
@@ -132,90 +211,117 @@ const char* sql_type(Element element) {
   return "";
 }
 
-// The statement follows from the table above, so that the two cannot drift apart.
-const std::string& attempt_sql() {
-  static const std::string sql = [] {
-    std::string names, arrays, changes;
-    int position = 0;
-    for (const Column& column : kColumns) {
-      names += std::string(column.name) + ", ";
-      arrays += "$" + std::to_string(++position) + "::" + sql_type(column.type) + ", ";
-      if (!column.fixed) changes += std::string(column.name) + " = EXCLUDED." + column.name + ", ";
-    }
-    for (std::string* list : {&arrays, &changes}) list->resize(list->size() - 2);
-    return "INSERT INTO attempt (" + names + "cluster_id) SELECT n.*, $" +
-           std::to_string(position + 1) + "::bigint FROM unnest(" + arrays +
-           ") AS n ON CONFLICT (job_id, task, attempt) DO UPDATE SET " + changes;
-  }();
-  return sql;
+// The statements follow from the table above, so that the two cannot drift apart. `key` are the columns that name a row of `table`;
+// of the others those are replaced that `changes` picks.
+template <class Changes>
+std::string upsert_sql(const char* table, const char* key, Changes&& changes) {
+  std::string names, values, aliases, arrays, replaced;
+  int position = 0;
+  for (const Column& column : kColumns) {
+    const std::string name = column.name;
+    names += name + ", ";
+    values += "n." + name + column.cast + ", ";
+    aliases += name + ", ";
+    arrays += "$" + std::to_string(++position) + "::" + sql_type(column.type) + ", ";
+    if (changes(column)) replaced += name + " = EXCLUDED." + name + ", ";
+  }
+  for (std::string* list : {&aliases, &arrays, &replaced}) list->resize(list->size() - 2);
+  return std::string("INSERT INTO ") + table + " (" + names + "cluster_id) SELECT " + values + "$" +
+         std::to_string(position + 1) + "::bigint FROM unnest(" + arrays + ") AS n(" + aliases +
+         ") ON CONFLICT (" + key + ") DO UPDATE SET " + replaced;
 }
 
-const PgStatement& attempt_statement() {
-  static const PgStatement statement{"attempt", attempt_sql().c_str()};
+const PgStatement& live_statement() {
+  static const std::string sql =
+      upsert_sql("attempt_live", "job_id, task", [](const Column&) { return true; });
+  static const PgStatement statement{"attempt_live", sql.c_str()};
   return statement;
 }
 
-constexpr PgStatement kAttemptTres{
-    "attempt_tres",
-    "INSERT INTO attempt_tres (job_id, task, attempt, segment, tres_id, count, began, ended) "
-    "SELECT job_id, task, attempt, 0, tres_id, count, began, ended FROM unnest("
-    "$1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], "
-    "$7::timestamptz[]) AS n(job_id, task, attempt, tres_id, count, began, ended) "
-    "ON CONFLICT (job_id, task, attempt, segment, tres_id) DO UPDATE SET ended = EXCLUDED.ended "
-    "WHERE attempt_tres.ended IS DISTINCT FROM EXCLUDED.ended"};
+const PgStatement& done_statement() {
+  static const std::string sql = upsert_sql("attempt_done", "job_id, task, attempt, ended",
+                                            [](const Column& column) { return !column.fixed; });
+  static const PgStatement statement{"attempt_done", sql.c_str()};
+  return statement;
+}
+
+// What has ended leaves the live rows; a later attempt of the job that took the place stays.
+constexpr PgStatement kLeave{
+    "attempt_leave",
+    "DELETE FROM attempt_live l USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) "
+    "AS n(job_id, task, attempt) "
+    "WHERE l.job_id = n.job_id AND l.task = n.task AND l.attempt <= n.attempt"};
 
 Duration plus(Duration a, Duration b) {
   return Duration(store::plus(a.count(), b.count()));
 }
 
 Row make_row(const Attempt& attempt, const Catalogue& catalogue) {
-  Row row{attempt, catalogue, {}, 0};
+  Row row{attempt, catalogue, {}, nullptr, 0, {}};
   for (const NodeShare& share : attempt.allocation.nodes) {
     row.cpus += share.cpus;
     row.usage.user_cpu = plus(row.usage.user_cpu, share.usage.user_cpu);
     row.usage.system_cpu = plus(row.usage.system_cpu, share.usage.system_cpu);
-    row.usage.max_rss = std::max(row.usage.max_rss, share.usage.max_rss);
+    if (share.usage.max_rss > row.usage.max_rss) {
+      row.usage.max_rss = share.usage.max_rss;
+      row.largest = &share;
+    }
   }
+  if (!attempt.allocation.nodes.empty())
+    row.tres = catalogue.interned(catalogue.allocated(attempt.allocation));
   return row;
+}
+
+void upsert_step(const PgStatement& statement, const std::vector<const Attempt*>& attempts,
+                 ClusterId cluster, const Catalogue& catalogue, std::vector<PgStep>& steps) {
+  if (attempts.empty()) return;
+  std::vector<ArrayParam> columns;
+  for (const Column& column : kColumns) columns.emplace_back(column.type);
+  for (const Attempt* attempt : attempts) {
+    const Row row = make_row(*attempt, catalogue);
+    for (std::size_t i = 0; i < columns.size(); ++i) kColumns[i].fill(columns[i], row);
+  }
+  PgParams params;
+  for (ArrayParam& column : columns) params.array(std::move(column));
+  params.bigint(std::uint64_t{cluster.value()});
+  steps.push_back({&statement, std::move(params)});
 }
 
 }  // namespace
 
 std::vector<const PgStatement*> attempt_statements() {
-  return {&attempt_statement(), &kAttemptTres};
+  return {&live_statement(), &done_statement(), &kLeave};
 }
 
 void attempt_steps(const std::vector<const Attempt*>& attempts, ClusterId cluster,
                    const Catalogue& catalogue, std::vector<PgStep>& steps) {
-  if (attempts.empty()) return;
-  std::vector<ArrayParam> columns;
-  for (const Column& column : kColumns) columns.emplace_back(column.type);
-  ArrayParam job(kInt), task(kInt), number(kInt), tres(kInt), count(kInt), began(kTime),
-      ended(kTime);
+  std::vector<const Attempt*> done;
+  std::map<JobKey, const Attempt*> live;  // a job has one live attempt: its last
   for (const Attempt* attempt : attempts) {
-    const Row row = make_row(*attempt, catalogue);
-    for (std::size_t i = 0; i < columns.size(); ++i) kColumns[i].fill(columns[i], row);
-    if (attempt->allocation.nodes.empty()) continue;
-    for (const auto& [id, amount] : catalogue.interned(catalogue.allocated(attempt->allocation))) {
-      job.add(attempt->key.job.job.value());
-      task.add(task_column(attempt->key.job.task));
-      number.add(attempt->key.attempt.value());
-      tres.add(id.value());
-      count.add(amount);
-      began.add(attempt->allocation.at);
-      ended.add(attempt->ended);
+    if (is_terminal(attempt->state)) {
+      done.push_back(attempt);
+      continue;
     }
+    const Attempt*& last = live[attempt->key.job];
+    if (!last || last->key.attempt < attempt->key.attempt) last = attempt;
   }
-  PgParams params;
-  for (ArrayParam& column : columns) params.array(std::move(column));
-  params.bigint(std::uint64_t{cluster.value()});
-  steps.push_back({&attempt_statement(), std::move(params)});
-  if (tres.size() == 0) return;
-  PgParams usage;
-  usage.array(std::move(job)).array(std::move(task)).array(std::move(number));
-  usage.array(std::move(tres)).array(std::move(count)).array(std::move(began));
-  usage.array(std::move(ended));
-  steps.push_back({&kAttemptTres, std::move(usage)});
+
+  ArrayParam job(kInt), task(kInt), number(kInt);
+  for (const Attempt* attempt : done) {
+    if (attempt->allocation.nodes.empty()) continue;  // never was among the live ones
+    job.add(attempt->key.job.job.value());
+    task.add(task_column(attempt->key.job.task));
+    number.add(attempt->key.attempt.value());
+  }
+  if (job.size() > 0) {
+    PgParams params;
+    params.array(std::move(job)).array(std::move(task)).array(std::move(number));
+    steps.push_back({&kLeave, std::move(params)});
+  }
+  upsert_step(done_statement(), done, cluster, catalogue, steps);
+  std::vector<const Attempt*> lives;
+  for (const auto& [key, attempt] : live) lives.push_back(attempt);
+  upsert_step(live_statement(), lives, cluster, catalogue, steps);
 }
 
 }  // namespace ares::store

@@ -1,4 +1,4 @@
-// Accounting rows of a batch: the tables `attempt` and `attempt_tres`.
+// Accounting rows of a batch: the tables `attempt_live` and `attempt_done`.
 // Used by pg_rows.cc; journal thread only.
 #pragma once
 

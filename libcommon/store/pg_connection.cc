@@ -112,7 +112,10 @@ constexpr const char* kCommitSettings =
     "SET tcp_user_timeout = 15000; SET client_min_messages = notice; SET lock_timeout = 0;"
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;"
     "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET TimeZone = 'UTC'";
+// A report sorts what it found, several at a time: enough memory for one answer, and no workers of its
+// own on a server that has other things to do.
 constexpr const char* kReportSettings =
+    "SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0;"
     "SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '20s';"
     "SET default_transaction_read_only = on; SET client_min_messages = warning;"
     "SET jit = off; SET TimeZone = 'UTC'";

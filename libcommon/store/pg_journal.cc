@@ -18,6 +18,7 @@ namespace {
 using Days = std::chrono::sys_days;
 
 constexpr std::int64_t kPartitionsAhead = 3;  // days
+constexpr std::int64_t kMonthsAhead = 2;      // tried every day, so that a report may be in the way
 constexpr Seconds kBlobGrace{24 * 3600};
 
 // A random UUID: names this process in the controller's row.
@@ -159,15 +160,17 @@ class PgJournal::Session {
     return {};
   }
 
-  // Once a day: tomorrow's partitions, and what has outlived its retention. In commits of their own,
+  // Once a day: the partitions of the days and months to come, and what has outlived its retention. In commits of their own,
   // before a batch, so that no batch waits on locks in mid-transaction.
   Status tend(Time now) {
     const Days today = std::chrono::floor<std::chrono::days>(now);
     if (tended_ && *tended_ >= today) return {};
     PgParams prepare;
-    prepare.timestamp(now).bigint(kPartitionsAhead);
-    auto prepared =
-        connection_->query("SELECT journal_prepare($1::timestamptz, $2::bigint::integer)", prepare);
+    prepare.timestamp(now).bigint(kPartitionsAhead).bigint(kMonthsAhead);
+    auto prepared = connection_->query(
+        "SELECT journal_prepare($1::timestamptz, $2::bigint::integer), "
+        "attempt_prepare($1::timestamptz, $3::bigint::integer)",
+        prepare);
     if (!prepared) return fail(prepared.error());
     PgParams purge;
     purge.timestamp(now - options_.journal_retention).timestamp(now - kBlobGrace);

@@ -52,6 +52,11 @@ constexpr PgStatement kNode{
     "AS n(node_id, name, body) ON CONFLICT (node_id) DO UPDATE SET name = EXCLUDED.name, "
     "format = EXCLUDED.format, body = EXCLUDED.body"};
 
+constexpr PgStatement kNodesClear{"nodes_clear", "DELETE FROM node"};
+
+constexpr PgStatement kNodesGone{"nodes_gone",
+                                 "DELETE FROM node WHERE node_id = ANY($1::bigint[])"};
+
 constexpr PgStatement kPartitionsClear{"partitions_clear", "DELETE FROM partition_conf"};
 
 constexpr PgStatement kPartition{
@@ -93,7 +98,8 @@ constexpr PgStatement kController{
     "controller",
     "WITH done AS (UPDATE controller SET lsn = $1::bigint, state_now = $2::timestamptz, "
     "activated_at = $3::timestamptz, next_job_id = $4::bigint, next_node_id = $5::bigint, "
-    "config_hash = $6::bigint WHERE epoch = $7::bigint RETURNING 1) "
+    "config_hash = $6::bigint, lease = $7::bigint, old_leases_end = $8::timestamptz "
+    "WHERE epoch = $9::bigint RETURNING 1) "
     "SELECT expect_rows(count(*), 1, 'controller') FROM done"};
 
 constexpr std::int64_t kFormat = proto::kStorageVersion;
@@ -204,6 +210,14 @@ void job_steps(const Batch& batch, const StoredSpecs& stored, std::vector<PgStep
 }
 
 void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
+  if (batch.replace_nodes) steps.push_back({&kNodesClear, {}});
+  if (!batch.gone_nodes.empty()) {
+    ArrayParam id(Element::bigint);
+    for (const NodeId gone : batch.gone_nodes) id.add(gone.value());
+    PgParams params;
+    params.array(std::move(id));
+    steps.push_back({&kNodesGone, std::move(params)});
+  }
   if (!batch.nodes.empty()) {
     ArrayParam id(Element::bigint), name(Element::text), body(Element::bytea);
     for (const auto* item : last_of_each(batch.nodes, [](const auto& n) { return n->id; })) {
@@ -307,8 +321,10 @@ TaskIndex task_from_column(std::int64_t task) {
 
 std::vector<const PgStatement*> pg_statements() {
   std::vector<const PgStatement*> all = {
-      &kFence,     &kJournal, &kJobInsert, &kJobUpdate,     &kJobForget, &kNode, &kPartitionsClear,
-      &kPartition, &kTres,    &kRequest,   &kRequestExpire, &kAudit,     &kBlob, &kController};
+      &kFence,           &kJournal,   &kJobInsert,  &kJobUpdate,
+      &kJobForget,       &kNode,      &kNodesClear, &kNodesGone,
+      &kPartitionsClear, &kPartition, &kTres,       &kRequest,
+      &kRequestExpire,   &kAudit,     &kBlob,       &kController};
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   return all;
 }
@@ -329,7 +345,8 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   controller.bigint(batch.last.value()).timestamp(batch.now).timestamp(batch.activated_at);
   controller.bigint(batch.next_job_id.value());
   controller.bigint(std::uint64_t{batch.next_node_id.value()});
-  controller.bigint(batch.config_hash).bigint(epoch.value());
+  controller.bigint(batch.config_hash).bigint(batch.lease.count());
+  controller.timestamp(batch.old_leases_end).bigint(epoch.value());
   steps.push_back({&kController, std::move(controller)});
   return steps;
 }

@@ -11,7 +11,8 @@ namespace {
 struct Touched {
   std::set<JobKey> jobs;
   std::set<NodeId> nodes;
-  bool partitions = false;
+  bool configuration = false;        // all nodes and partitions
+  std::set<std::string> partitions;  // by name
   std::vector<Tres> tres;
   std::set<RequestKey> requests;
   std::vector<AuditEntry> audit;
@@ -23,10 +24,7 @@ struct Touched {
   }
 
   void operator()(const ControllerActivated&) {}
-  void operator()(const ConfigApplied& e) {
-    partitions = true;
-    for (const auto& node : e.nodes) nodes.insert(node.id);
-  }
+  void operator()(const ConfigApplied&) { configuration = true; }
   void operator()(const TresDefined& e) { tres.push_back(e.tres); }
   void operator()(const Submitted& e) { job(e.key); }
   void operator()(const TaskSplit& e) { job(e.key); }
@@ -60,6 +58,7 @@ struct Touched {
   void operator()(const RequestExpired& e) { requests.insert(e.key); }
   void operator()(const Audited& e) { audit.push_back(e.entry); }
   void operator()(const PlanPass&) {}
+  void operator()(const PartitionModified& e) { partitions.insert(e.partition.name); }
 };
 
 }  // namespace
@@ -81,13 +80,24 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
       batch.forgotten.push_back(key);
   }
   batch.attempts = std::move(attempts);
-  for (const auto id : touched.nodes)
-    if (auto node = after.nodes.share(id)) batch.nodes.push_back(std::move(node));
-  if (touched.partitions) {
+  if (touched.configuration) {
+    batch.replace_nodes = true;
     batch.replace_partitions = true;
+    after.nodes.for_each(
+        [&](NodeId id, const Node&) { batch.nodes.push_back(after.nodes.share(id)); });
     after.partitions.for_each([&](const std::string& name, const Partition&) {
       batch.partitions.push_back(after.partitions.share(name));
     });
+  } else {
+    for (const auto id : touched.nodes) {
+      if (auto node = after.nodes.share(id))
+        batch.nodes.push_back(std::move(node));
+      else
+        batch.gone_nodes.push_back(id);
+    }
+    for (const std::string& name : touched.partitions)
+      if (auto partition = after.partitions.share(name))
+        batch.partitions.push_back(std::move(partition));
   }
   batch.tres = std::move(touched.tres);
   for (const auto& key : touched.requests) {
@@ -102,6 +112,8 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
   batch.next_node_id = after.next_node_id;
   batch.now = after.now;
   batch.activated_at = after.activated_at;
+  batch.lease = after.lease;
+  batch.old_leases_end = after.old_leases_end;
   batch.config_hash = after.config_hash;
   return batch;
 }

@@ -41,12 +41,17 @@ World::World(std::uint64_t seed, int nodes)
     : random_(seed), policy_(short_policy()), sessions_(static_cast<std::size_t>(nodes)) {
   for (int i = 1; i <= nodes; ++i) nodes_.emplace_back("n" + std::to_string(i), policy_->lease);
   restart_controller();
+  handle({configuration()});
+  commit();
+}
+
+ApplyConfig World::configuration() const {
+  const int nodes = static_cast<int>(nodes_.size());
   ApplyConfig config;
   config.hash = 1;
   config.partitions = {partition("main", nodes), partition("small", 1)};
   for (int i = 1; i <= nodes; ++i) config.nodes.emplace_back("n" + std::to_string(i), Inventory{});
-  handle({config});
-  commit();
+  return config;
 }
 
 void World::restart_controller() {
@@ -298,6 +303,7 @@ void World::user_command() {
     jobs = {};
     jobs.everything = true;
   }
+  if (chance(8)) return administer();
   switch (draw(8)) {
     case 0:
     case 1: {
@@ -311,7 +317,10 @@ void World::user_command() {
     case 3:
     case 4: command.body = ReleaseJobs{jobs}; break;
     case 5: command.body = RequeueJobs{jobs, chance(30)}; break;
-    case 6: command.body = UpdateJob{jobs, {}, true, Seconds{60 + draw(600)}}; break;
+    case 6:
+      command.body =
+          chance(50) ? change_spec(jobs) : UpdateJob{jobs, {}, true, Seconds{60 + draw(600)}};
+      break;
     default: {
       UpdateNode u;
       u.names = {"n" + std::to_string(1 + draw(static_cast<int>(nodes_.size())))};
@@ -321,6 +330,47 @@ void World::user_command() {
     }
   }
   handle({command});
+}
+
+// Partitions change by command, and configurations come that put them back.
+void World::administer() {
+  UserCommand command;
+  command.who = {UserId{0}, GroupId{0}, "root", "here"};
+  command.request_id = "q" + std::to_string(++requests_);
+  if (chance(70)) {
+    UpdatePartition update;
+    update.names = {"small"};
+    update.fields = {chance(50) ? "up" : "open", "tier", "priority"};
+    update.values.up = update.values.open = chance(50);
+    update.values.tier = draw(3);
+    update.values.priority = static_cast<std::uint32_t>(draw(100));
+    command.body = update;
+  } else {
+    Reconfigure again{configuration(), nullptr};
+    again.config.hash = 1 + static_cast<std::uint64_t>(draw(3));
+    Policy policy = *policy_;
+    policy.config_hash = again.config.hash;
+    again.policy = std::make_shared<const Policy>(std::move(policy));
+    command.body = again;
+  }
+  handle({command});
+}
+
+// Operators and owners ask for whatever comes to their minds: the engine refuses what cannot be.
+UpdateJob World::change_spec(JobSelector jobs) {
+  JobSpec values;
+  values.comment = "changed " + std::to_string(draw(3));
+  values.nice = draw(5);
+  if (chance(50)) values.begin = now_ + Seconds{draw(20)};
+  if (chance(70)) values.dependencies = {{static_cast<DependencyKind>(draw(4)), some_job()}};
+  values.requeue = chance(50);
+  UpdateJob update;
+  update.jobs = std::move(jobs);
+  for (const char* field : {"comment", "nice", "begin", "dependencies", "requeue"})
+    if (chance(40)) update.fields.emplace_back(field);
+  if (chance(20)) update.array_throttle = static_cast<std::uint32_t>(draw(3));
+  update.values = std::make_shared<const JobSpec>(std::move(values));
+  return update;
 }
 
 // Not a scheduler: it proposes at random, also what is not possible; the engine must take only what holds.

@@ -92,6 +92,9 @@ class World {
   void connect(std::size_t node);
   void disconnect(std::size_t node);
   void user_command();
+  UpdateJob change_spec(JobSelector jobs);
+  void administer();
+  ApplyConfig configuration() const;
   void submit(UserId uid, bool again);
   void plan();
   void node_tick();

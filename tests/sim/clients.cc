@@ -122,10 +122,22 @@ void Clients::random_submission(Instant when) {
   submit(when, std::move(spec), program);
 }
 
+// The file is edited and read again; the next controller finds it as it was.
+Reconfigure Clients::other_lease() {
+  Policy policy = *world_.policy();
+  policy.lease = Seconds(stage_.random.between(11, 60));
+  policy.config_hash += static_cast<std::uint64_t>(policy.lease.count());
+  Reconfigure edited{world_.configuration(), nullptr};
+  edited.config.hash = policy.config_hash;
+  edited.config.lease = policy.lease;
+  edited.policy = std::make_shared<const Policy>(std::move(policy));
+  return edited;
+}
+
 void Clients::random_action(Instant when) {
   Random& random = stage_.random;
   const std::uint64_t target = submitted_[random.below(submitted_.size())];
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0:
     case 1: {
       Cancel cancel;
@@ -139,11 +151,22 @@ void Clients::random_action(Instant when) {
     case 5: act(when, target, RequeueJobs{.jobs = {}, .hold = random.percent(10)}); break;
     case 6: {
       UpdateJob update;
-      update.set_time_limit = true;
-      update.time_limit = Seconds(random.between(1, 20));
+      if (random.percent(50)) {
+        update.set_time_limit = true;
+        update.time_limit = Seconds(random.between(1, 20));
+      } else {
+        JobSpec values;
+        values.nice = static_cast<std::int32_t>(random.below(100));
+        values.begin = Time{Seconds(random.between(1, 30))};
+        values.comment = "changed";
+        update.fields = {"nice", random.percent(50) ? "begin" : "comment"};
+        if (random.percent(30)) update.fields.emplace_back("dependencies");  // clears them
+        update.values = std::make_shared<const JobSpec>(std::move(values));
+      }
       act(when, target, update);
       break;
     }
+    case 7: act(when, target, other_lease()); break;
     default: {
       UpdateNode update;
       update.names = {
@@ -168,15 +191,18 @@ void Clients::send(std::uint64_t number) {
   if (operation.answered) return;
   if (operation.operates_on_job) {
     const auto key = job_of(operation.submission);
-    if (!key && !std::holds_alternative<UpdateNode>(operation.command.body)) {
+    const UserBody& body = operation.command.body;
+    const bool about_jobs =
+        !std::holds_alternative<UpdateNode>(body) && !std::holds_alternative<Reconfigure>(body);
+    if (!key && about_jobs) {
       operation.answered = true;  // nothing to act on
       operation.reply.failed = true;
       return;
     }
     std::visit(
-        [&](auto& body) {
-          if constexpr (requires { body.jobs.keys; })
-            if (body.jobs.keys.empty()) body.jobs.keys = {*key};
+        [&](auto& chosen) {
+          if constexpr (requires { chosen.jobs.keys; })
+            if (chosen.jobs.keys.empty()) chosen.jobs.keys = {*key};
         },
         operation.command.body);
   } else if (auto* submit = std::get_if<Submit>(&operation.command.body);

@@ -49,6 +49,7 @@ class Clients {
   void deliver(std::uint64_t operation);
   void random_submission(Instant when);
   void random_action(Instant when);
+  Reconfigure other_lease();
   std::optional<JobKey> job_of(std::uint64_t submission) const;
 
   Stage& stage_;

@@ -118,7 +118,7 @@ void Controller::take_in() {
 void Controller::tick() {
   boundary();
   if (!engine_->full()) {
-    for (const NodeSilent& silent : leases_.due(engine_->state(), *world_.policy(), wall()))
+    for (const NodeSilent& silent : leases_.due(engine_->state(), *engine_->policy(), wall()))
       handle(Command{silent}, 0);
     handle(Command{Tick{}}, 0);
   }

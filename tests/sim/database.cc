@@ -63,6 +63,17 @@ void Database::write(const store::Batch& batch) {
   }
   for (const JobKey& key : batch.forgotten) rows_.jobs.erase(key);
   for (const Attempt& attempt : batch.attempts) attempts_.insert_or_assign(attempt.key, attempt);
+  if (batch.replace_nodes) {
+    rows_.nodes = {};
+    rows_.node_ids = {};
+  }
+  for (const NodeId id : batch.gone_nodes) {
+    if (const Node* node = rows_.nodes.find(id)) {
+      const std::string name = node->name;
+      rows_.node_ids.erase(name);
+    }
+    rows_.nodes.erase(id);
+  }
   for (const auto& node : batch.nodes) {
     rows_.nodes.set(node->id, node);
     rows_.node_ids.set(node->name, node->id);
@@ -77,6 +88,8 @@ void Database::write(const store::Batch& batch) {
   rows_.next_node_id = batch.next_node_id;
   rows_.now = batch.now;
   rows_.activated_at = batch.activated_at;
+  rows_.lease = batch.lease;
+  rows_.old_leases_end = batch.old_leases_end;
   rows_.config_hash = batch.config_hash;
   rows_.epoch = replayed_.epoch;
   rows_.lsn = lsn();

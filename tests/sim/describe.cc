@@ -61,7 +61,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "RequestRecorded",
                                        "RequestExpired",
                                        "Audited",
-                                       "PlanPass"};
+                                       "PlanPass",
+                                       "PartitionModified"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

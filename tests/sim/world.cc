@@ -58,6 +58,7 @@ World::~World() = default;
 ApplyConfig World::configuration() const {
   ApplyConfig config;
   config.hash = policy_->config_hash;
+  config.lease = policy_->lease;
   Partition partition;
   partition.name = "main";
   partition.is_default = true;

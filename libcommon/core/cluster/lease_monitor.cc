@@ -7,7 +7,7 @@ namespace ares::core {
 Time silent_at(const ClusterState& state, const Policy& policy, const Node& node, Time last_heard) {
   const Time since =
       std::max({last_heard, state.activated_at, node.registered_at.value_or(Time{})});
-  return since + Duration{policy.lease} * 105 / 100 + policy.kill_allowance;
+  return std::max(since + slow_clock(policy.lease), state.old_leases_end) + policy.kill_allowance;
 }
 
 void LeaseMonitor::heard(NodeId node, Time at) {

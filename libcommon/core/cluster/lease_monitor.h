@@ -13,8 +13,14 @@
 
 namespace ares::core {
 
+// A node's clock may be slow: what it takes for so long lasts at most this by another's.
+constexpr Duration slow_clock(Duration by_the_node) {
+  return by_the_node * 105 / 100;
+}
+
 // When the node, last heard then, has certainly let every lease run out: lease + 5 % (its clock may be slow) + the time it needs to
 // freeze or kill, counted from the last message received, its registration or this controller's own activation, whichever is latest.
+// Not before the longer leases of a configuration before this one are over.
 Time silent_at(const ClusterState& state, const Policy& policy, const Node& node, Time last_heard);
 
 class LeaseMonitor {

@@ -1,31 +1,100 @@
 #include "core/engine/attempt_row.h"
 
+#include <utility>
+
 namespace ares::core {
+namespace {
+
+// What any row of the job says, whichever attempt it is about.
+Attempt blank_row(const Job& job, AttemptNo attempt) {
+  Attempt row;
+  row.key = {job.key, attempt};
+  row.own_id = job.own_id;
+  row.spec = job.spec;
+  row.submitted = job.submitted;
+  row.eligible = job.eligible;
+  row.restarts = job.restarts;
+  row.priority = job.priority;
+  row.time_limit = job.time_limit;
+  return row;
+}
+
+std::optional<Attempt> requeued_row(const Job& job, Time at) {
+  std::optional<Attempt> row;
+  if (job.state == JobState::completing && job.ending) {
+    // The record moves on to its next attempt: the row of this one is written as it ends here.
+    Job ended = job;
+    ended.state = job.ending->state;
+    ended.reason = job.ending->reason;
+    if (!ended.ended) ended.ended = at;
+    row = attempt_row(ended);
+  } else if (is_terminal(job.state)) {
+    row = attempt_row(job);
+  }
+  if (row) row->superseded = true;
+  return row;
+}
+
+}  // namespace
 
 std::optional<Attempt> attempt_row(const Job& job) {
   const bool allocated = job.allocation.has_value();
-  if (!allocated && !is_terminal(job.state)) return std::nullopt;
-  // An array's own record stands for the tasks that never got one: there are some only if it was cancelled.
-  if (job.array && job.array->completed + job.array->unsuccessful >= job.spec->array->count())
-    return std::nullopt;
-  Attempt row;
+  const bool over = is_terminal(job.state);
+  if (job.array || (!allocated && !over)) return std::nullopt;
   // A job that ends without an allocation waited for its next attempt; the rows before it are written.
-  row.key = {job.key, allocated                  ? job.attempt
-                      : job.attempt.value() == 0 ? AttemptNo{0}
-                                                 : job.attempt.next()};
-  row.own_id = job.own_id;
-  row.spec = job.spec;
+  Attempt row = blank_row(job, allocated                  ? job.attempt
+                               : job.attempt.value() == 0 ? AttemptNo{0}
+                                                          : job.attempt.next());
   row.state = job.state;
   row.reason = job.reason;
-  if (job.ending && is_terminal(job.state)) row.cancelled_by = job.ending->by;
+  if (over && job.ending) row.cancelled_by = job.ending->by;
   if (allocated) row.allocation = *job.allocation;
-  row.submitted = job.submitted;
-  row.eligible = job.eligible;
   row.started = job.started;
-  row.ended = job.ended;
-  row.restarts = job.restarts;
+  if (over) row.ended = job.ended;
   row.exit = job.exit;
+  row.cause = job.cause;
   return row;
+}
+
+std::optional<Attempt> row_left_behind(const Job& before, const EventBody& event, Time at) {
+  if (std::holds_alternative<Requeued>(event)) return requeued_row(before, at);
+  const auto* ended = std::get_if<Ended>(&event);
+  if (!ended || !before.array || before.array->waiting.empty()) return std::nullopt;
+  Attempt row = blank_row(before, AttemptNo{0});
+  row.state = ended->state;
+  row.reason = ended->reason;
+  row.cancelled_by = ended->by;
+  row.ended = at;
+  row.tasks = before.array->waiting;
+  return row;
+}
+
+bool changes_row(JobEvent event) {
+  switch (event) {
+    case JobEvent::allocated:
+    case JobEvent::started:
+    case JobEvent::modified:
+    case JobEvent::ending_began:
+    case JobEvent::ended:
+    case JobEvent::requeued: return true;
+    case JobEvent::submitted:
+    case JobEvent::task_split:
+    case JobEvent::held:
+    case JobEvent::released:
+    case JobEvent::dependency_met:
+    case JobEvent::dependency_failed:
+    case JobEvent::node_ready:
+    case JobEvent::node_running:
+    case JobEvent::launch_failed:
+    case JobEvent::batch_finished:
+    case JobEvent::node_released:
+    case JobEvent::node_fenced:
+    case JobEvent::charge_cleared:
+    case JobEvent::signalled:
+    case JobEvent::forgotten:
+    case JobEvent::late_result: return false;
+  }
+  return true;
 }
 
 }  // namespace ares::core

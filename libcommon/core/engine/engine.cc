@@ -37,6 +37,11 @@ const std::vector<Blob>* blobs_of(const Command& command) {
   return many ? &many->blobs : nullptr;
 }
 
+const Reconfigure* reconfiguration(const Command& command) {
+  const auto* user = std::get_if<UserCommand>(&command.body);
+  return user ? std::get_if<Reconfigure>(&user->body) : nullptr;
+}
+
 }  // namespace
 
 Engine::Engine(ClusterState recovered, std::shared_ptr<const Policy> policy)
@@ -56,6 +61,11 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
     decision = decide(state_, *policy_, command, now);
     if (std::holds_alternative<Activate>(command.body) && !decision.failed) active_ = true;
   }
+
+  // Not for a repeated request, which brings no event and whose configuration may be another by now.
+  if (const Reconfigure* c = reconfiguration(command);
+      c && !decision.failed && !decision.events.empty())
+    policy_ = c->policy;
 
   const std::size_t first_effect = effects_.size();
   const std::size_t first_event = events_.size();
@@ -91,23 +101,13 @@ void Engine::commit_event(EventBody body, Time at) {
     event.epoch = activated->epoch;
 
   const std::optional<AboutJob> about = about_job(event.body);
-  if (about && about->event == JobEvent::requeued) {
-    // The record moves on to its next attempt: the row of this one is written as it ends here.
-    const Job* job = state_.jobs.find(about->key);
-    if (job && job->state == JobState::completing && job->ending) {
-      Job ended = *job;
-      ended.state = job->ending->state;
-      ended.reason = job->ending->reason;
-      if (!ended.ended) ended.ended = at;
-      if (const auto row = attempt_row(ended)) finished_.insert_or_assign(row->key, *row);
-    } else if (job && is_terminal(job->state)) {
-      note_row(about->key);  // it ended in this very batch and is asked for again already
-    }
-  }
+  if (const Job* before = about ? state_.jobs.find(about->key) : nullptr)
+    if (auto row = row_left_behind(*before, event.body, at))
+      finished_.insert_or_assign(row->key, std::move(*row));
   const bool forgets = about && about->event == JobEvent::forgotten;
   if (forgets) note_row(about->key);
   apply(state_, event);
-  if (about && !forgets) touched_.insert(about->key);
+  if (about && changes_row(about->event)) touched_.insert(about->key);
   for (Effect& effect : effects(*policy_, event, state_)) effects_.push_back(std::move(effect));
   events_.push_back(std::make_shared<const Event>(std::move(event)));
 }

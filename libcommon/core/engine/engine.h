@@ -71,7 +71,8 @@ class Engine {
   Outgoing take_ready();
 
   const ClusterState& state() const { return state_; }
-  void set_policy(std::shared_ptr<const Policy> policy) { policy_ = std::move(policy); }
+  // In force: the first one, or that of the last Reconfigure.
+  const std::shared_ptr<const Policy>& policy() const { return policy_; }
 
  private:
   void commit_event(EventBody body, Time at);

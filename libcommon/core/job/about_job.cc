@@ -44,6 +44,7 @@ struct Classify {
   Out operator()(const RequestExpired&) const { return {}; }
   Out operator()(const Audited&) const { return {}; }
   Out operator()(const PlanPass&) const { return {}; }
+  Out operator()(const PartitionModified&) const { return {}; }
 };
 
 }  // namespace

@@ -49,6 +49,8 @@ class Acting {
     decision_.events.push_back(std::move(body));
     done(target);
   }
+  // Belongs to what event() just did.
+  void also(EventBody body) { decision_.events.push_back(std::move(body)); }
   // Already as asked.
   void done(const Target& target) {
     if (decision_.jobs.empty() || decision_.jobs.back() != target.key)
@@ -60,8 +62,9 @@ class Acting {
       problem(ErrorCode::failed_precondition,
               "job " + job_text(target.key) + ": " + std::string(why));
   }
+  // What was forbidden counts more than what is not there: callers may be silent about the latter.
   void problem(ErrorCode code, std::string text) {
-    if (problems_++ == 0) decision_.error.code = code;
+    if (problems_++ == 0 || code == ErrorCode::permission_denied) decision_.error.code = code;
     constexpr std::size_t kTold = 20;
     if (problems_ > kTold) return;
     if (!decision_.error.message.empty()) decision_.error.message += "; ";

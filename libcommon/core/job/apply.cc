@@ -38,6 +38,7 @@ struct Apply {
   void operator()(const NodeRegistered& e) const { apply_node(state, e, s); }
   void operator()(const NodeAdminSet& e) const { apply_node(state, e, s); }
   void operator()(const NodeLost& e) const { apply_node(state, e, s); }
+  void operator()(const PartitionModified& e) const { apply_node(state, e, s); }
 
   void operator()(const ControllerActivated& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const ConfigApplied& e) const { apply_bookkeeping(state, e, s); }

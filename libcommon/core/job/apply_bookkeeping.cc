@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/cluster/inventory.h"
+#include "core/cluster/lease_monitor.h"
 #include "core/job/records.h"
 
 namespace ares::core {
@@ -15,6 +16,10 @@ void apply_bookkeeping(ClusterState& state, const ControllerActivated& e, Stamp 
 
 void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
   state.config_hash = e.hash;
+  // Nothing is renewed for the old time after this, because nodes hear of the new one before any later answer.
+  if (e.lease < state.lease)
+    state.old_leases_end = std::max(state.old_leases_end, s.at + slow_clock(state.lease));
+  state.lease = e.lease;
   state.partitions = {};
   state.members = {};
   for (const Partition& partition : e.partitions) put_partition(state, partition);
@@ -26,8 +31,9 @@ void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
     state.node_ids.set(c.name, c.id);
     const Node* found = state.nodes.find(c.id);
     Node node = found ? *found : Node{};
-    const bool same = found && node.configured == c.inventory;
+    const bool same = found && node.configured == c.inventory && !node.leaving;
     if (same) continue;
+    node.leaving = false;
     node.id = c.id;
     node.name = c.name;
     node.configured = c.inventory;
@@ -37,15 +43,13 @@ void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s) {
     put_node(state, std::move(node), s.lsn);
   }
 
-  // A node that left the configuration goes once nothing is charged to it (no partition names it, so nothing starts there).
-  std::vector<std::pair<NodeId, std::string>> gone;
+  // What runs on a node that left the configuration ends there; no partition names it, so nothing starts.
+  std::vector<NodeId> leaving;
   state.nodes.for_each([&](NodeId id, const Node& node) {
-    if (!configured.contains(id) && node.charges.empty()) gone.emplace_back(id, node.name);
+    if (!configured.contains(id) && !node.leaving) leaving.push_back(id);
   });
-  for (const auto& [id, name] : gone) {
-    state.nodes.erase(id);
-    state.node_ids.erase(name);
-  }
+  for (const NodeId id : leaving)
+    change_node(state, id, s.lsn, [](Node& node) { node.leaving = true; });
 }
 
 void apply_bookkeeping(ClusterState& state, const TresDefined& e, Stamp) {

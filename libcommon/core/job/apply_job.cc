@@ -80,13 +80,33 @@ void apply_job(ClusterState& state, const Released& e, Stamp s) {
 
 void apply_job(ClusterState& state, const Modified& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
+    bool may_run_sooner = false;
+    if (e.spec) {
+      const bool moved = e.spec->partitions != job.spec->partitions;
+      may_run_sooner = e.spec->begin != job.spec->begin;
+      job.spec = e.spec;
+      const Partition* first = state.partitions.find(job.spec->partitions.front());
+      if (moved && first && !job.priority_set) job.priority = first->priority;
+    }
+    if (e.waiting_for) {
+      may_run_sooner = true;
+      job.waiting_for = *e.waiting_for;
+      job.dependency_failed = false;
+      if (job.launch_failures == 0) job.not_before = {};  // was a dependency's delay
+      set_hold(job, job.hold);
+    }
+    if (may_run_sooner) set_eligible(job, s.at);
+    if (e.array_throttle && job.array) job.array->throttle = *e.array_throttle;
     if (e.priority) {
       job.priority = *e.priority;
       job.priority_set = true;
     }
     if (e.set_time_limit) {
       job.time_limit = e.time_limit.value_or(Seconds{0});  // 0 = unlimited, as in a specification
-      if (job.allocation && holds_resources(job.state)) job.allocation->time_limit = e.time_limit;
+      if (job.allocation && holds_resources(job.state)) {
+        job.allocation->time_limit = e.time_limit;
+        job.allocation->limit_set = s.lsn;
+      }
     }
   });
 }

@@ -1,4 +1,4 @@
-// Events about nodes.
+// Events about nodes and partitions.
 #include "core/job/records.h"
 
 namespace ares::core {
@@ -27,6 +27,12 @@ void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s) {
 
 void apply_node(ClusterState& state, const NodeLost& e, Stamp s) {
   change_node(state, e.id, s.lsn, [](Node& node) { node.contact = Contact::lost; });
+}
+
+void apply_node(ClusterState& state, const PartitionModified& e, Stamp) {
+  if (const Partition* before = state.partitions.find(e.partition.name))
+    for (const std::string& node : before->nodes) state.members.erase({before->name, node});
+  put_partition(state, e.partition);
 }
 
 }  // namespace ares::core

@@ -17,6 +17,8 @@ struct Body {
   Decision operator()(const Submit& c) const { return decide_submit(q, who, c); }
   Decision operator()(const SubmitMany& c) const { return decide_submit(q, who, c); }
   Decision operator()(const UpdateNode& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const UpdatePartition& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const Reconfigure& c) const { return decide_admin(q, who, c); }
   template <class C>
   Decision operator()(const C& c) const {
     return decide_jobs(q, who, c);
@@ -34,6 +36,7 @@ struct Action {
   }
   std::string_view operator()(const UpdateJob&) const { return "update job"; }
   std::string_view operator()(const UpdateNode& c) const {
+    if (c.reason_only) return "change reason of node";
     switch (c.admin) {
       case AdminState::up: return "resume node";
       case AdminState::drain: return "drain node";
@@ -41,6 +44,8 @@ struct Action {
     }
     return "update node";
   }
+  std::string_view operator()(const UpdatePartition&) const { return "update partition"; }
+  std::string_view operator()(const Reconfigure&) const { return "reconfigure"; }
 };
 
 template <class Items, class Text>
@@ -60,6 +65,10 @@ struct Subject {
   std::string operator()(const UpdateNode& c) const {
     return "node " + listed(c.names, [](const std::string& name) { return name; });
   }
+  std::string operator()(const UpdatePartition& c) const {
+    return "partition " + listed(c.names, [](const std::string& name) { return name; });
+  }
+  std::string operator()(const Reconfigure&) const { return "cluster"; }
   std::string operator()(const Submit& c) const {
     return decision.jobs.empty() ? "name " + c.spec->name : jobs(decision.jobs);
   }
@@ -161,11 +170,14 @@ Decision refuse(ErrorCode code, std::string message) {
   return d;
 }
 
+bool is_admin(const Policy& policy, UserId uid) {
+  return uid == UserId{0} ||
+         std::find(policy.admins.begin(), policy.admins.end(), uid) != policy.admins.end();
+}
+
 bool is_operator(const Policy& policy, UserId uid) {
-  const auto in = [uid](const std::vector<UserId>& list) {
-    return std::find(list.begin(), list.end(), uid) != list.end();
-  };
-  return uid == UserId{0} || in(policy.admins) || in(policy.operators);
+  return is_admin(policy, uid) ||
+         std::find(policy.operators.begin(), policy.operators.end(), uid) != policy.operators.end();
 }
 
 }  // namespace ares::core

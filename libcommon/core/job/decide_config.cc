@@ -48,7 +48,7 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateNode&
         "user " + who.user + " may not change nodes: only operators and administrators may");
   }
   if (c.names.empty()) return refuse(ErrorCode::invalid_argument, "no nodes given");
-  if (c.admin != AdminState::up && c.reason.empty()) {
+  if ((c.admin != AdminState::up || c.reason_only) && c.reason.empty()) {
     return refuse(ErrorCode::invalid_argument,
                   "give a reason: others will want to know why the node is out of service");
   }
@@ -57,13 +57,20 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateNode&
     const NodeId* id = q.state.node_ids.find(name);
     const Node* node = id ? q.state.nodes.find(*id) : nullptr;
     if (!node) return refuse(ErrorCode::not_found, "Invalid node name specified: " + name);
+    if (c.drained_only && node->admin == AdminState::down)
+      return refuse(ErrorCode::failed_precondition,
+                    "node " + name + " is down, not drained: resume it");
+    if (c.reason_only && node->admin == AdminState::up)
+      return refuse(ErrorCode::failed_precondition,
+                    "node " + name + " is in service: give a state with the reason");
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
   }
   Decision d;
   for (const Node* node : nodes) {
-    const std::string reason = c.admin == AdminState::up ? std::string{} : c.reason;
-    if (node->admin == c.admin && node->reason == reason) continue;
-    d.events.emplace_back(NodeAdminSet{node->id, c.admin, reason, who.uid});
+    const AdminState admin = c.reason_only ? node->admin : c.admin;
+    const std::string reason = admin == AdminState::up ? std::string{} : c.reason;
+    if (node->admin == admin && node->reason == reason) continue;
+    d.events.emplace_back(NodeAdminSet{node->id, admin, reason, who.uid});
     if (c.admin == AdminState::down) end_jobs_of(q, *node, d);
   }
   return d;
@@ -73,12 +80,15 @@ Decision decide_config(const Question& q, const ApplyConfig& c) {
   ConfigApplied event;
   event.hash = c.hash;
   event.partitions = c.partitions;
+  event.lease = c.lease;
   NodeId next = q.state.next_node_id;
-  bool same = c.hash == q.state.config_hash && c.partitions.size() == q.state.partitions.size() &&
-              c.nodes.size() == q.state.nodes.size();
+  std::size_t staying = 0;
+  q.state.nodes.for_each([&](NodeId, const Node& node) { staying += node.leaving ? 0 : 1; });
+  bool same = c.hash == q.state.config_hash && c.lease == q.state.lease &&
+              c.partitions.size() == q.state.partitions.size() && c.nodes.size() == staying;
   for (const Partition& partition : c.partitions) {
     const Partition* found = q.state.partitions.find(partition.name);
-    same = same && found && *found == partition;
+    same = same && found && (c.keep_changes || *found == partition);
   }
   std::vector<const Inventory*> inventories;
   for (const auto& [name, inventory] : c.nodes) {
@@ -86,7 +96,7 @@ Decision decide_config(const Question& q, const ApplyConfig& c) {
     NodeId id = known ? *known : next;
     if (!known) next = next.next();
     const Node* node = known ? q.state.nodes.find(id) : nullptr;
-    same = same && node && node->configured == inventory;
+    same = same && node && !node->leaving && node->configured == inventory;
     event.nodes.push_back({id, name, inventory});
     inventories.push_back(&inventory);
   }

@@ -57,14 +57,14 @@ Reason reason_of(Hold hold) {
   return hold == Hold::admin ? Reason::job_held_admin : Reason::job_held_user;
 }
 
-void hold(Acting& acting, const Target& t) {
+void hold(Acting& acting, const Target& t, bool as_user) {
   const Job& job = *t.record;
   if (is_array(t) && job.array->waiting.empty() && !is_terminal(job.state)) return;
   if (!accepts(job.state, JobEvent::held)) {
     return acting.cannot(
         t, "Job is no longer pending execution: " + remark(job.state, JobEvent::held));
   }
-  const Hold wanted = hold_of(acting.question(), acting.who(), job);
+  const Hold wanted = as_user ? Hold::user : hold_of(acting.question(), acting.who(), job);
   if (job.hold == wanted || job.hold == Hold::admin) return acting.done(t);
   acting.event(t, Held{t.key, wanted, reason_of(wanted)});
 }
@@ -85,13 +85,14 @@ void release(Acting& acting, const Target& t) {
   acting.event(t, Released{t.key});
 }
 
-void requeue(Acting& acting, const Target& t, bool and_hold) {
+void requeue(Acting& acting, const Target& t, const RequeueJobs& c) {
   const Job& job = *t.record;
-  const Hold held = and_hold ? hold_of(acting.question(), acting.who(), job) : Hold::none;
+  const Hold held = c.hold ? hold_of(acting.question(), acting.who(), job) : Hold::none;
   if (is_array(t) &&
       (!is_terminal(job.state) || job.array->completed + job.array->unsuccessful > 0)) {
     return;  // its tasks are targets of their own
   }
+  if (c.incomplete && (job.state == JobState::pending || job.state == JobState::completed)) return;
   if (job.state == JobState::pending)
     return acting.cannot(t, "Job is pending execution: there is nothing to requeue");
   if (!job.spec->requeue)
@@ -125,8 +126,8 @@ Decision decide_jobs(const Question& q, const Principal& who, const Cancel& c) {
 }
 
 Decision decide_jobs(const Question& q, const Principal& who, const HoldJobs& c) {
-  return Acting(q, who, "hold").each(c.jobs, [](Acting& acting, const Target& t) {
-    hold(acting, t);
+  return Acting(q, who, "hold").each(c.jobs, [&](Acting& acting, const Target& t) {
+    hold(acting, t, c.as_user);
   });
 }
 
@@ -138,7 +139,7 @@ Decision decide_jobs(const Question& q, const Principal& who, const ReleaseJobs&
 
 Decision decide_jobs(const Question& q, const Principal& who, const RequeueJobs& c) {
   return Acting(q, who, "requeue").each(c.jobs, [&](Acting& acting, const Target& t) {
-    requeue(acting, t, c.hold);
+    requeue(acting, t, c);
   });
 }
 

@@ -163,6 +163,16 @@ Result<std::vector<std::string>> partitions_of(const ClusterState& state, const 
   return names;
 }
 
+Status check_open(const ClusterState& state, const std::vector<std::string>& partitions) {
+  for (const std::string& name : partitions) {
+    const Partition* partition = state.partitions.find(name);
+    if (partition && !partition->open)
+      return fail(ErrorCode::failed_precondition, "partition " + name + " takes no new jobs now (" +
+                                                      std::string(state_text(*partition)) + ")");
+  }
+  return {};
+}
+
 Status check_partitions(const ClusterState& state, const JobSpec& spec,
                         const std::vector<std::string>& names) {
   std::optional<Error> first;
@@ -265,17 +275,20 @@ Result<Awaited> check_dependencies(const Question& q, const Principal& who, cons
   return out;
 }
 
+Status check_resources(const Policy& policy, const JobSpec& spec) {
+  for (Status (*check_part)(const JobSpec&) :
+       {check_counts, check_gpus, check_node_counts, check_constraint})
+    if (Status s = check_part(spec); !s) return s;
+  return check_licenses(policy, spec);
+}
+
 namespace {
 
 Status check(const Question& q, const Principal& who, const JobSpec& spec) {
   if (Status s = check_text(spec); !s) return s;
   if (Status s = check_privileges(q, who, spec); !s) return s;
-  if (Status s = check_counts(spec); !s) return s;
-  if (Status s = check_gpus(spec); !s) return s;
-  if (Status s = check_node_counts(spec); !s) return s;
-  if (Status s = check_constraint(spec); !s) return s;
+  if (Status s = check_resources(q.policy, spec); !s) return s;
   if (Status s = check_times(spec, q.now); !s) return s;
-  if (Status s = check_licenses(q.policy, spec); !s) return s;
   return check_array(q.policy, spec);
 }
 
@@ -328,6 +341,7 @@ Status admit(const Question& q, const Principal& who, const std::shared_ptr<cons
   const auto settled = settle(q.state, asked);
   if (!settled) return fail(settled.error());
   const JobSpec& spec = **settled;
+  if (Status ok = check_open(q.state, spec.partitions); !ok) return ok;
   if (Status ok = check_partitions(q.state, spec, spec.partitions); !ok) return ok;
   const JobKey key{id, {}};
   const Result<Awaited> awaited =

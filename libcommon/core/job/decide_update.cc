@@ -1,5 +1,11 @@
-// Changing a job's priority and time limit.
+// Changing jobs: priority, time limit, an array's throttle, and what their specifications say.
+#include <algorithm>
+#include <map>
+
 #include "core/job/acting.h"
+#include "core/job/spec_fields.h"
+#include "core/job/submit_checks.h"
+#include "core/job/text_check.h"
 #include "core/job/transitions.h"
 
 namespace ares::core {
@@ -15,43 +21,194 @@ std::optional<Seconds> current_limit(const ClusterState& state, const Job& job) 
   return partition ? effective_time_limit(job, *partition) : job.time_limit;
 }
 
-void update(Acting& acting, const Target& t, const UpdateJob& c) {
-  const Job& job = *t.record;
-  const bool privileged = is_operator(acting.question().policy, acting.who().uid);
-  if (job.array && !t.in_array && job.array->waiting.empty() && !is_terminal(job.state)) return;
-  if (!accepts(job.state, JobEvent::modified)) {
-    return acting.cannot(t, transition(job.state, JobEvent::modified).remark);
-  }
-  if (c.priority && !privileged) {
-    return acting.problem(ErrorCode::permission_denied,
-                          "user " + acting.who().user + " may not set the priority of job " +
-                              job_text(t.key) + ": only operators and administrators may");
-  }
-  if (c.set_time_limit && !privileged) {
-    const std::optional<Seconds> now = current_limit(acting.question().state, job);
-    const bool lower = c.time_limit && (!now || *c.time_limit <= *now);
-    if (!lower) {
-      return acting.problem(
-          ErrorCode::permission_denied,
-          "user " + acting.who().user + " may not raise the time limit of job " + job_text(t.key) +
-              ": its owner may only lower it; operators and administrators may raise it");
+// What a command makes of the specifications it meets. Jobs that share one share the changed one, which is judged once.
+class SpecChange {
+ public:
+  struct Verdict {
+    std::optional<Error> refused;
+    std::shared_ptr<const JobSpec> spec;  // null: it says so already
+  };
+
+  SpecChange(const Question& q, const Principal& who, const UpdateJob& command)
+      : q_(q), who_(who), command_(command) {}
+
+  // invalid_argument names a field that cannot be changed.
+  Status learn_fields() {
+    for (const std::string& name : command_.fields) {
+      const SpecField* field = find_spec_field(name);
+      if (!field || !command_.values)
+        return fail(ErrorCode::invalid_argument,
+                    "this controller cannot change \"" + name + "\" of a job");
+      fields_.push_back(field);
     }
+    return {};
   }
-  acting.event(t, Modified{t.key, c.priority, c.set_time_limit, c.time_limit});
+
+  bool sets(std::string_view name) const {
+    return std::any_of(fields_.begin(), fields_.end(),
+                       [&](const SpecField* field) { return field->name == name; });
+  }
+  const SpecField* needs_pending() const {
+    for (const SpecField* field : fields_)
+      if (!field->alive) return field;
+    return nullptr;
+  }
+
+  const Verdict& judge(const Job& job) {
+    const auto [found, added] = verdicts_.try_emplace({job.spec.get(), job.time_limit});
+    if (added) found->second = make(job);
+    return found->second;
+  }
+
+ private:
+  Verdict make(const Job& job) const {
+    JobSpec changed = *job.spec;
+    for (const SpecField* field : fields_) field->copy(*command_.values, changed);
+    if (Status good = check(job, changed); !good) return {good.error(), nullptr};
+    if (changed == *job.spec) return {};
+    return {{}, std::make_shared<const JobSpec>(std::move(changed))};
+  }
+
+  bool touches(SpecField::Touches what) const {
+    return std::any_of(fields_.begin(), fields_.end(),
+                       [&](const SpecField* field) { return field->touches == what; });
+  }
+
+  Status check(const Job& job, JobSpec& changed) const {
+    if (Status good = check_text(changed); !good) return good;
+    if (changed.nice < job.spec->nice && !is_operator(q_.policy, who_.uid)) {
+      return fail(ErrorCode::permission_denied,
+                  "user " + who_.user + " may not lower the nice value below " +
+                      std::to_string(job.spec->nice) +
+                      ": only operators and administrators may raise a job in the queue");
+    }
+    const auto& dependencies = changed.dependencies;
+    const bool by_name =
+        std::any_of(dependencies.begin(), dependencies.end(),
+                    [](const Dependency& d) { return d.kind == DependencyKind::singleton; });
+    if (by_name && changed.name != job.spec->name)
+      return fail(ErrorCode::invalid_argument,
+                  "it waits for others of its name (singleton): set its dependency first");
+
+    JobSpec limited = changed;
+    limited.time_limit =
+        command_.set_time_limit ? command_.time_limit.value_or(Seconds{0}) : job.time_limit;
+    if (touches(SpecField::times) || (command_.set_time_limit && job.state == JobState::pending)) {
+      if (Status good = check_times(limited, q_.now); !good) return good;
+    }
+    if (!touches(SpecField::shape)) return {};
+    if (Status good = check_resources(q_.policy, changed); !good) return good;
+    Result<std::vector<std::string>> partitions = partitions_of(q_.state, changed);
+    if (!partitions) return fail(partitions.error());
+    changed.partitions = std::move(*partitions);
+    if (sets("partitions")) {
+      if (Status good = check_open(q_.state, changed.partitions); !good) return good;
+    }
+    return check_partitions(q_.state, limited, changed.partitions);
+  }
+
+  const Question& q_;
+  const Principal& who_;
+  const UpdateJob& command_;
+  std::vector<const SpecField*> fields_;
+  std::map<std::pair<const JobSpec*, std::optional<Seconds>>, Verdict> verdicts_;
+};
+
+// Why the command may not do this to the job; permission_denied unless it says otherwise.
+std::optional<Error> denied(const Acting& acting, const Target& t, const UpdateJob& c) {
+  if (is_operator(acting.question().policy, acting.who().uid)) return std::nullopt;
+  const std::string user = "user " + acting.who().user + " may not ";
+  const std::string job = "job " + job_text(t.key);
+  if (c.priority) {
+    return Error{ErrorCode::permission_denied,
+                 user + "set the priority of " + job + ": only operators and administrators may"};
+  }
+  if (!c.set_time_limit) return std::nullopt;
+  const std::optional<Seconds> now = current_limit(acting.question().state, *t.record);
+  if (c.time_limit && (!now || *c.time_limit <= *now)) return std::nullopt;
+  return Error{ErrorCode::permission_denied,
+               user + "raise the time limit of " + job +
+                   ": its owner may only lower it; operators and administrators may raise it"};
+}
+
+// A job that is to wait for what waits for itself would never start.
+std::optional<Error> circle(const ClusterState& state, const Target& t,
+                            const std::vector<Dependency>& waiting) {
+  for (const Dependency& d : waiting) {
+    if (d.kind == DependencyKind::singleton || !waits_for(state, d.target, t.key)) continue;
+    return Error{ErrorCode::invalid_argument,
+                 "Job dependency problem: job " + job_text(d.target) +
+                     (d.target == t.key ? " would wait for itself" : " waits for this job")};
+  }
+  return std::nullopt;
+}
+
+void update(Acting& acting, const Target& t, const UpdateJob& c, SpecChange& change) {
+  const Job& job = *t.record;
+  const bool array = job.array && !t.in_array;
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    acting.problem(code, "job " + job_text(t.key) + ": " + why);
+  };
+  if (c.array_throttle && !array && t.named)
+    return refuse(ErrorCode::invalid_argument,
+                  t.key.task.is_none()
+                      ? "it is not an array, so it has no bound on running tasks"
+                      : "the bound on running tasks is the whole array's: name job " +
+                            std::to_string(t.key.job.value()));
+  const bool all_split = array && job.array->waiting.empty() && !is_terminal(job.state);
+  if (all_split && !c.array_throttle) return;  // its tasks are targets of their own
+  if (!accepts(job.state, JobEvent::modified))
+    return acting.cannot(t, transition(job.state, JobEvent::modified).remark);
+  if (const auto error = denied(acting, t, c)) return acting.problem(error->code, error->message);
+  if (const SpecField* field = change.needs_pending(); field && job.state != JobState::pending) {
+    return acting.cannot(t, "its " + std::string(field->title) +
+                                " can only be changed while it is pending (" +
+                                std::string(to_string(job.state)) + ")");
+  }
+  const SpecChange::Verdict& verdict = change.judge(job);
+  if (verdict.refused) return refuse(verdict.refused->code, verdict.refused->message);
+
+  Modified event;
+  event.key = t.key;
+  event.priority = c.priority;
+  event.set_time_limit = c.set_time_limit;
+  event.time_limit = c.time_limit;
+  event.spec = verdict.spec;
+  const JobSpec& spec = event.spec ? *event.spec : *job.spec;
+  if (spec.name != job.spec->name) event.was_named = job.spec->name;
+  if (array) event.array_throttle = c.array_throttle;
+  Awaited awaited;
+  if (change.sets("dependencies")) {
+    Result<Awaited> found = check_dependencies(acting.question(), acting.who(), spec, t.key);
+    if (!found) return refuse(found.error().code, found.error().message);
+    if (const auto error = circle(acting.question().state, t, found->waiting))
+      return refuse(error->code, error->message);
+    awaited = std::move(*found);
+    event.waiting_for = awaited.waiting;
+  }
+  if (!event.priority && !event.set_time_limit && !event.spec && !event.waiting_for &&
+      !event.array_throttle)
+    return acting.done(t);
+  acting.event(t, std::move(event));
+  for (const auto& [met, not_before] : awaited.delayed)
+    acting.also(DependencyMet{t.key, met, not_before});
+  for (const Dependency& failed : awaited.failed) acting.also(DependencyFailed{t.key, failed});
 }
 
 }  // namespace
 
 Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& c) {
-  if (!c.priority && !c.set_time_limit)
-    return refuse(ErrorCode::invalid_argument,
-                  "nothing to update: give a priority or a time limit");
+  if (!c.priority && !c.set_time_limit && !c.array_throttle && c.fields.empty())
+    return refuse(ErrorCode::invalid_argument, "nothing to change: name at least one field");
   if (c.set_time_limit && c.time_limit && *c.time_limit <= Seconds{0}) {
     return refuse(ErrorCode::invalid_argument,
                   std::string(kBadLimit) + ": it must be at least a second");
   }
+  SpecChange change(q, who, c);
+  if (Status known = change.learn_fields(); !known)
+    return refuse(known.error().code, known.error().message);
   return Acting(q, who, "update").each(c.jobs, [&](Acting& acting, const Target& t) {
-    update(acting, t, c);
+    update(acting, t, c, change);
   });
 }
 

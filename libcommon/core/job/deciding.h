@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/job/decide.h"
+#include "core/job/privileges.h"
 
 namespace ares::core {
 
@@ -19,7 +20,6 @@ struct Question {
 Decision refuse(ErrorCode code, std::string message);
 
 // --- who may ---------------------------------------------------------------------------------------------------------------------
-bool is_operator(const Policy& policy, UserId uid);  // operators, administrators and root
 inline bool may_act_on(const Policy& policy, UserId uid, const Job& job) {
   return job.spec->uid == uid || is_operator(policy, uid);
 }
@@ -66,6 +66,9 @@ Standing standing(const ClusterState& state, const Dependent& who, const Depende
 bool waits_task_by_task(const ClusterState& state, const Dependent& who,
                         const Dependency& dependency);
 
+// Whether a job, an array or a task waits for `target`, by itself or through others; also when it is part of it.
+bool waits_for(const ClusterState& state, const JobKey& job, const JobKey& target);
+
 // --- time limits -----------------------------------------------------------------------------------------------------------------
 // What bounds the job in this partition now; none = unlimited.
 std::optional<Seconds> effective_time_limit(const Job& job, const Partition& partition);
@@ -86,6 +89,8 @@ Decision decide_jobs(const Question& q, const Principal& who, const ReleaseJobs&
 Decision decide_jobs(const Question& q, const Principal& who, const RequeueJobs& command);
 Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& command);
 Decision decide_admin(const Question& q, const Principal& who, const UpdateNode& command);
+Decision decide_admin(const Question& q, const Principal& who, const UpdatePartition& command);
+Decision decide_admin(const Question& q, const Principal& who, const Reconfigure& command);
 Decision decide_node(const Question& q, const NodeCommand& command);
 Decision decide_plan(const Question& q, const TakePlan& command);
 Decision decide_time(const Question& q, const Tick& command);

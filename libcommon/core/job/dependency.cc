@@ -1,5 +1,7 @@
 // Where a dependency stands, judged from its target's record.
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "core/job/deciding.h"
 
@@ -87,6 +89,34 @@ Standing standing(const ClusterState& state, const Dependent& who, const Depende
   if (!waits_task_by_task(state, who, d)) return of_target(state, d, d.target);
   if (who.key.task.is_none()) return {};
   return of_target(state, d, JobKey{d.target.job, who.key.task});
+}
+
+bool waits_for(const ClusterState& state, const JobKey& job, const JobKey& target) {
+  const auto overlap = [](const JobKey& a, const JobKey& b) {
+    return a.job == b.job && (a.task.is_none() || b.task.is_none() || a.task == b.task);
+  };
+  std::set<JobKey> seen{job};
+  std::vector<JobKey> open{job};
+  const auto look_at = [&](const Job& record) {
+    for (const Dependency& d : record.waiting_for)
+      if (d.kind != DependencyKind::singleton && seen.insert(d.target).second)
+        open.push_back(d.target);
+  };
+  while (!open.empty()) {
+    const JobKey key = open.back();
+    open.pop_back();
+    if (overlap(key, target)) return true;
+    const Job* record = state.jobs.find(key);
+    const Job* whole = record ? record : state.jobs.find(JobKey{key.job, {}});
+    if (whole) look_at(*whole);
+    if (!record || !record->array) continue;
+    state.jobs.for_each_from(JobKey{key.job, TaskIndex{0}}, [&](const JobKey& at, const Job& task) {
+      if (at.job != key.job) return false;
+      look_at(task);
+      return true;
+    });
+  }
+  return false;
 }
 
 }  // namespace ares::core

@@ -80,7 +80,13 @@ struct Owed {
 
   // Owes nothing by itself: what a node must hear of these it is told in answer to its own message, by reconcile().
   void operator()(const ControllerActivated&) {}
-  void operator()(const ConfigApplied&) {}
+  void operator()(const ConfigApplied&) {
+    // Another lease or heartbeat: no answer to a later heartbeat may come before this.
+    state.nodes.for_each([&](NodeId id, const Node& node) {
+      if (node.contact == Contact::registered)
+        send(id, Welcome{node.incarnation, policy.lease, policy.heartbeat});
+    });
+  }
   void operator()(const TresDefined&) {}
   void operator()(const Submitted&) {}
   void operator()(const TaskSplit&) {}
@@ -103,6 +109,7 @@ struct Owed {
   void operator()(const RequestExpired&) {}
   void operator()(const Audited&) {}
   void operator()(const PlanPass&) {}
+  void operator()(const PartitionModified&) {}
 };
 
 }  // namespace

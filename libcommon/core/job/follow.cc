@@ -64,8 +64,11 @@ struct Follow {
   // Jobs of one user and name go one at a time: the next in line may be waiting for this end.
   void wake_next_of_name(const JobKey& ended) {
     const Job* job = ended.task.is_none() ? state.jobs.find(ended) : nullptr;
-    if (!job || !is_terminal(job->state)) return;
-    const Job* next = first_of_name(state, *job->spec);
+    if (job && is_terminal(job->state)) wake_first_of_name(*job->spec);
+  }
+
+  void wake_first_of_name(const JobSpec& like) {
+    const Job* next = first_of_name(state, like);
     if (!next) return;
     for (const Dependency& d : next->waiting_for)
       if (d.kind == DependencyKind::singleton) judge(next->key, *next->spec, d);
@@ -171,12 +174,21 @@ struct Follow {
     for (const Dependency& d : job->waiting_for) judge(e.key, *job->spec, d);
   }
 
-  // Tasks of another array may have ended before this one came.
-  void operator()(const Submitted& e) {
-    const Job* job = state.jobs.find(e.key);
+  // Tasks of another array may have ended before this one came, or came to depend on it.
+  void look_task_by_task(const JobKey& key) {
+    const Job* job = state.jobs.find(key);
     if (!job || !job->array) return;
     for (const Dependency& d : job->waiting_for)
       if (waits_task_by_task(state, {job->key, *job->spec}, d)) correspond(*job, d, {});
+  }
+  void operator()(const Submitted& e) { look_task_by_task(e.key); }
+  void operator()(const Modified& e) {
+    if (e.waiting_for) look_task_by_task(e.key);
+    const Job* job = e.was_named && e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
+    if (!job) return;
+    JobSpec before = *job->spec;
+    before.name = *e.was_named;
+    wake_first_of_name(before);
   }
 
   void operator()(const ControllerActivated&) {}
@@ -185,7 +197,6 @@ struct Follow {
   void operator()(const TaskSplit&) {}
   void operator()(const Held&) {}
   void operator()(const Released&) {}
-  void operator()(const Modified&) {}
   void operator()(const DependencyMet&) {}
   void operator()(const Allocated&) {}
   void operator()(const NodeRunning&) {}
@@ -200,6 +211,7 @@ struct Follow {
   void operator()(const RequestExpired&) {}
   void operator()(const Audited&) {}
   void operator()(const PlanPass&) {}
+  void operator()(const PartitionModified&) {}
 };
 
 }  // namespace

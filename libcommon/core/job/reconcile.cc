@@ -53,8 +53,9 @@ class Reconcile {
         const bool running = report && report->phase == AttemptPhase::running;
         if (!running) send(Go{charge.attempt, charge.fence});
         // Without knowing what the node has applied, a limit that was changed at all is told again; the node keeps the newest.
-        if (job->time_limit != job->spec->time_limit) {
-          send(SetLimit{charge.attempt, charge.fence, job->version, job->allocation->time_limit});
+        if (job->allocation->limit_set != Lsn{}) {
+          send(SetLimit{charge.attempt, charge.fence, job->allocation->limit_set,
+                        job->allocation->time_limit});
         }
         return;
       }

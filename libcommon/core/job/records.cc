@@ -147,6 +147,11 @@ void drop_job(ClusterState& state, const JobKey& key) {
 void put_node(ClusterState& state, Node after, Lsn lsn) {
   after.version = lsn;
   const NodeId id = after.id;
+  if (after.leaving && after.charges.empty()) {
+    state.nodes.erase(id);
+    state.node_ids.erase(after.name);
+    return;
+  }
   state.nodes.set(id, std::move(after));
 }
 

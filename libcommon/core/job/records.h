@@ -13,6 +13,7 @@ namespace ares::core {
 void put_job(ClusterState& state, Job after, Lsn lsn);
 // Removes the record and everything the indexes say of it.
 void drop_job(ClusterState& state, const JobKey& key);
+// A node that has left the configuration goes when nothing is charged to it any more.
 void put_node(ClusterState& state, Node after, Lsn lsn);
 
 // Changes a record in place of the caller: nothing happens where there is none.
@@ -63,6 +64,7 @@ void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s);
 void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s);
 void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s);
 void apply_node(ClusterState& state, const NodeLost& e, Stamp s);
+void apply_node(ClusterState& state, const PartitionModified& e, Stamp s);
 
 void apply_bookkeeping(ClusterState& state, const ControllerActivated& e, Stamp s);
 void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s);

@@ -30,25 +30,23 @@ bool matches(const ClusterState& state, const JobSelector& s, const Job& job) {
   return true;
 }
 
-// Every task has its own number behind its array's: the nearest record below tells whose it may be. Ids of forgotten jobs leave holes,
-// so the search goes down at most as far as the largest array reaches.
+// Every task has its own number behind its array's: the last record below tells whose it may be.
 std::optional<Target> by_own_id(const Question& q, JobId id) {
-  for (std::uint64_t back = 1; back <= q.policy.max_array_size && back < id.value(); ++back) {
-    const Job* found = q.state.jobs.find(JobKey{JobId{id.value() - back}, {}});
-    if (!found) continue;
-    if (!found->spec->array || back > found->spec->array->count()) return std::nullopt;
-    std::uint64_t skip = back - 1;
-    for (const IntervalSet::Interval& run : found->spec->array->intervals()) {
-      const std::uint64_t size = std::uint64_t{run.last} - run.first + 1;
-      if (skip < size) {
-        const JobKey key{found->key.job, TaskIndex{static_cast<std::uint32_t>(run.first + skip)}};
-        if (const Job* task = q.state.jobs.find(key)) return Target{key, task, false, true};
-        if (found->array && found->array->waiting.contains(key.task.value))
-          return Target{key, found, true, true};
-        return std::nullopt;
-      }
-      skip -= size;
+  const auto* below = q.state.jobs.last_below(JobKey{id, TaskIndex{0}});
+  if (!below) return std::nullopt;
+  const Job& array = *below->second;
+  if (!array.key.task.is_none() || !array.spec->array) return std::nullopt;
+  std::uint64_t skip = id.value() - array.key.job.value() - 1;
+  for (const IntervalSet::Interval& run : array.spec->array->intervals()) {
+    const std::uint64_t size = std::uint64_t{run.last} - run.first + 1;
+    if (skip < size) {
+      const JobKey key{array.key.job, TaskIndex{static_cast<std::uint32_t>(run.first + skip)}};
+      if (const Job* task = q.state.jobs.find(key)) return Target{key, task, false, true};
+      if (array.array && array.array->waiting.contains(key.task.value))
+        return Target{key, &array, true, true};
+      return std::nullopt;
     }
+    skip -= size;
   }
   return std::nullopt;
 }

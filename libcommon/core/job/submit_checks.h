@@ -14,8 +14,14 @@ namespace ares::core {
 // The numbers asked for, by themselves.
 Status check_counts(const JobSpec& spec);
 
+// All that is asked for of nodes, GPUs and licences, by itself.
+Status check_resources(const Policy& policy, const JobSpec& spec);
+
 // The partitions meant, without repeats; the default one where none is named.
 Result<std::vector<std::string>> partitions_of(const ClusterState& state, const JobSpec& spec);
+
+// Whether all of them take new jobs.
+Status check_open(const ClusterState& state, const std::vector<std::string>& partitions);
 
 // One of the partitions must be able to run it one day; the text is about the first.
 Status check_partitions(const ClusterState& state, const JobSpec& spec,

@@ -10,11 +10,11 @@ namespace ares::core::sched {
 namespace {
 
 Admission refuse(Reason reason, std::string detail = {}) {
-  return {PendingInfo{reason, std::move(detail), std::nullopt}, std::nullopt};
+  return {PendingInfo{reason, std::move(detail), std::nullopt, {}}, std::nullopt};
 }
 
 Admission wait_until(Time time, std::string detail) {
-  return {PendingInfo{Reason::begin_time, std::move(detail), time}, time};
+  return {PendingInfo{Reason::begin_time, std::move(detail), time, {}}, time};
 }
 
 // The array's own record: what the throttle counts on, for tasks with records of their own as well.
@@ -57,7 +57,7 @@ std::optional<Admission> check_partition(const QueueEntry& entry) {
 
 std::optional<PendingInfo> kept_back(const Job& job) {
   const auto because = [](Reason reason, std::string detail = {}) {
-    return PendingInfo{reason, std::move(detail), std::nullopt};
+    return PendingInfo{reason, std::move(detail), std::nullopt, {}};
   };
   if (job.hold == Hold::admin) return because(Reason::job_held_admin);
   if (job.hold == Hold::user) return because(Reason::job_held_user);

@@ -90,7 +90,7 @@ Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& po
   const Plan plan = core::plan(with, policy, kBudget, now);
   if (fill_in_start(with, plan, key->job, now, out)) return out;
 
-  out.waiting = explain(with, job, now);
+  out.waiting = Explainer(with).why(job, now);
   const PendingInfo* seen = plan.pending.find(*key);
   if (seen) out.waiting.reason = seen->reason;
   if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;

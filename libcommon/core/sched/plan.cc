@@ -33,7 +33,8 @@ struct Planner::Memory {
 namespace {
 
 PendingPtr make_info(Reason reason, std::string detail = {}) {
-  return std::make_shared<const PendingInfo>(PendingInfo{reason, std::move(detail), std::nullopt});
+  return std::make_shared<const PendingInfo>(
+      PendingInfo{reason, std::move(detail), std::nullopt, {}});
 }
 
 // Of several partitions the one where it only waits its turn says most.
@@ -215,7 +216,7 @@ class Planner::Pass {
     }
     // A job of several partitions waits for its last: it may still start there.
     if (last_choice && promised_.insert(entry.partition).second) {
-      say(queued, with_start(*turn_text(shape, first), promise(shape, queued.limit)));
+      say(queued, promise(*turn_text(shape, first), shape, queued.limit));
       return;
     }
     if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
@@ -231,19 +232,19 @@ class Planner::Pass {
     return text;
   }
 
-  static PendingPtr with_start(PendingInfo info, std::optional<Time> at) {
-    info.expected_start = at;
-    return std::make_shared<const PendingInfo>(std::move(info));
-  }
-
-  std::optional<Time> promise(const Shape& shape, std::optional<Seconds> limit) {
+  // Says when and where a job of the shape is going to start, and keeps that free.
+  PendingPtr promise(PendingInfo info, const Shape& shape, std::optional<Seconds> limit) {
     auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_);
-    if (!found) return std::nullopt;
-    if (shape.demand.caller.alone)  // nobody else is to come before it has
+    if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
-    profile_.reserve(found->placement, found->at, limit);
-    if (found->at >= profile_.horizon()) return std::nullopt;  // when something without limit ends
-    return found->at;
+    if (found) profile_.reserve(found->placement, found->at, limit);
+    if (found && found->at < profile_.horizon()) {  // else when something without limit ends
+      info.expected_start = found->at;
+      info.expected_nodes.clear();
+      for (const PlacedShare& share : found->placement)
+        info.expected_nodes.push_back(index_.nodes()[share.node].node->id);
+    }
+    return std::make_shared<const PendingInfo>(std::move(info));
   }
 
   // Nothing starts any more: as if all that wait were promised their turn one after the other.
@@ -254,7 +255,7 @@ class Planner::Pass {
       const auto choice = choices_.find(key);
       const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
       if (!now_said) continue;
-      PendingPtr said = with_start(*now_said, promise(*queued->shape, queued->limit));
+      PendingPtr said = promise(*now_said, *queued->shape, queued->limit);
       if (choice == choices_.end())
         say(*queued, std::move(said));
       else
@@ -326,27 +327,42 @@ Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time n
   return Planner().plan(state, policy, budget, now);
 }
 
-PendingInfo explain(const ClusterState& state, const Job& job, Time now) {
-  if (auto why = kept_back(job)) return *std::move(why);
-  ClusterIndex index(state);
+struct Explainer::Memory {
+  explicit Memory(const ClusterState& state) : index(state) { shapes.begin_pass(); }
+  ClusterIndex index;
   Shapes shapes;
-  shapes.begin_pass();
+  std::size_t kinds = 0;
+};
+
+Explainer::Explainer(const ClusterState& state) : state_(state) {}
+Explainer::~Explainer() = default;
+
+PendingInfo Explainer::why(const Job& job, Time now) {
+  if (auto why = kept_back(job)) return *std::move(why);
+  if (!memory_) memory_ = std::make_unique<Memory>(state_);
   std::optional<PendingInfo> most;
   for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
-    const QueueEntry entry{&job, state.partitions.find(job.spec->partitions[i]), i};
-    PendingInfo info{Reason::priority, {}, std::nullopt};
-    if (const Admission admission = admit(state, entry, {}, now); admission.refused) {
+    const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
+    PendingInfo info{Reason::priority, {}, std::nullopt, {}};
+    if (const Admission admission = admit(state_, entry, {}, now); admission.refused) {
       info = *admission.refused;
     } else {
-      Shape& shape = shapes.of(entry, index);
-      if (const PendingPtr why = shapes.impossible(shape, index, true))
-        info = *why;
-      else
-        info.detail = explain_blocked(shape, index);
+      Shape& shape = memory_->shapes.of(entry, memory_->index);
+      if (!shape.turn) {
+        ++memory_->kinds;
+        shape.turn = memory_->shapes.impossible(shape, memory_->index, true);
+        if (!shape.turn)
+          shape.turn = make_info(Reason::priority, explain_blocked(shape, memory_->index));
+      }
+      info = *shape.turn;
     }
     if (!most || says_more(info, *most)) most = std::move(info);
   }
   return most.value_or(PendingInfo{});
+}
+
+std::size_t Explainer::kinds() const {
+  return memory_ ? memory_->kinds : 0;
 }
 
 }  // namespace ares::core

@@ -2,6 +2,7 @@
 // give the same plan. Called by the scheduler thread on immutable snapshots, and by the simulator.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -19,7 +20,7 @@ struct Budget {
   std::uint32_t estimates =
       16;  // beyond the promised ones, so many waiting jobs are told when they may start
   bool details =
-      true;  // numbers with each reason; else ask explain() for the few that are looked at
+      true;  // numbers with each reason; else ask an Explainer for the few that are looked at
 };
 
 // Plans the same cluster again and again and redoes only what has changed. Whatever it has seen before, it plans what a new
@@ -39,8 +40,21 @@ class Planner {
 // By a planner of its own.
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now);
 
-// Why a pending job waits, with numbers, as of this state; licences, which are the policy's, are for plan() to tell. Costs a
-// look at every node. Precondition: the job is pending.
-PendingInfo explain(const ClusterState& state, const Job& job, Time now);
+// Why pending jobs wait, with numbers, as of one state. The first answer, and the first for each kind of job, cost a look at every
+// node; others are found again. Licences, which are the policy's, are for plan() to tell. The state must outlive it. One thread.
+class Explainer {
+ public:
+  explicit Explainer(const ClusterState& state);
+  ~Explainer();
+  // Precondition: the job is pending in the state.
+  PendingInfo why(const Job& job, Time now);
+  // How many kinds of jobs it has looked at.
+  std::size_t kinds() const;
+
+ private:
+  struct Memory;
+  const ClusterState& state_;
+  std::unique_ptr<Memory> memory_;
+};
 
 }  // namespace ares::core

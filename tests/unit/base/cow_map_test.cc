@@ -88,6 +88,43 @@ TEST(CowMap, DiffNamesExactlyWhatChanged) {
   EXPECT_EQ(static_cast<std::size_t>(all), map.size());
 }
 
+TEST(CowMap, NeighboursAndTheLastEntryBelowAKey) {
+  Map empty;
+  EXPECT_EQ(empty.last_below(5), nullptr);
+  std::mt19937 random(11);
+  Map map;
+  Reference reference;
+  for (int i = 0; i < 3000; ++i) {
+    const int key = static_cast<int>(random() % 20'000);
+    if (random() % 4 != 0) {
+      map.set(key, i);
+      reference[key] = i;
+    } else {
+      map.erase(key);
+      reference.erase(key);
+    }
+  }
+  Map::Near near(map), far(map);
+  EXPECT_EQ(Map::Near(empty).find(5), nullptr);
+  for (int i = 0; i < 5000; ++i) {
+    const int key = static_cast<int>(random() % 20'000);
+    EXPECT_EQ(far.find(key), map.find(key)) << "in any order";
+    EXPECT_EQ(near.find(4 * i), map.find(4 * i)) << "in ascending order";
+  }
+  for (int key = -1; key <= 20'001; ++key) {
+    const auto* below = map.last_below(key);
+    auto expected = reference.lower_bound(key);
+    if (expected == reference.begin()) {
+      EXPECT_EQ(below, nullptr) << key;
+      continue;
+    }
+    --expected;
+    ASSERT_NE(below, nullptr) << key;
+    EXPECT_EQ(below->first, expected->first);
+    EXPECT_EQ(*below->second, expected->second);
+  }
+}
+
 TEST(CowMap, WritingToEitherSideOfACopyLeavesTheOtherAlone) {
   Map map;
   for (int i = 0; i < 500; ++i) map.set(i, i);

@@ -5,6 +5,7 @@
 
 #include "cli/job_ids.h"
 #include "cli/json.h"
+#include "cli/sorting.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::cli {
@@ -15,14 +16,49 @@ struct Thing {
   std::string name;
 };
 
-const std::vector<Column<Thing>> kColumns = {
-    {'i', "ID", "the id", [](const Thing& t) { return t.id; }, true},
-    {'n', "NAME", "the name", [](const Thing& t) { return t.name; }},
-};
+const Columns<Thing> kColumns = {
+    {{'i',
+      "ThingID",
+      "ID",
+      "the id",
+      [](const Thing& t, std::string& out) { out += t.id; },
+      {},
+      nullptr,
+      true},
+     {'n',
+      "Name",
+      "NAME",
+      "the name",
+      [](const Thing& t, std::string& out) { out += t.name; },
+      {},
+      nullptr,
+      false,
+      1},
+     {0,
+      "Length",
+      "LENGTH",
+      "of its name",
+      [](const Thing& t, std::string& out) { out += std::to_string(t.name.size()); },
+      {},
+      [](const Thing& t) { return static_cast<std::int64_t>(t.name.size()); }}},
+    {{'z', "Zeal"}, {0, "Zest"}}};
 
-std::string show(const std::string& format, const std::vector<Thing>& things, bool header = true) {
-  const auto listing = make_listing(format, kColumns, things);
-  return listing ? layout(*listing, header) : listing.error().message;
+std::string show(const Result<std::vector<Piece>>& pieces, const std::vector<Thing>& things,
+                 bool header, unsigned terminal) {
+  if (!pieces) return pieces.error().message;
+  auto listing = Listing<Thing>::make(*pieces, kColumns);
+  if (!listing) return listing.error().message;
+  for (const Thing& thing : things) listing->add(thing);
+  return listing->grid().layout(header, {}, terminal);
+}
+
+std::string show(const std::string& format, const std::vector<Thing>& things, bool header = true,
+                 unsigned terminal = 0) {
+  return show(parse_format(format), things, header, terminal);
+}
+
+std::string show_names(const std::string& format, const std::vector<Thing>& things) {
+  return show(parse_name_format(format), things, false, 0);
 }
 
 TEST(Table, AlignsAndCutsButNeverAnId) {
@@ -38,18 +74,72 @@ TEST(Table, WithoutWidthNothingIsPadded) {
   EXPECT_EQ(show("%i|%n", {{"12", "x"}}, false), "12|x\n");
 }
 
-TEST(Table, FitIsAsWideAsTheWidest) {
+TEST(Table, FitIsAsWideAsTheWidestAndColumnsStayApart) {
   EXPECT_EQ(show("%#n %i", {{"1", "abcdefgh"}}), "NAME     ID\nabcdefgh 1\n");
+  EXPECT_EQ(show("%#n%i", {{"1", "abcdefgh"}}), "NAME     ID\nabcdefgh 1\n");
+  EXPECT_EQ(show("%#.6i|", {{"1", ""}, {"1234567", ""}}, false), "      1|\n1234567|\n");
 }
 
 TEST(Table, LettersOfOtherAlphabetsCountOnce) {
   EXPECT_EQ(show("%4n|", {{"1", "äöüßx"}}, false), "äöüß|\n");
 }
 
+TEST(Table, ANarrowTerminalCutsWhatMayGiveWayAndMarksIt) {
+  const std::vector<Thing> things = {{"1234567890", "abcdefghijklmnop"}, {"1", "abc"}};
+  EXPECT_EQ(show("%#n %#i|", things, false, 80),
+            "abcdefghijklmnop 1234567890|\nabc              1         |\n");
+  EXPECT_EQ(show("%#n %#i|", things, false, 24),
+            "abcdefghijk+ 1234567890|\nabc          1         |\n");
+  EXPECT_EQ(show("%#n %#i|", things, false, 5), "abcdefg+ 1234567890|\nabc      1         |\n");
+}
+
+TEST(Table, ColumnsByName) {
+  EXPECT_EQ(show_names("thingid:6,Name:.4,length:2!", {{"1", "abcdefgh"}}), "1     abcd8 !\n");
+  EXPECT_EQ(show_names("name,length", {{"1", "ab"}}), "ab                  2\n");
+  EXPECT_EQ(show_names("name:|,length:|", {{"1", "ab"}}),
+            "ab                  |2                   |\n");
+}
+
+TEST(Table, ControlCharactersAreTakenOut) {
+  EXPECT_EQ(show("%n", {{"1", "a\033[2Jb\n"}}, false), "a?[2Jb?\n");
+}
+
 TEST(Table, MistakesAreNamed) {
-  EXPECT_EQ(show("%z", {}), "format: %z is not supported yet");
+  EXPECT_EQ(show("%z", {}), "format: %z (Zeal) is not supported yet");
+  EXPECT_EQ(show("%y", {}), "format: there is no field %y; the manual page lists them");
+  EXPECT_EQ(show_names("zest", {}), "format: \"Zest\" is not supported yet");
+  EXPECT_EQ(show_names("nmae", {}), "unknown field \"nmae\"; did you mean \"Name\"?");
   EXPECT_EQ(show("100%", {}), "format \"100%\": expected %[.][WIDTH]LETTER at column 4");
   EXPECT_EQ(show("100%% %i", {{"7", ""}}, false), "100% 7\n");
+}
+
+TEST(Table, TheManualListsEveryColumn) {
+  EXPECT_THAT(
+      describe_columns(kColumns),
+      testing::ElementsAre("%i, ThingID  the id", "%n, Name  the name", "Length  of its name"));
+  EXPECT_EQ(describe_unbuilt(kColumns.unbuilt), "%z (Zeal), Zest");
+}
+
+std::string sorted(const std::string& keys, const std::vector<Thing>& things) {
+  const auto terms = parse_sort<Thing>(keys, kColumns);
+  if (!terms) return terms.error().message;
+  Sorter<Thing> sorter(*terms);
+  for (const Thing& thing : things) sorter.add(thing);
+  std::string out;
+  for (const std::uint32_t row : sorter.order()) out += things[row].id;
+  return out;
+}
+
+TEST(Sorting, ByTextsAndNumbersAndEqualOnesAsTheyCame) {
+  const std::vector<Thing> things = {{"1", "bb"}, {"2", "aaaaaaaaaa"}, {"3", "c"}, {"4", "bb"}};
+  EXPECT_EQ(sorted("n", things), "2143");
+  EXPECT_EQ(sorted("-n", things), "3142");
+  EXPECT_EQ(sorted("Length,-i", things), "3412");
+  EXPECT_EQ(sorted("", things), "1234");
+  EXPECT_EQ(sorted("n", {{"1", ""}, {"2", "x"}, {"3", "x"}, {"4", ""}}), "1423");
+  EXPECT_EQ(sorted("n,,i", things), "cannot sort by \"n,,i\": a key is empty");
+  EXPECT_EQ(sorted("y", things),
+            "cannot sort by \"y\": format: there is no field %y; the manual page lists them");
 }
 
 TEST(JobIds, EveryFormIsUnderstood) {
@@ -76,6 +166,14 @@ TEST(Json, EscapesTextsAndTellsAbsentFromZero) {
   api::Partition partition;
   partition.set_name("a\"b\\\n");
   EXPECT_THAT(to_json(partition), testing::HasSubstr("\"name\": \"a\\\"b\\\\\\u000a\""));
+  api::JobSpec spec;
+  spec.set_work_dir("/h\xc3\xa4user/\xff\xed\xa0\x80");
+  spec.set_script("\x01\xff");
+  EXPECT_THAT(
+      to_json(spec),
+      testing::HasSubstr(
+          "\"work_dir\": \"/h\xc3\xa4user/\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""));
+  EXPECT_THAT(to_json(spec), testing::HasSubstr("\"script\": \"01ff\""));
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ TEST_F(PgOpenTest, ADamagedImageIsNamedNotSkipped) {
 
 TEST_F(PgOpenTest, ReportsCannotReadBlobsOrImages) {
   ASSERT_TRUE(open(options_));
-  for (const char* allowed : {"attempt", "attempt_tres", "tres", "association"})
+  for (const char* allowed : {"attempt", "attempt_done", "attempt_tres", "tres", "association"})
     EXPECT_EQ(
         sql(std::string("SELECT has_table_privilege('ares_report', '") + allowed + "', 'SELECT')"),
         "t")
@@ -260,6 +260,86 @@ TEST_F(PgOpenTest, RowsOfADayWithoutPartitionAreTakenOverByIt) {
   EXPECT_EQ(sql("SELECT count(*) FROM journal_default"), "0");
   EXPECT_EQ(sql("SELECT count(*) FROM journal_20310505"), "1");
   sql("SELECT journal_prepare('2031-05-05 01:00Z', 1)");  // again: nothing happens
+}
+
+// What release 0.1's first tables held is found in those that followed.
+TEST_F(PgOpenTest, AccountingRowsMoveToTheTablesByMonth) {
+  {
+    auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
+    ASSERT_TRUE(connection) << connection.error().message;
+    ASSERT_TRUE(migrate(*connection, migrations().first(1)));
+  }
+  const auto insert = [&](int job, int attempt, const std::string& state, const std::string& reason,
+                          const std::string& ended) {
+    sql("INSERT INTO attempt SELECT " + std::to_string(job) + ", -1, " + std::to_string(attempt) +
+        ", " + std::to_string(job) + ", NULL, 'n', 'u', 1000, 100, 'a', 'q', 'p', '" + state +
+        "', '" + reason +
+        "', NULL, '2026-01-31 20:00Z', NULL, '2026-01-31 21:00Z', "
+        "'2026-01-31 21:00Z', " +
+        ended +
+        ", 0, 0, 1, 4, 'n1', 'cpu=4', 'cpu=4', 1, 2, 3, NULL, 0, "
+        "'/', 'h', 'UTC', 1, NULL, NULL, NULL, NULL");
+  };
+  insert(1, 1, "COMPLETED", "None", "'2026-01-31 23:59:59.999999Z'");
+  insert(2, 1, "CANCELLED", "Requeued", "'2026-02-01 00:00Z'");
+  insert(2, 2, "RUNNING", "None", "NULL");
+  insert(3, 1, "NODE_FAIL", "None", "'2026-03-05 00:00Z'");
+  insert(4, 1, "COMPLETING", "None", "'2026-03-06 00:00Z'");
+  sql("INSERT INTO attempt_tres VALUES (1, -1, 1, 0, 5, 4, '2026-01-31 21:00Z', NULL), "
+      "(1, -1, 1, 0, 1, 4, '2026-01-31 21:00Z', NULL)");
+  // Job 3 waits for another attempt.
+  sql("INSERT INTO job VALUES (3, -1, 3, 'PENDING', '', '', 1, '', '')");
+
+  auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
+  ASSERT_TRUE(connection) << connection.error().message;
+  const auto done = migrate(*connection, migrations());
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(sql("SELECT string_agg(job_id || ':' || attempt || ' ' || state || ' ' || superseded, "
+                "', ' ORDER BY job_id, attempt) FROM attempt"),
+            "1:1 COMPLETED false, 2:1 REQUEUED true, 2:2 RUNNING false, 3:1 NODE_FAIL true, "
+            "4:1 COMPLETING false");
+  EXPECT_EQ(sql("SELECT string_agg(job_id::text, ',' ORDER BY job_id) FROM attempt_live"), "2,4");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempt_live WHERE ended IS NOT NULL"), "0");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_202601"), "1");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_202602"), "1");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_default"), "0");
+  EXPECT_EQ(
+      sql("SELECT string_agg(tres_id || '=' || count, ' ' ORDER BY tres_id) FROM attempt_tres"),
+      "1=4 5=4");
+  EXPECT_EQ(sql("SELECT to_regclass('attempt_0001') IS NULL"), "t");
+}
+
+TEST_F(PgOpenTest, MonthsAreMadeAheadAndTakeOverWhatHadNone) {
+  ASSERT_TRUE(open(options_));
+  sql("INSERT INTO attempt_done (job_id, task, own_id, uid, gid, submitted, ended, user_cpu, "
+      "system_cpu, max_rss, cpus, restarts, cluster_id, attempt, exit_code, exit_signal, "
+      "node_count, superseded, name, user_name, account, qos, partition, state, reason, node_list, "
+      "requested_tres, allocated_tres, work_dir, submit_host, submit_zone) "
+      "VALUES (1, -1, 1, 1, 1, '2041-05-05Z', '2041-05-05Z', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, false, "
+      "'n', 'u', 'a', 'q', 'p', 'CANCELLED', 'None', '', '', '', '/', 'h', 'UTC')");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_default"), "1");
+  EXPECT_EQ(sql("SELECT attempt_prepare('2041-05-31 23:00Z', 1)"), "t");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_default"), "0");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempt_done_204105"), "1");
+  EXPECT_EQ(sql("SELECT to_regclass('attempt_done_204106') IS NOT NULL"), "t");
+  EXPECT_EQ(sql("SELECT attempt_prepare('2041-05-31 23:00Z', 1)"), "t");  // again: nothing happens
+}
+
+TEST_F(PgOpenTest, AReportThatReadsDoesNotHoldTheJournalUp) {
+  PgJournal journal(options_);
+  RandomCluster cluster(57);
+  auto opened = journal.open();
+  ASSERT_TRUE(opened);
+  auto report = PgConnection::connect(options_, PgConnection::Use::report);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(report->query("BEGIN"));
+  ASSERT_TRUE(report->query("SELECT count(*) FROM attempt"));
+  const auto begun = std::chrono::steady_clock::now();
+  cluster.start_from(opened->state);
+  const auto done = journal.commit(cluster.next(3));
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(*done, CommitOutcome::committed) << journal.doubt();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
 }
 
 TEST_F(PgOpenTest, BlobsOutliveTheirJobsByADayOnly) {

@@ -57,6 +57,10 @@ class RandomCluster {
     batch.next_node_id = state_.next_node_id;
     batch.now = state_.now;
     batch.activated_at = state_.activated_at;
+    state_.lease = Seconds(random_.below(1000));
+    state_.old_leases_end = state_.now + Seconds(random_.below(1000));
+    batch.lease = state_.lease;
+    batch.old_leases_end = state_.old_leases_end;
     batch.config_hash = state_.config_hash;
     rebuild_indexes(state_);
   }
@@ -108,13 +112,25 @@ class RandomCluster {
   }
 
   void put_node(Batch& batch) {
+    if (random_.below(6) == 0 && !state_.nodes.empty()) return drop_node(batch);
     Node node = random_.make<Node>();
     node.id = NodeId(static_cast<std::uint32_t>(1 + random_.below(5)));
     node.name = "n" + std::to_string(node.id.value());
     state_.next_node_id = std::max(state_.next_node_id, node.id.next());
     state_.nodes.set(node.id, node);
     state_.node_ids.set(node.name, node.id);
+    std::erase(batch.gone_nodes, node.id);
     batch.nodes.push_back(state_.nodes.share(node.id));
+  }
+
+  void drop_node(Batch& batch) {
+    std::vector<NodeId> ids;
+    state_.nodes.for_each([&](NodeId id, const Node&) { ids.push_back(id); });
+    const NodeId id = ids[random_.below(ids.size())];
+    std::erase_if(batch.nodes, [&](const auto& node) { return node->id == id; });
+    state_.node_ids.erase(state_.nodes.find(id)->name);
+    state_.nodes.erase(id);
+    batch.gone_nodes.push_back(id);
   }
 
   void put_request(Batch& batch) {

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""aacct on a year's worth of jobs: whole processes, by the clock.
+
+  bench/accounting/run.py [--bin build/release/bin] [--attempts 1000000] [--days 100] [--repeat 20] [--out FILE]
+
+Starts a private cluster, fills its accounting tables by COPY with finished attempts that look like a site's (10 % array tasks, some
+requeued, skewed users and lengths), spread evenly over the days before now, then times the commands. One JSON object holds machine,
+configuration, sizes, plans and raw samples; a summary is printed. Nothing runs on the cluster meanwhile.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+
+from lib.ares import Cluster  # noqa: E402
+from lib.measure import fsync_latency, machine, summary  # noqa: E402
+
+FIRST_JOB = 10_001
+COLUMNS = """job_id task own_id uid gid submitted eligible allocated started ended user_cpu system_cpu max_rss time_limit cpus tasks
+priority restarts cancelled_by cluster_id attempt exit_code exit_signal node_count superseded exclusive name user_name account qos
+partition state reason node_list max_rss_node requested_tres allocated_tres tres_ids tres_counts array_spec work_dir submit_host
+submit_zone comment std_out""".split()
+ENDS = [("COMPLETED", "None", 0)] * 16 + [("FAILED", "NonZeroExitCode", 1), ("TIMEOUT", "TimeLimit", 0),
+                                          ("CANCELLED", "None", 0), ("OUT_OF_MEMORY", "OutOfMemory", 137)]
+PARTITIONS = ["main", "gpu", "long", "debug"]
+
+
+def stamp(seconds):
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1e6):06d}+00"
+
+
+def attempts(count, days, seed=1):
+    """Lines for COPY, by the time of their end. Ends are spread evenly, so that a window of a day holds count/days of them."""
+    random.seed(seed)
+    now = time.time()
+    begin = now - days * 86400
+    number, array_left, array_id, array_index = FIRST_JOB, 0, 0, 0
+    for i in range(count):
+        ended = begin + (i + random.random()) * days * 86400 / count
+        length = min(random.expovariate(1 / 1800), 7 * 86400)
+        started = ended - length
+        submitted = started - random.expovariate(1 / 600)
+        if array_left == 0 and random.random() < 0.001:
+            array_left, array_id, array_index = 100, number, 0
+            number += 101
+        if array_left:
+            job, task, own, spec = array_id, array_index, array_id + 1 + array_index, "0-99"
+            array_left, array_index = array_left - 1, array_index + 1
+        else:
+            job, task, own, spec = number, -1, number, r"\N"
+            number += 1
+        user = int(random.betavariate(1, 6) * 200)
+        cpus, nodes = random.choice([1, 1, 1, 2, 4, 8, 16]), 1
+        memory = cpus * 500
+        state, reason, code = random.choice(ENDS)
+        by = str(1000 + user) if state == "CANCELLED" else r"\N"
+        name = f"job-{random.randrange(3000)}"
+        node = f"n{random.randrange(500)}"
+        tres = f"billing={cpus},cpu={cpus},mem={memory}M,node={nodes}"
+        partition = PARTITIONS[0 if random.random() < 0.7 else random.randrange(4)]
+        yield "\t".join(map(str, (
+            job, task, own, 1000 + user, 100, stamp(submitted), stamp(submitted), stamp(started), stamp(started), stamp(ended),
+            int(length * cpus * 8e5), int(length * 1e4), random.randrange(1 << 33), 86400, cpus, cpus, 100, 0, by, 1, 1, code, 0,
+            nodes, "f", "f", name, f"user{user}", f"project{user % 20}", "normal", partition, state, reason, node, node, tres, tres,
+            "{1,2,4,5}", f"{{{cpus},{memory},{nodes},{cpus}}}", spec, f"/home/user{user}/runs/{name}", "login1.example.org", "UTC",
+            r"\N", r"logs/%x-%j.out"))) + "\n"
+
+
+class Database:
+    def __init__(self, cluster):
+        text = cluster.configuration()
+        section = text[text.index("database:"):]
+        self.where = {key: re.search(rf'{key}: "?([^"\n]+)"?', section).group(1) for key in ("host", "port", "name", "user")}
+
+    def psql(self, *words, **more):
+        return subprocess.Popen(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", self.where["host"], "-p", self.where["port"], "-U",
+                                 self.where["user"], "-d", self.where["name"], *words], text=True, **more)
+
+    def sql(self, statement):
+        done = self.psql("-Atc", statement, stdout=subprocess.PIPE)
+        out = done.communicate()[0]
+        if done.returncode:
+            sys.exit(f"psql: {statement}")
+        return out.strip()
+
+    def fill(self, count, days):
+        self.sql(f"SELECT attempt_prepare(now() - interval '{days + 10} days', {days // 28 + 2})")
+        copy = self.psql("-c", f"COPY attempt_done ({', '.join(COLUMNS)}) FROM STDIN", stdin=subprocess.PIPE)
+        for line in attempts(count, days):
+            copy.stdin.write(line)
+        copy.stdin.close()
+        if copy.wait():
+            sys.exit("COPY failed")
+        self.sql("VACUUM ANALYZE attempt_done")
+
+
+def timed(cluster, words, repeat):
+    """Milliseconds of whole processes whose output goes to a file, and how many lines it had."""
+    samples, lines = [], 0
+    path = f"{cluster.dir}/out"
+    for turn in range(repeat):
+        argv = words(turn) if callable(words) else words
+        with open(path, "w") as out:
+            begin = time.perf_counter()
+            subprocess.run([f"{cluster.bin}/aacct", *argv], stdout=out, env=cluster.env, check=True)
+            samples.append((time.perf_counter() - begin) * 1e3)
+        with open(path) as out:
+            lines = sum(1 for _ in out)
+    return {**summary(samples), "lines": lines}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
+    parser.add_argument("--attempts", type=int, default=1_000_000)
+    parser.add_argument("--days", type=int, default=100)
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--keep", action="store_true", help="leave the cluster running")
+    parser.add_argument("--out")
+    args = parser.parse_args()
+    directory = tempfile.mkdtemp(prefix="ares-bench-")
+    os.chmod(directory, 0o755)
+    cluster = None
+    try:
+        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": vars(args)}
+        cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G")
+        database = Database(cluster)
+        begin = time.perf_counter()
+        database.fill(args.attempts, args.days)
+        report["filled_in_s"] = time.perf_counter() - begin
+        report["configuration"] = cluster.configuration()
+        report["postgresql"] = {name: database.sql(f"SHOW {name}") for name in (
+            "server_version", "shared_buffers", "work_mem", "effective_cache_size", "fsync", "max_parallel_workers")}
+        report["table_bytes"] = int(database.sql("SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('attempt_done')"))
+        report["with_indexes_bytes"] = int(
+            database.sql("SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('attempt_done')"))
+        last = int(database.sql("SELECT max(job_id) FROM attempt_done"))
+        random.seed(2)
+        per_day = args.attempts // args.days
+        window = max(1, 100_000 // per_day)
+        cases = {
+            "starts and stops": ["--version"],
+            "one job": lambda _: ["-n", "-X", "-j", str(random.randint(FIRST_JOB, last))],
+            "one job, all fields": lambda _: ["-n", "-X", "-j", str(random.randint(FIRST_JOB, last)), "-o", "all"],
+            "a user's last day": lambda _: ["-X", "-u", str(1000 + random.randrange(100)), "-S", "now-1day"],
+            "a user's last 30 days": lambda _: ["-X", "-u", str(1000 + random.randrange(100)), "-S", "now-30days"],
+            f"all jobs of a day ({per_day})": ["-X", "-a", "-S", "now-1day"],
+            f"all jobs of {window} days ({per_day * window})": ["-X", "-a", "-S", f"now-{window}days"],
+            f"the same with -P": ["-X", "-a", "-P", "-S", f"now-{window}days"],
+            f"the same, all fields": ["-X", "-a", "-P", "-o", "all", "-S", f"now-{window}days"],
+            f"the same as JSON": ["-X", "-a", "--json", "-S", f"now-{window}days"],
+            f"what failed in {window} days": ["-X", "-a", "-s", "F,TO,OOM", "-S", f"now-{window}days"],
+            "what runs": ["-X", "-a", "-s", "R"],
+            f"everything ({args.attempts})": ["-X", "-a", "-P", "-S", "2000-01-01"],
+        }
+        report["cases_ms"] = {}
+        for name, words in cases.items():
+            heavy = any(part in name for part in ("same", "everything", "all jobs of"))
+            timed(cluster, words, 1)
+            found = report["cases_ms"][name] = timed(cluster, words, max(3, args.repeat // 4) if heavy else args.repeat)
+            print(f"{name:42} p50 {found['p50']:9.1f} ms   p95 {found['p95']:9.1f} ms   {found['lines']} lines", flush=True)
+        report["machine"]["load_after"] = os.getloadavg()[0]
+        if args.out:
+            pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")
+        print(f"fsync p50 {report['fsync_ms']['p50']:.2f} ms; table {report['table_bytes'] >> 20} MiB, with indexes "
+              f"{report['with_indexes_bytes'] >> 20} MiB; load {report['machine']['load_before']:.1f} before, "
+              f"{report['machine']['load_after']:.1f} after")
+        if args.keep:
+            print(f"left in {cluster.dir}")
+    finally:
+        if cluster and not args.keep:
+            cluster.down()
+        if not args.keep:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

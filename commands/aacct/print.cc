@@ -1,0 +1,276 @@
+#include "aacct/print.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/interval_set.h"
+#include "cli/json.h"
+
+namespace ares::aacct {
+namespace {
+
+// So many rows settle how wide columns are. What comes behind is printed as it comes, so that a year of jobs needs no more memory.
+constexpr std::size_t kMeasured = 100'000;
+
+// Columns on a terminal: bytes that do not continue a UTF-8 character.
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+}
+
+// The first `width` characters.
+std::string_view head(std::string_view text, std::size_t width) {
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && shown++ == width)
+      return text.substr(0, i);
+  return text;
+}
+
+Row row_of(const Query& query, const api::AccountingRows& page, const api::AccountingRow& job) {
+  return {&job, Time(Duration(page.now())), &page.cluster(), query.units};
+}
+
+class Delimited final : public Printer {
+ public:
+  Delimited(const Query& query, const std::vector<Chosen>& chosen, Write write)
+      : query_(query), chosen_(chosen), write_(std::move(write)) {
+    if (query.no_header) return;
+    std::string line;
+    for (const Chosen& field : chosen) add(field.field->name, line);
+    end(line);
+    write_(line);
+  }
+
+  void page(const api::AccountingRows& rows) override {
+    std::string lines;
+    each_shown(query_, rows, [&](const api::AccountingRow& job) {
+      const Row row = row_of(query_, rows, job);
+      for (const Chosen& field : chosen_) add(field.field->text(row), lines);
+      end(lines);
+    });
+    write_(lines);
+  }
+  void finish() override {}
+
+ private:
+  void add(std::string_view cell, std::string& out) {
+    if (!std::exchange(first_, false)) out += query_.delimiter;
+    out += cell;
+  }
+  void end(std::string& out) {
+    if (query_.parsable) out += query_.delimiter;
+    out += '\n';
+    first_ = true;
+  }
+
+  const Query& query_;
+  const std::vector<Chosen>& chosen_;
+  Write write_;
+  bool first_ = true;
+};
+
+class Aligned final : public Printer {
+ public:
+  Aligned(const Query& query, const std::vector<Chosen>& chosen, unsigned terminal, Write write)
+      : query_(query), chosen_(chosen), terminal_(terminal), write_(std::move(write)) {
+    for (const Chosen& field : chosen) {
+      least_.push_back(static_cast<std::size_t>(field.width < 0 ? -field.width : field.width));
+      if (!field.fixed && !query.no_header)
+        least_.back() = std::max(least_.back(), field.field->name.size());
+    }
+    widths_ = least_;
+  }
+
+  void page(const api::AccountingRows& rows) override {
+    each_shown(query_, rows, [&](const api::AccountingRow& job) {
+      const Row row = row_of(query_, rows, job);
+      for (std::size_t i = 0; i < chosen_.size(); ++i) {
+        const std::size_t begin = cells_.size();
+        cells_ += chosen_[i].field->text(row);
+        ends_.push_back(cells_.size());
+        if (!settled_ && !chosen_[i].fixed)
+          widths_[i] = std::max(widths_[i], display_width(std::string_view(cells_).substr(begin)));
+      }
+      if (!settled_ && ends_.size() / chosen_.size() >= kMeasured) settle();
+    });
+    if (settled_) flush();
+  }
+
+  void finish() override {
+    if (!settled_) settle();
+    flush();
+  }
+
+ private:
+  // Columns of a line that does not fit give way, those that would gain most first, to what they have at least. Ids never do.
+  void settle() {
+    settled_ = true;
+    if (terminal_ > 0) narrow();
+    std::string lines;
+    if (!query_.no_header) {
+      line([&](std::size_t i) { return std::string_view(chosen_[i].field->name); }, lines);
+      for (std::size_t i = 0; i < chosen_.size(); ++i)
+        lines.append(i ? 1 : 0, ' ').append(widths_[i], '-');
+      lines += '\n';
+    }
+    write_(lines);
+  }
+
+  void narrow() {
+    std::size_t total = widths_.size() - 1;
+    for (const std::size_t width : widths_) total += width;
+    while (total > terminal_) {
+      std::size_t most = 0, at = widths_.size();
+      for (std::size_t i = 0; i < widths_.size(); ++i) {
+        if (chosen_[i].fixed || chosen_[i].field->whole || widths_[i] <= least_[i]) continue;
+        if (widths_[i] - least_[i] > most) {
+          most = widths_[i] - least_[i];
+          at = i;
+        }
+      }
+      if (at == widths_.size()) return;
+      --widths_[at];
+      --total;
+    }
+  }
+
+  void flush() {
+    std::string lines;
+    for (std::size_t row = 0; row < ends_.size(); row += chosen_.size())
+      line(
+          [&](std::size_t i) {
+            const std::size_t begin = row + i == 0 ? 0 : ends_[row + i - 1];
+            return std::string_view(cells_).substr(begin, ends_[row + i] - begin);
+          },
+          lines);
+    write_(lines);
+    cells_.clear();
+    ends_.clear();
+  }
+
+  template <class Text>
+  void line(Text&& text, std::string& out) const {
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      if (i > 0) out += ' ';
+      put(text(i), i, i + 1 == chosen_.size(), out);
+    }
+    out += '\n';
+  }
+
+  void put(std::string_view cell, std::size_t column, bool last, std::string& out) const {
+    const Chosen& field = chosen_[column];
+    const std::size_t width = widths_[column];
+    const bool left = field.width < 0;
+    std::size_t shown = display_width(cell);
+    const bool cut = shown > width && !field.field->whole && width > 0;
+    if (cut) {
+      out += head(cell, width - 1);
+      out += '+';
+      return;
+    }
+    const std::size_t pad = shown < width ? width - shown : 0;
+    if (!left) out.append(pad, ' ');
+    out += cell;
+    if (left && !last) out.append(pad, ' ');
+  }
+
+  const Query& query_;
+  const std::vector<Chosen>& chosen_;
+  const unsigned terminal_;
+  Write write_;
+  std::vector<std::size_t> least_, widths_;
+  bool settled_ = false;
+  std::string cells_;              // one behind another
+  std::vector<std::size_t> ends_;  // of each
+};
+
+class Json final : public Printer {
+ public:
+  Json(const Query& query, Write write) : query_(query), write_(std::move(write)) {
+    write_("{\n  \"rows\": [");
+  }
+
+  void page(const api::AccountingRows& rows) override {
+    std::string text;
+    each_shown(query_, rows, [&](const api::AccountingRow& job) {
+      if (!std::exchange(first_, false)) text += ", ";
+      std::string one = cli::to_json(job);
+      one.pop_back();
+      text += one;
+    });
+    write_(text);
+    now_ = rows.now();
+    cluster_ = rows.cluster();
+  }
+
+  void finish() override {
+    write_("],\n  \"now\": " + std::to_string(now_) + ",\n  \"cluster\": \"" + cluster_ +
+           "\"\n}\n");
+  }
+
+ private:
+  const Query& query_;
+  Write write_;
+  bool first_ = true;
+  std::int64_t now_ = 0;
+  std::string cluster_;
+};
+
+// A line for each task that shares a row.
+bool expand(const api::AccountingRow& row,
+            const std::function<void(const api::AccountingRow&)>& take) {
+  const std::size_t percent = row.array_tasks().find('%');
+  const auto tasks = parse_interval_set(row.array_tasks().substr(0, percent));
+  if (!tasks) return false;
+  api::AccountingRow one = row;
+  one.clear_array_tasks();
+  // Numbers of tasks follow their array's in order.
+  const auto all = parse_interval_set(row.array_spec().substr(0, row.array_spec().find('%')));
+  for (const std::uint32_t task : *tasks) {
+    one.mutable_key()->set_task(task);
+    if (all && row.own_id() == row.key().job()) {
+      std::uint64_t rank = 0;
+      for (const IntervalSet::Interval& run : all->intervals()) {
+        if (task > run.last) {
+          rank += std::uint64_t{run.last} - run.first + 1;
+          continue;
+        }
+        if (task >= run.first) rank += task - run.first;
+        break;
+      }
+      one.set_own_id(row.key().job() + 1 + rank);
+    }
+    take(one);
+  }
+  return true;
+}
+
+}  // namespace
+
+void each_shown(const Query& query, const api::AccountingRows& page,
+                const std::function<void(const api::AccountingRow&)>& take) {
+  if (!query.expand_arrays && !query.truncate) {
+    for (const api::AccountingRow& row : page.rows()) take(row);
+    return;
+  }
+  const std::int64_t start = query.filter.start(), end = query.filter.end();
+  for (api::AccountingRow row : page.rows()) {
+    if (query.truncate) {
+      if (start && row.started() && row.started() < start) row.set_started(start);
+      if (end && row.started() && (row.ended() == 0 || row.ended() > end)) row.set_ended(end);
+    }
+    if (query.expand_arrays && !row.array_tasks().empty() && expand(row, take)) continue;
+    take(row);
+  }
+}
+
+std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<Chosen>& chosen,
+                                      unsigned terminal, Write write) {
+  if (query.json) return std::make_unique<Json>(query, std::move(write));
+  if (query.parsable || query.parsable2)
+    return std::make_unique<Delimited>(query, chosen, std::move(write));
+  return std::make_unique<Aligned>(query, chosen, terminal, std::move(write));
+}
+
+}  // namespace ares::aacct

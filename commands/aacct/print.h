@@ -1,0 +1,35 @@
+// How aacct's rows are printed, page by page as they come: aligned, with delimiters, or as JSON.
+// Owned by aacct's main thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aacct/fields.h"
+#include "aacct/query.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::aacct {
+
+using Write = std::function<void(std::string_view)>;
+
+class Printer {
+ public:
+  virtual ~Printer() = default;
+  virtual void page(const api::AccountingRows& rows) = 0;
+  virtual void finish() = 0;  // after the last page
+};
+
+// `query` and `chosen` outlive it; `terminal` is the width of the terminal, 0 if it is none.
+std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<Chosen>& chosen,
+                                      unsigned terminal, Write write);
+
+// What the client makes of a row before it is printed: a line for each waiting task, times within the window. Calls `take` with each.
+void each_shown(const Query& query, const api::AccountingRows& page,
+                const std::function<void(const api::AccountingRow&)>& take);
+
+}  // namespace ares::aacct

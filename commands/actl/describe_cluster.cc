@@ -1,0 +1,149 @@
+#include <algorithm>
+
+#include "actl/describe.h"
+#include "actl/lines.h"
+#include "base/hostlist.h"
+#include "base/units.h"
+#include "cli/job_ids.h"
+
+namespace ares::actl {
+namespace {
+
+constexpr std::int64_t kMib = 1 << 20;
+
+std::map<std::string, std::uint64_t> gpu_counts(const api::Node& node) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const api::Gpu& gpu : node.gpus()) ++counts[gpu.type()];
+  return counts;
+}
+
+std::string gres_text(const api::Node& node) {
+  std::string out;
+  for (const auto& [type, count] : gpu_counts(node))
+    out += (out.empty() ? "" : ",") + ("gpu:" + type + ":" + std::to_string(count));
+  return or_null(out);
+}
+
+bool in_use(const api::Node& node, const api::Gpu& gpu) {
+  const auto& used = node.gpus_allocated();
+  return std::find(used.begin(), used.end(), gpu.index()) != used.end();
+}
+
+// "gpu:a100:1(IDX:3)": how many of each type are in use, and which.
+std::string gres_used_text(const api::Node& node) {
+  std::map<std::string, std::vector<std::uint32_t>> used;
+  for (const api::Gpu& gpu : node.gpus()) {
+    auto& indices = used[gpu.type()];
+    if (in_use(node, gpu)) indices.push_back(gpu.index());
+  }
+  std::string out;
+  for (const auto& [type, indices] : used) {
+    out += (out.empty() ? "" : ",") + ("gpu:" + type + ":" + std::to_string(indices.size()));
+    out += "(IDX:" + (indices.empty() ? "N/A" : index_text(indices)) + ")";
+  }
+  return or_null(out);
+}
+
+std::string used_tres(const api::Node& node) {
+  std::map<std::string, std::uint64_t> gpus;
+  for (const api::Gpu& gpu : node.gpus())
+    if (in_use(node, gpu)) ++gpus[gpu.type()];
+  return tres_text(node.cpus_allocated(), node.memory_allocated(), 0, gpus);
+}
+
+}  // namespace
+
+std::string tres_text(std::uint64_t cpus, std::int64_t memory, std::uint64_t nodes,
+                      const std::map<std::string, std::uint64_t>& gpus) {
+  std::string out;
+  const auto add = [&](const std::string& name, const std::string& amount) {
+    out += (out.empty() ? "" : ",") + name + "=" + amount;
+  };
+  if (cpus > 0) add("cpu", std::to_string(cpus));
+  if (memory > 0) add("mem", format_memory(Bytes(memory)));
+  if (nodes > 0) add("node", std::to_string(nodes));
+  std::uint64_t all = 0;
+  for (const auto& [type, count] : gpus) all += count;
+  if (all > 0) add("gres/gpu", std::to_string(all));
+  for (const auto& [type, count] : gpus)
+    if (!type.empty() && count > 0) add("gres/gpu:" + type, std::to_string(count));
+  return or_null(out);
+}
+
+std::string describe(const api::Node& node, bool one_line) {
+  Lines lines;
+  lines.add("NodeName", node.name()).add("State", node.state()).end_line();
+  lines.count("CPUAlloc", node.cpus_allocated())
+      .count("CPUEfctv", node.cpus())
+      .count("CPUTot", node.cpus())
+      .end_line();
+  const std::string features = or_null(joined(node.features()));
+  lines.add("AvailableFeatures", features).add("ActiveFeatures", features).end_line();
+  lines.add("Gres", gres_text(node)).add("GresUsed", gres_used_text(node)).end_line();
+  lines.add("NodeAddr", or_null(node.address()))
+      .add("NodeHostName", node.name())
+      .add("Version", or_null(node.version()))
+      .end_line();
+  lines.count("RealMemory", node.memory() / kMib)
+      .count("AllocMem", node.memory_allocated() / kMib)
+      .end_line();
+  lines.add("Partitions", or_null(joined(node.partitions()))).end_line();
+  std::vector<std::string> jobs;
+  for (const api::JobRef& job : node.jobs()) jobs.push_back(cli::format_job_id(cli::key_of(job)));
+  lines.add("Jobs", or_null(cli::join(jobs, ","))).end_line();
+  lines.add("RegisterTime", time_text(node.registered_at()))
+      .add("LastHeard", time_text(node.last_heard()))
+      .count("Incarnation", node.incarnation())
+      .end_line();
+  lines.add("RequeueOnSilence", node.can_freeze() ? "yes" : "no (its jobs cannot be frozen)")
+      .end_line();
+  lines.add("CfgTRES", tres_text(node.cpus(), node.memory(), 0, gpu_counts(node))).end_line();
+  lines.add("AllocTRES", used_tres(node)).end_line();
+  if (!node.reason().empty())
+    lines
+        .add("Reason",
+             node.reason() + " [" + node.reason_by() + "@" + time_text(node.reason_at()) + "]")
+        .end_line();
+  return lines.text(one_line);
+}
+
+std::string describe(const api::Partition& partition, const api::Nodes& members, bool one_line) {
+  std::uint64_t nodes = 0, cpus = 0;
+  std::int64_t memory = 0;
+  std::map<std::string, std::uint64_t> gpus;
+  for (const api::Node& node : members.nodes()) {
+    const auto& in = node.partitions();
+    if (std::find(in.begin(), in.end(), partition.name()) == in.end()) continue;
+    ++nodes;
+    cpus += node.cpus();
+    memory += node.memory();
+    for (const auto& [type, count] : gpu_counts(node)) gpus[type] += count;
+  }
+  const std::string state = !partition.state().empty() ? partition.state()
+                            : partition.up()           ? "UP"
+                                                       : "DOWN";
+  Lines lines;
+  lines.add("PartitionName", partition.name()).end_line();
+  lines.add("Default", partition.is_default() ? "YES" : "NO").add("State", state).end_line();
+  lines.add("Nodes", or_null(partition.nodes())).end_line();
+  lines.count("TotalCPUs", cpus).count("TotalNodes", nodes).end_line();
+  lines.add("MaxTime", limit_text(partition.has_max_time(), partition.max_time()));
+  lines
+      .add("DefaultTime",
+           partition.has_default_time() ? limit_text(true, partition.default_time()) : "NONE")
+      .end_line();
+  lines
+      .add("MaxNodes",
+           partition.has_max_nodes() ? std::to_string(partition.max_nodes()) : "UNLIMITED")
+      .count("MinNodes", partition.min_nodes())
+      .end_line();
+  lines.count("PriorityTier", partition.tier())
+      .count("PriorityJobFactor", partition.priority())
+      .end_line();
+  lines.add("DefMemPerCPU", format_memory(Bytes(partition.default_memory_per_cpu())));
+  lines.add("OverSubscribe", partition.exclusive() ? "EXCLUSIVE" : "NO").end_line();
+  lines.add("TRES", tres_text(cpus, memory, nodes, gpus)).end_line();
+  return lines.text(one_line);
+}
+
+}  // namespace ares::actl

@@ -1,0 +1,199 @@
+#include "actl/describe.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "actl/lines.h"
+#include "base/file_pattern.h"
+#include "base/hostlist.h"
+#include "base/units.h"
+#include "cli/spec_values.h"
+
+namespace ares::actl {
+namespace {
+
+std::string run_time(const api::Job& job, Time now) {
+  if (job.started() == 0) return format_duration(Seconds(0));
+  const std::int64_t end = job.ended() ? job.ended() : now.time_since_epoch().count();
+  return format_duration(Seconds(std::max<std::int64_t>(0, (end - job.started()) / 1'000'000)));
+}
+
+std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  return or_null(compress_hostlist(std::vector<std::string>(names.begin(), names.end())));
+}
+
+std::string memory_asked(const api::JobSpec& spec) {
+  if (spec.has_memory_per_node())
+    return spec.memory_per_node() == 0 ? "all"
+                                       : format_memory(Bytes(spec.memory_per_node())) + "/node";
+  if (spec.has_memory_per_cpu()) return format_memory(Bytes(spec.memory_per_cpu())) + "/cpu";
+  return "default";
+}
+
+std::string in_folder(const std::string& folder, const std::string& name) {
+  return name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
+}
+
+// As far as the name is known: an array's tasks differ, and the node comes with the allocation.
+std::string expand_file_name(const std::string& pattern, const api::Job& job) {
+  const bool whole_array = !job.key().has_task() && !job.spec().array().empty();
+  PatternValues values;
+  if (!whole_array) values.job = job.own_id();
+  values.array = job.key().job();
+  if (!whole_array) values.task = job.key().has_task() ? job.key().task() : 0;
+  if (const auto hosts = expand_hostlist(job.node_list()); hosts && !hosts->empty()) {
+    values.node = hosts->front();
+    values.node_rank = 0;
+  }
+  values.restarts = job.restarts();
+  values.user = job.user();
+  values.name = job.name();
+  return expand_pattern(pattern, values);
+}
+
+void add_files(Lines& lines, const api::Job& job) {
+  const api::JobSpec& spec = job.spec();
+  const bool array = job.key().has_task() || !spec.array().empty();
+  const std::string out =
+      spec.std_out().empty() ? std::string(default_output(array)) : spec.std_out();
+  const std::string err = spec.std_err().empty() ? out : spec.std_err();
+  lines.add("Command", or_null(spec.command())).end_line();
+  lines.add("WorkDir", spec.work_dir()).end_line();
+  lines
+      .add("StdIn", spec.std_in().empty()
+                        ? "/dev/null"
+                        : in_folder(spec.work_dir(), expand_file_name(spec.std_in(), job)))
+      .end_line();
+  lines.add("StdOut", in_folder(spec.work_dir(), expand_file_name(out, job))).end_line();
+  lines.add("StdErr", in_folder(spec.work_dir(), expand_file_name(err, job))).end_line();
+  if (!spec.comment().empty()) lines.add("Comment", spec.comment()).end_line();
+}
+
+void add_array(Lines& lines, const api::Job& job) {
+  if (job.key().has_task())
+    lines.count("ArrayJobId", job.key().job()).count("ArrayTaskId", job.key().task());
+  else if (!job.spec().array().empty())
+    lines.count("ArrayJobId", job.key().job())
+        .add("ArrayTaskId", or_null(job.array_tasks()))
+        .count("ArrayTaskThrottle", job.array_throttle());
+}
+
+// When it ended, or will have to.
+std::string end_text(const api::Job& job) {
+  if (job.ended() || !job.started() || !job.has_time_limit()) return time_text(job.ended());
+  return time_text(job.started() + job.time_limit() * 1'000'000);
+}
+
+std::string asked_tres(const api::Job& job) {
+  const api::JobSpec& spec = job.spec();
+  const std::uint64_t nodes = std::max(spec.min_nodes(), 1u);
+  const std::uint64_t cpus = std::max<std::uint64_t>(
+      nodes, std::uint64_t{std::max(spec.tasks(), 1u)} * std::max(spec.cpus_per_task(), 1u));
+  std::int64_t memory = 0;
+  if (spec.has_memory_per_node())
+    memory = spec.memory_per_node() * static_cast<std::int64_t>(nodes);
+  else if (spec.has_memory_per_cpu())
+    memory = spec.memory_per_cpu() * static_cast<std::int64_t>(cpus);
+  std::map<std::string, std::uint64_t> gpus;
+  for (const api::GpuRequest& gpu : spec.gpus_per_node()) gpus[gpu.type()] += gpu.count() * nodes;
+  for (const api::GpuRequest& gpu : spec.gpus_total()) gpus[gpu.type()] += gpu.count();
+  return tres_text(cpus, memory, nodes, gpus);
+}
+
+void add_resources(Lines& lines, const api::Job& job) {
+  const api::JobSpec& spec = job.spec();
+  lines.count("NumNodes", job.node_count())
+      .count("NumCPUs", job.cpus())
+      .count("NumTasks", std::max(spec.tasks(), 1u))
+      .count("CPUs/Task", std::max(spec.cpus_per_task(), 1u))
+      .end_line();
+  lines.add("ReqTRES", asked_tres(job)).end_line();
+  lines.add("AllocTRES", or_null(job.tres())).end_line();
+  lines.count("NtasksPerNode", spec.tasks_per_node())
+      .add("MinMemory", memory_asked(spec))
+      .add("TresPerNode", job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
+      .end_line();
+  std::vector<std::string> licenses;
+  for (const api::LicenseRequest& license : spec.licenses())
+    licenses.push_back(license.name() + ":" + std::to_string(license.count()));
+  lines
+      .add("Features",
+           or_null(cli::join(
+               std::vector<std::string>(spec.features().begin(), spec.features().end()), "&")))
+      .add("Licenses", or_null(cli::join(licenses, spec.any_license() ? "|" : ",")))
+      .add("OverSubscribe", spec.exclusive()        ? "NO"
+                            : spec.exclusive_user() ? "USER"
+                                                    : "OK")
+      .end_line();
+}
+
+void add_shares(Lines& lines, const api::Job& job) {
+  for (const api::NodeShare& share : job.shares()) {
+    lines.add("Node", share.node())
+        .count("CPUs", share.cpus())
+        .add("Mem", format_memory(Bytes(share.memory())))
+        .add("GPUs", index_text(share.gpus()))
+        .add("Phase", share.phase())
+        .end_line();
+  }
+}
+
+}  // namespace
+
+std::string describe(const api::Job& job, Time now, bool one_line, bool details) {
+  const api::JobSpec& spec = job.spec();
+  Lines lines;
+  lines.count("JobId", job.own_id());
+  add_array(lines, job);
+  lines.add("JobName", job.name()).end_line();
+  lines.add("UserId", job.user() + "(" + std::to_string(job.uid()) + ")")
+      .count("GroupId", spec.gid())
+      .end_line();
+  lines.count("Priority", job.priority())
+      .count("Nice", spec.nice())
+      .add("Account", or_null(job.account()))
+      .add("QOS", or_null(job.qos()))
+      .end_line();
+  lines.add("JobState", job.state())
+      .add("Reason", job.reason().empty() ? "None" : job.reason())
+      .add("Dependency", or_null(cli::format_dependencies(job.waiting_for())))
+      .end_line();
+  if (!job.reason_detail().empty()) lines.add("ReasonDetail", job.reason_detail()).end_line();
+  if (!job.cause().empty()) lines.add("Cause", job.cause()).end_line();
+  lines.count("Requeue", spec.requeue() ? 1 : 0)
+      .count("Restarts", job.restarts())
+      .count("BatchFlag", 1)
+      .count("Attempt", job.attempt())
+      .add("ExitCode", std::to_string(job.exit_code()) + ":" + std::to_string(job.exit_signal()));
+  if (job.has_cancelled_by()) lines.count("CancelledBy", job.cancelled_by());
+  if (spec.kill_on_invalid_dependency()) lines.count("KillOnInvalidDependent", 1);
+  lines.end_line();
+  lines.add("RunTime", run_time(job, now))
+      .add("TimeLimit", limit_text(job.has_time_limit(), job.time_limit()))
+      .add("TimeMin", spec.has_time_min() ? limit_text(true, spec.time_min()) : "N/A")
+      .end_line();
+  lines.add("SubmitTime", time_text(job.submitted()))
+      .add("EligibleTime", time_text(job.eligible()))
+      .add("AccrueTime", time_text(job.eligible()))
+      .end_line();
+  lines.add("StartTime", time_text(job.started() ? job.started() : job.expected_start()))
+      .add("EndTime", end_text(job))
+      .add("Deadline", spec.has_deadline() ? time_text(spec.deadline()) : "N/A")
+      .end_line();
+  lines.add("Partition", job.partition()).add("SubmitHost", or_null(spec.submit_host())).end_line();
+  lines.add("ReqNodeList", names_text(spec.required_nodes()))
+      .add("ExcNodeList", names_text(spec.excluded_nodes()));
+  if (!job.excluded().empty()) lines.add("FailedNodeList", names_text(job.excluded()));
+  lines.end_line();
+  const auto hosts = expand_hostlist(job.node_list());
+  lines.add("NodeList", or_null(job.node_list()))
+      .add("BatchHost", hosts && !hosts->empty() ? hosts->front() : "(null)")
+      .end_line();
+  add_resources(lines, job);
+  if (details) add_shares(lines, job);
+  add_files(lines, job);
+  return lines.text(one_line);
+}
+
+}  // namespace ares::actl

@@ -1,0 +1,32 @@
+#include "actl/names.h"
+
+#include "cli/job_ids.h"
+
+namespace ares::actl {
+
+const std::vector<std::string>& KnownNames::of(Names names) {
+  const auto [found, added] = known_.try_emplace(names);
+  if (added) found->second = ask(names);
+  return found->second;
+}
+
+std::vector<std::string> KnownNames::ask(Names names) {
+  api::Request request;
+  switch (names) {
+    case Names::jobs: request.mutable_list_jobs(); break;
+    case Names::nodes: request.mutable_list_nodes(); break;
+    case Names::partitions: request.mutable_list_partitions(); break;
+    case Names::none: return {};
+  }
+  const auto response = context_.call(request, cli::Patience::none);
+  if (!response) return {};
+  std::vector<std::string> out;
+  for (const api::Job& job : response->jobs().jobs())
+    out.push_back(cli::format_job_id(cli::key_of(job.key())));
+  for (const api::Node& node : response->nodes().nodes()) out.push_back(node.name());
+  for (const api::Partition& partition : response->partitions().partitions())
+    out.push_back(partition.name());
+  return out;
+}
+
+}  // namespace ares::actl

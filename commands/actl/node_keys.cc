@@ -1,0 +1,49 @@
+// The properties of nodes that `update node` can change.
+#include "actl/assign.h"
+#include "actl/update_keys.h"
+
+namespace ares::actl {
+namespace {
+
+struct State {
+  const char* word;
+  api::UpdateNode::Kind kind;
+};
+constexpr State kStates[] = {{"drain", api::UpdateNode::DRAIN},
+                             {"resume", api::UpdateNode::RESUME},
+                             {"undrain", api::UpdateNode::UNDRAIN},
+                             {"idle", api::UpdateNode::RESUME},
+                             {"down", api::UpdateNode::DOWN}};
+
+Status set_state(api::UpdateNode& update, const std::string& value, Time) {
+  for (const State& state : kStates) {
+    if (cli::lower(value) != state.word) continue;
+    update.set_kind(state.kind);
+    return {};
+  }
+  return bad("\"" + value + "\" is not supported; use drain, resume, undrain or down");
+}
+
+}  // namespace
+
+const Keys<api::UpdateNode>& node_keys() {
+  static const Keys<api::UpdateNode> keys = {
+      "a node",
+      {{"State", "drain|resume|undrain|down",
+        "drain: nothing more starts there. undrain takes that back. down: out of service at once. "
+        "resume: back into service, drained or down.",
+        set_state},
+       {"Reason", "TEXT",
+        "Why; needed to drain and to set down. Alone it replaces the reason of nodes out of "
+        "service.",
+        [](api::UpdateNode& update, const std::string& value, Time) -> Status {
+          update.set_reason(value);
+          return {};
+        }}},
+      {"activefeatures", "availablefeatures", "comment", "cpubind", "extra", "features", "gres",
+       "instanceid", "instancetype", "nodeaddr", "nodehostname", "resumeafter", "topology",
+       "weight"}};
+  return keys;
+}
+
+}  // namespace ares::actl

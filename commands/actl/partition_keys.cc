@@ -1,0 +1,142 @@
+// The properties of partitions that `update partition` can change.
+#include "actl/assign.h"
+#include "actl/update_keys.h"
+#include "base/duration.h"
+#include "base/hostlist.h"
+#include "base/units.h"
+
+namespace ares::actl {
+namespace {
+
+using Update = api::UpdatePartition;
+
+struct State {
+  const char* word;
+  bool up, open;
+};
+constexpr State kStates[] = {
+    {"up", true, true}, {"down", false, true}, {"drain", true, false}, {"inactive", false, false}};
+
+Status set_state(Update& update, const std::string& value, Time) {
+  for (const State& state : kStates) {
+    if (cli::lower(value) != state.word) continue;
+    update.add_fields("up");
+    update.add_fields("open");
+    update.mutable_values()->set_up(state.up);
+    update.mutable_values()->set_open(state.open);
+    return {};
+  }
+  return bad("\"" + value + "\" is none of up, down, drain and inactive");
+}
+
+using SetLimit = void (api::Partition::*)(std::int64_t);
+
+// NONE is no default; every other way to say "no limit" is none either.
+std::function<Status(Update&, const std::string&, Time)> limit(const char* field, SetLimit set) {
+  return [field, set](Update& update, const std::string& value, Time) -> Status {
+    update.add_fields(field);
+    if (cli::lower(value) == "none") return {};
+    const auto parsed = parse_time_limit(value);
+    if (!parsed) return fail(parsed.error());
+    if (*parsed) (update.mutable_values()->*set)((*parsed)->count());
+    return {};
+  };
+}
+
+using SetCount = void (api::Partition::*)(std::uint32_t);
+
+std::function<Status(Update&, const std::string&, Time)> count(const char* field, SetCount set,
+                                                               bool may_be_unlimited) {
+  return [=](Update& update, const std::string& value, Time) -> Status {
+    const std::string word = cli::lower(value);
+    update.add_fields(field);
+    if (may_be_unlimited && (word == "unlimited" || word == "infinite")) return {};
+    const auto number = cli::parse_integer(value, 0, 1'000'000'000);
+    if (!number) return fail(number.error());
+    (update.mutable_values()->*set)(static_cast<std::uint32_t>(*number));
+    return {};
+  };
+}
+
+Status set_default(Update& update, const std::string& value, Time) {
+  const std::string word = cli::lower(value);
+  if (word != "yes" && word != "no") return bad("\"" + value + "\" is neither yes nor no");
+  update.add_fields("is_default");
+  update.mutable_values()->set_is_default(word == "yes");
+  return {};
+}
+
+Status set_tier(Update& update, const std::string& value, Time) {
+  const auto tier = cli::parse_integer(value, 0, 65533);
+  if (!tier) return fail(tier.error());
+  update.add_fields("tier");
+  update.mutable_values()->set_tier(static_cast<std::int32_t>(*tier));
+  return {};
+}
+
+Status set_nodes(Update& update, const std::string& value, Time) {
+  const auto names = expand_hostlist(value);
+  if (!names) return fail(names.error());
+  update.add_fields("nodes");
+  for (const std::string& name : *names) update.mutable_values()->add_members(name);
+  return {};
+}
+
+Status set_memory(Update& update, const std::string& value, Time) {
+  const auto amount = parse_memory(value);
+  if (!amount) return fail(amount.error());
+  update.add_fields("default_memory_per_cpu");
+  update.mutable_values()->set_default_memory_per_cpu(amount->value());
+  return {};
+}
+
+Status set_sharing(Update& update, const std::string& value, Time) {
+  const std::string word = cli::lower(value);
+  if (word != "no" && word != "exclusive")
+    return bad("\"" + value + "\" is not supported; use no or exclusive");
+  update.add_fields("exclusive");
+  update.mutable_values()->set_exclusive(word == "exclusive");
+  return {};
+}
+
+}  // namespace
+
+const Keys<api::UpdatePartition>& partition_keys() {
+  using P = api::Partition;
+  static const Keys<Update> keys = {
+      "a partition",
+      {{"State", "up|down|drain|inactive",
+        "down: nothing starts. drain: no new jobs are taken. inactive: neither.", set_state},
+       {"MaxTime", "LIMIT", "Longest time limit of a job, or UNLIMITED.",
+        limit("max_time", &P::set_max_time)},
+       {"DefaultTime", "LIMIT", "Time limit of jobs that ask for none; NONE for the longest.",
+        limit("default_time", &P::set_default_time)},
+       {"Default", "yes|no",
+        "yes: where jobs go that name no partition, instead of the one before.", set_default},
+       {"PriorityTier", "NUMBER", "Partitions of a higher tier are served first.", set_tier},
+       {"PriorityJobFactor",
+        "NUMBER",
+        "Priority of the jobs submitted from now on.",
+        count("priority", &P::set_priority, false),
+        {"priority"}},
+       {"MaxNodes", "COUNT", "Most nodes for one job, or UNLIMITED.",
+        count("max_nodes", &P::set_max_nodes, true)},
+       {"MinNodes", "COUNT", "Fewest nodes for one job.",
+        count("min_nodes", &P::set_min_nodes, false)},
+       {"DefMemPerCPU", "SIZE", "Memory for each CPU of jobs that ask for none.", set_memory},
+       {"OverSubscribe",
+        "no|exclusive",
+        "exclusive: jobs get whole nodes.",
+        set_sharing,
+        {"shared"}},
+       {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},
+      {"allocnodes",      "allowaccounts",     "allowgroups",  "allowqos",      "alternate",
+       "cpubind",         "defmempernode",     "denyaccounts", "denyqos",       "disablerootjobs",
+       "exclusive",       "gracetime",         "hidden",       "jobdefaults",   "lln",
+       "maxcpuspernode",  "maxcpuspersocket",  "maxmempercpu", "maxmempernode", "overtimelimit",
+       "powerdownonidle", "preemptmode",       "qos",          "reqresv",       "rootonly",
+       "topology",        "tresbillingweights"}};
+  return keys;
+}
+
+}  // namespace ares::actl

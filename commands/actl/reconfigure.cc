@@ -1,0 +1,58 @@
+// `reconfigure`: the controller reads its configuration again, and what that changes is shown.
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "actl/assign.h"
+#include "cli/config_change.h"
+#include "cli/json.h"
+
+namespace ares::actl {
+namespace {
+
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty())
+    return fail(ErrorCode::not_found, "cannot read " + path + ", or it is empty");
+  return text.str();
+}
+
+void print(const api::Reconfigured& answer) {
+  if (answer.changes().empty()) {
+    std::printf("%s: no change\n", answer.path().c_str());
+    return;
+  }
+  std::printf("%s %s\n", answer.path().c_str(), answer.applied() ? "changed:" : "would change:");
+  for (const api::ConfigChange& change : answer.changes())
+    std::printf("  %s\n", cli::change_text(change).c_str());
+}
+
+}  // namespace
+
+Result<int> reconfigure(Context& context, const Words& operands) {
+  if (operands.size() > 1) return bad("name one file at most");
+  api::Request request;
+  api::Reconfigure& body = *request.mutable_reconfigure();
+  body.set_dry_run(context.flags.dry_run);
+  if (!operands.empty()) {
+    if (!context.flags.dry_run)
+      return bad(
+          "another file can only be looked at, with --dry-run; to use it put it in the place "
+          "of the controller's own");
+    auto text = read_text(operands[0]);
+    if (!text) return fail(text.error());
+    body.set_text(*text);
+    body.set_path(operands[0]);
+  }
+  const auto response = context.call(request, cli::Patience::changing);
+  if (!response) return fail(response.error());
+  if (context.flags.json)
+    std::fputs(cli::to_json(response->reconfigured()).c_str(), stdout);
+  else if (!context.flags.quiet)
+    print(response->reconfigured());
+  return 0;
+}
+
+}  // namespace ares::actl

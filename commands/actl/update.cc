@@ -1,0 +1,118 @@
+// `update`: properties of jobs and nodes as NAME=VALUE words.
+#include <cstdio>
+
+#include "actl/assign.h"
+#include "actl/update_keys.h"
+#include "base/hostlist.h"
+#include "cli/job_ids.h"
+#include "config/suggest.h"
+
+namespace ares::actl {
+namespace {
+
+using Assignments = std::vector<Assignment>;
+
+// Which words say what is changed, and what then happens with the others.
+struct Subject {
+  std::vector<std::string> names;
+  Result<int> (*update)(Context&, const std::string& which, const Assignments& rest);
+};
+
+template <class Target>
+Status apply_all(const Keys<Target>& keys, Target& target, const Assignments& all) {
+  if (all.empty()) return bad("nothing to change; name at least one property of " + keys.subject);
+  const Time now = cli::clock_now();
+  for (const Assignment& one : all)
+    if (Status done = apply_key(keys, target, one.key, one.value, now); !done) return done;
+  return {};
+}
+
+Result<int> update_jobs(Context& context, const std::string& ids, const Assignments& all) {
+  api::Request request;
+  api::JobAction& action = *request.mutable_job_action();
+  action.set_kind(api::JobAction::UPDATE);
+  const auto keys = cli::parse_job_ids(ids);
+  if (!keys) return fail(keys.error());
+  cli::add_refs(action.mutable_jobs()->mutable_jobs(), *keys);
+  if (Status done = apply_all(job_keys(), action, all); !done) return fail(done.error());
+  return context.change(request);
+}
+
+Result<int> update_nodes(Context& context, const std::string& nodes, const Assignments& all) {
+  api::Request request;
+  api::UpdateNode& update = *request.mutable_update_node();
+  update.set_kind(api::UpdateNode::REASON);  // unless a state is given
+  update.set_nodes(nodes);
+  if (Status done = apply_all(node_keys(), update, all); !done) return fail(done.error());
+  return send_node_update(context, update);
+}
+
+Result<int> update_partitions(Context& context, const std::string& names, const Assignments& all) {
+  api::Request request;
+  api::UpdatePartition& partitions = *request.mutable_update_partition();
+  for (const std::string& name : cli::split(names, ',')) partitions.add_names(name);
+  if (Status done = apply_all(partition_keys(), partitions, all); !done) return fail(done.error());
+  return context.change(request);
+}
+
+const std::vector<Subject>& subjects() {
+  static const std::vector<Subject> all = {{{"jobid", "job"}, update_jobs},
+                                           {{"nodename", "node"}, update_nodes},
+                                           {{"partitionname", "partition"}, update_partitions}};
+  return all;
+}
+
+const std::vector<std::string> kUnbuilt = {"reservationname", "reservation", "stepid",
+                                           "suspendexc"};
+
+}  // namespace
+
+Result<int> update(Context& context, const Words& operands) {
+  auto all = assignments(join_subject(operands));
+  if (!all) return fail(all.error());
+  std::vector<std::string> known;
+  for (const Subject& subject : subjects()) {
+    std::string which;
+    Assignments rest;
+    bool named = false;
+    for (const Assignment& one : *all) {
+      if (std::find(subject.names.begin(), subject.names.end(), one.key) == subject.names.end()) {
+        rest.push_back(one);
+        continue;
+      }
+      which += (which.empty() ? "" : ",") + one.value;
+      named = true;
+    }
+    if (named) return subject.update(context, which, rest);
+    known.push_back(subject.names.front());
+  }
+  for (const Assignment& one : *all)
+    if (std::find(kUnbuilt.begin(), kUnbuilt.end(), one.key) != kUnbuilt.end())
+      return bad("update with " + one.key + "= is not supported yet");
+  return bad("update what? Name it first: " + cli::join(known, "=…, ") + "=…");
+}
+
+Result<int> send_node_update(Context& context, const api::UpdateNode& update) {
+  const auto names = expand_hostlist(update.nodes());
+  if (!names) return fail(names.error());
+  if (names->empty()) return bad("name the nodes");
+  const bool back =
+      update.kind() == api::UpdateNode::RESUME || update.kind() == api::UpdateNode::UNDRAIN;
+  if (update.reason().empty() && !back) return bad("say why: reason=TEXT");
+  if (cli::find_control(update.reason()) != std::string::npos)
+    return bad("the reason holds a control character");
+  api::Request request;
+  *request.mutable_update_node() = update;
+  return context.change(request);
+}
+
+Error unknown_key(const std::string& name, const std::string& subject,
+                  std::span<const std::string> known, std::span<const std::string> unbuilt) {
+  const bool later = std::find(unbuilt.begin(), unbuilt.end(), name) != unbuilt.end();
+  return {ErrorCode::invalid_argument,
+          later ? "updating " + name + " of " + subject + " is not supported yet"
+                : subject + " has no \"" + name + "\" that can be changed" +
+                      config::suggestion(name, known)};
+}
+
+}  // namespace ares::actl

@@ -1,0 +1,69 @@
+// What `update` can change, one row a property: reading it, help, the manual page and completion come from the same row.
+// Constant data and pure functions; any thread.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/text.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::actl {
+
+// Target is the request that the properties end in.
+template <class Target>
+struct Key {
+  std::string name;  // "TimeLimit"; letters of any case are taken
+  std::string argument;
+  std::string help;
+  std::function<Status(Target&, const std::string&, Time now)> apply;
+  std::vector<std::string> aliases{};  // lower case
+};
+
+template <class Target>
+struct Keys {
+  std::string subject;  // "a job"
+  std::vector<Key<Target>> rows;
+  std::vector<std::string> unbuilt{};  // known from scontrol, lower case
+};
+
+// `jobid` and the like, which say what is changed, are not among these.
+const Keys<api::JobAction>& job_keys();
+const Keys<api::UpdateNode>& node_keys();
+const Keys<api::UpdatePartition>& partition_keys();
+
+// Why there is no such row, with the nearest one.
+Error unknown_key(const std::string& name, const std::string& subject,
+                  std::span<const std::string> known, std::span<const std::string> unbuilt);
+
+// Reads the value into the target. Errors (invalid_argument) name the property.
+template <class Target>
+Status apply_key(const Keys<Target>& keys, Target& target, const std::string& name,
+                 const std::string& value, Time now) {
+  std::vector<std::string> known;
+  for (const Key<Target>& row : keys.rows) {
+    known.push_back(cli::lower(row.name));
+    const bool alias = std::find(row.aliases.begin(), row.aliases.end(), name) != row.aliases.end();
+    if (known.back() != name && !alias) continue;
+    const Status done = row.apply(target, value, now);
+    if (done) return {};
+    return fail(done.error().code, row.name + ": " + done.error().message);
+  }
+  return fail(unknown_key(name, keys.subject, known, keys.unbuilt));
+}
+
+// "TimeLimit=LIMIT: Longest run.", for the manual.
+template <class Target>
+std::vector<std::string> key_texts(const Keys<Target>& keys) {
+  std::vector<std::string> texts;
+  for (const Key<Target>& row : keys.rows)
+    texts.push_back(row.name + "=" + row.argument + ": " + row.help);
+  return texts;
+}
+
+}  // namespace ares::actl

@@ -1,0 +1,406 @@
+#include <algorithm>
+#include <map>
+
+#include "ainfo/fold.h"
+#include "ainfo/rows.h"
+#include "base/duration.h"
+#include "base/hostlist.h"
+#include "base/timespec.h"
+#include "base/units.h"
+#include "cli/text.h"
+
+namespace ares::ainfo {
+namespace {
+
+using N = api::Node;
+using R = const Row&;
+using Out = std::string&;
+using Needs = std::array<std::uint32_t, 4>;
+
+constexpr std::uint32_t kName = N::kNameFieldNumber, kState = N::kStateFieldNumber;
+constexpr std::uint32_t kPlanned = N::kPlannedFieldNumber, kPartitions = N::kPartitionsFieldNumber;
+
+const N* first(R row) {
+  return row.nodes.empty() ? nullptr : row.nodes.front();
+}
+
+// Of a line's first node; the others say the same.
+template <class Text>
+void of_node(R row, Out out, Text&& text) {
+  if (const N* node = first(row))
+    text(*node);
+  else
+    out += "n/a";
+}
+
+// Without a partition: those of the node.
+void put_partition(R row, bool mark, Out out) {
+  if (row.partition) {
+    out += row.partition->name();
+    if (mark && row.partition->is_default()) out += '*';
+    return;
+  }
+  of_node(row, out, [&](const N& node) {
+    out += cli::join({node.partitions().begin(), node.partitions().end()}, ",");
+  });
+}
+
+void put_limit(bool has, std::int64_t seconds, Out out) {
+  out += has ? format_duration_short(Seconds(seconds)) : "infinite";
+}
+
+// The least of the line's nodes, with a + if others have more.
+template <class Number>
+void put_least(R row, Number number, Out out) {
+  if (row.nodes.empty()) {
+    out += "n/a";
+    return;
+  }
+  std::int64_t least = INT64_MAX, most = INT64_MIN;
+  for (const N* node : row.nodes) {
+    least = std::min<std::int64_t>(least, number(*node));
+    most = std::max<std::int64_t>(most, number(*node));
+  }
+  out += std::to_string(least);
+  if (most > least) out += '+';
+}
+
+bool usable(const N& node) {
+  const std::string state = plain_state(node.state());
+  return state == "IDLE" || state == "MIXED" || state == "ALLOCATED" || state == "COMPLETING";
+}
+
+void put_cpu_counts(R row, Out out) {
+  std::uint64_t allocated = 0, idle = 0, other = 0, total = 0;
+  for (const N* node : row.nodes) {
+    const std::uint64_t free = node->cpus() - std::min(node->cpus(), node->cpus_allocated());
+    allocated += node->cpus_allocated();
+    (usable(*node) ? idle : other) += free;
+    total += node->cpus();
+  }
+  for (const std::uint64_t count : {allocated, idle, other}) out += std::to_string(count) + "/";
+  out += std::to_string(total);
+}
+
+void put_node_counts(R row, bool all, Out out) {
+  std::size_t allocated = 0, idle = 0, other = 0;
+  for (const N* node : row.nodes) {
+    const std::string state = plain_state(node->state());
+    if (state == "ALLOCATED" || state == "MIXED" || state == "DRAINING" || state == "COMPLETING")
+      ++allocated;
+    else if (state == "IDLE" && !is_silent(*node))
+      ++idle;
+    else
+      ++other;
+  }
+  out += std::to_string(allocated) + "/" + std::to_string(idle);
+  if (all) out += "/" + std::to_string(other) + "/" + std::to_string(row.nodes.size());
+}
+
+// GPUs by type; of `used` only those with these numbers.
+template <class Wanted>
+void put_gpus(const N& node, Wanted wanted, Out out) {
+  std::map<std::string, std::size_t> counts;
+  for (const api::Gpu& gpu : node.gpus()) counts[gpu.type()] += wanted(gpu) ? 1 : 0;
+  if (counts.empty()) out += "(null)";
+  bool begun = false;
+  for (const auto& [type, count] : counts) {
+    out += begun ? ",gpu:" : "gpu:";
+    begun = true;
+    if (type != "gpu") out += type + ":";
+    out += std::to_string(count);
+  }
+}
+
+void put_used_gpus(const N& node, Out out) {
+  const auto& used = node.gpus_allocated();
+  put_gpus(
+      node,
+      [&](const api::Gpu& gpu) {
+        return std::find(used.begin(), used.end(), gpu.index()) != used.end();
+      },
+      out);
+}
+
+void put_names(R row, Out out) {
+  std::vector<std::string> all;
+  for (const N* node : row.nodes) all.push_back(node->name());
+  out += compress_hostlist(all);
+}
+
+void put_features(R row, Out out) {
+  of_node(row, out, [&](const N& n) {
+    out += n.features().empty() ? "(null)"
+                                : cli::join({n.features().begin(), n.features().end()}, ",");
+  });
+}
+
+const std::string& blamed(const N& node) {
+  return node.reason_user().empty() ? node.reason_by() : node.reason_user();
+}
+
+void put_size(const api::Partition& p, Out out) {
+  out += std::to_string(std::max(p.min_nodes(), 1u)) + "-" +
+         (p.has_max_nodes() ? std::to_string(p.max_nodes()) : "infinite");
+}
+
+// Text of the partition, or n/a where lines have none.
+template <class Text>
+void of_partition(R row, Out out, Text&& text) {
+  if (row.partition)
+    text(*row.partition);
+  else
+    out += "n/a";
+}
+
+std::vector<cli::Column<Row>> partition_columns() {
+  return {
+      {'P',
+       "Partition",
+       "PARTITION",
+       "the partition; * marks the default",
+       [](R r, Out o) { put_partition(r, true, o); },
+       {kPartitions},
+       nullptr,
+       true},
+      {'R',
+       "PartitionName",
+       "PARTITION",
+       "the partition",
+       [](R r, Out o) { put_partition(r, false, o); },
+       {kPartitions},
+       nullptr,
+       true},
+      {'a', "Available", "AVAIL", "whether the partition is up",
+       [](R r, Out o) { of_partition(r, o, [&](auto& p) { o += p.up() ? "up" : "down"; }); }},
+      {'l', "Time", "TIMELIMIT", "the partition's longest time limit",
+       [](R r, Out o) {
+         of_partition(r, o, [&](auto& p) { put_limit(p.has_max_time(), p.max_time(), o); });
+       }},
+      {'L', "DefaultTime", "DEFAULTTIME", "its default time limit",
+       [](R r, Out o) {
+         of_partition(r, o, [&](auto& p) {
+           if (p.has_default_time())
+             put_limit(true, p.default_time(), o);
+           else
+             o += "n/a";
+         });
+       }},
+      {'p', "PriorityTier", "PRIO_TIER", "its tier",
+       [](R r, Out o) { of_partition(r, o, [&](auto& p) { o += std::to_string(p.tier()); }); }},
+      {'I', "PriorityJobFactor", "PRIO_JOB_FACTOR", "the priority of its jobs",
+       [](R r, Out o) { of_partition(r, o, [&](auto& p) { o += std::to_string(p.priority()); }); }},
+      {'s', "Size", "JOB_SIZE", "how many nodes a job may have",
+       [](R r, Out o) { of_partition(r, o, [&](auto& p) { put_size(p, o); }); }},
+      {'h', "OverSubscribe", "OVERSUBSCRIBE", "EXCLUSIVE: jobs get whole nodes",
+       [](R r, Out o) {
+         of_partition(r, o, [&](auto& p) { o += p.exclusive() ? "EXCLUSIVE" : "NO"; });
+       }},
+      {'g', "Groups", "GROUPS", "whose members may use it",
+       [](R r, Out o) {
+         of_partition(r, o, [&](auto& p) {
+           o += p.allow_groups().empty()
+                    ? "all"
+                    : cli::join({p.allow_groups().begin(), p.allow_groups().end()}, ",");
+         });
+       }},
+      {'V', "Cluster", "CLUSTER", "the cluster",
+       [](R r, Out o) { o += r.cluster ? *r.cluster : ""; }},
+  };
+}
+
+std::vector<cli::Column<Row>> count_columns() {
+  const auto sums = [](char letter, const char* name, const char* header, const char* help,
+                       void (*put)(R, Out), Needs needs, std::int64_t (*number)(R) = nullptr,
+                       bool whole = false) {
+    cli::Column<Row> column{letter, name, header, help, put, needs, number, whole};
+    column.fold = kSums;
+    return column;
+  };
+  constexpr std::uint32_t kCpus = N::kCpusFieldNumber, kUsed = N::kCpusAllocatedFieldNumber;
+  return {
+      sums(
+          'D', "Nodes", "NODES", "how many nodes",
+          [](R r, Out o) { o += std::to_string(r.nodes.size()); }, Needs{},
+          [](R r) { return static_cast<std::int64_t>(r.nodes.size()); }),
+      sums('N', "NodeList", "NODELIST", "their names", put_names, Needs{kName}, nullptr, true),
+      sums(
+          'A', "NodeAI", "NODES(A/I)", "nodes allocated and idle",
+          [](R r, Out o) { put_node_counts(r, false, o); }, Needs{kState}),
+      sums(
+          'F', "NodeAIOT", "NODES(A/I/O/T)", "nodes allocated, idle, other and in total",
+          [](R r, Out o) { put_node_counts(r, true, o); }, Needs{kState}),
+      sums('C', "CPUsState", "CPUS(A/I/O/T)", "CPUs allocated, idle, other and in total",
+           put_cpu_counts, Needs{kState, kCpus, kUsed}),
+  };
+}
+
+std::vector<cli::Column<Row>> size_columns() {
+  const auto least = [](char letter, const char* name, const char* header, const char* help,
+                        void (*put)(R, Out), std::uint32_t need) {
+    cli::Column<Row> column{letter, name, header, help, put, Needs{need}};
+    column.fold = kLeast;
+    return column;
+  };
+  return {
+      least(
+          'c', "CPUs", "CPUS", "CPUs of each node",
+          [](R r, Out o) {
+            put_least(
+                r, [](const N& n) { return n.cpus(); }, o);
+          },
+          N::kCpusFieldNumber),
+      least(
+          'm', "Memory", "MEMORY", "memory of each node in MiB",
+          [](R r, Out o) {
+            put_least(
+                r, [](const N& n) { return n.memory() >> 20; }, o);
+          },
+          N::kMemoryFieldNumber),
+      least(
+          0, "AllocMem", "ALLOCMEM", "memory of each node that jobs have, in MiB",
+          [](R r, Out o) {
+            put_least(
+                r, [](const N& n) { return n.memory_allocated() >> 20; }, o);
+          },
+          N::kMemoryAllocatedFieldNumber),
+  };
+}
+
+std::vector<cli::Column<Row>> node_columns() {
+  return {
+      {'t',
+       "StateCompact",
+       "STATE",
+       "their state, in short: * marks nodes that do not answer, - those promised to a job that "
+       "waits",
+       [](R r, Out o) { of_node(r, o, [&](const N& n) { o += short_state(n); }); },
+       {kState, kPlanned},
+       [](R r) { return state_order(r); }},
+      {'T',
+       "StateLong",
+       "STATE",
+       "their state",
+       [](R r, Out o) { of_node(r, o, [&](const N& n) { o += long_state(n); }); },
+       {kState, kPlanned},
+       [](R r) { return state_order(r); }},
+      {'n',
+       "NodeHost",
+       "HOSTNAMES",
+       "the node's name, a line for each",
+       [](R r, Out o) { of_node(r, o, [&](const N& n) { o += n.name(); }); },
+       {kName},
+       nullptr,
+       true},
+      {'o',
+       "NodeAddr",
+       "NODE_ADDR",
+       "the node's address, a line for each",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) { o += n.address().empty() ? n.name() : n.address(); });
+       },
+       {kName, N::kAddressFieldNumber}},
+      {'G',
+       "Gres",
+       "GRES",
+       "GPUs of each node",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) {
+           put_gpus(
+               n, [](const api::Gpu&) { return true; }, o);
+         });
+       },
+       {N::kGpusFieldNumber}},
+      {0,
+       "GresUsed",
+       "GRES_USED",
+       "GPUs of each node that jobs have",
+       [](R r, Out o) { of_node(r, o, [&](const N& n) { put_used_gpus(n, o); }); },
+       {N::kGpusFieldNumber, N::kGpusAllocatedFieldNumber}},
+      {'f',
+       "Features",
+       "AVAIL_FEATURES",
+       "features of each node",
+       put_features,
+       {N::kFeaturesFieldNumber}},
+      {'b',
+       "features_act",
+       "ACTIVE_FEATURES",
+       "likewise: all are active",
+       put_features,
+       {N::kFeaturesFieldNumber}},
+      {'E',
+       "Reason",
+       "REASON",
+       "why the node is drained or down",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) { o += n.reason().empty() ? "none" : n.reason(); });
+       },
+       {N::kReasonFieldNumber},
+       nullptr,
+       false,
+       1},
+      {'u',
+       "User",
+       "USER",
+       "who said so",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) { o += blamed(n).empty() ? "Unknown" : blamed(n); });
+       },
+       {N::kReasonByFieldNumber, N::kReasonUserFieldNumber}},
+      {'U',
+       "UserLong",
+       "USER",
+       "likewise, with the user's number",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) {
+           o += blamed(n).empty() ? "Unknown" : blamed(n) + "(" + n.reason_by() + ")";
+         });
+       },
+       {N::kReasonByFieldNumber, N::kReasonUserFieldNumber}},
+      {'H',
+       "TimeStamp",
+       "TIMESTAMP",
+       "when",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) {
+           o += n.reason_at() ? format_local_time(Time(Duration(n.reason_at()))) : "Unknown";
+         });
+       },
+       {N::kReasonAtFieldNumber}},
+      {'v',
+       "Version",
+       "VERSION",
+       "release of its daemon",
+       [](R r, Out o) {
+         of_node(r, o, [&](const N& n) { o += n.version().empty() ? "n/a" : n.version(); });
+       },
+       {N::kVersionFieldNumber}},
+  };
+}
+
+std::vector<cli::Unbuilt> unbuilt_columns() {
+  std::vector<cli::Unbuilt> all = {
+      {'B', "MaxCPUsPerNode"},  {'d', "Disk"},     {'e', "FreeMem"}, {'i', "Reservation"},
+      {'M', "PreemptMode"},     {'O', "CPUsLoad"}, {'r', "Root"},    {'S', "AllocNodes"},
+      {'w', "Weight"},          {'X', "Sockets"},  {'Y', "Cores"},   {'Z', "Threads"},
+      {'z', "SocketCoreThread"}};
+  for (const char* name : {"ActiveTRES", "All", "Comment", "Extra", "Port", "StateComplete"})
+    all.push_back({0, name});
+  return all;
+}
+
+}  // namespace
+
+const cli::Columns<Row>& columns() {
+  static const cli::Columns<Row> all = [] {
+    cli::Columns<Row> made;
+    for (auto* group : {partition_columns, count_columns, size_columns, node_columns})
+      for (auto& column : group()) made.built.push_back(std::move(column));
+    made.unbuilt = unbuilt_columns();
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace ares::ainfo

@@ -1,0 +1,41 @@
+// The parts that the table of columns is made of, and short names for the fields that they read.
+// Private to aqueue.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "aqueue/cells.h"
+#include "aqueue/columns.h"
+#include "proto/table.h"
+
+namespace ares::aqueue {
+
+using J = api::Job;
+using S = api::JobSpec;
+using R = const Row&;
+using Out = std::string&;
+
+constexpr std::uint32_t of_spec(int field) {
+  return proto::nested_field(J::kSpecFieldNumber, field);
+}
+
+constexpr std::uint32_t kId = proto::nested_field(J::kKeyFieldNumber, api::JobRef::kJobFieldNumber);
+constexpr std::uint32_t kTask =
+    proto::nested_field(J::kKeyFieldNumber, api::JobRef::kTaskFieldNumber);
+constexpr std::uint32_t kStarted = J::kStartedFieldNumber, kEnded = J::kEndedFieldNumber;
+constexpr std::uint32_t kLimit = J::kTimeLimitFieldNumber;
+constexpr std::uint32_t kExpected = J::kExpectedStartFieldNumber;
+constexpr std::uint32_t kState = J::kStateFieldNumber, kReason = J::kReasonFieldNumber;
+constexpr std::uint32_t kNodeList = J::kNodeListFieldNumber;
+
+using ColumnGroup = std::vector<cli::Column<Row>>;
+
+ColumnGroup identity_columns();  // who and what it is
+ColumnGroup state_columns();     // how it stands
+ColumnGroup time_columns();
+ColumnGroup resource_columns();  // what it asks for and has
+ColumnGroup place_columns();     // nodes and files
+
+}  // namespace ares::aqueue

@@ -1,0 +1,45 @@
+// What aqueue makes of the jobs it reads: a listing, JSON, or sentences. Rows come page by page and are not kept.
+// Owned by aqueue's main thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aqueue/columns.h"
+#include "aqueue/query.h"
+#include "base/result.h"
+
+namespace ares::aqueue {
+
+class Report {
+ public:
+  virtual ~Report() = default;
+
+  // What it reads of a job: numbers as in api::Table.fields.
+  virtual std::vector<std::uint32_t> fields() const = 0;
+
+  virtual void add(const Row& row) = 0;
+
+  // What can be printed before the rest has come.
+  virtual std::string ready() { return {}; }
+
+  // Everything left. `last` is the last page; `moved`: the pages show different states.
+  virtual std::string finish(const api::Jobs& last, bool moved) = 0;
+};
+
+// What the query asks for. `terminal` is the width of standard output's; 0 = it is none. invalid_argument: a wrong format or order.
+Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal);
+
+Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal);
+std::unique_ptr<Report> make_json_report();
+std::unique_ptr<Report> make_why_report(unsigned terminal);
+
+// Every field of a job, each of its specification's by itself.
+std::vector<std::uint32_t> every_field();
+
+// Adds every row of an answer. data_loss: it is damaged.
+Status add_rows(const api::Jobs& page, Report& report);
+
+}  // namespace ares::aqueue

@@ -1,0 +1,152 @@
+// --why: what a user asks an administrator, answered in sentences.
+#include <algorithm>
+
+#include "aqueue/cells.h"
+#include "aqueue/report.h"
+#include "base/duration.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+namespace ares::aqueue {
+namespace {
+
+constexpr std::size_t kWidest = 96;
+
+std::string moment(std::int64_t micros) {
+  std::string text;
+  put_time(micros, text);
+  return text;
+}
+
+std::string name_of(const api::Job& job) {
+  std::string text;
+  put_id(job, text);
+  return "Job " + text + " (" + job.name() + " of " + job.user() + ", partition " +
+         job.partition() + ")";
+}
+
+struct Sentence {
+  const char* reason;
+  const char* text;
+};
+
+// What each reason means and what can be done, where the controller's detail does not say it already.
+constexpr Sentence kMeanings[] = {
+    {"Priority", "waits its turn"},
+    {"Resources", "is first in line and waits for resources"},
+    {"Dependency", "waits for other jobs"},
+    {"DependencyNeverSatisfied",
+     "waits for a job that ended otherwise than it demands, so it will never start; cancel it, or "
+     "submit it again"},
+    {"BeginTime",
+     "may not start yet: it was submitted with --begin, or waits after a failed launch"},
+    {"JobHeldUser", "is held by its user; \"actl release\" lets it go"},
+    {"JobHeldAdmin", "is held by an administrator, who alone can release it"},
+    {"JobArrayTaskLimit", "waits because as many tasks of its array run as the array allows"},
+    {"PartitionDown", "waits because its partition is down"},
+    {"PartitionTimeLimit", "asks for more time than its partition allows"},
+    {"PartitionNodeLimit", "asks for more or fewer nodes than its partition allows"},
+    {"Licenses", "waits for licences"},
+    {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
+    {"BadConstraints", "asks for what its partition never has"},
+    {"JobHoldMaxRequeue", "was held because it failed to start too often"},
+    {"JobLaunchFailure", "could not be launched"},
+    {"InvalidPartition", "is in a partition that no longer exists"},
+};
+
+std::string meaning(const std::string& reason) {
+  for (const Sentence& row : kMeanings)
+    if (reason == row.reason) return row.text;
+  return "waits";
+}
+
+std::string pending_text(const Row& row) {
+  const api::Job& job = row.job;
+  std::string text = name_of(job) + " " + meaning(job.reason());
+  if (!job.reason().empty() && job.reason() != "None") text += " (" + job.reason() + ")";
+  if (!job.reason_detail().empty()) text += ": " + job.reason_detail();
+  text += ".";
+  if (!job.cause().empty()) text += " Its last attempt failed: " + job.cause() + ".";
+  if (!job.waiting_for().empty()) {
+    text += " It waits for ";
+    put_dependencies(job, text);
+    text += ".";
+  }
+  if (job.reason() == "BeginTime" && job.spec().has_begin())
+    text += " It may begin at " + moment(job.spec().begin()) + ".";
+  if (job.jobs_ahead() > 0)
+    text += " " + std::to_string(job.jobs_ahead()) +
+            (job.jobs_ahead() == 1 ? " job of its partition is" : " jobs of its partition are") +
+            " ahead of it.";
+  if (job.expected_start()) {
+    text += " It is expected to start at " + moment(job.expected_start());
+    if (!job.expected_nodes().empty()) text += " on " + job.expected_nodes();
+    text += ".";
+  }
+  return text + " It has waited for " + format_duration_short(Seconds(waited(row))) +
+         "; its priority is " + std::to_string(job.priority()) + ".";
+}
+
+std::string live_text(const Row& row) {
+  const api::Job& job = row.job;
+  std::string text =
+      name_of(job) + " does not wait: it is " + job.state() + " on " + job.node_list();
+  if (job.started()) text += " since " + moment(job.started());
+  return text + ".";
+}
+
+std::string ended_text(const Row& row) {
+  const api::Job& job = row.job;
+  std::string text =
+      name_of(job) + " does not wait: it ended at " + moment(job.ended()) + " as " + job.state();
+  if (!job.reason().empty() && job.reason() != "None") text += " (" + job.reason() + ")";
+  if (!job.cause().empty()) text += ": " + job.cause();
+  return text + "; exit code " + std::to_string(job.exit_code()) + ":" +
+         std::to_string(job.exit_signal()) + ".";
+}
+
+std::string wrap(const std::string& text, std::size_t width) {
+  std::string out;
+  std::size_t at = 0;
+  for (const std::string& word : cli::split(text, ' ')) {
+    if (at > 0 && at + 1 + word.size() > width) {
+      out += '\n';
+      at = 0;
+    } else if (at > 0) {
+      out += ' ';
+      ++at;
+    }
+    out += word;
+    at += word.size();
+  }
+  return out;
+}
+
+class WhyReport final : public Report {
+ public:
+  explicit WhyReport(unsigned terminal)
+      : width_(terminal ? std::min<std::size_t>(terminal, kWidest) : SIZE_MAX) {}
+
+  std::vector<std::uint32_t> fields() const override { return every_field(); }
+  void add(const Row& row) override {
+    const JobState state = state_of(row.job);
+    const std::string text = state == JobState::pending ? pending_text(row)
+                             : is_terminal(state)       ? ended_text(row)
+                                                        : live_text(row);
+    if (!out_.empty()) out_ += '\n';
+    out_ += wrap(cli::printable(text), width_) + "\n";
+  }
+  std::string finish(const api::Jobs&, bool) override { return std::move(out_); }
+
+ private:
+  std::string out_;
+  const std::size_t width_;
+};
+
+}  // namespace
+
+std::unique_ptr<Report> make_why_report(unsigned terminal) {
+  return std::make_unique<WhyReport>(terminal);
+}
+
+}  // namespace ares::aqueue

@@ -1,0 +1,36 @@
+// ConfigBoard: the configuration in force. A reconfiguration puts another one in its place once that is durable.
+// Read by any thread; published by the engine thread (in the reply to Reconfigure).
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "config/config.h"
+
+namespace ares::aresctld {
+
+class ConfigBoard {
+ public:
+  explicit ConfigBoard(std::shared_ptr<const config::Config> config) : config_(std::move(config)) {}
+
+  // Immutable: a reader keeps what it got for as long as it works with it.
+  std::shared_ptr<const config::Config> read() const {
+    const std::lock_guard lock(mutex_);
+    return config_;
+  }
+  // Its rules, which live as long as the pointer.
+  std::shared_ptr<const Policy> policy() const {
+    auto config = read();
+    return {config, &config->policy};
+  }
+  void publish(std::shared_ptr<const config::Config> config) {
+    const std::lock_guard lock(mutex_);
+    config_ = std::move(config);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const config::Config> config_;
+};
+
+}  // namespace ares::aresctld

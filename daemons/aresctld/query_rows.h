@@ -1,0 +1,64 @@
+// What a listing says about one job: a record of the view as a row of the API.
+// Belongs to one query on one thread; reads an immutable view.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "aresctld/view.h"
+#include "core/sched/plan.h"
+#include "model/job.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::aresctld {
+
+// The fields of api::Job that an answer shows: nothing else is computed.
+class Shown {
+ public:
+  // Everything; with `details` also the specification and what each node gives.
+  static Shown everything(bool details);
+  // Those of a table: see api::Table.fields.
+  static Shown only(std::span<const std::uint32_t> fields);
+
+  bool operator()(int field) const { return fields_.test(static_cast<std::size_t>(field)); }
+  template <class... Field>
+  bool any(Field... fields) const {
+    return ((*this)(fields) || ...);
+  }
+
+ private:
+  std::bitset<128> fields_;
+};
+
+class JobRows {
+ public:
+  // `named`: the jobs were asked for by name, so what costs a look at the whole queue may be told as well.
+  // `view` must outlive it.
+  JobRows(const View& view, Shown shown, bool named, Time now)
+      : view_(view),
+        shown_(shown),
+        named_(named),
+        now_(now),
+        pending_(*view.pending),
+        explainer_(*view.state) {}
+
+  // Replaces `out`. A `waiting` task of an array is shown as a row of its own.
+  void describe(const Job& job, std::optional<std::uint32_t> waiting, api::Job& out);
+
+ private:
+  void describe_reason(const Job& job, api::Job& out);
+  void describe_why(const Job& job, const PendingInfo* seen, api::Job& out);
+  void describe_allocation(const Job& job, api::Job& out) const;
+  void describe_wish(const Job& job, api::Job& out) const;
+
+  const View& view_;
+  const Shown shown_;
+  const bool named_;
+  const Time now_;
+  PendingInfos::Near pending_;
+  core::Explainer explainer_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,114 @@
+#include "aresctld/reconfigurer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace ares::aresctld {
+namespace {
+
+api::ConfigChange::Effect effect_of(config::TakesEffect effect) {
+  switch (effect) {
+    case config::TakesEffect::at_once: return api::ConfigChange::AT_ONCE;
+    case config::TakesEffect::controller_restart: return api::ConfigChange::CONTROLLER_RESTART;
+    case config::TakesEffect::node_restart: return api::ConfigChange::NODE_RESTART;
+    case config::TakesEffect::never: return api::ConfigChange::REFUSED;
+  }
+  return api::ConfigChange::REFUSED;
+}
+
+api::Reconfigured answer(const std::vector<config::Change>& changes, const std::string& path,
+                         bool applied) {
+  api::Reconfigured out;
+  out.set_applied(applied);
+  out.set_path(path);
+  for (const config::Change& change : changes) {
+    api::ConfigChange* row = out.add_changes();
+    row->set_subject(change.subject);
+    row->set_field(change.field);
+    row->set_before(change.before);
+    row->set_after(change.after);
+    row->set_effect(effect_of(change.effect));
+    row->set_undoes_command(change.undoes_command);
+  }
+  return out;
+}
+
+std::vector<Partition> partitions_of(const ClusterState& state) {
+  std::vector<Partition> out;
+  state.partitions.for_each(
+      [&](const std::string&, const Partition& partition) { out.push_back(partition); });
+  return out;
+}
+
+}  // namespace
+
+ApplyConfig to_command(const config::Config& config) {
+  ApplyConfig apply;
+  apply.hash = config.policy.config_hash;
+  apply.partitions = config.partitions;
+  apply.lease = config.policy.lease;
+  for (const auto& node : config.nodes) apply.nodes.emplace_back(node.name, node.inventory);
+  return apply;
+}
+
+Result<Reconfigurer::Found> Reconfigurer::look(Result<config::Config> read) const {
+  if (!read) return fail(read.error());
+  const auto running = board_.read();
+  Found found;
+  found.changes = config::diff(*running, partitions_of(*views_.read().state), *read);
+  found.next = std::make_shared<const config::Config>(
+      config::keep_until_restart(*running, std::move(*read)));
+  return found;
+}
+
+Result<api::Reconfigured> Reconfigurer::preview(const api::Reconfigure& request) const {
+  const std::string own = board_.read()->path;
+  const std::string path = request.text().empty() ? own : request.path();
+  const auto found = look(request.text().empty() ? config::load(own)
+                                                 : config::parse(request.text(), request.path()));
+  if (!found) return fail(found.error());
+  return answer(found->changes, path, false);
+}
+
+void Reconfigurer::apply(Principal who, std::string request_id, const Digest& digest, Done done) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (busy_)
+      return done(fail(ErrorCode::unavailable, "another reconfiguration is under way; retry"));
+    busy_ = true;
+  }
+  const auto finish = [this, done = std::move(done)](Result<api::Reconfigured> result) {
+    {
+      const std::lock_guard lock(mutex_);
+      busy_ = false;
+    }
+    done(std::move(result));
+  };
+  const std::string path = board_.read()->path;
+  auto found = look(config::load(path));
+  if (!found) return finish(fail(found.error()));
+  for (const config::Change& change : found->changes) {
+    if (change.effect != config::TakesEffect::never) continue;
+    return finish(fail(ErrorCode::failed_precondition,
+                       path + ": " + change.field + " cannot change from " + change.before +
+                           " to " + change.after +
+                           " while the cluster lives: its database belongs to the one before"));
+  }
+  UserCommand command;
+  command.who = std::move(who);
+  command.request_id = std::move(request_id);
+  command.digest = digest;
+  command.body = Reconfigure{to_command(*found->next),
+                             std::shared_ptr<const Policy>(found->next, &found->next->policy)};
+  engine_.post(Command{std::move(command)},
+               [this, finish, path, found = std::move(*found)](const core::Reply& reply) {
+                 if (reply.failed) return finish(fail(reply.error));
+                 board_.publish(found.next);
+                 spdlog::info("reconfigured from {}", path);
+                 spdlog::set_level(spdlog::level::from_str(found.next->log.level));
+                 finish(answer(found.changes, path, true));
+               });
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,51 @@
+// Reconfigurer: reads ares.yaml again while the controller runs: checked first, then applied whole or not at all.
+// Called on threads that may wait for a disk and the name service (the query pool, the main thread for SIGHUP); one at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "aresctld/config_board.h"
+#include "aresctld/engine_loop.h"
+#include "aresctld/view.h"
+#include "config/diff.h"
+#include "model/request.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::aresctld {
+
+// What a configuration is to the engine.
+ApplyConfig to_command(const config::Config& config);
+
+class Reconfigurer {
+ public:
+  // What came of it, or why nothing did: the file (with file, line and a suggestion), a change that is refused, the engine.
+  using Done = std::function<void(Result<api::Reconfigured>)>;
+
+  Reconfigurer(ConfigBoard& board, EngineLoop& engine, const ViewBoard& views)
+      : board_(board), engine_(engine), views_(views) {}
+
+  // What the file, or `text` in its place, would change.
+  Result<api::Reconfigured> preview(const api::Reconfigure& request) const;
+
+  // `done` is called on the engine thread once the new configuration is durable and in force, else on the caller's.
+  void apply(Principal who, std::string request_id, const Digest& digest, Done done);
+
+ private:
+  struct Found {
+    std::shared_ptr<const config::Config> next;  // in force afterwards
+    std::vector<config::Change> changes;
+  };
+  Result<Found> look(Result<config::Config> read) const;
+
+  ConfigBoard& board_;
+  EngineLoop& engine_;
+  const ViewBoard& views_;
+  std::mutex mutex_;
+  bool busy_ = false;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,179 @@
+#include "config/diff.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/hostlist.h"
+#include "config/tables.h"
+
+namespace ares::config {
+namespace {
+
+using Effects = std::map<std::string, TakesEffect>;
+
+// When the keys of a section take effect; `others` is for those not named.
+struct Rule {
+  TakesEffect others = TakesEffect::at_once;
+  Effects keys{};
+};
+
+const Rule kCluster{TakesEffect::never, {{"licenses", TakesEffect::at_once}}};
+const Rule kController{TakesEffect::controller_restart,
+                       {{"admins", TakesEffect::at_once}, {"operators", TakesEffect::at_once}}};
+const Rule kDatabase{TakesEffect::controller_restart, {}};
+const Rule kAuth{TakesEffect::controller_restart, {}};
+const Rule kAtOnce{};
+const Rule kNode{TakesEffect::node_restart, {}};
+const Rule kLog{TakesEffect::at_once, {{"file", TakesEffect::controller_restart}}};
+
+class Diff {
+ public:
+  template <class Record>
+  void section(const std::string& subject, const std::vector<Field<Record>>& fields,
+               const Record& before, const Record& after, const Rule& rule) {
+    for (const Field<Record>& field : fields) {
+      Change change{
+          subject, field.name, field.print(before), field.print(after), TakesEffect::at_once,
+          false};
+      if (change.before == change.after) continue;
+      const auto own = rule.keys.find(field.name);
+      change.effect = own == rule.keys.end() ? rule.others : own->second;
+      out.push_back(std::move(change));
+    }
+  }
+
+  std::vector<Change> out;
+};
+
+NodeEntry entry_of(const ConfiguredNode& node) {
+  return {{},
+          node.inventory.cpus,
+          node.inventory.memory,
+          {node.inventory.gpus, node.gpu_topology},
+          node.inventory.features};
+}
+
+// Gathers names under what happens to them, in the order of the first.
+class NodeChanges {
+ public:
+  void add(const std::string& name, const Change& change) {
+    for (auto& [known, names] : rows_) {
+      if (std::tie(known.field, known.before, known.after) !=
+          std::tie(change.field, change.before, change.after))
+        continue;
+      names.push_back(name);
+      return;
+    }
+    rows_.emplace_back(change, std::vector{name});
+  }
+  void move_into(std::vector<Change>& out) {
+    for (auto& [change, names] : rows_) {
+      change.subject = (names.size() == 1 ? "node " : "nodes ") + compress_hostlist(names);
+      out.push_back(std::move(change));
+    }
+  }
+
+ private:
+  std::vector<std::pair<Change, std::vector<std::string>>> rows_;
+};
+
+// What a node is to hand out more of than it registered with, it hands out once it registers again.
+TakesEffect node_effect(const std::string& field, const NodeEntry& before, const NodeEntry& after) {
+  const auto less = [](auto was, auto is) {
+    return is != decltype(is){} && (was == decltype(was){} || is < was);
+  };
+  const bool known = field == "features" || (field == "cpus" && less(before.cpus, after.cpus)) ||
+                     (field == "memory" && less(before.memory, after.memory));
+  return known ? TakesEffect::at_once : TakesEffect::node_restart;
+}
+
+void compare_nodes(const Config& running, const Config& next, Diff& diff) {
+  std::vector<Field<NodeEntry>> fields = node_fields();
+  std::erase_if(fields, [](const Field<NodeEntry>& field) { return field.name == "name"; });
+  std::map<std::string, const ConfiguredNode*> known;
+  for (const ConfiguredNode& node : running.nodes) known.emplace(node.name, &node);
+  NodeChanges changes;
+  for (const ConfiguredNode& node : next.nodes) {
+    const auto found = known.find(node.name);
+    const NodeEntry after = entry_of(node);
+    if (found == known.end()) {
+      changes.add(node.name, {"", "", "", print_flow(after, fields)});
+      continue;
+    }
+    const NodeEntry before = entry_of(*found->second);
+    known.erase(found);
+    for (const Field<NodeEntry>& field : fields) {
+      Change change{"",   field.name, field.print(before), field.print(after), TakesEffect::at_once,
+                    false};
+      if (change.before == change.after) continue;
+      change.effect = node_effect(field.name, before, after);
+      changes.add(node.name, change);
+    }
+  }
+  for (const ConfiguredNode& node : running.nodes)
+    if (known.contains(node.name))
+      changes.add(node.name, {"", "", print_flow(entry_of(node), fields), ""});
+  changes.move_into(diff.out);
+}
+
+const Partition* find(const std::vector<Partition>& partitions, const std::string& name) {
+  const auto found = std::find_if(partitions.begin(), partitions.end(),
+                                  [&](const Partition& p) { return p.name == name; });
+  return found == partitions.end() ? nullptr : &*found;
+}
+
+void compare_partitions(const Config& running, const std::vector<Partition>& in_force,
+                        const Config& next, Diff& diff) {
+  const std::vector<Field<Partition>> fields = partition_fields();
+  for (const Partition& after : next.partitions) {
+    const std::string subject = "partition " + after.name;
+    const Partition* before = find(in_force, after.name);
+    if (!before) {
+      diff.out.push_back({subject, "", "", print_flow(after, fields)});
+      continue;
+    }
+    const Partition* written = find(running.partitions, after.name);
+    const std::size_t first = diff.out.size();
+    diff.section(subject, fields, *before, after, kAtOnce);
+    for (std::size_t i = first; i < diff.out.size(); ++i)
+      for (const Field<Partition>& field : fields)
+        if (field.name == diff.out[i].field && written)
+          diff.out[i].undoes_command = field.print(*written) != diff.out[i].before;
+  }
+  for (const Partition& before : in_force)
+    if (!find(next.partitions, before.name))
+      diff.out.push_back({"partition " + before.name, "", print_flow(before, fields), ""});
+}
+
+}  // namespace
+
+std::vector<Change> diff(const Config& running, const std::vector<Partition>& in_force,
+                         const Config& next) {
+  Diff diff;
+  diff.section("cluster", cluster_fields(), running, next, kCluster);
+  diff.section("controller", controller_fields(), running, next, kController);
+  diff.section("database", database_fields(), running.database, next.database, kDatabase);
+  diff.section("auth", auth_fields(), running.auth, next.auth, kAuth);
+  diff.section("policy", policy_fields(), running.policy, next.policy, kAtOnce);
+  compare_nodes(running, next, diff);
+  compare_partitions(running, in_force, next, diff);
+  diff.section("node", node_daemon_fields(), running.node, next.node, kNode);
+  diff.section("log", log_fields(), running.log, next.log, kLog);
+  return std::move(diff.out);
+}
+
+Config keep_until_restart(const Config& running, Config next) {
+  next.controller.listen = running.controller.listen;
+  next.controller.connect = running.controller.connect;
+  next.controller.state_dir = running.controller.state_dir;
+  next.controller.user = running.controller.user;
+  next.controller.uid = running.controller.uid;
+  next.database = running.database;
+  next.auth = running.auth;
+  next.log.file = running.log.file;
+  next.policy.config_hash = hash(next);
+  return next;
+}
+
+}  // namespace ares::config

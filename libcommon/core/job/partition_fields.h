@@ -1,0 +1,19 @@
+// What of a partition a command may change: one row a field.
+// Constant data; any thread. Internal to core/job.
+#pragma once
+
+#include <string_view>
+
+#include "model/node.h"
+
+namespace ares::core {
+
+struct PartitionField {
+  std::string_view name;  // in api.proto's Partition
+  void (*copy)(const Partition& from, Partition& to);
+};
+
+// Null for what cannot be changed.
+const PartitionField* find_partition_field(std::string_view name);
+
+}  // namespace ares::core

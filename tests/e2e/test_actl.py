@@ -1,0 +1,109 @@
+"""actl itself: showing, writing scripts, commands from a pipe and from a terminal."""
+
+import json
+import os
+import pty
+import select
+import time
+
+
+
+def test_commands_from_a_pipe_stop_at_the_first_failure(cluster):
+    done = cluster.run("actl", input="# a comment\nping\n\nshow partition main -o\nquit\nnonsense\n")
+    assert "is UP" in done.stdout and "PartitionName=main Default=YES" in done.stdout
+    done = cluster.run("actl", input="ping\nhold 999999\nping\n", check=False)
+    assert done.returncode == 1
+    assert done.stdout.count("is UP") == 1
+    assert done.stderr.startswith("actl: line 2: ") and "999999" in done.stderr
+
+
+def talk(cluster, lines, home):
+    """Types the lines at actl's prompt, one after the other, and returns all that it showed."""
+    env = cluster.environment(HOME=str(home), XDG_STATE_HOME=str(home / "state"), TERM="dumb", INPUTRC="/dev/null")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvpe("actl", ["actl"], env)
+    shown = ""
+
+    def read_until(text, seconds=20):
+        nonlocal shown
+        deadline = time.monotonic() + seconds
+        start = len(shown)
+        while text not in shown[start:]:
+            assert time.monotonic() < deadline, shown
+            if select.select([terminal], [], [], 0.2)[0]:
+                try:
+                    shown += os.read(terminal, 65536).decode(errors="replace")
+                except OSError:
+                    return
+    read_until("actl: ")
+    for line, answer in lines:
+        os.write(terminal, line.encode())
+        read_until(answer)
+    deadline = time.monotonic() + 20
+    while True:  # it ends by itself: closing the terminal first would end it by a signal
+        assert time.monotonic() < deadline, shown
+        if select.select([terminal], [], [], 0.2)[0]:
+            try:
+                shown += os.read(terminal, 65536).decode(errors="replace")
+            except OSError:
+                break
+    os.close(terminal)
+    return shown, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_terminal_edits_completes_and_remembers(cluster, tmp_path):
+    job = cluster.wrap("true", "-H")
+    shown, code = talk(cluster, [
+        ("ver\t\n", "actl 0"),
+        ("show node n1 \n", "NodeName=n1"),
+        ("update partitionname=ma\t", "main "),
+        ("sta\tdow\t\n", "actl: "),
+        ("update partitionname=main state=up\n", "actl: "),
+        (f"hold 99999{job}\n", "Invalid job id"),
+        ("exit\n", "exit")], tmp_path)
+    assert "State=down" in shown, shown
+    assert code == 1, "the last failure's status"
+    history = (tmp_path / "state/ares/actl_history").read_text().splitlines()
+    assert history[0].strip() == "version" and f"hold 99999{job}" in history
+    assert "State=UP" in cluster.show("partition", "main")
+    cluster.cancel(job)
+
+
+def test_show_in_every_form(cluster):
+    job = cluster.wrap("sleep 1000", "-N2", "-o", "%x-%j.out", "-J", "shown")
+    cluster.wait_state(job, "RUNNING")
+    text = cluster.show("job", job)
+    assert f"StdOut={cluster.work}/shown-{job}.out" in text and "Phase=" not in text
+    assert text.count("\n   ") > 10
+    assert cluster.run("actl", "-o", "show", "job", job).stdout.count("\n") == 1
+    assert cluster.run("actl", "-d", "show", "job", job).stdout.count("Phase=running") == 2
+    for words in (["job", job], ["node"], ["partition"], ["config"]):
+        assert json.loads(cluster.run("actl", "--json", "show", *words).stdout), words
+    assert json.loads(cluster.run("actl", "--json", "show", "hostnames", "n[1-2]").stdout) == ["n1", "n2"]
+    assert "TotalCPUs=16 TotalNodes=4" in cluster.show("partition", "main")
+    assert f"Jobs={job}" in cluster.run("actl", "show", "node").stdout
+    cluster.cancel(job)
+    cluster.wait_end(job)
+
+
+def test_write_batch_script(cluster, others):
+    alice, bob = others
+    script = "#!/bin/bash\n#ARES -J written\necho 'ü' \"$1\"\n"
+    path = cluster.script(script, "written.sh")
+    job = cluster.submit("-H", str(path), user=alice)
+    assert cluster.run("actl", "write", "batch_script", job, "-", user=alice).stdout == script
+    cluster.run("actl", "write", "batch_script", job)
+    assert (cluster.work / f"ares-{job}.sh").read_text() == script
+    done = cluster.run("actl", "write", "batch_script", job, "-", user=bob, check=False)
+    assert done.returncode == 1 and "may not read the script" in done.stderr and done.stdout == ""
+    assert cluster.run("actl", "write", "batch_script", "999999", check=False).returncode == 1
+    cluster.cancel(job)
+
+
+def test_version_help_and_what_does_not_exist(cluster):
+    assert cluster.run("actl", "version").stdout.startswith("actl ")
+    assert "requeuehold" in cluster.run("actl", "help").stdout
+    assert cluster.run("actl", "help", "show", "node").stdout.startswith("show node ")
+    done = cluster.run("actl", "suspend", "1", check=False)
+    assert done.returncode == 1 and "not supported yet" in done.stderr

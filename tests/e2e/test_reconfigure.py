@@ -1,0 +1,120 @@
+"""Another configuration while the cluster lives: checked first, applied whole or not at all, with what it changes shown."""
+
+import json
+import os
+import re
+import signal
+
+import pytest
+
+from cluster import Cluster, f1, until
+
+
+@pytest.fixture
+def cluster():
+    made = Cluster(config=f1())
+    yield made
+    made.close()
+
+
+def edit(cluster, pattern, replacement, count=1):
+    path = cluster.dir / "ares.yaml"
+    text, done = re.subn(pattern, replacement, path.read_text(), flags=re.M)
+    assert done >= count, f"{pattern} is not in {path.read_text()}"
+    path.write_text(text)
+
+
+def test_limits_and_policy_change_at_once(cluster):
+    edit(cluster, r'(name: "?main"?, .*max_time: )[^,}]+', r"\g<1>00:10:00")
+    edit(cluster, r"max_array_size: \d+", "max_array_size: 5")
+    shown = cluster.run("actl", "reconfigure", "--dry-run").stdout
+    assert "would change:" in shown and "partition main: max_time: " in shown
+    assert cluster.run("asub", "-t", "11", "-H", "--wrap", "true").returncode == 0, "nothing has changed yet"
+    shown = cluster.run("actl", "reconfigure").stdout
+    assert "changed:" in shown and "policy: max_array_size: 1001 -> 5" in shown
+    assert "allows 600 seconds" in cluster.run("asub", "-t", "11", "--wrap", "true", check=False).stderr
+    assert "above the largest index 4" in cluster.run("asub", "--array=5", "--wrap", "true", check=False).stderr
+    assert "max_array_size: 5" in cluster.run("actl", "show", "config").stdout
+    assert "no change" in cluster.run("actl", "reconfigure").stdout
+    cluster.completed(cluster.wrap("true", "--array=0-4"))
+
+
+def test_a_broken_file_leaves_everything_as_it_was(cluster):
+    good = (cluster.dir / "ares.yaml").read_text()
+    before = cluster.run("actl", "show", "config").stdout
+    edit(cluster, r"^partitions:", "partitons:")
+    line = next(i for i, text in enumerate((cluster.dir / "ares.yaml").read_text().splitlines(), 1) if "partitons" in text)
+    for _ in range(2):
+        done = cluster.run("actl", "reconfigure", check=False)
+        assert done.returncode == 1
+        assert f'ares.yaml:{line}: unknown key "partitons"; did you mean "partitions"?' in done.stderr
+    assert cluster.run("actl", "show", "config").stdout == before
+    (cluster.dir / "ares.yaml").write_text(good.replace("cluster: ", "cluster: x"))
+    done = cluster.run("actl", "reconfigure", check=False)
+    assert done.returncode == 1 and "cannot change" in done.stderr
+    (cluster.dir / "ares.yaml").write_text(good)
+    cluster.completed(cluster.wrap("true"))
+
+
+def test_a_removed_node_finishes_its_job_and_a_removed_partition_says_so(cluster):
+    edit(cluster, r"^partitions:\n", 'partitions:\n  - {name: night, nodes: "n[3-4]"}\n')
+    cluster.run("actl", "reconfigure")
+    running = cluster.wrap("while [ ! -e go.removed ]; do sleep 0.1; done; echo done", "-p", "night", "-w", "n4")
+    cluster.wait_state(running, "RUNNING")
+    waiting = cluster.wrap("true", "-p", "night", "-H")
+    path = cluster.dir / "ares.yaml"
+    text = path.read_text()
+    text = re.sub(r"^  - \{name: \"?night.*\n", "", text, flags=re.M)
+    text = text.replace("n[1-4]", "n[1-3]").replace("n[3-4]", "n3").replace("n[2-4]", "n[2-3]")
+    path.write_text(text)
+    shown = cluster.run("actl", "reconfigure").stdout
+    assert "node n4: " in shown and "partition night: " in shown
+    cluster.run("actl", "release", waiting)
+    cluster.wait_reason(waiting, "InvalidPartition")
+    assert "night does not exist any more" in cluster.show("job", waiting)
+    assert cluster.queue(running) == "RUNNING"
+    (cluster.work / "go.removed").touch()
+    cluster.completed(running)
+    assert cluster.output(running) == "done\n"
+    until(lambda: "n4" not in cluster.run("ainfo", "-N", "-h").stdout)
+    cluster.cancel(waiting)
+    os.kill(cluster.pid("aresctld"), signal.SIGKILL)
+    until(lambda: cluster.run("actl", "ping", check=False).returncode == 0)
+    assert "n4" not in cluster.run("ainfo", "-N", "-h").stdout, "nor after a restart"
+
+
+def test_commands_last_until_the_configuration_is_applied(cluster):
+    cluster.run("actl", "update", "partition=main", "state=down")
+    before = cluster.pid("aresctld")
+    os.kill(before, signal.SIGKILL)
+    until(lambda: cluster.pid("aresctld") != before)
+    assert "State=DOWN" in cluster.show("partition", "main")
+    shown = cluster.run("actl", "reconfigure", "--dry-run").stdout
+    assert "partition main: state: down -> up (undoes a command)" in shown
+    answer = json.loads(cluster.run("actl", "--json", "reconfigure").stdout)
+    assert answer["applied"] and answer["changes"][0]["undoes_command"]
+    assert "State=UP" in cluster.show("partition", "main")
+
+
+def test_sighup_does_the_same_and_restarts_are_named(cluster):
+    edit(cluster, r"kill_wait: \d+", "kill_wait: 7")
+    edit(cluster, r"lease: \d+", "lease: 299")
+    edit(cluster, r"^  port: \d+", "  port: 1")
+    pid = cluster.pid("aresctld")
+    shown = cluster.run("actl", "reconfigure", "--dry-run").stdout
+    assert re.search(r"database: port: \d+ -> 1 \(when aresctld is restarted\)", shown)
+    os.kill(pid, signal.SIGHUP)
+    until(lambda: "kill_wait: 7" in cluster.run("actl", "show", "config").stdout)
+    config = cluster.run("actl", "show", "config").stdout
+    assert "lease: 299" in config and "port: 1\n" not in config
+    assert cluster.pid("aresctld") == pid
+    cluster.completed(cluster.wrap("true"))
+
+
+def test_who_may_and_another_file(cluster, others, tmp_path):
+    other = tmp_path / "other.yaml"
+    other.write_text((cluster.dir / "ares.yaml").read_text().replace("kill_wait: 2", "kill_wait: 9"))
+    assert "kill_wait: 2 -> 9" in cluster.run("actl", "reconfigure", "--dry-run", str(other)).stdout
+    assert cluster.run("actl", "reconfigure", str(other), check=False).returncode == 1
+    done = cluster.run("actl", "reconfigure", user=others[0], check=False)
+    assert done.returncode == 1 and "only administrators may" in done.stderr

@@ -1,0 +1,382 @@
+// What aacct asks for, and what it makes of the answer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "aacct/print.h"
+#include "aacct/query.h"
+#include "base/timespec.h"
+#include "cli/text.h"
+
+namespace ares::aacct {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::int64_t kSecond = 1'000'000;
+constexpr std::int64_t kNow = 1'900'000'000 * kSecond;
+const Time kTime{Duration(kNow)};
+
+// Times are printed in the zone of the process.
+class Accounting : public ::testing::Test {
+ protected:
+  Accounting() {
+    setenv("TZ", "UTC", 1);
+    tzset();
+  }
+};
+
+api::AccountingRow row(std::uint64_t id) {
+  api::AccountingRow out;
+  out.mutable_key()->set_job(id);
+  out.set_own_id(id);
+  out.set_name("wrap");
+  out.set_partition("main");
+  out.set_account("physics");
+  out.set_cpus(4);
+  out.set_node_count(2);
+  out.set_state("COMPLETED");
+  out.set_node_list("n[1-2]");
+  out.set_submitted(kNow - 90100 * kSecond);
+  out.set_eligible(kNow - 90100 * kSecond);
+  out.set_started(kNow - 90061 * kSecond);
+  out.set_ended(kNow);
+  out.set_user_cpu(1'500'000);
+  out.set_max_rss(3 << 20);
+  out.set_requested_tres("billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8192M,node=2");
+  out.set_allocated_tres("billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8192M,node=2");
+  return out;
+}
+
+Status parse(const cli::OptionTable& table, const std::vector<std::string>& words) {
+  const auto parsed = cli::parse_options(table, words);
+  if (!parsed) return fail(parsed.error());
+  return cli::apply_options(parsed->given);
+}
+
+std::string print(const std::vector<api::AccountingRow>& rows,
+                  const std::vector<std::string>& words = {}, unsigned terminal = 0) {
+  Query query;
+  const cli::OptionTable table = options(query, kTime);
+  if (Status parsed = parse(table, words); !parsed) return parsed.error().message;
+  const auto chosen = parse_fields(query.format);
+  if (!chosen) return chosen.error().message;
+  std::string out;
+  const auto printer =
+      make_printer(query, *chosen, terminal, [&](std::string_view text) { out += text; });
+  // One row a page.
+  for (std::size_t i = 0; i < std::max<std::size_t>(rows.size(), 1); ++i) {
+    api::AccountingRows page;
+    page.set_now(kNow);
+    page.set_cluster("demo");
+    if (i < rows.size()) *page.add_rows() = rows[i];
+    printer->page(page);
+  }
+  printer->finish();
+  return out;
+}
+
+// The texts of fields of one row.
+std::string values(const api::AccountingRow& row, const std::string& fields,
+                   std::vector<std::string> words = {}) {
+  words.insert(words.end(), {"-n", "-P", "-o", fields});
+  std::string text = print({row}, words);
+  text.pop_back();
+  return text;
+}
+
+TEST_F(Accounting, HasTheUsualFieldsInColumnsOfTheirWidth) {
+  api::AccountingRow cancelled = row(123456789012345);
+  cancelled.set_state("CANCELLED");
+  cancelled.set_cancelled_by(1001);
+  cancelled.set_exit_signal(15);
+  EXPECT_EQ(
+      print({row(7), cancelled}),
+      "JobID              JobName  Partition    Account  AllocCPUS             State ExitCode\n"
+      "--------------- ---------- ---------- ---------- ---------- ----------------- --------\n"
+      "7                     wrap       main    physics          4         COMPLETED      0:0\n"
+      "123456789012345       wrap       main    physics          4 CANCELLED by 1001     0:15\n");
+  EXPECT_EQ(print({}),
+            "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode\n"
+            "------------ ---------- ---------- ---------- ---------- ---------- --------\n");
+}
+
+TEST_F(Accounting, OnANarrowTerminalAllButIdsGiveWay) {
+  api::AccountingRow wide = row(123456789012345);
+  wide.set_name("a-name-that-is-quite-long");
+  wide.set_account("of-a-long-account");
+  EXPECT_EQ(print({wide}, {"-n"}, 90),
+            "123456789012345 a-name-that-is+       main of-a-long-accou+          4  COMPLETED     "
+            " 0:0\n");
+  for (const std::string& line : cli::split(print({wide}, {}, 80), '\n'))
+    EXPECT_LE(line.size(), 80u);
+  EXPECT_THAT(print({wide}, {}, 10), HasSubstr("123456789012345 a-name-th+"));
+}
+
+TEST_F(Accounting, AWidthThatIsNamedCutsAndAligns) {
+  EXPECT_EQ(print({row(7)}, {"-n", "-o", "State%-12,JobID%3"}), "COMPLETED      7\n");
+  EXPECT_EQ(print({row(7)}, {"-n", "-o", "State%5,JobName%-6,User"}), "COMP+ wrap            \n");
+  EXPECT_EQ(print({row(1234)}, {"-n", "-o", "JobID%2"}), "1234\n") << "never an id";
+  EXPECT_EQ(print({row(7)}, {"-o", "AllocCPUS%4"}), "All+\n----\n   4\n");
+}
+
+TEST_F(Accounting, LettersOfOtherAlphabetsCountOnce) {
+  api::AccountingRow one = row(7);
+  one.set_name("äöüß");
+  EXPECT_EQ(print({one}, {"-n", "-o", "JobName%6,State"}), "  äöüß  COMPLETED\n");
+  EXPECT_EQ(print({one}, {"-n", "-o", "JobName%3"}), "äö+\n");
+}
+
+TEST_F(Accounting, ForScripts) {
+  EXPECT_EQ(print({row(7), row(8)}, {"-nPo", "jobid,elapsed,end,totalcpu,maxrss,Start"}),
+            "7|1-01:01:01|2030-03-17T17:46:40|00:01.500|3M|2030-03-16T16:45:39\n"
+            "8|1-01:01:01|2030-03-17T17:46:40|00:01.500|3M|2030-03-16T16:45:39\n");
+  EXPECT_EQ(print({row(7)}, {"-p", "-b", "--delimiter=;"}),
+            "JobID;State;ExitCode;\n7;COMPLETED;0:0;\n");
+}
+
+TEST_F(Accounting, JsonComesPageByPage) {
+  const std::string text = print({row(7), row(8)}, {"--json"});
+  EXPECT_THAT(text, StartsWith("{\n  \"rows\": [{"));
+  EXPECT_THAT(text, HasSubstr("}, {"));
+  EXPECT_THAT(text, HasSubstr("\"state\": \"COMPLETED\""));
+  EXPECT_THAT(text, HasSubstr("],\n  \"now\": 1900000000000000,\n  \"cluster\": \"demo\"\n}\n"));
+}
+
+TEST_F(Accounting, UnknownAndUnansweredFieldsAreNamed) {
+  EXPECT_EQ(print({}, {"-o", "Statee"}), "unknown field \"Statee\"; did you mean \"State\"?");
+  EXPECT_EQ(print({}, {"-o", "JobID,aveRSS%20"}),
+            "the field aveRSS is not supported yet: nothing is recorded for it");
+  EXPECT_THAT(print({}, {"-o", "JobID%x"}), HasSubstr("expected NAME%WIDTH"));
+  EXPECT_EQ(print({}, {"-o", ","}), "no field is named");
+}
+
+// Every field of a program in the place of which this one is used is answered or refused by name.
+TEST_F(Accounting, KnowsEveryFieldThatScriptsMayName) {
+  const auto chosen = parse_fields("all");
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->size(), fields().size());
+  for (const Field& field : fields()) {
+    EXPECT_FALSE(field.help.empty()) << field.name;
+    EXPECT_EQ(std::count(unanswered_fields().begin(), unanswered_fields().end(), field.name), 0)
+        << field.name;
+  }
+  for (const char* name :
+       {"Account",      "AllocCPUS",     "AllocNodes", "AllocTRES",  "Cluster",
+        "Comment",      "Constraints",   "CPUTime",    "CPUTimeRAW", "DerivedExitCode",
+        "Elapsed",      "ElapsedRaw",    "Eligible",   "End",        "Exclusive",
+        "ExitCode",     "GID",           "Group",      "JobID",      "JobIDRaw",
+        "JobName",      "Licenses",      "MaxRSS",     "MaxRSSNode", "NCPUS",
+        "NNodes",       "NodeList",      "NTasks",     "Partition",  "Planned",
+        "PlannedCPU",   "PlannedCPURAW", "Priority",   "QOS",        "Reason",
+        "ReqCPUS",      "ReqMem",        "ReqNodes",   "ReqTRES",    "Restarts",
+        "Start",        "State",         "StdErr",     "StdIn",      "StdOut",
+        "Submit",       "SubmitLine",    "Suspended",  "SystemCPU",  "Timelimit",
+        "TimelimitRaw", "TotalCPU",      "UID",        "User",       "UserCPU",
+        "WorkDir"})
+    EXPECT_TRUE(parse_fields(name)) << name;
+}
+
+TEST_F(Accounting, AmountsOfMemoryComeInTheUnitAskedFor) {
+  const std::string f = "ReqMem,MaxRSS,AllocTRES";
+  EXPECT_EQ(values(row(7), f), "8G|3M|billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=2");
+  EXPECT_EQ(values(row(7), "ReqMem,MaxRSS", {"--noconvert"}), "8192M|3072K");
+  EXPECT_EQ(values(row(7), "ReqMem,MaxRSS", {"--units=G"}), "8G|0.00G");
+  EXPECT_EQ(values(row(7), "ReqMem,MaxRSS", {"--units=k"}), "8388608K|3072K");
+  EXPECT_EQ(values(row(7), "ReqMem", {"--units=T"}), "0.01T");
+  EXPECT_THAT(print({}, {"--units=X"}), HasSubstr("expected K, M, G, T or P"));
+  EXPECT_THAT(print({}, {"--units=G", "--noconvert"}), HasSubstr("--noconvert"));
+}
+
+TEST_F(Accounting, ResourcesAreCounted) {
+  EXPECT_EQ(values(row(7), "ReqCPUS,ReqNodes,AllocGPUS,ReqGPUS,GPUTimeRAW,CPUTime,NNodes"),
+            "4|2|2|2|180122|4-04:04:04|2");
+  EXPECT_EQ(values(row(7), "CPUEff,MemEff,Planned,PlannedCPURAW"), "0.0%|0.1%|00:00:39|156");
+}
+
+TEST_F(Accounting, WhatWaitsShowsWhatItAskedFor) {
+  api::AccountingRow waiting;
+  waiting.mutable_key()->set_job(12);
+  waiting.set_own_id(12);
+  waiting.set_state("PENDING");
+  waiting.set_reason("Priority");
+  waiting.set_requested_tres("cpu=8,mem=100M,node=3");
+  waiting.set_submitted(kNow - 100 * kSecond);
+  waiting.set_eligible(kNow - 60 * kSecond);
+  waiting.set_array_tasks("3-9%2");
+  waiting.set_array_spec("0-9");
+  waiting.set_time_limit(3600);
+  EXPECT_EQ(values(waiting,
+                   "JobID,State,Reason,AllocCPUS,NNodes,NodeList,Start,End,Elapsed,"
+                   "Planned,Timelimit,TimelimitRaw,CPUEff"),
+            "12_[3-9%2]|PENDING|Priority|0|3|None assigned|Unknown|Unknown|00:00:00|00:01:00|"
+            "01:00:00|60|");
+  EXPECT_EQ(print({waiting}, {"-nPX", "--array", "-o", "JobID,JobIDRaw"}).substr(0, 18),
+            "12_3|16\n12_4|17\n12");
+  waiting.clear_eligible();
+  EXPECT_EQ(values(waiting, "Eligible,Planned"), "Unknown|Unknown");
+}
+
+TEST_F(Accounting, TimeLimitsThatNobodySet) {
+  api::AccountingRow none = row(7);
+  EXPECT_EQ(values(none, "Timelimit,TimelimitRaw"), "UNLIMITED|UNLIMITED");
+  none.set_time_limit(0);
+  EXPECT_EQ(values(none, "Timelimit,TimelimitRaw"), "Partition_Limit|Partition_Limit");
+}
+
+TEST_F(Accounting, FilesAreNamedByTheirPatterns) {
+  api::AccountingRow one = row(7);
+  one.set_work_dir("/home/alice");
+  EXPECT_EQ(values(one, "StdIn,StdOut,StdErr"),
+            "/dev/null|/home/alice/ares-%j.out|/home/alice/ares-%j.out");
+  one.set_array_spec("0-3");
+  one.set_std_err("/log/%x.err");
+  EXPECT_EQ(values(one, "StdOut,StdErr"), "/home/alice/ares-%A_%a.out|/log/%x.err");
+}
+
+TEST_F(Accounting, NothingInARowCanSteerTheTerminal) {
+  api::AccountingRow one = row(7);
+  for (const char* text : {"a\033[2J", "a\nb"}) {
+    one.set_name(text);
+    one.set_comment(text);
+    one.set_work_dir(text);
+    one.set_std_out(text);
+    one.set_user(text);
+    const std::string printed = values(one, "JobName,Comment,WorkDir,StdOut,User");
+    EXPECT_THAT(printed, Not(HasSubstr("\033")));
+    EXPECT_THAT(printed, Not(HasSubstr("\n")));
+  }
+}
+
+TEST_F(Accounting, TruncateShowsTheWindowsEnds) {
+  const auto truncated = [&](std::vector<std::string> window) {
+    window.insert(window.end(), {"-T"});
+    return values(row(7), "Start,End,ElapsedRaw", window);
+  };
+  EXPECT_EQ(truncated({"-S", "2030-03-17T00:00:00", "-E", "2030-03-17T10:00:00"}),
+            "2030-03-17T00:00:00|2030-03-17T10:00:00|36000");
+  EXPECT_EQ(truncated({"-S", "2030-03-01"}), "2030-03-16T16:45:39|2030-03-17T17:46:40|90061");
+}
+
+Query completed(const std::vector<std::string>& words, std::uint32_t uid = 1001) {
+  Query query;
+  EXPECT_TRUE(parse(options(query, kTime), words));
+  const Status done = complete(query, kTime, uid);
+  EXPECT_TRUE(done) << done.error().message;
+  return query;
+}
+
+std::int64_t micros(const std::string& time) {
+  return parse_timespec(time, kTime)->time_since_epoch().count();
+}
+
+TEST_F(Accounting, LooksAtMyOwnJobsOfTodayUnlessTold) {
+  const Query mine = completed({});
+  EXPECT_THAT(mine.filter.users(), ElementsAre("1001"));
+  EXPECT_EQ(mine.filter.start(), micros("2030-03-17"));
+  EXPECT_EQ(mine.filter.end(), 0);
+  EXPECT_THAT(completed({}, 0).filter.users(), IsEmpty());
+  EXPECT_THAT(completed({"-a"}).filter.users(), IsEmpty());
+  EXPECT_THAT(completed({"-u", "bob,7"}).filter.users(), ElementsAre("bob", "7"));
+  const Query named = completed({"-j", "7"});
+  EXPECT_THAT(named.filter.users(), IsEmpty());
+  EXPECT_EQ(named.filter.start(), 0);
+}
+
+TEST_F(Accounting, StatesAloneAreThoseOfThisMoment) {
+  const Query now = completed({"-s", "R,PD"});
+  EXPECT_EQ(now.filter.start(), kNow);
+  EXPECT_EQ(now.filter.end(), kNow);
+  EXPECT_EQ(now.hint, "");
+  EXPECT_THAT(completed({"-s", "R,F"}).hint, HasSubstr("add -S"));
+  const Query day = completed({"-s", "f,rq", "-S", "now-1day"});
+  EXPECT_EQ(day.filter.start(), kNow - 86400 * kSecond);
+  EXPECT_EQ(day.filter.end(), 0) << "until now";
+  EXPECT_EQ(day.hint, "");
+  EXPECT_THAT(day.filter.states(), ElementsAre("FAILED", "REQUEUED"));
+  const Query then = completed({"-s", "R", "-E", "2030-03-01"});
+  EXPECT_EQ(then.filter.start(), micros("2030-03-01"));
+  EXPECT_EQ(then.filter.end(), micros("2030-03-01"));
+  const Query ever = completed({"-j", "7", "-s", "F"});
+  EXPECT_EQ(ever.filter.start(), 0);
+  EXPECT_EQ(ever.filter.end(), 0);
+}
+
+TEST_F(Accounting, RangesAndLimits) {
+  const Query q = completed({"-i", "2-8", "-I", "4", "-k", "1:00:00", "-K", "2-0"});
+  EXPECT_EQ(q.filter.min_nodes(), 2u);
+  EXPECT_EQ(q.filter.max_nodes(), 8u);
+  EXPECT_EQ(q.filter.min_cpus(), 4u);
+  EXPECT_EQ(q.filter.max_cpus(), 4u);
+  EXPECT_EQ(q.filter.min_time_limit(), 3600);
+  EXPECT_EQ(q.filter.max_time_limit(), 172800);
+  EXPECT_EQ(completed({"-k", "60"}).filter.max_time_limit(), 3600) << "alone it is the limit";
+  EXPECT_FALSE(completed({"-K", "60"}).filter.has_min_time_limit());
+  for (const char* wrong : {"8-2", "x", "-", "1-", "-3", ""})
+    EXPECT_THAT(print({}, {std::string("--nnodes=") + wrong}), HasSubstr("nnodes")) << wrong;
+  EXPECT_THAT(print({}, {"-k", "UNLIMITED"}), HasSubstr("no limit"));
+}
+
+TEST_F(Accounting, OnlyWhatIsShownIsAskedFor) {
+  api::Accounting filter;
+  ask_only_for(*parse_fields("JobID,Elapsed"), filter);
+  EXPECT_THAT(filter.fields(), ElementsAre(api::AccountingRow::kStartedFieldNumber,
+                                           api::AccountingRow::kEndedFieldNumber,
+                                           api::AccountingRow::kArrayTasksFieldNumber));
+  api::Accounting none;
+  ask_only_for(*parse_fields("Cluster"), none);
+  EXPECT_EQ(none.fields_size(), 1) << "nothing is not everything";
+}
+
+// A field that reads what it does not ask for would be wrong on a real cluster only.
+TEST_F(Accounting, EveryFieldAsksForWhatItReads) {
+  api::AccountingRow full = row(7);
+  full.set_gid(5);
+  full.set_group("g");
+  full.set_user("alice");
+  full.set_uid(1001);
+  full.set_qos("q");
+  full.set_comment("c");
+  full.set_constraints("f");
+  full.set_licenses("l");
+  full.set_std_in("i");
+  full.set_std_out("o");
+  full.set_std_err("e");
+  full.set_submit_line("asub x");
+  full.set_submit_host("h");
+  full.set_work_dir("/w");
+  full.set_priority(3);
+  full.set_tasks(9);
+  full.set_restarts(2);
+  full.set_exit_code(4);
+  full.set_exit_signal(9);
+  full.set_exclusive(true);
+  full.set_max_rss_node("n2");
+  full.set_reason("None");
+  full.set_time_limit(60);
+  full.set_system_cpu(kSecond * 90);
+  full.set_array_spec("0-9");
+  full.set_state("CANCELLED");
+  full.set_cancelled_by(5);
+  full.set_cause("n1: no");
+  const auto* descriptor = api::AccountingRow::descriptor();
+  for (const Field& field : fields()) {
+    api::AccountingRow part = full;
+    for (int i = 0; i < descriptor->field_count(); ++i) {
+      const int number = descriptor->field(i)->number();
+      const bool always = number == api::AccountingRow::kKeyFieldNumber ||
+                          number == api::AccountingRow::kAttemptFieldNumber;
+      if (!always && std::count(field.needs.begin(), field.needs.end(), number) == 0)
+        part.GetReflection()->ClearField(&part, descriptor->field(i));
+    }
+    EXPECT_EQ(values(part, field.name), values(full, field.name)) << field.name;
+  }
+}
+
+}  // namespace
+}  // namespace ares::aacct

@@ -1,0 +1,212 @@
+// actl: what words become requests, and what the interactive mode offers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "actl/assign.h"
+#include "actl/complete.h"
+#include "actl/describe.h"
+#include "actl/update_keys.h"
+#include "cli/config_change.h"
+
+namespace ares::actl {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+const Time kNow{std::chrono::hours{480'000}};
+
+api::JobAction job_update(const std::vector<std::pair<std::string, std::string>>& all) {
+  api::JobAction action;
+  for (const auto& [name, value] : all) {
+    const Status done = apply_key(job_keys(), action, name, value, kNow);
+    EXPECT_TRUE(done) << done.error().message;
+  }
+  return action;
+}
+
+std::vector<std::string> fields(const api::JobAction& action) {
+  return {action.fields().begin(), action.fields().end()};
+}
+
+TEST(UpdateKeys, EachFieldIsNamedAndRead) {
+  const api::JobAction action = job_update({{"partition", "a,b"},
+                                            {"jobname", "x"},
+                                            {"nice", "7"},
+                                            {"numnodes", "2-4"},
+                                            {"minmemorycpu", "1G"},
+                                            {"requeue", "0"},
+                                            {"starttime", "now+1hour"}});
+  EXPECT_THAT(fields(action), ElementsAre("partitions", "name", "nice", "min_nodes", "max_nodes",
+                                          "node_counts", "memory_per_cpu", "memory_per_node",
+                                          "memory_per_gpu", "requeue", "begin"));
+  const api::JobSpec& values = action.values();
+  EXPECT_THAT(values.partitions(), ElementsAre("a", "b"));
+  EXPECT_EQ(values.nice(), 7);
+  EXPECT_EQ(values.max_nodes(), 4u);
+  EXPECT_EQ(values.memory_per_cpu(), 1LL << 30);
+  EXPECT_FALSE(values.has_memory_per_node()) << "set to none: one excludes the other";
+  EXPECT_TRUE(values.has_requeue() && !values.requeue());
+  EXPECT_EQ(values.begin(), (kNow + std::chrono::hours{1}).time_since_epoch().count());
+}
+
+TEST(UpdateKeys, EmptyValuesClear) {
+  const api::JobAction action =
+      job_update({{"dependency", ""}, {"features", ""}, {"reqnodelist", ""}, {"starttime", "now"}});
+  EXPECT_THAT(fields(action),
+              ElementsAre("dependencies", "any_dependency", "features", "required_nodes", "begin"));
+  EXPECT_FALSE(action.values().has_begin());
+  EXPECT_EQ(action.values().dependencies_size(), 0);
+}
+
+TEST(UpdateKeys, LimitPriorityAndThrottleAreTheirOwnFields) {
+  const api::JobAction action =
+      job_update({{"timelimit", "1:00:00"}, {"priority", "9"}, {"arraytaskthrottle", "0"}});
+  EXPECT_TRUE(action.fields().empty());
+  EXPECT_EQ(action.time_limit(), 3600);
+  EXPECT_EQ(action.priority(), 9u);
+  EXPECT_TRUE(action.has_array_throttle());
+  EXPECT_EQ(job_update({{"timelimit", "UNLIMITED"}}).time_limit(), 0);
+}
+
+TEST(UpdateKeys, PartitionStatesAreTwoSwitches) {
+  api::UpdatePartition update;
+  ASSERT_TRUE(apply_key(partition_keys(), update, "state", "DRAIN", kNow));
+  ASSERT_TRUE(apply_key(partition_keys(), update, "maxtime", "UNLIMITED", kNow));
+  ASSERT_TRUE(apply_key(partition_keys(), update, "maxnodes", "3", kNow));
+  EXPECT_THAT(update.fields(), ElementsAre("up", "open", "max_time", "max_nodes"));
+  EXPECT_TRUE(update.values().up());
+  EXPECT_FALSE(update.values().open());
+  EXPECT_FALSE(update.values().has_max_time());
+  EXPECT_EQ(update.values().max_nodes(), 3u);
+}
+
+TEST(UpdateKeys, NoNameStandsTwice) {
+  std::set<std::string> seen;
+  for (const auto& row : job_keys().rows) {
+    EXPECT_TRUE(seen.insert(cli::lower(row.name)).second) << row.name;
+    for (const std::string& alias : row.aliases) EXPECT_TRUE(seen.insert(alias).second) << alias;
+  }
+  for (const std::string& later : job_keys().unbuilt) EXPECT_FALSE(seen.contains(later)) << later;
+}
+
+TEST(Assignments, AReasonWithoutQuotesGoesOn) {
+  const auto all = assignments({"State=drain", "Reason=fan", "is", "broken"});
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ((*all)[1].key, "reason");
+  EXPECT_EQ((*all)[1].value, "fan is broken");
+  EXPECT_FALSE(assignments({"TimeLimit+=5"}));
+  EXPECT_FALSE(assignments({"hello"}));
+  EXPECT_THAT(join_subject({"job", "12", "nice=1"}), ElementsAre("job=12", "nice=1"));
+}
+
+std::vector<std::string> offered(const std::string& line) {
+  const std::size_t start = line.find_last_of(" =,") + 1;
+  return complete(line, start, [](Names names) -> std::vector<std::string> {
+    switch (names) {
+      case Names::jobs: return {"7", "12_3"};
+      case Names::nodes: return {"n1", "n2", "gpu1"};
+      case Names::partitions: return {"main", "night"};
+      case Names::none: break;
+    }
+    return {};
+  });
+}
+
+TEST(Complete, CommandsAndTheirSecondWords) {
+  EXPECT_THAT(offered("re"),
+              ElementsAre("reconfigure", "release", "requeue", "requeuehold", "resume"));
+  EXPECT_THAT(offered("sh"), ElementsAre("show", "shutdown"));
+  EXPECT_THAT(offered("show part"), ElementsAre("partition", "partitions"));
+  EXPECT_THAT(offered("SHOW no"), ElementsAre("node", "nodes"));
+  EXPECT_THAT(offered("write "), ElementsAre("batch_script"));
+  EXPECT_THAT(offered("nonsense x"), ElementsAre());
+}
+
+TEST(Complete, NamesThatTheCommandTakes) {
+  EXPECT_THAT(offered("show node n"), ElementsAre("n1", "n2"));
+  EXPECT_THAT(offered("drain n1,g"), ElementsAre("gpu1"));
+  EXPECT_THAT(offered("hold 1"), ElementsAre("12_3"));
+  EXPECT_THAT(offered("show partition "), ElementsAre("main", "night"));
+  EXPECT_THAT(offered("ping "), ElementsAre());
+}
+
+TEST(Complete, PropertiesAndTheirValues) {
+  EXPECT_THAT(offered("update "), ElementsAre("jobid=", "nodename=", "partitionname="));
+  EXPECT_THAT(offered("update jobid="), UnorderedElementsAre("7", "12_3"));
+  EXPECT_THAT(offered("update jobid=7 time"), ElementsAre("TimeLimit=", "TimeMin="));
+  EXPECT_THAT(offered("update jobid=7 partition=n"), ElementsAre("night"));
+  EXPECT_THAT(offered("update nodename=n1 state="),
+              ElementsAre("down", "drain", "resume", "undrain"));
+  EXPECT_THAT(offered("update partitionname=main sta"), ElementsAre("State="));
+  EXPECT_THAT(offered("update partitionname=main State=i"), ElementsAre("inactive"));
+  EXPECT_THAT(offered("update jobid=7 excnodelist=n1,g"), ElementsAre("gpu1"));
+}
+
+TEST(Describe, FileNamesAreExpandedAsFarAsTheyAreKnown) {
+  api::Job job;
+  job.mutable_key()->set_job(12);
+  job.set_own_id(12);
+  job.set_name("a/b");
+  job.mutable_spec()->set_work_dir("/w");
+  job.mutable_spec()->set_std_out("%x-%j-%N-%a.log");
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr("StdOut=/w/a_b-12-%N-0.log\n"));
+  job.set_node_list("n[2-3]");
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr("StdOut=/w/a_b-12-n2-0.log\n"));
+  job.mutable_spec()->set_array("0-9");
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr("StdOut=/w/a_b-%j-n2-%a.log\n"));
+  job.mutable_spec()->clear_std_out();
+  job.mutable_key()->set_task(4);
+  job.set_own_id(17);
+  EXPECT_THAT(describe(job, kNow, false), HasSubstr("StdOut=/w/ares-12_4.out\n"));
+}
+
+TEST(Describe, DetailsTellWhatEachNodeGives) {
+  api::Job job;
+  job.mutable_key()->set_job(3);
+  api::NodeShare* share = job.add_shares();
+  share->set_node("n1");
+  share->set_cpus(2);
+  EXPECT_THAT(describe(job, kNow, false), Not(HasSubstr("Node=n1")));
+  EXPECT_THAT(describe(job, kNow, false, true), HasSubstr("Node=n1 CPUs=2 "));
+}
+
+TEST(Describe, PartitionsAddUpTheirNodes) {
+  api::Partition partition;
+  partition.set_name("gpu");
+  partition.set_state("INACTIVE");
+  api::Nodes nodes;
+  for (int i = 0; i < 3; ++i) {
+    api::Node* node = nodes.add_nodes();
+    node->set_cpus(4);
+    node->set_memory(1LL << 30);
+    node->add_gpus()->set_type("a100");
+    node->add_partitions(i < 2 ? "gpu" : "main");
+  }
+  const std::string text = describe(partition, nodes, true);
+  EXPECT_THAT(text, HasSubstr("State=INACTIVE"));
+  EXPECT_THAT(text, HasSubstr("TotalCPUs=8 TotalNodes=2"));
+  EXPECT_THAT(text, HasSubstr("TRES=cpu=8,mem=2G,node=2,gres/gpu=2,gres/gpu:a100=2"));
+}
+
+TEST(ConfigChange, SaysWhenItTakesEffect) {
+  api::ConfigChange change;
+  change.set_subject("partition main");
+  change.set_field("state");
+  change.set_before("down");
+  change.set_after("up");
+  change.set_undoes_command(true);
+  EXPECT_EQ(cli::change_text(change), "partition main: state: down -> up (undoes a command)");
+  change.set_undoes_command(false);
+  change.set_effect(api::ConfigChange::CONTROLLER_RESTART);
+  EXPECT_EQ(cli::change_text(change),
+            "partition main: state: down -> up (when aresctld is restarted)");
+}
+
+}  // namespace
+}  // namespace ares::actl

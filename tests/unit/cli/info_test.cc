@@ -1,0 +1,148 @@
+// What ainfo makes of the controller's answers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ainfo/query.h"
+#include "proto/table.h"
+
+namespace ares::ainfo {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+Answer cluster() {
+  Answer c;
+  c.nodes.set_cluster("test");
+  api::Partition* main = c.partitions.add_partitions();
+  main->set_name("main");
+  main->set_is_default(true);
+  main->set_up(true);
+  api::Partition* gpu = c.partitions.add_partitions();
+  gpu->set_name("gpu");
+  gpu->set_max_time(3600);
+  gpu->set_max_nodes(2);
+  const char* states[] = {"IDLE", "MIXED", "IDLE", "DRAINED", "DOWN*"};
+  for (int i = 0; i < 5; ++i) {
+    api::Node* node = c.nodes.add_nodes();
+    node->set_name("n" + std::to_string(i == 4 ? 10 : i + 1));
+    node->set_state(states[i]);
+    node->set_cpus(i == 2 ? 8 : 4);
+    node->set_cpus_allocated(i == 1 ? 3 : 0);
+    node->set_memory(4000LL << 20);
+    node->add_partitions("main");
+    if (i < 2) node->add_partitions("gpu");
+  }
+  c.nodes.mutable_nodes(3)->set_reason("fan");
+  c.nodes.mutable_nodes(3)->set_reason_by("1001");
+  c.nodes.mutable_nodes(3)->set_reason_user("alice");
+  return c;
+}
+
+std::string info(const std::vector<std::string>& words = {}, const Answer& answer = cluster(),
+                 unsigned terminal = 0) {
+  Query query;
+  const cli::OptionTable table = options(query);
+  const auto parsed = cli::parse_options(table, words);
+  if (!parsed) return parsed.error().message;
+  if (Status applied = cli::apply_options(parsed->given); !applied) return applied.error().message;
+  const auto fields = fields_of(query);
+  if (!fields) return fields.error().message;
+  // Only what the query asks for comes.
+  Answer sent = answer;
+  sent.nodes.clear_nodes();
+  proto::TableWriter writer(api::Node::default_instance(), *fields);
+  for (const api::Node& node : answer.nodes.nodes()) writer.add(node);
+  const api::Table wire = writer.take();
+  EXPECT_TRUE(proto::read_table<api::Node>(
+      wire, [&](const api::Node& node) { *sent.nodes.add_nodes() = node; }));
+  const auto text = print(query, sent, terminal);
+  return text ? *text : text.error().message;
+}
+
+TEST(Info, NodesThatLookAlikeShareALine) {
+  EXPECT_EQ(info(),
+            "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
+            "main*        up  infinite     1   mix n2\n"
+            "main*        up  infinite     2  idle n[1,3]\n"
+            "main*        up  infinite     1 drain n4\n"
+            "main*        up  infinite     1 down* n10\n"
+            "gpu        down   1:00:00     1   mix n2\n"
+            "gpu        down   1:00:00     1  idle n1\n");
+}
+
+TEST(Info, SummaryReasonsAndFilters) {
+  EXPECT_THAT(info({"-s"}), HasSubstr("main*        up  infinite        1/2/2/5 n[1-4,10]\n"));
+  EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%R %D %N"}), "main 2 n[1,3]\ngpu 1 n1\n");
+  EXPECT_EQ(info({"-h", "-d", "-o", "%N"}), "n10\n");
+  EXPECT_EQ(info({"-h", "-t", "no_respond", "-o", "%N"}), "n10\n");
+  EXPECT_EQ(info({"-h", "-R", "-o", "%E %u %U %N"}), "fan alice alice(1001) n4\n");
+  EXPECT_EQ(info({"-h", "-o", "%C"}), "3/13/8/24\n3/5/0/8\n");
+  EXPECT_EQ(info({"-t", "sleepy"}), "--states: Invalid node state specified: sleepy");
+}
+
+TEST(Info, SizesThatDifferShowTheLeastUnlessExact) {
+  EXPECT_EQ(info({"-h", "-p", "main", "-t", "idle", "-o", "%R %c %m %N"}),
+            "main 4+ 4000 n[1,3]\ngpu 4 4000 n1\n");
+  EXPECT_EQ(info({"-h", "-e", "-t", "idle", "-o", "%R %c %N"}), "main 4 n1\nmain 8 n3\ngpu 4 n1\n");
+}
+
+TEST(Info, ALineForEachNode) {
+  EXPECT_EQ(
+      info({"-h", "-N", "-o", "%N %R %t"}),
+      "n1 main idle\nn1 gpu idle\nn2 main mix\nn2 gpu mix\nn3 main idle\nn4 main drain\nn10 main "
+      "down*\n");
+  EXPECT_EQ(info({"-h", "-t", "idle", "-o", "%n"}), "n1\nn3\nn1\n")
+      << "host names are never folded";
+}
+
+TEST(Info, StatesAreMarked) {
+  Answer c = cluster();
+  c.nodes.mutable_nodes(0)->set_planned(true);
+  c.nodes.mutable_nodes(1)->set_state("COMPLETING");
+  EXPECT_EQ(info({"-h", "-o", "%t %N"}, c),
+            "comp n2\nidle- n1\nidle n3\ndrain n4\ndown* n10\ncomp n2\nidle- n1\n");
+  EXPECT_EQ(info({"-h", "-t", "comp", "-o", "%T"}, c), "completing\ncompleting\n");
+}
+
+TEST(Info, SortsByAnyColumn) {
+  EXPECT_EQ(info({"-h", "-o", "%R %t %D", "-S", "-D,R"}),
+            "main idle 2\ngpu mix 1\ngpu idle 1\nmain mix 1\nmain drain 1\nmain down* 1\n");
+  EXPECT_EQ(info({"-h", "-o", "%R", "-S", "#P"}), "main\ngpu\n") << "the configuration's order";
+  EXPECT_THAT(info({"-S", "?"}), StartsWith("cannot sort by \"?\""));
+}
+
+TEST(Info, ColumnsByNameAndThoseThatAreMissing) {
+  EXPECT_EQ(info({"-h", "-O", "partitionname:6,size:.12"}),
+            "main    1-infinite\ngpu            1-2\n");
+  EXPECT_EQ(info({"-o", "%O"}), "format: %O (CPUsLoad) is not supported yet");
+  EXPECT_EQ(info({"-O", "Memry"}), "unknown field \"Memry\"; did you mean \"Memory\"?");
+}
+
+TEST(Info, JsonHoldsPartitionsAndNodes) {
+  Query query;
+  const std::string text = print_json(query, cluster());
+  EXPECT_THAT(text, StartsWith("{\n  \"partitions\": [\n    {\n      \"name\": \"main\","));
+  EXPECT_THAT(text, HasSubstr("\n  \"nodes\": [\n    {\n      \"name\": \"n1\","));
+  EXPECT_TRUE(text.ends_with("\"cluster\": \"test\"\n}\n"));
+}
+
+TEST(Info, TenThousandNodesFoldQuickly) {
+  Answer big;
+  api::Partition* main = big.partitions.add_partitions();
+  main->set_name("main");
+  for (int i = 1; i <= 10'000; ++i) {
+    api::Node* node = big.nodes.add_nodes();
+    node->set_name("n" + std::to_string(i));
+    node->set_state(i % 2 ? "IDLE" : "MIXED");
+    node->set_address("10.0.0." + std::to_string(i));
+    node->add_partitions("main");
+  }
+  EXPECT_THAT(info({"-h", "-o", "%t %D"}, big), testing::StrEq("mix 5000\nidle 5000\n"));
+  const std::string each = info({"-h", "-o", "%o"}, big);
+  EXPECT_EQ(std::count(each.begin(), each.end(), '\n'), 10'000);
+}
+
+}  // namespace
+}  // namespace ares::ainfo

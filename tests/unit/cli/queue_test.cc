@@ -1,0 +1,393 @@
+// What aqueue makes of the controller's answers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "aqueue/query.h"
+#include "aqueue/report.h"
+#include "proto/table.h"
+
+namespace ares::aqueue {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr std::int64_t kSecond = 1'000'000;
+constexpr std::int64_t kNow = 1'900'000'000 * kSecond;
+
+// Times are printed in the zone of the process.
+class QueueListing : public testing::Test {
+ protected:
+  QueueListing() {
+    setenv("TZ", "UTC", 1);
+    tzset();
+  }
+};
+
+api::Job job(std::uint64_t id, const std::string& state, const std::string& name = "wrap") {
+  api::Job out;
+  out.mutable_key()->set_job(id);
+  out.set_own_id(id);
+  out.set_name(name);
+  out.set_user("alice");
+  out.set_partition("main");
+  out.set_state(state);
+  out.set_node_count(1);
+  out.set_cpus(1);
+  out.set_reason("None");
+  return out;
+}
+
+api::Jobs some_jobs() {
+  api::Jobs jobs;
+  jobs.set_now(kNow);
+  jobs.set_lsn(77);
+  jobs.set_cluster("test");
+  api::Job running = job(7, "RUNNING");
+  running.set_started(kNow - 3723 * kSecond);
+  running.set_node_list("n[1-2]");
+  running.set_node_count(2);
+  running.set_time_limit(7200);
+  api::Job array = job(12, "PENDING");
+  array.set_reason("JobArrayTaskLimit");
+  array.set_array_tasks("3-9");
+  array.set_array_throttle(2);
+  array.set_priority(9);
+  api::Job pending = job(123456789012345678, "PENDING", "a-long-name");
+  pending.set_reason("Resources");
+  pending.set_priority(5);
+  *jobs.add_jobs() = running;
+  *jobs.add_jobs() = array;
+  *jobs.add_jobs() = pending;
+  return jobs;
+}
+
+api::Jobs only(const api::Job& one) {
+  api::Jobs jobs;
+  jobs.set_now(kNow);
+  *jobs.add_jobs() = one;
+  return jobs;
+}
+
+Status parse(Query& query, const std::vector<std::string>& words,
+             const std::map<std::string, std::string>& environment = {}) {
+  const cli::OptionTable table = options(query);
+  auto given = cli::options_from_environment(table, [&](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  });
+  if (!given) return fail(given.error());
+  const auto parsed = cli::parse_options(table, words);
+  if (!parsed) return fail(parsed.error());
+  given->insert(given->end(), parsed->given.begin(), parsed->given.end());
+  return cli::apply_options(*given);
+}
+
+// What the report asks for, as the controller would send it: chosen fields of the rows in a table.
+api::Jobs as_table(const api::Jobs& plain, const std::vector<std::uint32_t>& fields) {
+  api::Jobs out = plain;
+  out.clear_jobs();
+  proto::TableWriter writer(api::Job::default_instance(), fields);
+  for (const api::Job& row : plain.jobs()) writer.add(row);
+  *out.mutable_table() = writer.take();
+  return out;
+}
+
+std::string queue(const api::Jobs& jobs, const std::vector<std::string>& words = {},
+                  unsigned terminal = 0) {
+  Query query;
+  if (Status parsed = parse(query, words); !parsed) return parsed.error().message;
+  const auto report = make_report(query, terminal);
+  if (!report) return report.error().message;
+  const api::Jobs page = as_table(jobs, (*report)->fields());
+  if (Status added = add_rows(page, **report); !added) return added.error().message;
+  return (*report)->finish(page, false);
+}
+
+TEST_F(QueueListing, HasTheColumnsPeopleKnowAsWideAsWhatStandsInThem) {
+  EXPECT_EQ(queue(some_jobs()),
+            "             JOBID PARTITION        NAME  USER ST    TIME NODES NODELIST(REASON)\n"
+            "        12_[3-9%2]      main        wrap alice PD    0:00     1 (JobArrayTaskLimit)\n"
+            "123456789012345678      main a-long-name alice PD    0:00     1 (Resources)\n"
+            "                 7      main        wrap alice  R 1:02:03     2 n[1-2]\n");
+  EXPECT_THAT(
+      queue(some_jobs(), {"-l"}),
+      StartsWith("             JOBID PARTITION        NAME  USER   STATE    TIME TIME_LIMIT "
+                 "NODES NODELIST(REASON)\n"));
+}
+
+TEST_F(QueueListing, PlainRowsOfAnOldControllerReadTheSame) {
+  Query query;
+  const auto report = make_report(query, 0);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(add_rows(some_jobs(), **report));
+  EXPECT_EQ((*report)->finish(some_jobs(), false), queue(some_jobs()));
+}
+
+TEST_F(QueueListing, ANarrowTerminalCutsNamesFirstAndNeverIds) {
+  const std::string narrow = queue(some_jobs(), {}, 80);
+  EXPECT_THAT(narrow, AllOf(HasSubstr(" a-long-+ "), HasSubstr("123456789012345678 "),
+                            HasSubstr("(JobArrayTaskLimit)")));
+  const std::string narrower = queue(some_jobs(), {}, 40);
+  EXPECT_THAT(narrower, AllOf(HasSubstr("123456789012345678 "), HasSubstr(" a-long-+ "),
+                              HasSubstr("(JobArrayTaskLi+\n")));
+  EXPECT_EQ(queue(some_jobs(), {"-o", "%i %j"}, 20), queue(some_jobs(), {"-o", "%i %j"}))
+      << "a format of one's own is kept to";
+}
+
+TEST_F(QueueListing, WidthsThatWereAskedForAreKept) {
+  EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%.4i|%6j|%.3u|"}),
+            "12_[3-9%2]|wrap  |ali|\n"
+            "123456789012345678|a-long|ali|\n"
+            "   7|wrap  |ali|\n");
+}
+
+TEST_F(QueueListing, FormatsForScripts) {
+  EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%i|%t|%r|%L", "-S", "-i"}),
+            "123456789012345678|PD|Resources|UNLIMITED\n12_[3-9%2]|PD|JobArrayTaskLimit|"
+            "UNLIMITED\n7|R|None|57:57\n");
+}
+
+TEST_F(QueueListing, ColumnsByName) {
+  EXPECT_EQ(queue(some_jobs(), {"-O", "JobArrayID:12,name:.6,STATECOMPACT:4!"}),
+            "JOBID         NAMEST  !\n"
+            "12_[3-9%2]    wrapPD  !\n"
+            "123456789012345678a-longPD  !\n"
+            "7             wrapR   !\n");
+  EXPECT_EQ(
+      queue(only(job(7, "RUNNING", "twenty-characters-and-more")), {"-h", "-O", "name,jobid"}),
+      "twenty-characters-and-more 7\n")
+      << "without a width nothing is cut, and columns stay apart";
+  EXPECT_EQ(queue({}, {"-O", "JobIdd"}), "unknown field \"JobIdd\"; did you mean \"JobID\"?");
+  EXPECT_EQ(queue({}, {"-O", "burstbuffer"}), "format: \"BurstBuffer\" is not supported yet");
+  EXPECT_THAT(queue({}, {"-O", "name,,jobid"}), HasSubstr("expected NAME"));
+}
+
+TEST_F(QueueListing, EveryColumnHasATextForAJobThatHasNothing) {
+  for (const auto& column : columns().built) {
+    std::string text;
+    const api::Job none;
+    const std::string cluster = "test";
+    column.put({none, Time(Duration(kNow)), cluster}, text);
+    EXPECT_FALSE(column.header.empty());
+    EXPECT_FALSE(column.help.empty()) << column.header;
+    EXPECT_TRUE(column.letter || !column.name.empty()) << column.header;
+    if (column.number) column.number({none, Time(Duration(kNow)), cluster});
+  }
+}
+
+// A column that forgets to ask for a field would print nothing in practice.
+TEST_F(QueueListing, EveryColumnAsksForAllItReads) {
+  api::Job full = job(7, "RUNNING");
+  full.mutable_key()->set_task(3);
+  full.set_account("physics");
+  full.set_qos("high");
+  full.set_priority(12);
+  full.set_time_limit(600);
+  full.set_submitted(kNow - 90 * kSecond);
+  full.set_eligible(kNow - 80 * kSecond);
+  full.set_started(kNow - 60 * kSecond);
+  full.set_restarts(2);
+  full.set_node_list("n[1-2]");
+  full.set_exit_code(3);
+  full.set_exit_signal(9);
+  full.set_tres("cpu=1,node=1");
+  full.set_requested_tres("cpu=1,node=1");
+  full.set_expected_nodes("n3");
+  full.add_waiting_for()->mutable_target()->set_job(5);
+  api::JobSpec& spec = *full.mutable_spec();
+  spec.set_gid(100);
+  spec.set_comment("hello");
+  spec.set_nice(-5);
+  spec.set_requeue(true);
+  spec.set_tasks(4);
+  spec.set_cpus_per_task(2);
+  spec.set_tasks_per_node(2);
+  spec.set_max_nodes(9);
+  spec.set_memory_per_node(1 << 30);
+  spec.add_gpus_per_node()->set_count(1);
+  spec.add_gpus_total()->set_count(2);
+  spec.set_exclusive_user(true);
+  spec.set_deadline(kNow + 900 * kSecond);
+  spec.set_time_min(60);
+  spec.add_gpus_per_task()->set_count(3);
+  spec.set_cpus_per_gpu(5);
+  spec.set_memory_per_gpu(1 << 20);
+  spec.add_licenses()->set_name("matlab");
+  spec.add_licenses()->set_name("ansys");
+  spec.set_any_license(true);
+  full.add_licenses()->set_name("ansys");
+  spec.add_required_nodes("n1");
+  spec.add_excluded_nodes("n9");
+  spec.add_features("fast");
+  spec.set_command("/bin/job");
+  spec.set_work_dir("/home/alice");
+  spec.set_std_in("in");
+  spec.set_std_out("out");
+  spec.set_std_err("err");
+  const std::string cluster = "test";
+  const Time now{Duration(kNow)};
+  for (const auto& column : columns().built) {
+    std::string direct, asked;
+    column.put({full, now, cluster}, direct);
+    std::vector<std::uint32_t> needs;
+    cli::add_needs(column, needs);
+    const api::Jobs page = as_table(only(full), needs);
+    api::Job row;
+    ASSERT_TRUE(proto::read_table<api::Job>(page.table(), [&](const api::Job& one) { row = one; }));
+    column.put({row, now, cluster}, asked);
+    EXPECT_EQ(asked, direct) << column.header << " " << column.name;
+    if (!column.number) continue;
+    EXPECT_EQ(column.number({row, now, cluster}), column.number({full, now, cluster}))
+        << column.header;
+  }
+}
+
+TEST_F(QueueListing, MoreColumns) {
+  api::Job one = job(7, "PENDING");
+  one.set_submitted(kNow - 90 * kSecond);
+  one.set_expected_start(kNow + 60 * kSecond);
+  one.set_expected_nodes("n3");
+  one.add_waiting_for()->mutable_target()->set_job(5);
+  one.mutable_waiting_for(0)->set_kind(api::Dependency::AFTER_OK);
+  one.mutable_spec()->set_work_dir("/home/alice");
+  one.mutable_spec()->set_memory_per_cpu(500 << 20);
+  one.mutable_spec()->add_gpus_per_node()->set_type("a100");
+  one.mutable_spec()->mutable_gpus_per_node(0)->set_count(2);
+  EXPECT_EQ(queue(only(one), {"-h", "-o", "%S|%e|%E|%m|%b|%Y|%y"}),
+            "2030-03-17T17:47:40|N/A|afterok:5|500M|gres/gpu:a100:2|n3|0\n");
+  EXPECT_EQ(queue(only(one), {"-h", "-O", "PendingTime:1000|,StdOut:1000|"}).substr(0, 2), "90");
+  EXPECT_THAT(queue(only(one), {"-h", "-O", "StdOut,StdErr"}),
+              StartsWith("/home/alice/ares-%j.out "));
+  EXPECT_THAT(queue(only(one), {"--start"}), HasSubstr(" 2030-03-17T17:47:40 "));
+}
+
+TEST_F(QueueListing, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(queue({}, {"-o", "%X"}), "format: %X (CoreSpec) is not supported yet");
+  EXPECT_EQ(queue({}, {"-o", "%@"}), "format \"%@\": expected %[.][WIDTH]LETTER at column 1");
+  EXPECT_THAT(queue({}, {"-S", "P,!"}), StartsWith("cannot sort by \"!\""));
+  EXPECT_THAT(queue({}, {"-S", "prioritx"}), HasSubstr("did you mean \"Priority\"?"));
+  EXPECT_THAT(queue({}, {"-t", "SLEEPING"}), HasSubstr("Invalid job state specified: SLEEPING"));
+  EXPECT_THAT(queue({}, {"-j", "x"}), HasSubstr("invalid job id"));
+  EXPECT_THAT(queue({}, {"-i", "0"}), HasSubstr("not a whole number from 1"));
+  EXPECT_THAT(queue({}, {"--steps"}), HasSubstr("not supported yet"));
+}
+
+TEST_F(QueueListing, AJobsNameCannotSteerTheTerminal) {
+  EXPECT_THAT(queue(only(job(1, "PENDING", "a\033[2J")), {"-o", "%j"}), Not(HasSubstr("\033")));
+}
+
+TEST_F(QueueListing, AsksOnlyForWhatItShows) {
+  Query query;
+  const auto report = make_report(query, 0);
+  ASSERT_TRUE(report);
+  const auto fields = (*report)->fields();
+  EXPECT_THAT(fields, Contains(static_cast<std::uint32_t>(api::Job::kNameFieldNumber)));
+  EXPECT_THAT(fields,
+              Not(Contains(static_cast<std::uint32_t>(api::Job::kReasonDetailFieldNumber))));
+  EXPECT_LE(fields.size(), 16u);
+}
+
+TEST_F(QueueListing, PrintsPagesAsTheyComeWhenTheOrderAllows) {
+  Query query;
+  ASSERT_TRUE(parse(query, {"-o", "%i %j", "-S", "i"}));
+  const auto report = make_report(query, 0);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(add_rows(some_jobs(), **report));
+  EXPECT_EQ((*report)->ready(),
+            "JOBID NAME\n7 wrap\n12_[3-9%2] wrap\n123456789012345678 a-long-name\n");
+  ASSERT_TRUE(add_rows(only(job(8, "PENDING")), **report));
+  EXPECT_EQ((*report)->finish({}, false), "8 wrap\n");
+}
+
+TEST_F(QueueListing, JsonIsOneObjectHoweverManyPages) {
+  Query query;
+  ASSERT_TRUE(parse(query, {"--json"}));
+  const auto report = make_report(query, 0);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(
+      add_rows(as_table(only(job(7, "RUNNING", "a\"b\xff")), (*report)->fields()), **report));
+  std::string text = (*report)->ready();
+  ASSERT_TRUE(add_rows(as_table(only(job(8, "PENDING")), (*report)->fields()), **report));
+  text += (*report)->finish(some_jobs(), true);
+  EXPECT_THAT(text, StartsWith("{\n  \"jobs\": [\n    {\n      \"key\": {\n"));
+  EXPECT_THAT(text, HasSubstr("\"name\": \"a\\\"b\xef\xbf\xbd\""));
+  EXPECT_THAT(text, HasSubstr("\"own_id\": 8,"));
+  EXPECT_TRUE(
+      text.ends_with("\n  ],\n  \"now\": 1900000000000000,\n  \"lsn\": 77,\n  \"cluster\": "
+                     "\"test\",\n  \"moved\": true\n}\n"))
+      << text;
+  EXPECT_THAT(queue({}, {"--json"}), StartsWith("{\n  \"jobs\": [],"));
+}
+
+TEST_F(QueueListing, WhyAnswersInSentences) {
+  api::Job one = job(7, "PENDING", "train");
+  one.set_reason("Resources");
+  one.set_reason_detail("needs 4 CPUs on 1 node: 2 nodes with too few free CPUs, 1 drained");
+  one.set_jobs_ahead(2);
+  one.set_submitted(kNow - 90 * kSecond);
+  one.set_expected_start(kNow + 60 * kSecond);
+  one.set_expected_nodes("n3");
+  EXPECT_EQ(
+      queue(only(one), {"--why", "7"}),
+      "Job 7 (train of alice, partition main) is first in line and waits for resources "
+      "(Resources): needs 4 CPUs on 1 node: 2 nodes with too few free CPUs, 1 drained. 2 jobs "
+      "of its partition are ahead of it. It is expected to start at 2030-03-17T17:47:40 on n3. "
+      "It has waited for 1:30; its priority is 0.\n");
+  EXPECT_THAT(queue(only(one), {"--why", "7"}, 60), HasSubstr("in line and\nwaits for"));
+  EXPECT_THAT(
+      queue(some_jobs(), {"--why", "7,12"}),
+      AllOf(HasSubstr("does not wait: it is RUNNING on n[1-2]"), HasSubstr("\n\nJob 12_[3-9%2]")));
+}
+
+TEST_F(QueueListing, OptionsBecomeTheFilter) {
+  Query query;
+  ASSERT_TRUE(parse(query, {"--me", "-t", "pd,R", "-p", "a,b", "-q", "high", "-w", "n[1-2]", "-j",
+                            "12,12_3,12", "--running-over", "5"}));
+  const api::ListJobs filter = filter_of(query, 1001);
+  EXPECT_THAT(filter.users(), testing::ElementsAre("1001"));
+  EXPECT_THAT(filter.states(), testing::ElementsAre("PENDING", "RUNNING"));
+  EXPECT_THAT(filter.qos(), testing::ElementsAre("high"));
+  EXPECT_EQ(filter.nodes_size(), 2);
+  EXPECT_EQ(filter.jobs_size(), 2) << "each once";
+  EXPECT_EQ(filter.running_over(), 300);
+  Query all;
+  ASSERT_TRUE(parse(all, {"-t", "all", "--notme"}));
+  EXPECT_EQ(filter_of(all, 1001).states_size(), 0);
+  EXPECT_THAT(filter_of(all, 1001).not_users(), testing::ElementsAre("1001"));
+  Query start;
+  ASSERT_TRUE(parse(start, {"--start", "-t", "R"}));
+  EXPECT_THAT(filter_of(start, 1001).states(), testing::ElementsAre("PENDING"));
+}
+
+TEST_F(QueueListing, TheEnvironmentGivesDefaultsAndTheLineBeatsIt) {
+  Query query;
+  ASSERT_TRUE(parse(query, {"-O", "name"},
+                    {{"AQUEUE_FORMAT", "%i"},
+                     {"AQUEUE_SORT", "-i"},
+                     {"AQUEUE_STATES", "all"},
+                     {"AQUEUE_USERS", "bob"}}));
+  EXPECT_EQ(query.format, "");
+  EXPECT_EQ(query.name_format, "name");
+  EXPECT_EQ(query.sort, "-i");
+  EXPECT_THAT(query.filter.users(), testing::ElementsAre("bob"));
+  EXPECT_EQ(filter_of(query, 0).states_size(), 0);
+  Query by_name;
+  ASSERT_TRUE(parse(by_name, {}, {{"AQUEUE_FORMAT2", "jobid"}}));
+  EXPECT_EQ(by_name.name_format, "jobid");
+}
+
+TEST_F(QueueListing, SortsByAnyColumn) {
+  EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%j", "-S", "j,i"}), "a-long-name\nwrap\nwrap\n");
+  EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%A", "-S", "-PriorityLong"}),
+            "12\n123456789012345678\n7\n");
+  EXPECT_EQ(queue(some_jobs(), {"-h", "-o", "%A", "-S", "M,-A"}), "123456789012345678\n12\n7\n");
+}
+
+}  // namespace
+}  // namespace ares::aqueue

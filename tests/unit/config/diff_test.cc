@@ -1,0 +1,115 @@
+#include "config/diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/read.h"
+
+namespace ares::config {
+namespace {
+
+using testing::ElementsAre;
+
+std::optional<UserId> test_user(const std::string& name) {
+  return name == "root" ? std::optional(UserId(0)) : numeric_user(name);
+}
+
+Config read(const std::string& text) {
+  auto config = read_config(text, "ares.yaml", test_user);
+  EXPECT_TRUE(config) << config.error().message;
+  return config.value_or(Config{});
+}
+
+std::string nodes(const std::string& what) {
+  return "nodes:\n" + what;
+}
+const std::string kNodes = nodes("  - {name: \"n[1-4]\", cpus: 4, memory: 4000M}\n");
+const std::string kMain = "partitions:\n  - {name: main, nodes: ALL, max_time: 1-0}\n";
+
+std::string effect(const Change& c) {
+  switch (c.effect) {
+    case TakesEffect::at_once: return "";
+    case TakesEffect::controller_restart: return " @controller";
+    case TakesEffect::node_restart: return " @node";
+    case TakesEffect::never: return " @never";
+  }
+  return "";
+}
+
+std::vector<std::string> changes(const Config& before, const Config& after,
+                                 std::optional<std::vector<Partition>> in_force = {}) {
+  std::vector<std::string> lines;
+  for (const Change& c : diff(before, in_force.value_or(before.partitions), after))
+    lines.push_back(c.subject + "|" + c.field + "|" + c.before + "|" + c.after + effect(c) +
+                    (c.undoes_command ? " @undoes" : ""));
+  return lines;
+}
+
+TEST(ConfigDiff, TheSameFileChangesNothing) {
+  EXPECT_THAT(changes(read(kNodes + kMain), read(kNodes + kMain)), ElementsAre());
+}
+
+TEST(ConfigDiff, EachKeyIsARowThatSaysWhenItTakesEffect) {
+  const Config before = read(kNodes + kMain);
+  EXPECT_THAT(changes(before, read(kNodes + kMain +
+                                   "policy: {kill_wait: 5, lease: 100}\n"
+                                   "log: {level: debug, file: /var/log/ares}\n"
+                                   "database: {port: 5433}\nnode: {exec: mock}\n")),
+              ElementsAre("database|port|5432|5433 @controller", "policy|lease|300|100",
+                          "policy|kill_wait|30|5", "node|exec|\"baremetal\"|\"mock\" @node",
+                          "log|level|info|debug", "log|file|\"\"|\"/var/log/ares\" @controller"));
+  EXPECT_THAT(
+      changes(before, read("cluster: other\ncontroller: {operators: [1002]}\n" + kNodes + kMain)),
+      ElementsAre("cluster|cluster|ares|other @never", "controller|operators|[]|[\"1002\"]"));
+}
+
+TEST(ConfigDiff, NodesThatChangeAlikeShareARow) {
+  const Config before = read(kNodes + kMain);
+  EXPECT_THAT(changes(before, read(nodes("  - {name: \"n[1-2]\", cpus: 2, memory: 4000M}\n"
+                                         "  - {name: \"n3\", cpus: 8, memory: 4000M}\n"
+                                         "  - {name: \"m[1-2]\", cpus: 1}\n") +
+                                   "partitions:\n  - {name: main, nodes: \"n[1-3]\", max_time: "
+                                   "1-0}\n")),
+              ElementsAre("nodes n[1-2]|cpus|4|2", "node n3|cpus|4|8 @node",
+                          "nodes m[1-2]|||{cpus: 1}", "node n4||{cpus: 4, memory: 4000M}|",
+                          "partition main|nodes|\"n[1-4]\"|\"n[1-3]\""));
+}
+
+TEST(ConfigDiff, ShowsWhatCommandsChangedAndComesBack) {
+  const Config config = read(kNodes + kMain);
+  std::vector<Partition> in_force = config.partitions;
+  in_force.front().up = false;
+  EXPECT_THAT(changes(config, config, in_force),
+              ElementsAre("partition main|state|down|up @undoes"));
+}
+
+TEST(ConfigDiff, WhatNeedsARestartStaysUntilThen) {
+  const Config before = read(kNodes + kMain);
+  const Config wanted =
+      read(kNodes + kMain + "policy: {kill_wait: 5}\ndatabase: {port: 1}\nlog: {file: x}\n");
+  const Config now = keep_until_restart(before, wanted);
+  EXPECT_EQ(now.policy.kill_wait, Seconds(5));
+  EXPECT_EQ(now.database.port, before.database.port);
+  EXPECT_EQ(now.policy.config_hash, hash(now));
+  EXPECT_THAT(changes(now, wanted),
+              ElementsAre("database|port|5432|1 @controller", "log|file|\"\"|\"x\" @controller"))
+      << "the next reconfiguration says it again";
+}
+
+TEST(Config, TheControllersOwnUserIsAnAdministrator) {
+  const Config config = read("controller: {user: 1005, admins: [1006]}\n" + kNodes + kMain);
+  EXPECT_THAT(config.policy.admins, ElementsAre(UserId(1005), UserId(1006)));
+}
+
+TEST(Config, PartitionsHaveFourStates) {
+  for (const std::string state : {"up", "down", "drain", "inactive"}) {
+    const Config config =
+        read(kNodes + "partitions: [{name: p, nodes: ALL, state: " + state + "}]\n");
+    EXPECT_EQ(config.partitions[0].up, state == "up" || state == "drain") << state;
+    EXPECT_EQ(config.partitions[0].open, state == "up" || state == "down") << state;
+    EXPECT_NE(to_yaml(config).find("state: " + state), std::string::npos) << to_yaml(config);
+  }
+}
+
+}  // namespace
+}  // namespace ares::config

@@ -1,0 +1,413 @@
+// Changing jobs after their submission: what may be changed, when, by whom, and what a refusal says.
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+using Change = std::function<void(JobSpec&)>;
+
+UpdateJob set(JobKey key, std::vector<std::string> fields, const Change& change) {
+  JobSpec values;
+  change(values);
+  UpdateJob update;
+  update.jobs = Cluster::named(key);
+  update.fields = std::move(fields);
+  update.values = std::make_shared<const JobSpec>(std::move(values));
+  return update;
+}
+
+UpdateJob depend(JobKey key, std::vector<Dependency> on) {
+  return set(key, {"dependencies"}, [&](JobSpec& s) { s.dependencies = std::move(on); });
+}
+
+JobSpec array_of(std::uint32_t tasks, std::uint32_t throttle = 0) {
+  JobSpec s = Cluster::spec();
+  s.array.emplace();
+  s.array->insert(0, tasks - 1);
+  s.array_throttle = throttle;
+  return s;
+}
+
+JobKey task(JobKey array, std::uint32_t index) {
+  return {array.job, TaskIndex{index}};
+}
+
+// A second partition: two nodes, an hour at most, another priority.
+void add_partition(Cluster& c) {
+  ApplyConfig config;
+  config.hash = 8;
+  c.state().partitions.for_each(
+      [&](const std::string&, const Partition& p) { config.partitions.push_back(p); });
+  Partition small;
+  small.name = "small";
+  small.nodes = {"n1", "n2"};
+  small.priority = 77;
+  small.max_time = Seconds{3600};
+  config.partitions.push_back(small);
+  for (int i = 1; i <= 4; ++i)
+    config.nodes.emplace_back("n" + std::to_string(i), Cluster::machine());
+  c.run({config});
+}
+
+TEST(UpdateSpec, ReplacesWhatIsNamedAndNothingElse) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.comment = "first";
+  s.std_out = "out.%j";
+  const JobKey key = c.submit(s);
+  const auto before = c.job(key).spec;
+  const Reply reply = c.user(kAlice, set(key, {"name", "std_err"}, [](JobSpec& v) {
+                               v.name = "renamed";
+                               v.std_err = "err";
+                               v.comment = "must not be taken";
+                             }));
+  EXPECT_FALSE(reply.failed) << reply.error.message;
+  EXPECT_EQ(reply.jobs, std::vector{key});
+  JobSpec expected = *before;
+  expected.name = "renamed";
+  expected.std_err = "err";
+  EXPECT_EQ(*c.job(key).spec, expected);
+  EXPECT_EQ(before->name, "test") << "a specification is never changed where it lies";
+  c.allocate(key, {1});
+  EXPECT_EQ(c.last_sent<Prepare>(1)->launch.spec->name, "renamed");
+}
+
+TEST(UpdateSpec, NothingNewIsNoEvent) {
+  Cluster c;
+  const JobKey key = c.submit();
+  EXPECT_FALSE(c.user(kAlice, set(key, {"name"}, [](JobSpec& v) { v.name = "test"; })).failed);
+  EXPECT_EQ(c.happened<Modified>(), 0u);
+  EXPECT_TRUE(c.user(kAlice, set(key, {}, [](JobSpec&) {})).failed) << "names no field";
+}
+
+TEST(UpdateSpec, AFieldThatCannotBeChangedIsNamed) {
+  Cluster c;
+  const JobKey key = c.submit();
+  const Reply reply = c.user(kRoot, set(key, {"uid"}, [](JobSpec& v) { v.uid = kBob; }));
+  EXPECT_EQ(reply.error.code, ErrorCode::invalid_argument);
+  EXPECT_NE(reply.error.message.find("\"uid\""), std::string::npos) << reply.error.message;
+  EXPECT_EQ(c.job(key).spec->uid, kAlice);
+}
+
+TEST(UpdateSpec, OnlyTheOwnerAndOperatorsMay) {
+  Cluster c;
+  const JobKey key = c.submit();
+  const auto rename = set(key, {"name"}, [](JobSpec& v) { v.name = "mine"; });
+  EXPECT_EQ(c.user(kBob, rename).error.code, ErrorCode::permission_denied);
+  EXPECT_EQ(c.job(key).spec->name, "test");
+  EXPECT_FALSE(c.user(kOperator, rename).failed);
+}
+
+TEST(UpdateSpec, WhatARunningAttemptReliesOnStays) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  for (const char* field : {"partitions", "requeue", "features", "begin", "std_out"}) {
+    const Reply reply =
+        c.user(kAlice, set(key, {field}, [](JobSpec& v) { v.partitions = {"main"}; }));
+    EXPECT_EQ(reply.error.code, ErrorCode::failed_precondition) << field;
+    EXPECT_NE(reply.error.message.find("only be changed while it is pending (RUNNING)"),
+              std::string::npos)
+        << reply.error.message;
+  }
+  EXPECT_FALSE(
+      c.user(kAlice, set(key, {"comment"}, [](JobSpec& v) { v.comment = "half-way"; })).failed);
+  EXPECT_EQ(c.job(key).spec->comment, "half-way");
+}
+
+TEST(UpdateSpec, IsRefusedAsASubmissionIs) {
+  struct Case {
+    const char* field;
+    Change change;
+    const char* text;
+  };
+  const Case cases[] = {
+      {"partitions", [](JobSpec& v) { v.partitions = {"nowhere"}; }, "Invalid partition name"},
+      {"tasks", [](JobSpec& v) { v.tasks = 400; }, "room for 4"},
+      {"cpus_per_task", [](JobSpec& v) { v.cpus_per_task = 5; }, "5 CPUs on one node"},
+      {"features", [](JobSpec& v) { v.features = {"warp"}; }, "features"},
+      {"required_nodes", [](JobSpec& v) { v.required_nodes = {"n9"}; }, "n9"},
+      {"name", [](JobSpec& v) { v.name = "a\nb"; }, "control character"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.field);
+    Cluster c;
+    const JobKey key = c.submit();
+    const auto before = c.job(key).spec;
+    const Reply reply = c.user(kAlice, set(key, {one.field}, one.change));
+    EXPECT_EQ(reply.error.code, ErrorCode::invalid_argument);
+    EXPECT_NE(reply.error.message.find("job 1: "), std::string::npos) << reply.error.message;
+    EXPECT_NE(reply.error.message.find(one.text), std::string::npos) << reply.error.message;
+    EXPECT_EQ(c.job(key).spec, before);
+  }
+}
+
+TEST(UpdateSpec, AMoveBringsThePriorityOfThePartitionAndItsLimit) {
+  Cluster c;
+  add_partition(c);
+  const JobKey key = c.submit();
+  const auto move = set(key, {"partitions"}, [](JobSpec& v) { v.partitions = {"small"}; });
+  EXPECT_EQ(c.job(key).priority, 10u);
+  EXPECT_FALSE(c.user(kAlice, move).failed);
+  EXPECT_EQ(c.job(key).priority, 77u);
+
+  JobSpec s = Cluster::spec();
+  s.time_limit = Seconds{7200};
+  const JobKey longer = c.submit(s);
+  UpdateJob both = set(longer, {"partitions"}, [](JobSpec& v) { v.partitions = {"small"}; });
+  EXPECT_NE(c.user(kAlice, both).error.message.find("partition small allows 3600 seconds"),
+            std::string::npos);
+  both.set_time_limit = true;
+  both.time_limit = Seconds{1800};
+  EXPECT_FALSE(c.user(kAlice, both).failed) << "lowered in the same command";
+  EXPECT_EQ(c.job(longer).spec->partitions, std::vector<std::string>{"small"});
+  EXPECT_EQ(c.job(longer).time_limit, Seconds{1800});
+
+  const JobKey chosen = c.submit();
+  UpdateJob priority;
+  priority.jobs = Cluster::named(chosen);
+  priority.priority = 5;
+  EXPECT_FALSE(c.user(kOperator, priority).failed);
+  c.user(kAlice, set(chosen, {"partitions"}, [](JobSpec& v) { v.partitions = {"small"}; }));
+  EXPECT_EQ(c.job(chosen).priority, 5u) << "an operator's choice stays";
+}
+
+TEST(UpdateSpec, OwnersRaiseNiceAndOperatorsLowerIt) {
+  Cluster c;
+  const JobKey key = c.submit();
+  const auto nice = [&](std::int32_t value) {
+    return set(key, {"nice"}, [&](JobSpec& v) { v.nice = value; });
+  };
+  EXPECT_FALSE(c.user(kAlice, nice(50)).failed);
+  EXPECT_EQ(c.user(kAlice, nice(49)).error.code, ErrorCode::permission_denied);
+  EXPECT_EQ(c.job(key).spec->nice, 50);
+  EXPECT_FALSE(c.user(kOperator, nice(-3)).failed);
+  EXPECT_EQ(c.job(key).spec->nice, -3);
+}
+
+TEST(UpdateSpec, BeginMovesTheAgeAndACommentDoesNot) {
+  Cluster c;
+  const JobKey key = c.submit();
+  const Time since = c.job(key).eligible;
+  c.now += Seconds{50};
+  c.user(kAlice, set(key, {"comment"}, [](JobSpec& v) { v.comment = "x"; }));
+  EXPECT_EQ(c.job(key).eligible, since);
+  const Time later = c.now + Seconds{500};
+  c.user(kAlice, set(key, {"begin"}, [&](JobSpec& v) { v.begin = later; }));
+  EXPECT_EQ(c.job(key).eligible, later);
+  c.plan({c.group(key, {1})});
+  EXPECT_EQ(c.job(key).state, JobState::pending) << "its time has not come";
+  c.user(kAlice, set(key, {"begin"}, [](JobSpec&) {}));
+  EXPECT_EQ(c.job(key).eligible, c.now);
+  c.allocate(key, {1});
+}
+
+TEST(UpdateDependency, SetsClearsAndForgetsAFailure) {
+  Cluster c;
+  const JobKey target = c.submit(), waiting = c.submit();
+  EXPECT_FALSE(c.user(kAlice, depend(waiting, {{DependencyKind::after_ok, target}})).failed);
+  EXPECT_EQ(c.job(waiting).waiting_for.size(), 1u);
+  c.plan({c.group(waiting, {2})});
+  EXPECT_EQ(c.job(waiting).state, JobState::pending);
+  c.start(target, {1});
+  c.progress(1, target, AttemptPhase::done, 1);
+  EXPECT_TRUE(c.job(waiting).dependency_failed);
+  EXPECT_EQ(c.job(waiting).reason, Reason::dependency_never_satisfied);
+  EXPECT_FALSE(c.user(kAlice, depend(waiting, {})).failed);
+  EXPECT_FALSE(c.job(waiting).dependency_failed);
+  EXPECT_EQ(c.job(waiting).reason, Reason::none);
+  c.allocate(waiting, {2});
+}
+
+TEST(UpdateDependency, OnAJobThatHasFailedFailsAtOnce) {
+  Cluster c;
+  const JobKey target = c.submit(), waiting = c.submit();
+  c.start(target, {1});
+  c.progress(1, target, AttemptPhase::done, 1);
+  EXPECT_FALSE(c.user(kAlice, depend(waiting, {{DependencyKind::after_ok, target}})).failed);
+  EXPECT_TRUE(c.job(waiting).dependency_failed);
+  EXPECT_FALSE(c.user(kAlice, depend(waiting, {{DependencyKind::after_not_ok, target}})).failed);
+  EXPECT_FALSE(c.job(waiting).dependency_failed);
+  EXPECT_TRUE(c.job(waiting).waiting_for.empty());
+}
+
+TEST(UpdateDependency, OnAnUnknownJobIsRefused) {
+  Cluster c;
+  const JobKey key = c.submit();
+  const Reply reply = c.user(kAlice, depend(key, {{DependencyKind::after_ok, {JobId{99}, {}}}}));
+  EXPECT_EQ(reply.error.code, ErrorCode::invalid_argument);
+  EXPECT_NE(reply.error.message.find("99"), std::string::npos);
+}
+
+TEST(UpdateDependency, ACircleIsRefused) {
+  Cluster c;
+  const JobKey first = c.submit(), second = c.submit(), third = c.submit();
+  EXPECT_FALSE(c.user(kAlice, depend(second, {{DependencyKind::after_any, first}})).failed);
+  EXPECT_FALSE(c.user(kAlice, depend(third, {{DependencyKind::after_any, second}})).failed);
+  const Reply reply = c.user(kAlice, depend(first, {{DependencyKind::after_any, third}}));
+  EXPECT_EQ(reply.error.code, ErrorCode::invalid_argument);
+  EXPECT_NE(reply.error.message.find("job 3 waits for this job"), std::string::npos)
+      << reply.error.message;
+  EXPECT_TRUE(c.user(kAlice, depend(first, {{DependencyKind::after_any, first}})).failed);
+  EXPECT_TRUE(c.job(first).waiting_for.empty());
+
+  const JobKey array = c.submit(array_of(3));
+  EXPECT_TRUE(c.user(kAlice, depend(array, {{DependencyKind::after_any, task(array, 1)}})).failed);
+  EXPECT_TRUE(c.user(kAlice, depend(task(array, 1), {{DependencyKind::after_any, array}})).failed);
+  EXPECT_FALSE(
+      c.user(kAlice, depend(task(array, 1), {{DependencyKind::after_any, task(array, 0)}})).failed);
+  EXPECT_TRUE(
+      c.user(kAlice, depend(task(array, 0), {{DependencyKind::after_any, task(array, 1)}})).failed);
+}
+
+TEST(UpdateDependency, WithADelayWaitsFromTheStartAndClearingForgetsIt) {
+  Cluster c;
+  const JobKey target = c.submit(), waiting = c.submit();
+  c.start(target, {1});
+  Dependency after{DependencyKind::after, target};
+  after.delay = Seconds{300};
+  EXPECT_FALSE(c.user(kAlice, depend(waiting, {after})).failed);
+  EXPECT_TRUE(c.job(waiting).waiting_for.empty());
+  EXPECT_EQ(c.job(waiting).not_before, c.now + Seconds{300});
+  EXPECT_FALSE(c.user(kAlice, depend(waiting, {})).failed);
+  c.allocate(waiting, {2});
+}
+
+TEST(UpdateDependency, TaskByTaskOfAnArrayThatHasRun) {
+  Cluster c;
+  const JobKey first = c.submit(array_of(2)), second = c.submit(array_of(2));
+  for (const std::uint32_t i : {0u, 1u}) {
+    c.start(task(first, i), {1});
+    c.progress(1, task(first, i), AttemptPhase::done, static_cast<std::int32_t>(i));
+  }
+  EXPECT_FALSE(c.user(kAlice, depend(second, {{DependencyKind::after_corr, first}})).failed);
+  c.allocate(task(second, 0), {1});
+  EXPECT_TRUE(c.job(second).dependency_failed) << "task 1 of the first failed";
+}
+
+TEST(UpdateSpec, ARenamedJobLetsTheNextOfItsOldNameGo) {
+  Cluster c;
+  const JobKey first = c.submit();
+  JobSpec s = Cluster::spec();
+  s.dependencies = {{DependencyKind::singleton, {}}};
+  const JobKey second = c.submit(s);
+  EXPECT_FALSE(c.job(second).waiting_for.empty());
+  const auto rename = [](JobKey key, const char* name) {
+    return set(key, {"name"}, [&](JobSpec& v) { v.name = name; });
+  };
+  EXPECT_NE(c.user(kAlice, rename(second, "b")).error.message.find("singleton"), std::string::npos);
+  EXPECT_FALSE(c.user(kAlice, rename(first, "other")).failed);
+  EXPECT_TRUE(c.job(second).waiting_for.empty());
+}
+
+TEST(UpdateSpec, ADeadlineMustBeMet) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.time_limit = Seconds{3600};
+  const JobKey key = c.submit(s);
+  const auto by = [&](Duration from_now) {
+    return set(key, {"deadline"}, [&](JobSpec& v) { v.deadline = c.now + from_now; });
+  };
+  EXPECT_NE(c.user(kAlice, by(Seconds{1800})).error.message.find("deadline"), std::string::npos);
+  UpdateJob shorter = by(Seconds{1800});
+  shorter.set_time_limit = true;
+  shorter.time_limit = Seconds{600};
+  EXPECT_FALSE(c.user(kAlice, shorter).failed);
+  EXPECT_EQ(c.job(key).spec->deadline, c.now + Seconds{1800});
+  EXPECT_FALSE(c.user(kAlice, set(key, {"deadline"}, [](JobSpec&) {})).failed);
+  c.tick(Seconds{2000});
+  EXPECT_EQ(c.job(key).state, JobState::pending);
+}
+
+TEST(UpdateArray, OneTaskGetsARecordAndAllShareOneSpecification) {
+  Cluster c;
+  const JobKey array = c.submit(array_of(4));
+  EXPECT_FALSE(
+      c.user(kAlice, set(task(array, 2), {"name"}, [](JobSpec& v) { v.name = "two"; })).failed);
+  EXPECT_EQ(c.job(task(array, 2)).spec->name, "two");
+  EXPECT_EQ(c.job(array).spec->name, "test");
+
+  JobSelector some;
+  some.keys = {task(array, 0), task(array, 1)};
+  UpdateJob both = set(array, {"comment"}, [](JobSpec& v) { v.comment = "both"; });
+  both.jobs = some;
+  EXPECT_FALSE(c.user(kAlice, both).failed);
+  EXPECT_EQ(c.job(task(array, 0)).spec, c.job(task(array, 1)).spec) << "copied once";
+
+  EXPECT_FALSE(
+      c.user(kAlice, set(array, {"account"}, [](JobSpec& v) { v.account = "lab"; })).failed);
+  for (const std::uint32_t i : {0u, 1u, 2u}) EXPECT_EQ(c.job(task(array, i)).spec->account, "lab");
+  EXPECT_EQ(c.job(array).spec->account, "lab");
+  EXPECT_EQ(c.job(task(array, 2)).spec->name, "two");
+}
+
+TEST(UpdateArray, TheThrottleTakesEffectAtOnceAndIsTheArrays) {
+  Cluster c;
+  const JobKey array = c.submit(array_of(5, 1));
+  c.allocate(task(array, 0), {1});
+  c.plan({c.group(task(array, 1), {2})});
+  EXPECT_EQ(c.sent<Prepare>(2), 0u);
+  UpdateJob wider;
+  wider.jobs = Cluster::named(array);
+  wider.array_throttle = 2;
+  EXPECT_FALSE(c.user(kAlice, wider).failed);
+  c.allocate(task(array, 1), {2});
+  EXPECT_EQ(c.happened<Modified>(), 1u) << "the tasks that run are left alone";
+
+  wider.jobs = Cluster::named(task(array, 3));
+  EXPECT_NE(c.user(kAlice, wider).error.message.find("name job 1"), std::string::npos);
+  wider.jobs = Cluster::named(c.submit());
+  EXPECT_NE(c.user(kAlice, wider).error.message.find("not an array"), std::string::npos);
+}
+
+TEST(UpdateLimit, IsToldAgainUntilTheNodeHasIt) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.time_limit = Seconds{3600};
+  const JobKey key = c.submit(s);
+  c.start(key, {1});
+  c.user(kAlice, UpdateJob{Cluster::named(key), {}, true, Seconds{600}});
+  c.user(kOperator, UpdateJob{Cluster::named(key), {}, true, Seconds{3600}});
+  const Lsn last = c.last_sent<SetLimit>(1)->lsn;
+  c.forget_sent();
+  c.from_node(1, Heartbeat{1, {c.report(key, AttemptPhase::running)}});
+  ASSERT_TRUE(c.last_sent<SetLimit>(1)) << "back at what was submitted, but the node may not know";
+  EXPECT_EQ(c.last_sent<SetLimit>(1)->lsn, last);
+  EXPECT_EQ(c.last_sent<SetLimit>(1)->time_limit, Seconds{3600});
+}
+
+TEST(UpdateLimit, ChangedWhilePendingIsTheLimitItStartsWith) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.user(kAlice, UpdateJob{Cluster::named(key), {}, true, Seconds{3600}});
+  c.start(key, {1});
+  c.forget_sent();
+  c.from_node(1, Heartbeat{1, {c.report(key, AttemptPhase::running)}});
+  EXPECT_EQ(c.sent<SetLimit>(1), 0u) << "it was launched with it";
+}
+
+TEST(UserHold, IsTheOwnersToRelease) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.user(kOperator, HoldJobs{Cluster::named(key), true});
+  EXPECT_EQ(c.job(key).reason, Reason::job_held_user);
+  EXPECT_FALSE(c.user(kAlice, ReleaseJobs{Cluster::named(key)}).failed);
+  EXPECT_EQ(c.job(key).hold, Hold::none);
+}
+
+TEST(RequeueIncomplete, RunsOnlyWhatDidNotComplete) {
+  Cluster c;
+  const JobKey array = c.submit(array_of(4));
+  for (const std::uint32_t i : {0u, 1u, 2u}) c.start(task(array, i), {1});
+  c.progress(1, task(array, 0), AttemptPhase::done, 0);
+  c.progress(1, task(array, 1), AttemptPhase::done, 1);
+  const Reply reply = c.user(kAlice, RequeueJobs{Cluster::named(array), false, true});
+  EXPECT_FALSE(reply.failed) << reply.error.message;
+  EXPECT_EQ(c.job(task(array, 0)).state, JobState::completed);
+  EXPECT_EQ(c.job(task(array, 1)).state, JobState::pending);
+  EXPECT_EQ(c.job(task(array, 2)).state, JobState::completing);
+  EXPECT_TRUE(c.job(array).array->waiting.contains(3));
+}
+
+}  // namespace
+}  // namespace ares::core
