@@ -76,6 +76,31 @@ class Meter:
         return None if self.cpu is None else self.cpu * scale / count
 
 
+def busy_seconds():
+    """CPU time of everything on this machine since it started."""
+    with open("/proc/stat") as file:
+        user, nice, system, _, _, irq, softirq, *_ = (int(word) for word in file.readline().split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+class Others:
+    """`with Others(group) as o: ...` then o.share: of all cores' time, the part that was used by what is not in the group; None if that
+    is not counted. A figure taken while it was above a few hundredths is worth little."""
+
+    def __init__(self, group):
+        self.group = group
+
+    def __enter__(self):
+        self.begin, self.busy, self.own = time.perf_counter(), busy_seconds(), self.group.seconds()
+        return self
+
+    def __exit__(self, *error):
+        self.share = None
+        if self.own is not None:
+            used = busy_seconds() - self.busy - (self.group.seconds() - self.own)
+            self.share = max(0.0, used / (time.perf_counter() - self.begin) / os.cpu_count())
+
+
 def fsync_latency(directory, count=200):
     """Milliseconds of one 8 KiB write and fdatasync, as PostgreSQL does for a small commit."""
     samples = []

@@ -30,7 +30,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "bench")]
 import report  # noqa: E402
 import slurm  # noqa: E402
 import systems  # noqa: E402
-from lib.measure import CpuGroup, fsync_latency, machine, summary  # noqa: E402
+from lib.measure import CpuGroup, Others, fsync_latency, machine, summary  # noqa: E402
 from workloads import World, exactly_once, latency, queries, submission, throughput  # noqa: E402
 
 SCHEDULERS = ["ares", "slurm", "slurm-tuned"]
@@ -112,7 +112,7 @@ def revision():
 def one(name, system_name, number, args, top, group):
     """One workload on one system, just started and ended again."""
     work, _ = WORKLOADS[name]
-    row = {"workload": name, "system": system_name, "round": number, "load_before": os.getloadavg()[0]}
+    row = {"workload": name, "system": system_name, "round": number}
     directory = top / f"{name}-{system_name}-{number}"
     system = systems.MAKERS[system_name](directory, args.user, os.path.abspath(args.bin))
     try:
@@ -121,7 +121,9 @@ def one(name, system_name, number, args, top, group):
             system.warm_up()
             row["configuration"] = system.configuration()
         begin = time.monotonic()
-        figures = work(World(system, group, args, number))
+        with Others(group) as others:
+            figures = work(World(system, group, args, number))
+        row["others_share"] = others.share
         row["raw"] = figures.pop("raw", {})
         row["figures"] = figures
         row["took_seconds"] = time.monotonic() - begin
@@ -136,6 +138,13 @@ def one(name, system_name, number, args, top, group):
             system.stop()
         shutil.rmtree(directory, ignore_errors=True)
     return row
+
+
+def in_turn(name, number, args):
+    """The systems that this workload runs on; another one begins in each round."""
+    names = [system for system in WORKLOADS[name][1] if not args.system or system not in SCHEDULERS or system in args.system]
+    first = number % len(names)
+    return names[first:] + names[:first]
 
 
 def skipped(rows):
@@ -180,9 +189,7 @@ def main():
     try:
         for name in args.only or WORKLOADS:
             for number in range(args.rounds):
-                for system_name in WORKLOADS[name][1]:
-                    if args.system and system_name in SCHEDULERS and system_name not in args.system:
-                        continue
+                for system_name in in_turn(name, number, args):
                     rows.append(one(name, system_name, number, args, top, group))
                     took = rows[-1].get("took_seconds")
                     print(f"{name} {number + 1}/{args.rounds} {system_name}: {'failed' if took is None else f'{took:.1f} s'}",
@@ -194,11 +201,14 @@ def main():
         group.close()
         shutil.rmtree(top, ignore_errors=True)
     print(f"Ares {result['ares']} beside {result['slurm']}, {result['machine']['cores']} cores, {result['machine']['cpu']}; fsync p50 "
-          f"{result['fsync_ms']['before']['p50']:.2f} ms before, {result['fsync_ms']['after']['p50']:.2f} ms after; load before "
-          f"{result['machine']['load_before']:.1f}; ratio: above 1 Ares is better than the better of Slurm's settings\n")
+          f"{result['fsync_ms']['before']['p50']:.2f} ms before, {result['fsync_ms']['after']['p50']:.2f} ms after; ratio: above 1 Ares is "
+          "better than the better of Slurm's settings\n")
     print(report.table(rows))
     for line in result["skipped"]:
         print(line)
+    busiest = max((row.get("others_share") or 0 for row in rows), default=0)
+    if busiest > 0.05:
+        print(f"Other programs used up to {busiest:.0%} of this machine during a measurement: these figures are no more than a hint.")
     sys.exit(1 if any("error" in row for row in rows) else 0)
 
 
