@@ -4,10 +4,11 @@
 //   bench_submit CONFIG COUNT IN_FLIGHT [BATCH]     jobs are submitted held, so that only submission is measured;
 //   with BATCH above 1 so many of them in one request
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -110,10 +111,21 @@ class Run {
   std::vector<double> latencies_;
 };
 
+// Zero unless it is a whole number.
+std::size_t number(const char* text) {
+  std::size_t value = 0;
+  const char* end = text + std::strlen(text);
+  const auto read = std::from_chars(text, end, value);
+  return read.ec == std::errc() && read.ptr == end ? value : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
+  const std::size_t count = argc > 3 ? number(argv[2]) : 0;
+  const std::size_t in_flight = argc > 3 ? number(argv[3]) : 0;
+  const std::size_t batch = argc > 4 ? number(argv[4]) : 1;
+  if (argc > 5 || count == 0 || in_flight == 0 || batch == 0) {
     std::fprintf(stderr, "usage: bench_submit CONFIG COUNT IN_FLIGHT [BATCH]\n");
     return 2;
   }
@@ -122,9 +134,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bench_submit: %s\n", config.error().message.c_str());
     return 1;
   }
-  const std::size_t count = std::strtoul(argv[2], nullptr, 10);
-  const std::size_t in_flight = std::strtoul(argv[3], nullptr, 10);
-  const std::size_t batch = argc > 4 ? std::max(1UL, std::strtoul(argv[4], nullptr, 10)) : 1;
   const std::size_t requests = (count + batch - 1) / batch;
   ares::rpc::ClientOptions options;
   options.addresses = config->connect;

@@ -51,12 +51,13 @@ Result<std::vector<api::Job>> list(rpc::Client& client, const Selection& selecti
     request.clear_request_id();
     const auto response = client.call(request);
     if (!response) return fail(response.error());
-    if (Status read = proto::read_table<J>(response->jobs().table(),
-                                           [&](const J& row) { rows.push_back(row); });
+    const api::Jobs& page = response->jobs();
+    if (Status read = proto::read_rows(page.jobs(), page.table(),
+                                       [&](const J& row) { rows.push_back(row); });
         !read)
       return fail(read.error());
-    if (!response->jobs().has_next()) return rows;
-    *request.mutable_list_jobs()->mutable_after() = response->jobs().next();
+    if (!page.has_next()) return rows;
+    *request.mutable_list_jobs()->mutable_after() = page.next();
   }
 }
 

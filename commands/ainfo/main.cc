@@ -17,9 +17,8 @@ Status read_nodes(rpc::Client& client, api::ListNodes filter, api::Nodes& out) {
     api::Nodes& page = *response->mutable_nodes();
     out.set_now(page.now());
     out.set_cluster(page.cluster());
-    for (api::Node& node : *page.mutable_nodes()) *out.add_nodes() = std::move(node);
-    if (Status read = proto::read_table<api::Node>(
-            page.table(), [&](const api::Node& node) { *out.add_nodes() = node; });
+    if (Status read = proto::read_rows(page.nodes(), page.table(),
+                                       [&](const api::Node& node) { *out.add_nodes() = node; });
         !read)
       return read;
     if (page.next() == 0) return {};

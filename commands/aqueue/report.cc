@@ -117,11 +117,7 @@ Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned termina
 
 Status add_rows(const api::Jobs& page, Report& report) {
   const Time now{Duration(page.now())};
-  if (!page.has_table()) {
-    for (const api::Job& job : page.jobs()) report.add({job, now, page.cluster()});
-    return {};
-  }
-  return proto::read_table<api::Job>(page.table(), [&](const api::Job& job) {
+  return proto::read_rows(page.jobs(), page.table(), [&](const api::Job& job) {
     report.add({job, now, page.cluster()});
   });
 }

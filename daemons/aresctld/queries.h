@@ -12,14 +12,11 @@
 
 namespace ares::aresctld {
 
-// An answer in a table holds about so much: it is built, sealed and sent while others wait for the same few threads.
-inline constexpr std::size_t kPageBytes = 1 << 20;
-
 // When the job would start; refused as its submission would be. Costs a pass of the planner.
 Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
                                const Submit& submit, Time now);
 
-// In ascending order of keys. With `fields` a page of a table: while Jobs.next is set, asking again with it as `after` goes on behind
+// In ascending order of keys. With `fields` a page (row_page.h): while Jobs.next is set, asking again with it as `after` goes on behind
 // that place, in the state of then. not_found names the first job asked for that does not exist, or a name that nothing has.
 Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
                             Time now);

@@ -7,8 +7,8 @@
 #include "aresctld/queries.h"
 #include "aresctld/query_filter.h"
 #include "aresctld/query_rows.h"
+#include "aresctld/row_page.h"
 #include "proto/convert.h"
-#include "proto/table.h"
 
 namespace ares::aresctld {
 namespace {
@@ -63,24 +63,15 @@ class Page {
       : request_(request),
         fields_(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
         rows_(view, fields_.empty() ? Shown::everything(request.details()) : Shown::only(fields_),
-              !request.jobs().empty(), now) {
-    if (!fields_.empty()) table_.emplace(api::Job::default_instance(), fields_);
-  }
+              !request.jobs().empty(), now),
+        page_(fields_, request.page()) {}
 
-  bool full() const {
-    if (request_.page() != 0 && count_ >= request_.page()) return true;
-    return table_ && table_->bytes() >= kPageBytes;
-  }
-  bool empty() const { return count_ == 0; }
+  bool full() const { return page_.full(); }
+  bool empty() const { return page_.empty(); }
 
   void add(const Job& job, std::optional<std::uint32_t> waiting = std::nullopt) {
-    ++count_;
-    if (table_) {
-      rows_.describe(job, waiting, scratch_);
-      table_->add(scratch_);
-    } else {
-      rows_.describe(job, waiting, *out_.add_jobs());
-    }
+    rows_.describe(job, waiting, scratch_);
+    page_.add(scratch_);
   }
 
   // The rows of one record behind `after`: itself, or an array's waiting tasks one by one. How far it came: nothing = all of it.
@@ -99,18 +90,17 @@ class Page {
   }
 
   api::Jobs take() {
-    if (table_) *out_.mutable_table() = table_->take();
-    return std::move(out_);
+    api::Jobs out;
+    page_.move_to(out, *out.mutable_jobs());
+    return out;
   }
 
  private:
   const api::ListJobs& request_;
   const std::span<const std::uint32_t> fields_;
   JobRows rows_;
-  api::Jobs out_;
-  std::optional<proto::TableWriter> table_;
+  RowPage<api::Job> page_;
   api::Job scratch_;
-  std::uint32_t count_ = 0;
 };
 
 // Adds the range's rows behind `from`; where to go on once the page is full.

@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "aresctld/queries.h"
+#include "aresctld/row_page.h"
 #include "base/hostlist.h"
 #include "proto/convert.h"
-#include "proto/table.h"
 
 namespace ares::aresctld {
 namespace {
@@ -194,26 +194,17 @@ Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy
   api::Nodes out;
   out.set_now(micros(now));
   out.set_cluster(policy.cluster_name);
-  std::optional<proto::TableWriter> table;
-  if (!request.fields().empty())
-    table.emplace(
-        api::Node::default_instance(),
-        std::span(request.fields().data(), static_cast<std::size_t>(request.fields_size())));
+  RowPage<api::Node> page(
+      std::span(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
+      request.page());
   api::Node row;
-  std::uint32_t count = 0;
   view.state->nodes.for_each_from(NodeId(request.after() + 1), [&](NodeId id, const Node& node) {
     if (!query.describe(node, row)) return true;
-    if (table)
-      table->add(row);
-    else
-      *out.add_nodes() = row;
-    ++count;
-    const bool full =
-        (request.page() != 0 && count >= request.page()) || (table && table->bytes() >= kPageBytes);
-    if (full) out.set_next(id.value());
-    return !full;
+    page.add(row);
+    if (page.full()) out.set_next(id.value());
+    return !page.full();
   });
-  if (table) *out.mutable_table() = table->take();
+  page.move_to(out, *out.mutable_nodes());
   return out;
 }
 

@@ -127,4 +127,12 @@ Status read_table(const api::Table& table, Take&& take) {
   }
 }
 
+// The same for a page of rows, of which a few come as they are and many in a table.
+template <class Row, class Take>
+Status read_rows(const google::protobuf::RepeatedPtrField<Row>& plain, const api::Table& table,
+                 Take&& take) {
+  for (const Row& row : plain) take(row);
+  return read_table<Row>(table, take);
+}
+
 }  // namespace ares::proto

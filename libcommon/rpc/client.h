@@ -27,7 +27,7 @@ struct ClientOptions {
   std::chrono::milliseconds retry_for{600'000};  // how long Retry::unavailable keeps trying
   std::chrono::milliseconds first_delay{
       100};  // between tries: doubles up to max_delay, with jitter
-  std::chrono::milliseconds max_delay{10'000};
+  std::chrono::milliseconds max_delay{2'000};
   // Called once a call, at its first retry, with a line for the user:
   // "the controller at unix:/… is unavailable (…), retrying".
   std::function<void(const std::string&)> on_retry;

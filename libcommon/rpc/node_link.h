@@ -26,7 +26,7 @@ struct NodeLinkOptions {
   UserId server_uid{0};                // whom the controller runs as
   std::chrono::milliseconds first_delay{
       100};  // between tries: doubles up to max_delay, with jitter
-  std::chrono::milliseconds max_delay{10'000};
+  std::chrono::milliseconds max_delay{2'000};
   std::chrono::milliseconds connect_timeout{10'000};
   std::size_t queue_messages = 65536;  // waiting to be sent; beyond, the link starts anew
   std::size_t queue_bytes = 64u << 20;

@@ -115,8 +115,9 @@ class ListJobs : public testing::Test {
       const auto page = ask(request);
       if (!page) return {page.error().message};
       ++pages_;
-      EXPECT_TRUE(proto::read_table<api::Job>(
-          page->table(), [&](const api::Job& row) { all.push_back(id_of(row)); }));
+      EXPECT_TRUE(proto::read_rows(page->jobs(), page->table(), [&](const api::Job& row) {
+        all.push_back(id_of(row));
+      }));
       if (!page->has_next()) return all;
       *request.mutable_after() = page->next();
       if (between_pages_) between_pages_();
@@ -195,6 +196,23 @@ TEST_F(ListJobs, NoRowTwiceAlthoughTheQueueMovesBetweenPages) {
   EXPECT_GT(pages_, 3u);
 }
 
+TEST_F(ListJobs, AFewRowsNeedNoTable) {
+  api::ListJobs request;
+  request.add_fields(static_cast<std::uint32_t>(api::Job::kNameFieldNumber));
+  for (std::uint64_t id = 1; id <= 16; ++id) put(id, spec("few"));
+  const auto few = ask(request);
+  ASSERT_TRUE(few);
+  EXPECT_FALSE(few->has_table());
+  ASSERT_EQ(few->jobs_size(), 16);
+  EXPECT_EQ(few->jobs(15).name(), "few");
+
+  put(17, spec("one more"));
+  const auto many = ask(request);
+  ASSERT_TRUE(many);
+  EXPECT_EQ(many->jobs_size(), 0);
+  EXPECT_EQ(many->table().rows(), 17u);
+}
+
 TEST_F(ListJobs, AnAnswerStaysSmall) {
   for (std::uint64_t id = 1; id <= 30'000; ++id) put(id, spec("job-number-" + std::to_string(id)));
   api::ListJobs request;
@@ -206,7 +224,7 @@ TEST_F(ListJobs, AnAnswerStaysSmall) {
     const auto page = ask(request);
     ASSERT_TRUE(page);
     EXPECT_LT(page->ByteSizeLong(), 2u << 20);
-    rows += page->table().rows();
+    rows += page->table().rows() + static_cast<std::uint32_t>(page->jobs_size());
     if (!page->has_next()) break;
     *request.mutable_after() = page->next();
   }

@@ -111,9 +111,9 @@ TEST(Submit, RefusesWhatCanNeverRun) {
       {"array index",
        [](JobSpec& s) {
          s.array.emplace();
-         s.array->insert(0, 1001);
+         s.array->insert(0, 1'000'001);
        },
-       "task 1001 is above the largest index 1000"},
+       "task 1000001 is above the largest index 1000000"},
       {"afterok of nothing",
        [](JobSpec& s) {
          s.dependencies = {{DependencyKind::after_ok, {JobId{99}, {}}}};

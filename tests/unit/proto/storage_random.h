@@ -71,7 +71,8 @@ class RandomModel {
 
   template <class Rep, class Period>
   void fill(std::chrono::duration<Rep, Period>& value) {
-    value = std::chrono::duration<Rep, Period>(static_cast<Rep>(bits()));
+    // Within what the API lets in (below 2^40 seconds), so that a sum with a Time stays a Time.
+    value = std::chrono::duration<Rep, Period>(static_cast<Rep>(bits()) >> 23);
   }
 
   void fill(Time& value) { value = Time{Duration(static_cast<std::int64_t>(bits() >> 12))}; }

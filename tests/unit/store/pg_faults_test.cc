@@ -93,7 +93,7 @@ TEST_F(PgFaultsTest, ACutConnectionIsDoubtAndTheBatchIsThereOnce) {
   Epoch epoch = cluster_.state().epoch;
   const auto deadline = Clock::now() + std::chrono::seconds(60);
   while (cuts < kCuts && Clock::now() < deadline && !HasFailure()) {
-    const auto step = drive(committer, cluster_.next(1 + cluster_.random().below(60)));
+    const auto step = drive(committer, cluster_.next(1 + cluster_.below(60)));
     if (const auto* error = std::get_if<Error>(&step)) {
       ADD_FAILURE() << error->message;
     } else {
@@ -117,7 +117,7 @@ TEST_F(PgFaultsTest, ImmediateStopsLoseNothingAcknowledged) {
   std::atomic<int> commits{0};
   std::thread controller([&] {
     while (!stop) {
-      const auto step = drive(committer, cluster_.next(1 + cluster_.random().below(60)));
+      const auto step = drive(committer, cluster_.next(1 + cluster_.below(60)));
       if (const auto* error = std::get_if<Error>(&step)) {
         ADD_FAILURE() << error->message;
         return;
@@ -238,9 +238,8 @@ TEST_F(PgFaultsTest, AFullDiskIsRefusedCleanlyAndRoomHeals) {
     Batch batch = cluster_.empty_batch(1);
     cluster_.finish(batch);
     std::string content(1 << 20, ' ');
-    for (char& c : content) c = static_cast<char>(cluster_.random().bits());
-    batch.blobs = {{cluster_.random().make<BlobId>(),
-                    std::make_shared<const std::string>(std::move(content))}};
+    for (char& c : content) c = static_cast<char>(cluster_.bits());
+    batch.blobs = {{cluster_.blob_id(), std::make_shared<const std::string>(std::move(content))}};
     outcome = journal.commit(batch);
     if (outcome && *outcome == CommitOutcome::committed) acknowledged = batch.last.value();
   }

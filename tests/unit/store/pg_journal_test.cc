@@ -49,7 +49,7 @@ TEST_F(PgJournalTest, RecoveryGivesBackTheState) {
     expected.cluster = options_.cluster;
     ASSERT_EQ(opened.state, expected) << "life " << life;
     cluster.start_from(opened.state);
-    for (int i = 0; i < 25; ++i) must_commit(journal, cluster.next(1 + cluster.random().below(40)));
+    for (int i = 0; i < 25; ++i) must_commit(journal, cluster.next(1 + cluster.below(40)));
   }
   EXPECT_EQ(sql("SELECT count(*) FROM journal"), std::to_string(cluster.state().lsn.value()));
 }
@@ -94,8 +94,8 @@ TEST_F(PgJournalTest, BlobsComeBackByteForByte) {
   Batch batch = cluster.empty_batch(1);
   cluster.finish(batch);
   std::string content(1 << 20, '\0');
-  for (char& c : content) c = static_cast<char>(cluster.random().bits());
-  const auto id = cluster.random().make<BlobId>();
+  for (char& c : content) c = static_cast<char>(cluster.bits());
+  const auto id = cluster.blob_id();
   batch.blobs = {{id, std::make_shared<const std::string>(content)},
                  {id, std::make_shared<const std::string>(content)}};
   must_commit(journal, batch);

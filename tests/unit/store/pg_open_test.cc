@@ -350,8 +350,7 @@ TEST_F(PgOpenTest, BlobsOutliveTheirJobsByADayOnly) {
   cluster.start_from(state);
   Batch batch = cluster.next(40);
   const auto used = cluster.state().jobs;
-  batch.blobs.push_back(
-      {cluster.random().make<BlobId>(), std::make_shared<const std::string>("x")});
+  batch.blobs.push_back({cluster.blob_id(), std::make_shared<const std::string>("x")});
   ASSERT_TRUE(journal.commit(batch));
   const int blobs = std::stoi(sql("SELECT count(*) FROM blob"));
   state = cluster.state();

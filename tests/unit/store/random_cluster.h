@@ -2,179 +2,54 @@
 // Test code; one thread.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "model/state.h"
 #include "store/journal.h"
-#include "unit/proto/storage_random.h"
+
+namespace ares::testing {
+class RandomModel;
+}
 
 namespace ares::store::testing {
 
+// What makes the records is kept out of this header: it is instantiated for every stored type.
 class RandomCluster {
  public:
-  explicit RandomCluster(std::uint64_t seed, std::uint64_t jobs = 40)
-      : random_(seed), jobs_(jobs) {}
+  explicit RandomCluster(std::uint64_t seed, std::uint64_t jobs = 40);
+  ~RandomCluster();
 
   // Continue from what a journal gave at open().
   void start_from(const ClusterState& state) { state_ = state; }
   void set_epoch(Epoch epoch) { state_.epoch = epoch; }
 
   const ClusterState& state() const { return state_; }
-  ares::testing::RandomModel& random() { return random_; }
+
+  std::uint64_t bits();
+  std::uint64_t below(std::uint64_t bound);
+  BlobId blob_id();
 
   // `events` random events and changes of records of every kind.
-  Batch next(std::size_t events) {
-    Batch batch = empty_batch(events);
-    for (std::size_t i = 0; i < events; ++i) change_something(batch);
-    finish(batch);
-    return batch;
-  }
+  Batch next(std::size_t events);
 
   // Events without any record: for tests of the journal alone.
-  Batch empty_batch(std::size_t events) {
-    Batch batch;
-    batch.epoch = state_.epoch;
-    batch.first = state_.lsn.next();
-    for (std::size_t i = 0; i < events; ++i) {
-      state_.lsn = state_.lsn.next();
-      state_.now += Duration(1000 + random_.below(1'000'000));
-      batch.events.push_back(std::make_shared<const Event>(
-          Event{state_.lsn, state_.epoch, state_.now,
-                random_.make_event(random_.below(std::variant_size_v<EventBody>))}));
-    }
-    batch.last = state_.lsn;
-    return batch;
-  }
+  Batch empty_batch(std::size_t events);
 
-  void finish(Batch& batch) {
-    state_.next_job_id = JobId(state_.next_job_id.value() + random_.below(3));
-    state_.config_hash = random_.bits();
-    batch.next_job_id = state_.next_job_id;
-    batch.next_node_id = state_.next_node_id;
-    batch.now = state_.now;
-    batch.activated_at = state_.activated_at;
-    state_.lease = Seconds(random_.below(1000));
-    state_.old_leases_end = state_.now + Seconds(random_.below(1000));
-    batch.lease = state_.lease;
-    batch.old_leases_end = state_.old_leases_end;
-    batch.config_hash = state_.config_hash;
-    rebuild_indexes(state_);
-  }
+  void finish(Batch& batch);
 
  private:
-  void change_something(Batch& batch) {
-    switch (random_.below(8)) {
-      case 0:
-      case 1:
-      case 2: return put_job(batch);
-      case 3: return drop_job(batch);
-      case 4: return put_node(batch);
-      case 5: return put_request(batch);
-      case 6: return put_partitions(batch);
-      case 7: return put_tres(batch);
-    }
-  }
+  void change_something(Batch& batch);
+  void put_job(Batch& batch);
+  void drop_job(Batch& batch);
+  void put_node(Batch& batch);
+  void drop_node(Batch& batch);
+  void put_request(Batch& batch);
+  void put_partitions(Batch& batch);
+  void put_tres(Batch& batch);
 
-  void put_job(Batch& batch) {
-    Job job = random_.make<Job>();
-    job.key = JobKey{JobId(1 + random_.below(jobs_)), {}};
-    if (random_.below(3) == 0) job.key.task.value = static_cast<std::uint32_t>(random_.below(4));
-    // Mostly a new state of a known record, with the specification it always had.
-    if (const Job* known = state_.jobs.find(job.key)) {
-      if (random_.below(10) != 0) job.spec = known->spec;
-    } else if (const Job* array = state_.jobs.find({job.key.job, {}})) {
-      job.spec = array->spec;
-    }
-    std::erase(batch.forgotten, job.key);
-    state_.jobs.set(job.key, job);
-    batch.jobs.push_back(state_.jobs.share(job.key));
-    batch.blobs.push_back({job.spec->script, std::make_shared<const std::string>("#!/bin/sh\n")});
-
-    Attempt attempt = random_.make<Attempt>();
-    attempt.key.job = job.key;
-    attempt.key.attempt = AttemptNo(static_cast<std::uint32_t>(random_.below(3)));
-    attempt.spec = job.spec;
-    batch.attempts.push_back(std::move(attempt));
-  }
-
-  void drop_job(Batch& batch) {
-    if (state_.jobs.empty()) return;
-    std::vector<JobKey> keys;
-    state_.jobs.for_each([&](const JobKey& key, const Job&) { keys.push_back(key); });
-    const JobKey key = keys[random_.below(keys.size())];
-    std::erase_if(batch.jobs, [&](const auto& job) { return job->key == key; });
-    state_.jobs.erase(key);
-    batch.forgotten.push_back(key);
-  }
-
-  void put_node(Batch& batch) {
-    if (random_.below(6) == 0 && !state_.nodes.empty()) return drop_node(batch);
-    Node node = random_.make<Node>();
-    node.id = NodeId(static_cast<std::uint32_t>(1 + random_.below(5)));
-    node.name = "n" + std::to_string(node.id.value());
-    state_.next_node_id = std::max(state_.next_node_id, node.id.next());
-    state_.nodes.set(node.id, node);
-    state_.node_ids.set(node.name, node.id);
-    std::erase(batch.gone_nodes, node.id);
-    batch.nodes.push_back(state_.nodes.share(node.id));
-  }
-
-  void drop_node(Batch& batch) {
-    std::vector<NodeId> ids;
-    state_.nodes.for_each([&](NodeId id, const Node&) { ids.push_back(id); });
-    const NodeId id = ids[random_.below(ids.size())];
-    std::erase_if(batch.nodes, [&](const auto& node) { return node->id == id; });
-    state_.node_ids.erase(state_.nodes.find(id)->name);
-    state_.nodes.erase(id);
-    batch.gone_nodes.push_back(id);
-  }
-
-  void put_request(Batch& batch) {
-    if (random_.below(3) == 0 && !state_.requests.empty()) {
-      std::vector<RequestKey> keys;
-      state_.requests.for_each([&](const RequestKey& key, const Request&) { keys.push_back(key); });
-      const RequestKey key = keys[random_.below(keys.size())];
-      std::erase_if(batch.requests, [&](const Request& r) { return r.key == key; });
-      state_.requests.erase(key);
-      batch.expired.push_back(key);
-      return;
-    }
-    Request request = random_.make<Request>();
-    // Any bytes of any length: the client chooses.
-    if (random_.below(5) == 0) request.key.id.append(random_.below(20'000), 'x');
-    std::erase(batch.expired, request.key);
-    state_.requests.set(request.key, request);
-    batch.requests.push_back(request);
-    batch.audit.push_back(random_.make<AuditEntry>());
-  }
-
-  void put_partitions(Batch& batch) {
-    state_.partitions = {};
-    batch.replace_partitions = true;
-    batch.partitions.clear();
-    for (auto count = 1 + random_.below(3); count > 0; --count) {
-      Partition partition = random_.make<Partition>();
-      partition.name = "part" + std::to_string(random_.below(4));
-      state_.partitions.set(partition.name, partition);
-    }
-    state_.partitions.for_each([&](const std::string& name, const Partition&) {
-      batch.partitions.push_back(state_.partitions.share(name));
-    });
-  }
-
-  void put_tres(Batch& batch) {
-    const TresId id(static_cast<std::uint32_t>(1000 + state_.tres.size()));
-    const std::string name = "gres/gpu:type" + std::to_string(id.value());
-    if (state_.tres.size() > 10) return;
-    state_.tres.set(name, id);
-    batch.tres.push_back({id, name});
-  }
-
-  ares::testing::RandomModel random_;
+  std::unique_ptr<ares::testing::RandomModel> random_;
   std::uint64_t jobs_;
   ClusterState state_;
 };

@@ -1,0 +1,65 @@
+// The rows of one answer: all as they are, or, where the request chose fields and there is more than a handful, as a table.
+// Belongs to one query on one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <google/protobuf/repeated_ptr_field.h>
+
+#include "proto/gen/api.pb.h"
+#include "proto/table.h"
+
+namespace ares::aresctld {
+
+template <class Row>
+class RowPage {
+ public:
+  // `fields`: as Table.fields; empty = every row as it is. `limit`: at most so many rows; 0 = as many as fit.
+  // `fields` must outlive the page.
+  RowPage(std::span<const std::uint32_t> fields, std::uint32_t limit)
+      : fields_(fields), limit_(limit) {}
+
+  // Precondition: not full.
+  void add(const Row& row) {
+    ++count_;
+    if (!table_ && !fields_.empty() && count_ > kFew) move_to_table();
+    if (table_)
+      table_->add(row);
+    else
+      *plain_.Add() = row;
+  }
+
+  bool full() const {
+    return (limit_ != 0 && count_ >= limit_) || (table_ && table_->bytes() >= kBytes);
+  }
+  bool empty() const { return count_ == 0; }
+
+  // Moves the rows to where the answer has them: `Page` is api::Jobs or api::Nodes, `plain` its field of rows.
+  template <class Page>
+  void move_to(Page& page, google::protobuf::RepeatedPtrField<Row>& plain) {
+    plain.Swap(&plain_);
+    if (table_) *page.mutable_table() = table_->take();
+  }
+
+ private:
+  // To read a table a client builds the descriptors of the whole API, which costs more than a few rows do.
+  static constexpr std::uint32_t kFew = 16;
+  // A table is full then: it is built, sealed and sent while others wait for the same few threads.
+  static constexpr std::size_t kBytes = 1 << 20;
+
+  void move_to_table() {
+    table_.emplace(Row::default_instance(), fields_);
+    for (const Row& row : plain_) table_->add(row);
+    plain_.Clear();
+  }
+
+  const std::span<const std::uint32_t> fields_;
+  const std::uint32_t limit_;
+  std::uint32_t count_ = 0;
+  google::protobuf::RepeatedPtrField<Row> plain_;
+  std::optional<proto::TableWriter> table_;
+};
+
+}  // namespace ares::aresctld
