@@ -85,9 +85,9 @@ std::shared_ptr<grpc::Channel> make_channel(const Address& address, Purpose purp
   args.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 1 << 30);  // a long list of jobs
   args.SetInt(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1);
   args.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "ares");
-  // Whoever retries waits by itself; gRPC is to be ready when it comes back.
-  args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 50);
+  // A controller that is back is noticed within about this.
+  args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   if (purpose == Purpose::node_link) {
     args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
     args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);

@@ -120,6 +120,7 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
   if (!payload) return fail(std::move(payload.error()));
 
   Backoff backoff(s.options.first_delay, s.options.max_delay);
+  Backoff spread(s.options.first_delay, s.options.first_delay);  // many clients saw it come back
   const auto give_up = Clock::now() + s.options.retry_for;
   const auto time = time_for(request, s.options);
   for (std::size_t tries = 1;; ++tries) {
@@ -140,7 +141,13 @@ Result<api::Response> Client::call(api::Request request, Retry retry) {
     if (Clock::now() + delay >= give_up)
       return fail(ErrorCode::unavailable,
                   why + "; gave up after " + std::to_string(tries) + " tries");
-    std::this_thread::sleep_for(delay);
+    // What answers is alive and wants the pause; what does not may come back within it.
+    if (answered) {
+      std::this_thread::sleep_for(delay);
+    } else {
+      s.connection().await(delay);
+      std::this_thread::sleep_for(spread.next());
+    }
   }
 }
 

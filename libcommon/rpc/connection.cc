@@ -148,6 +148,14 @@ Result<std::string> Connection::call(const std::string& payload, Clock::time_poi
   }
 }
 
+void Connection::await(std::chrono::milliseconds at_most) {
+  // Without a call nobody reads from the channel, and it would not notice that it is connected again.
+  if (channel_->GetState(true) == GRPC_CHANNEL_READY)
+    std::this_thread::sleep_for(at_most);
+  else
+    channel_->WaitForConnected(std::chrono::system_clock::now() + at_most);
+}
+
 void Connection::call_async(std::string payload, Clock::time_point deadline, Done done) {
   auto flight = std::make_shared<Flight>();
   flight->payload = std::move(payload);

@@ -43,6 +43,9 @@ class Connection {
   // The same; `done` runs on a thread of gRPC's, or on this one.
   void call_async(std::string payload, Clock::time_point deadline, Done done);
 
+  // Waits until there is a connection, or so long. Blocks.
+  void await(std::chrono::milliseconds at_most);
+
   // Ends asynchronous calls in flight as unavailable and waits until nothing of them is left.
   void shut_down();
 
