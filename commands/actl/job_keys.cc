@@ -143,6 +143,11 @@ const Keys<api::JobAction>& job_keys() {
           {"JobName", "NAME", "Name.", text("name", &Spec::set_name<const std::string&>), {"name"}},
           {"Comment", "TEXT", "A text kept with it; of running jobs too.",
            text("comment", &Spec::set_comment<const std::string&>)},
+          {"MailType", "LIST",
+           "What its owner is told of by mail, as asub --mail-type takes it; of running jobs too.",
+           spec_or_none({"mail_types"}, cli::set_mail_types)},
+          {"MailUser", "ADDRESS", "Where that mail goes; empty for its owner.",
+           spec_or_none({"mail_user"}, cli::set_mail_user)},
           {"Account", "NAME", "Account.", text("account", &Spec::set_account<const std::string&>)},
           {"QOS", "NAME", "Quality of service.", text("qos", &Spec::set_qos<const std::string&>)},
           {"Requeue", "yes|no", "Whether it may run again after a node failed.", set_requeue},
@@ -202,14 +207,13 @@ const Keys<api::JobAction>& job_keys() {
            "Whether it is cancelled once its dependency can never be met.",
            spec({"kill_on_invalid_dependency"}, cli::set_kill_on_invalid_dependency)},
       },
-      {"admincomment", "burstbuffer",   "clusters",        "clusterfeatures",
-       "contiguous",   "corespec",      "cronjob",         "delayboot",
-       "endtime",      "extra",         "mailtype",        "mailuser",
-       "mcslabel",     "mincpusnode",   "mintmpdisknode",  "numcpus",
-       "prefer",       "reboot",        "reservationname", "reqcores",
-       "reqsockets",   "reqthreads",    "resetaccruetime", "sitefactor",
-       "switches",     "systemcomment", "threadspec",      "userid",
-       "wckey"}};
+      {"admincomment",    "burstbuffer", "clusters",   "clusterfeatures",
+       "contiguous",      "corespec",    "cronjob",    "delayboot",
+       "endtime",         "extra",       "mcslabel",   "mincpusnode",
+       "mintmpdisknode",  "numcpus",     "prefer",     "reboot",
+       "reservationname", "reqcores",    "reqsockets", "reqthreads",
+       "resetaccruetime", "sitefactor",  "switches",   "systemcomment",
+       "threadspec",      "userid",      "wckey"}};
   return keys;
 }
 

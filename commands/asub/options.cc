@@ -50,8 +50,6 @@ std::vector<cli::Unbuilt> unbuilt() {
       {0, "gres-flags"},
       {0, "hint"},
       {0, "ignore-pbs", false},
-      {0, "mail-type"},
-      {0, "mail-user"},
       {0, "mcs-label"},
       {0, "mem-bind"},
       {0, "mem-update"},
@@ -149,6 +147,19 @@ class Rows {
         text(&api::JobSpec::set_name<const std::string&>));
     add(0, "comment", "TEXT", "A text kept with the job.",
         text(&api::JobSpec::set_comment<const std::string&>));
+    add(0, "mail-type", "LIST",
+        "What to be told of by mail: BEGIN, END, FAIL (an end that is neither COMPLETED nor "
+        "cancelled), REQUEUE (of a job that had started), INVALID_DEPEND (its dependency can never "
+        "be met), ALL for these five, NONE; TIME_LIMIT (ended by it), TIME_LIMIT_50, TIME_LIMIT_80 "
+        "and TIME_LIMIT_90 (per cent of it are used). One end makes one mail, of the kind that "
+        "says most. An array is told of as a whole: when its first task begins, and when all "
+        "tasks have ended, as FAIL if any failed; with ARRAY_TASKS each task is, and only then "
+        "are there REQUEUE and the time limits. Each mail is sent at most once: one may be lost "
+        "when the controller is killed at that moment.",
+        spec(set_mail_types));
+    add(0, "mail-user", "ADDRESS",
+        "Where mail goes: an address, or several separated by commas. Default: the job's user.",
+        spec(set_mail_user));
   }
 
   void what() {

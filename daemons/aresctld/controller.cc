@@ -15,6 +15,7 @@
 #include "aresctld/engine_loop.h"
 #include "aresctld/identity.h"
 #include "aresctld/ingress.h"
+#include "aresctld/mailer.h"
 #include "aresctld/node_hub.h"
 #include "aresctld/query_pool.h"
 #include "aresctld/reconfigurer.h"
@@ -154,12 +155,15 @@ Status Controller::run() {
   Identity identity;
   AccountingReader accounting(pg_options(*config), kAccountingThreads, views, identity);
   QueryPool pool(kAccountingThreads, kAccountingBounds);
+  ConfigBoard board(config);
+  Mailer mailer([&] { return board.read()->controller.mail_program; });
 
   EngineLoop::Sinks sinks;
   sinks.publish = [&](std::shared_ptr<const ClusterState> state) {
     views.publish_state(std::move(state));
   };
   sinks.send = [&](Effects effects) { nodes.send(std::move(effects)); };
+  sinks.notify = [&](std::vector<core::Notice> notices) { mailer.post(std::move(notices)); };
   sinks.durable = [&](const Committed& to) {
     state_dir->remember({system, to.epoch, to.lsn, to.next_job_id, to.next_node_id});
   };
@@ -177,7 +181,6 @@ Status Controller::run() {
   };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
-  ConfigBoard board(config);
   Reconfigurer reconfigurer(board, engine, views);
   SchedulerLoop scheduler(views, engine, clock, board);
   engine.start();
@@ -188,6 +191,7 @@ Status Controller::run() {
   nodes.start(engine);
   waits.start();
   scheduler.start();
+  mailer.start();
 
   Ingress ingress(
       {engine, clock, views, nodes, waits, pool, board, reconfigurer, journal,
@@ -227,6 +231,7 @@ Status Controller::run() {
   server.stop();
   nodes.stop();
   pool.stop();
+  mailer.stop();
   return listened;
 }
 

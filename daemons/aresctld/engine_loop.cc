@@ -206,6 +206,7 @@ void EngineLoop::give_out(core::Outgoing outgoing) {
   // After the replies: accepting a node's session is one, and its welcome must find the session in
   // place.
   if (!outgoing.effects.empty()) sinks_.send(std::move(outgoing.effects));
+  if (!outgoing.notices.empty() && sinks_.notify) sinks_.notify(std::move(outgoing.notices));
 }
 
 void EngineLoop::run_journal() {

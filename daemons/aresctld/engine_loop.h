@@ -37,7 +37,9 @@ class EngineLoop {
  public:
   struct Sinks {
     std::function<void(std::shared_ptr<const ClusterState>)> publish;
-    std::function<void(Effects)> send;              // must not block
+    std::function<void(Effects)> send;  // must not block
+    std::function<void(std::vector<core::Notice>)>
+        notify{};                                   // must not block; none: nobody is told anything
     std::function<void(const Committed&)> durable;  // after each commit, on the journal thread
     std::function<void(const Error&)> fatal;  // a commit that cannot be resolved; must not return
     std::function<void(bool waiting, const std::string& why)>

@@ -39,5 +39,7 @@ Status set_exclusive(api::JobSpec& spec, const std::string& text);
 Status set_kill_on_invalid_dependency(api::JobSpec& spec, const std::string& text);
 Status set_partitions(api::JobSpec& spec, const std::string& text);
 Status set_requeue(api::JobSpec& spec, const std::string& text);
+Status set_mail_types(api::JobSpec& spec, const std::string& text);  // BEGIN,end, ALL, NONE
+Status set_mail_user(api::JobSpec& spec, const std::string& text);
 
 }  // namespace ares::cli

@@ -24,11 +24,12 @@ struct ControllerConfig {
   std::vector<std::string> listen{"unix:/run/ares/aresctld.sock"};  // "unix:/path", "tcp:host:port"
   std::vector<std::string>
       connect;  // what clients and nodes use, in this order; the first of `listen` when not given
-  std::string state_dir = "/var/lib/ares";  // highest (system, epoch, lsn) seen, pid lock
-  std::vector<std::string> admins;          // as written; resolved in Policy
-  std::vector<std::string> operators;       // as written; resolved in Policy
-  std::string user = "root";                // whom the controller runs as, as written
-  UserId uid{0};                            // and resolved: credentials are restricted to it
+  std::string state_dir = "/var/lib/ares";     // highest (system, epoch, lsn) seen, pid lock
+  std::vector<std::string> admins;             // as written; resolved in Policy
+  std::vector<std::string> operators;          // as written; resolved in Policy
+  std::string user = "root";                   // whom the controller runs as, as written
+  UserId uid{0};                               // and resolved: credentials are restricted to it
+  std::string mail_program = "/usr/bin/mail";  // absolute; empty = no mail is sent
 };
 
 struct DatabaseConfig {

@@ -20,7 +20,9 @@ struct Rule {
 
 const Rule kCluster{TakesEffect::never, {{"licenses", TakesEffect::at_once}}};
 const Rule kController{TakesEffect::controller_restart,
-                       {{"admins", TakesEffect::at_once}, {"operators", TakesEffect::at_once}}};
+                       {{"admins", TakesEffect::at_once},
+                        {"operators", TakesEffect::at_once},
+                        {"mail_program", TakesEffect::at_once}}};
 const Rule kDatabase{TakesEffect::controller_restart, {}};
 const Rule kAuth{TakesEffect::controller_restart, {}};
 const Rule kAtOnce{};

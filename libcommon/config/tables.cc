@@ -129,6 +129,20 @@ Type<std::string> exec_type() {
           text.print};
 }
 
+// The path of a program, or nothing.
+Type<std::string> program_type() {
+  const auto text = text_type();
+  return {"FILE",
+          [text](const Value& value) -> Result<std::string> {
+            auto path = text.parse(value);
+            if (path && !path->empty() && !path->starts_with('/'))
+              return fail(ErrorCode::invalid_argument,
+                          "\"" + *path + "\" is not the absolute path of a program");
+            return path;
+          },
+          text.print};
+}
+
 template <class Record>
 Type<Record> map_type(std::vector<Field<Record>> fields) {
   return {"map",
@@ -181,6 +195,10 @@ std::vector<Field<Config>> controller_fields() {
           "Users, or uids, that may do everything. root and the controller's own user always may."),
       field<Config>("operators", at(&ControllerConfig::operators), text_list_type(),
                     "Users, or uids, that may act on everyone's jobs and on nodes."),
+      field<Config>("mail_program", at(&ControllerConfig::mail_program), program_type(),
+                    "What sends the mail that jobs ask for with asub --mail-type. It is run as "
+                    "PROGRAM -s SUBJECT ADDRESS, with the text on its standard input, by the "
+                    "controller's user. Empty: no mail is sent."),
   };
 }
 

@@ -183,6 +183,13 @@ struct PartitionModified {  // by a command; lasts until a configuration is appl
   Partition partition;
 };
 
+// --- notices ------------------------------------------------------------------------------------------------------------------
+struct
+    TimeNoticed {  // so much of the time limit is used: once an attempt, whatever becomes of the limit
+  AttemptKey attempt;
+  std::uint32_t percent = 0;
+};
+
 // --- bookkeeping --------------------------------------------------------------------------------------------------------------
 struct RequestRecorded {
   Request request;
@@ -205,7 +212,7 @@ using EventBody =
                  NodeRunning, LaunchFailed, EndingBegan, BatchFinished, NodeReleased, NodeFenced,
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
-                 PartitionModified>;
+                 PartitionModified, TimeNoticed>;
 
 struct Event {
   Lsn lsn;

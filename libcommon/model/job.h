@@ -180,6 +180,9 @@ struct JobSpec {
   std::string submit_zone;  // IANA name or TZ of the submitter
   std::string command;      // path of the script as typed, for `actl show job`
 
+  std::uint32_t mail_types = 0;  // a set of MailType (model/mail.h)
+  std::string mail_user;         // empty = the job's user
+
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
@@ -274,6 +277,7 @@ struct Job {
   std::optional<Time> started;  // of the current or last attempt; Elapsed runs from here
   std::optional<Time> ended;
   AttemptNo attempt{0};               // current or last; 0 = never allocated
+  std::uint32_t time_noticed = 0;     // per cent of this attempt's limit that its owner was told of
   std::uint32_t restarts = 0;         // RESTART_COUNT
   std::uint32_t launch_failures = 0;  // in a row, all kinds: for back-off
   std::string

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/mail.h"
+
 namespace ares {
 
 bool is_queued(const Job& job) {
@@ -60,6 +62,20 @@ std::optional<Timer> deadline_timer_of(const Job& job) {
   return Timer{TimerKind::deadline, *job.spec->deadline - needed, job.key};
 }
 
+bool is_told_of(const Job& job) {
+  return job.key.task.is_none() || wants_mail(*job.spec, MailType::array_tasks);
+}
+
+std::optional<Timer> notice_timer_of(const Job& job) {
+  if (job.spec->mail_types == 0 || job.state != JobState::running || !is_told_of(job))
+    return std::nullopt;
+  if (!job.started || !job.allocation || !job.allocation->time_limit) return std::nullopt;
+  const std::uint32_t percent = next_time_share(*job.spec, job.time_noticed);
+  if (percent == 0) return std::nullopt;
+  const Duration used = Duration{*job.allocation->time_limit} / 100 * percent;
+  return Timer{TimerKind::notice, *job.started + used, job.key};
+}
+
 const std::vector<LicenseRequest>& licenses_held(const Job& job) {
   static const std::vector<LicenseRequest> none;
   return holds_resources(job.state) && job.allocation ? job.allocation->licenses : none;
@@ -108,6 +124,7 @@ void rebuild_indexes(ClusterState& state) {
     }
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = deadline_timer_of(job)) state.timers.set(*timer, Lsn{});
+    if (const auto timer = notice_timer_of(job)) state.timers.set(*timer, Lsn{});
     for (const LicenseRequest& r : licenses_held(job)) {
       const std::uint32_t* used = state.licenses_used.find(r.name);
       state.licenses_used.set(r.name, (used ? *used : 0) + r.count);

@@ -23,6 +23,7 @@ enum class TimerKind : std::uint8_t {
   starting,   // since Started: not every node has reported Go
   finished,   // since the end, until the record is forgotten (tasks go with their array)
   deadline,   // since when it can only end: see deadline_timer_of
+  notice,     // since when a share of the time limit is used: see notice_timer_of
 };
 struct Timer {
   TimerKind kind = TimerKind::preparing;
@@ -76,6 +77,10 @@ std::optional<Seconds> time_left(const Job& job, Time now);
 bool deadline_is_lost(const Job& job, Time now);
 // The deadline itself; of a pending job, the last moment at which it could start and still be over by then.
 std::optional<Timer> deadline_timer_of(const Job& job);
+// When the next share of its time limit is used that its owner wants to be told of.
+std::optional<Timer> notice_timer_of(const Job& job);
+// Whether mail goes out about this record by itself, not about its array as a whole.
+bool is_told_of(const Job& job);
 const std::vector<LicenseRequest>& licenses_held(const Job& job);
 inline bool is_named(const Job& job) {
   return job.key.task.is_none() && !is_terminal(job.state);  // belongs into `names`

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/mail.h"
 #include "proto/api_reader.h"
 #include "proto/gen/api.pb.h"
 #include "proto/gen/node.pb.h"
@@ -159,6 +160,12 @@ void read_surroundings(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.text("command", in.command(), TextKind::path, out.command);
 }
 
+void read_mail(Reader& read, const api::JobSpec& in, JobSpec& out) {
+  if (!in.mail_types().empty())
+    read.part("mail_types", parse_mail_types(in.mail_types()), out.mail_types);
+  read.text("mail_user", in.mail_user(), TextKind::name, out.mail_user);
+}
+
 }  // namespace
 
 void to_api(const JobKey& key, api::JobRef* out) {
@@ -263,6 +270,8 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->set_submit_host(spec.submit_host);
   out->set_submit_zone(spec.submit_zone);
   out->set_command(spec.command);
+  out->set_mail_types(format_mail_types(spec.mail_types));
+  out->set_mail_user(spec.mail_user);
 }
 
 Result<JobSpec> from_api(const api::JobSpec& in, bool requeue_default) {
@@ -272,6 +281,7 @@ Result<JobSpec> from_api(const api::JobSpec& in, bool requeue_default) {
   read_resources(read, in, out);
   read_timing(read, in, requeue_default, out);
   read_surroundings(read, in, out);
+  read_mail(read, in, out);
   return read.finish(std::move(out));
 }
 

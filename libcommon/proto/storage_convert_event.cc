@@ -378,6 +378,14 @@ PartitionModified get(const storage::PartitionModified& from, Complaint& complai
   return {proto::get(from.partition(), complaint)};
 }
 
+void put(const TimeNoticed& from, storage::TimeNoticed& to) {
+  proto::put(from.attempt, *to.mutable_attempt());
+  to.set_percent(from.percent);
+}
+TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint) {
+  return {proto::get(from.attempt(), complaint), from.percent()};
+}
+
 // The table of events: one row each. Everything that depends on which event it is goes through it.
 // EVENT(type of the model, field of storage::EventBody)
 #define ARES_STORAGE_EVENTS(EVENT)                 \
@@ -413,7 +421,8 @@ PartitionModified get(const storage::PartitionModified& from, Complaint& complai
   EVENT(RequestExpired, request_expired)           \
   EVENT(Audited, audited)                          \
   EVENT(PlanPass, plan_pass)                       \
-  EVENT(PartitionModified, partition_modified)
+  EVENT(PartitionModified, partition_modified)     \
+  EVENT(TimeNoticed, time_noticed)
 
 struct Encoder {
   storage::EventBody& to;

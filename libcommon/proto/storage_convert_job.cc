@@ -139,6 +139,8 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   if (from.time_min) to.set_time_min(from.time_min->count());
   if (from.deadline) to.set_deadline(micros(*from.deadline));
   to.set_any_dependency(from.any_dependency);
+  to.set_mail_types(from.mail_types);
+  to.set_mail_user(from.mail_user);
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -198,6 +200,8 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   if (from.has_time_min()) to.time_min = Seconds(from.time_min());
   if (from.has_deadline()) to.deadline = to_time(from.deadline());
   to.any_dependency = from.any_dependency();
+  to.mail_types = from.mail_types();
+  to.mail_user = from.mail_user();
   return to;
 }
 
@@ -337,6 +341,7 @@ void put(const Job& from, storage::Job& to) {
   if (from.array) put(*from.array, *to.mutable_array());
   to.set_version(from.version.value());
   to.set_cause(from.cause);
+  to.set_time_noticed(from.time_noticed);
 }
 
 Job get(const storage::Job& from, Complaint& complaint) {
@@ -367,6 +372,7 @@ Job get(const storage::Job& from, Complaint& complaint) {
   if (from.has_array()) to.array = get(from.array(), complaint);
   to.version = Lsn(from.version());
   to.cause = from.cause();
+  to.time_noticed = from.time_noticed();
   return to;
 }
 

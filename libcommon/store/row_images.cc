@@ -58,6 +58,7 @@ struct Touched {
   void operator()(const RequestExpired& e) { requests.insert(e.key); }
   void operator()(const Audited& e) { audit.push_back(e.entry); }
   void operator()(const PlanPass&) {}
+  void operator()(const TimeNoticed& e) { job(e.attempt.job); }
   void operator()(const PartitionModified& e) { partitions.insert(e.partition.name); }
 };
 

@@ -276,6 +276,10 @@ void World::submit(UserId uid, bool again) {
       if (chance(50)) s.array_throttle = static_cast<std::uint32_t>(1 + draw(2));
     }
     if (chance(20)) s.begin = now_ + Seconds{draw(20)};
+    if (chance(40)) {  // a short limit, so that shares of it are used
+      s.mail_types = static_cast<std::uint32_t>(draw(1 << 10));
+      s.time_limit = Seconds{2 + draw(20)};
+    }
     while (chance(25)) s.dependencies.push_back({static_cast<DependencyKind>(draw(4)), some_job()});
     command.who = {uid, GroupId{100}, s.user, "login"};
     command.request_id = "q" + std::to_string(++requests_);

@@ -62,7 +62,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "RequestExpired",
                                        "Audited",
                                        "PlanPass",
-                                       "PartitionModified"};
+                                       "PartitionModified",
+                                       "TimeNoticed"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

@@ -92,7 +92,8 @@ bool changes_row(JobEvent event) {
     case JobEvent::charge_cleared:
     case JobEvent::signalled:
     case JobEvent::forgotten:
-    case JobEvent::late_result: return false;
+    case JobEvent::late_result:
+    case JobEvent::time_noticed: return false;
   }
   return true;
 }

@@ -101,14 +101,19 @@ void Engine::commit_event(EventBody body, Time at) {
     event.epoch = activated->epoch;
 
   const std::optional<AboutJob> about = about_job(event.body);
-  if (const Job* before = about ? state_.jobs.find(about->key) : nullptr)
+  std::optional<Job> was;  // only of a job whose owner may be told of this
+  if (const Job* before = about ? state_.jobs.find(about->key) : nullptr) {
     if (auto row = row_left_behind(*before, event.body, at))
       finished_.insert_or_assign(row->key, std::move(*row));
+    if (may_be_noticed(*before, about->event)) was = *before;
+  }
   const bool forgets = about && about->event == JobEvent::forgotten;
   if (forgets) note_row(about->key);
   apply(state_, event);
   if (about && changes_row(about->event)) touched_.insert(about->key);
   for (Effect& effect : effects(*policy_, event, state_)) effects_.push_back(std::move(effect));
+  if (was)
+    for (Notice& notice : notices(*was, state_, at)) notices_.push_back(std::move(notice));
   events_.push_back(std::make_shared<const Event>(std::move(event)));
 }
 
@@ -176,7 +181,7 @@ EngineBatch Engine::take_batch() {
   batch.before = std::move(batch_base_);
   batch.after = state_;
   batch_base_ = state_;
-  in_flight_ = Outgoing{std::move(replies_), std::move(effects_),
+  in_flight_ = Outgoing{std::move(replies_), std::move(effects_), std::move(notices_),
                         std::make_shared<const ClusterState>(state_)};
   events_.clear();
   blobs_.clear();
@@ -185,6 +190,7 @@ EngineBatch Engine::take_batch() {
   finished_.clear();
   replies_.clear();
   effects_.clear();
+  notices_.clear();
   return batch;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "core/job/notices.h"
 #include "model/command.h"
 #include "model/effect.h"
 #include "model/policy.h"
@@ -42,6 +43,7 @@ struct EngineBatch {
 struct Outgoing {
   std::vector<Reply> replies;
   Effects effects;
+  std::vector<Notice> notices;                   // for mail; what is lost here never comes again
   std::shared_ptr<const ClusterState> snapshot;  // publish it before sending the replies
 };
 
@@ -92,6 +94,7 @@ class Engine {
       finished_;  // rows of attempts that the record itself has left behind
   std::vector<Reply> replies_;
   Effects effects_;
+  std::vector<Notice> notices_;
   std::optional<Outgoing> in_flight_;
   std::shared_ptr<const ClusterState> committed_;
 };

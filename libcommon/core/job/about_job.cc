@@ -33,6 +33,7 @@ struct Classify {
   Out operator()(const Signalled& e) const { return on(JobEvent::signalled, e.attempt.job); }
   Out operator()(const Forgotten& e) const { return on(JobEvent::forgotten, e.key); }
   Out operator()(const LateResult& e) const { return on(JobEvent::late_result, e.attempt.job); }
+  Out operator()(const TimeNoticed& e) const { return on(JobEvent::time_noticed, e.attempt.job); }
 
   Out operator()(const ControllerActivated&) const { return {}; }
   Out operator()(const ConfigApplied&) const { return {}; }

@@ -65,6 +65,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.state = JobState::configuring;
     job.reason = Reason::none;
     job.attempt = e.attempt;
+    job.time_noticed = 0;
     job.started.reset();
     job.ending.reset();
     job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
@@ -161,6 +162,12 @@ void apply_attempt(ClusterState& state, const NodeFenced& e, Stamp s) {
 
 void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s) {
   remove_charge(state, e.attempt, e.node, s.lsn);
+}
+
+void apply_attempt(ClusterState& state, const TimeNoticed& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+    job.time_noticed = std::max(job.time_noticed, e.percent);
+  });
 }
 
 }  // namespace ares::core

@@ -4,6 +4,7 @@
 
 #include "core/cluster/lease_monitor.h"
 #include "core/job/deciding.h"
+#include "model/mail.h"
 
 namespace ares::core {
 namespace {
@@ -60,6 +61,18 @@ void deadlines(const Question& q, Decision& d) {
   });
 }
 
+// Of a job that is told of late only the largest share counts.
+void time_shares(const Question& q, Decision& d) {
+  each_due(q, TimerKind::notice, Duration{0}, [&](const Job& job) {
+    Job told = job;
+    for (auto timer = notice_timer_of(told); timer && timer->since <= q.now;
+         timer = notice_timer_of(told))
+      told.time_noticed = next_time_share(*told.spec, told.time_noticed);
+    d.events.emplace_back(TimeNoticed{{job.key, job.attempt}, told.time_noticed});
+    return d.events.size() < kMost;
+  });
+}
+
 void forget(const Question& q, Decision& d) {
   std::size_t seen = 0;
   each_due(q, TimerKind::finished, q.policy.min_job_age, [&](const Job& job) {
@@ -100,6 +113,7 @@ Decision decide_time(const Question& q, const Tick&) {
   Decision d;
   launches(q, d);
   deadlines(q, d);
+  time_shares(q, d);
   forget(q, d);
   expire(q, d);
   return d;

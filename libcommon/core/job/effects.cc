@@ -110,6 +110,7 @@ struct Owed {
   void operator()(const Audited&) {}
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
+  void operator()(const TimeNoticed&) {}
 };
 
 }  // namespace

@@ -212,6 +212,7 @@ struct Follow {
   void operator()(const Audited&) {}
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
+  void operator()(const TimeNoticed&) {}
 };
 
 }  // namespace

@@ -116,6 +116,7 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
 
   move_timer(state, before ? timer_of(*before) : std::nullopt, timer_of(after));
   move_timer(state, before ? deadline_timer_of(*before) : std::nullopt, deadline_timer_of(after));
+  move_timer(state, before ? notice_timer_of(*before) : std::nullopt, notice_timer_of(after));
   count_licenses(state, before, &after);
   move_name(state, before, &after);
 }
@@ -139,6 +140,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   for (JobId target : awaited_jobs(*job)) await_no_more(state, target, key);
   if (const auto timer = timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = deadline_timer_of(*job)) state.timers.erase(*timer);
+  if (const auto timer = notice_timer_of(*job)) state.timers.erase(*timer);
   count_licenses(state, job, nullptr);
   move_name(state, job, nullptr);
   state.jobs.erase(key);

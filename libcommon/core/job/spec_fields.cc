@@ -18,6 +18,8 @@ constexpr auto kNothing = SpecField::nothing, kShape = SpecField::shape, kTimes 
 constexpr SpecField kFields[] = {
     {"name", "name", kPendingOnly, kNothing, copy<&JobSpec::name>},
     {"comment", "comment", kAlive, kNothing, copy<&JobSpec::comment>},
+    {"mail_types", "mail types", kAlive, kNothing, copy<&JobSpec::mail_types>},
+    {"mail_user", "mail address", kAlive, kNothing, copy<&JobSpec::mail_user>},
     {"account", "account", kPendingOnly, kNothing, copy<&JobSpec::account>},
     {"qos", "QOS", kPendingOnly, kNothing, copy<&JobSpec::qos>},
     {"partitions", "partition", kPendingOnly, kShape, copy<&JobSpec::partitions>},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/mail.h"
+
 namespace ares::core {
 namespace {
 
@@ -55,6 +57,7 @@ constexpr Field kFields[] = {
     {"submission host", &JobSpec::submit_host, kMaxName},
     {"time zone", &JobSpec::submit_zone, kMaxName},
     {"script name", &JobSpec::command, kMaxPath},
+    {"mail address", &JobSpec::mail_user, kMaxName},
 };
 
 struct List {
@@ -104,6 +107,10 @@ Status check_text(const JobSpec& spec) {
     for (const std::string& text : spec.*l.member) {
       if (Status s = check(l.name, text, kMaxName); !s) return s;
     }
+  }
+  // A name that no mail can go to is no reason to refuse a job that asks for none.
+  if (spec.mail_types != 0 || !spec.mail_user.empty()) {
+    if (Status s = check_mail_user(mail_address(spec)); !s) return s;
   }
   for (const auto* gpus : {&spec.gpus_per_node, &spec.gpus_total, &spec.gpus_per_task}) {
     for (const GpuRequest& gpu : *gpus) {

@@ -150,6 +150,11 @@ constexpr Row kRows[] = {
     {kAbsent, E::forgotten, kLate, 0, "", "forgotten before"},
 
     {kAll, E::late_result, kLate, 0, "", "under an old fence: recorded, changes nothing"},
+
+    {kActive, E::time_noticed, kYes, kSame, "",
+     "its owner is told how much of the time limit is used; each share once an attempt"},
+    {kPending | kConfiguring | kCompleting | kTerminal | kAbsent, E::time_noticed, kLate, 0, "",
+     "the attempt does not run"},
 };
 
 struct Table {
@@ -185,7 +190,7 @@ constexpr std::string_view kNames[] = {
     "DependencyMet", "DependencyFailed", "Allocated",   "NodeReady",     "Started",
     "NodeRunning",   "LaunchFailed",     "EndingBegan", "BatchFinished", "NodeReleased",
     "NodeFenced",    "ChargeCleared",    "Ended",       "Requeued",      "Signalled",
-    "Forgotten",     "LateResult"};
+    "Forgotten",     "LateResult",       "TimeNoticed"};
 static_assert(std::size(kNames) == kJobEvents);
 
 std::string names_of(Mask mask) {

@@ -36,8 +36,9 @@ enum class JobEvent : std::uint8_t {
   signalled,
   forgotten,
   late_result,
+  time_noticed,
 };
-inline constexpr std::size_t kJobEvents = 22;
+inline constexpr std::size_t kJobEvents = 23;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {

@@ -31,7 +31,7 @@ OptionTable table_for(Target& target) {
       {0, "nice", "[N]", "Nice.", set_text(target.nice)},
       {'H', "hold", "", "Hold.", set_flag(target.hold)},
   };
-  table.unbuilt = {{'k', "no-kill", false}, {0, "mail-type"}};
+  table.unbuilt = {{'k', "no-kill", false}, {0, "tres-bind"}};
   return table;
 }
 
@@ -94,7 +94,7 @@ TEST(Options, WhatBelongsToTheScriptIsLeftAlone) {
 }
 
 TEST(Options, RefusalsNameTheOption) {
-  EXPECT_EQ(refusal({"--mail-type=ALL"}), "--mail-type is not supported yet");
+  EXPECT_EQ(refusal({"--tres-bind=x"}), "--tres-bind is not supported yet");
   EXPECT_EQ(refusal({"-k"}), "-k (--no-kill) is not supported yet");
   EXPECT_EQ(refusal({"--jbo-name=x"}), "unknown option --jbo-name; did you mean \"--job-name\"?");
   EXPECT_EQ(refusal({"--job"}), "unknown option --job") << "abbreviations are not guessed";
@@ -169,7 +169,7 @@ TEST(Manual, HelpManualAndCompletionNameEveryOption) {
   }
   EXPECT_THAT(man, testing::HasSubstr("ASUB_JOB_NAME"));
   EXPECT_THAT(man, testing::HasSubstr("\n\\&.starts"));
-  EXPECT_THAT(man, testing::HasSubstr("\\-\\-mail\\-type")) << "what is refused is said";
+  EXPECT_THAT(man, testing::HasSubstr("\\-\\-tres\\-bind")) << "what is refused is said";
 }
 
 }  // namespace

@@ -114,6 +114,13 @@ TEST(Submission, ArraysCarryTheirThrottle) {
   EXPECT_EQ(s.array_throttle(), 2u);
 }
 
+TEST(Submission, MailTypesAndWhomTheyGoTo) {
+  const api::JobSpec s = spec({"--mail-type=end,Begin", "--mail-user=a@b.org"});
+  EXPECT_EQ(s.mail_types(), "BEGIN,END");
+  EXPECT_EQ(s.mail_user(), "a@b.org");
+  EXPECT_EQ(spec({"--mail-type=NONE"}).mail_types(), "");
+}
+
 TEST(Submission, DependenciesOfAllKinds) {
   const api::JobSpec s = spec({"-d", "afterok:12:13_4,afterany:14,15,after:16,afternotok:17"});
   ASSERT_EQ(s.dependencies_size(), 6);
@@ -261,7 +268,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"--gpus-per-task=1", "--cpus-per-gpu=1", "--cpus-per-task=2"},
              "--cpus-per-gpu and --cpus-per-task are mutually exclusive"},
         Case{{"--ntasks-per-gpu=1"}, "--ntasks-per-gpu is not supported yet"},
-        Case{{"--mail-user=x"}, "--mail-user is not supported yet"},
+        Case{{"--mail-type=BEGIN,often"}, "--mail-type: unknown mail type \"often\""},
+        Case{{"--mail-type=stage_out"},
+             "--mail-type: the mail type STAGE_OUT is not supported yet: there are no burst"},
+        Case{{"--mail-type=BEGIN,"}, "--mail-type: an empty item"},
+        Case{{"--mail-user=-froot"}, "--mail-user: the mail address \"-froot\" does not begin"},
+        Case{{"--mail-user=|/bin/sh"}, "--mail-user: the mail address \"|/bin/sh\" does not begin"},
+        Case{{"--mail-user=a b"}, "--mail-user: the mail address \"a b\" holds \" \""},
         Case{{"--signal=USR1@60"}, "--signal is not supported yet"}));
 
 TEST(Estimate, SaysWhenWhereAndHowSure) {

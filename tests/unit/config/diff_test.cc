@@ -63,6 +63,21 @@ TEST(ConfigDiff, EachKeyIsARowThatSaysWhenItTakesEffect) {
       ElementsAre("cluster|cluster|ares|other @never", "controller|operators|[]|[\"1002\"]"));
 }
 
+TEST(ConfigDiff, TheMailProgramIsAnotherAtOnceAndHasAPath) {
+  const Config before = read(kNodes + kMain);
+  const Config after = read("controller: {mail_program: /opt/mail}\n" + kNodes + kMain);
+  EXPECT_THAT(changes(before, after),
+              ElementsAre("controller|mail_program|\"/usr/bin/mail\"|\"/opt/mail\""));
+  EXPECT_EQ(keep_until_restart(before, after).controller.mail_program, "/opt/mail");
+  EXPECT_EQ(read("controller: {mail_program: \"\"}\n" + kNodes + kMain).controller.mail_program,
+            "");
+  const auto bad =
+      read_config("controller: {mail_program: mail}\n" + kNodes + kMain, "ares.yaml", test_user);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().message,
+            "ares.yaml:1: mail_program: \"mail\" is not the absolute path of a program");
+}
+
 TEST(ConfigDiff, NodesThatChangeAlikeShareARow) {
   const Config before = read(kNodes + kMain);
   EXPECT_THAT(changes(before, read(nodes("  - {name: \"n[1-2]\", cpus: 2, memory: 4000M}\n"

@@ -228,6 +228,7 @@ class Cluster {
   Effects out;
   std::vector<std::shared_ptr<const Event>> events;
   std::map<AttemptKey, Attempt> rows;
+  std::vector<Notice> told;
 
  private:
   Reply settle(Ticket ticket) {
@@ -237,6 +238,7 @@ class Cluster {
         if (r.ticket == ticket) mine = std::move(r);
       }
       for (Effect& e : o.effects) out.push_back(std::move(e));
+      for (Notice& n : o.notices) told.push_back(std::move(n));
     };
     keep(engine.take_ready());
     while (engine.has_batch()) {

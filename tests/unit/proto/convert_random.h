@@ -149,6 +149,8 @@ class RandomWire {
     s.submit_host = word();
     s.submit_zone = word();
     s.command = path();
+    s.mail_types = static_cast<std::uint32_t>(number(1u << 10));
+    s.mail_user = flag() ? "" : word();
     return s;
   }
 

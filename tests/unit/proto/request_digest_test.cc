@@ -55,6 +55,8 @@ TEST(RequestDigest, SeesEverythingElse) {
       [](auto& r) { r.mutable_submit()->mutable_spec()->add_arguments("x"); },
       [](auto& r) { r.mutable_submit()->mutable_spec()->set_array("0-3"); },
       [](auto& r) { r.mutable_submit()->mutable_spec()->set_requeue(false); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_mail_types("END"); },
+      [](auto& r) { r.mutable_submit()->mutable_spec()->set_mail_user("a@b"); },
       [](auto& r) { r.mutable_cancel(); },
       [](auto& r) { r.mutable_job_action(); },
       [](auto& r) { r.mutable_update_node(); },
