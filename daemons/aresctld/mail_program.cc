@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,7 +97,7 @@ Result<MailProgram> MailProgram::start(const std::vector<std::string>& words,
                                   const_cast<char* const*>(kEnvironment));
   ::close(*file);
   if (error != 0) return failed("", error);
-  MailProgram started(pid, ::pidfd_open(pid, 0));
+  MailProgram started(pid, static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (started.watch_ < 0) return failed("its end cannot be watched: ", errno);
   return started;
 }
