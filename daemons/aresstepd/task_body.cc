@@ -15,6 +15,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/clip.h"
 #include "core/node/environment.h"
 #include "core/node/file_pattern.h"
 #include "os/fd.h"
@@ -29,8 +30,11 @@ constexpr int kCannot = 1;
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 
-Failure failed(const std::string& what) {
-  return {kCannot, os::errno_error(what).message};
+// Of a path in a message: the reason behind it must still be seen.
+constexpr std::size_t kMostOfPath = 300;
+
+Failure failed(const std::string& what, int error = errno) {
+  return {kCannot, os::errno_error(what, error).message};
 }
 
 void bind_to_cpus(const std::vector<std::uint32_t>& cpus) {
@@ -80,11 +84,13 @@ MaybeFailure become_user(const node::StepSpec& spec) {
 // As the user and only now, so that his permissions count, also on a file system where root has none.
 MaybeFailure open_as(int target, const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
+  const int error = errno;
+  const std::string shown = clip(path, kMostOfPath);
   if (fd < 0)
-    return failed(
-        std::string(target == 0 ? "cannot open input file " : "cannot open output file ") + path);
+    return failed((target == 0 ? "cannot open input file " : "cannot open output file ") + shown,
+                  error);
   if (fd == target) return ::fcntl(fd, F_SETFD, 0), std::nullopt;
-  if (::dup2(fd, target) < 0) return failed("cannot redirect to " + path);
+  if (::dup2(fd, target) < 0) return failed("cannot redirect to " + shown);
   ::close(fd);
   return std::nullopt;
 }
@@ -100,7 +106,7 @@ MaybeFailure open_files(const node::StepSpec& spec, const std::string& complaint
   if (auto failure = open_as(0, in, O_RDONLY)) return failure;
   if (auto failure = open_as(1, out, write_flags)) return failure;
   if (err == out) {
-    if (::dup2(1, 2) < 0) return failed("cannot redirect to " + err);
+    if (::dup2(1, 2) < 0) return failed("cannot redirect to " + clip(err, kMostOfPath));
   } else if (auto failure = open_as(2, err, write_flags)) {
     return failure;
   }

@@ -19,6 +19,7 @@
 #include <set>
 #include <vector>
 
+#include "base/clip.h"
 #include "os/file.h"
 
 namespace ares::os {
@@ -248,7 +249,9 @@ void TaskTree::run_task(int gate, int failure) {
   ::close(gate);
   reset_signals();
   const BodyFailure result = body_();
-  [[maybe_unused]] const ssize_t written = ::write(failure, result.why.data(), result.why.size());
+  // Nobody reads before we have ended: it must fit into the pipe.
+  const std::string why = clip(result.why);
+  [[maybe_unused]] const ssize_t written = ::write(failure, why.data(), why.size());
   ::_exit(result.exit_code);
 }
 

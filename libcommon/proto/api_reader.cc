@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/clip.h"
+
 namespace ares::proto {
 namespace {
 
@@ -46,6 +48,13 @@ void Reader::text(std::string_view field, const std::string& in, TextKind kind, 
   if (!std::all_of(in.begin(), in.end(), [&](char c) { return may_hold(rule, c); }))
     return wrong(field, rule.any_but_nul ? "contains a NUL byte" : "contains a control character");
   out = in;
+}
+
+void Reader::remark(const std::string& in, std::string& out) {
+  const TextRule& rule = kTextRules[static_cast<std::size_t>(TextKind::prose)];
+  out = clip(in);
+  std::replace_if(
+      out.begin(), out.end(), [&](char c) { return !may_hold(rule, c); }, '?');
 }
 
 void Reader::bytes(std::string_view field, std::int64_t in, Bytes& out) {

@@ -36,6 +36,10 @@ class Reader {
 
   void text(std::string_view field, const std::string& in, TextKind kind, std::string& out);
 
+  // What another program of ours says for people to read: clipped and cleaned instead of refused, for whoever is
+  // refused for it is not heard at all.
+  static void remark(const std::string& in, std::string& out);
+
   template <class Repeated>
   void texts(std::string_view field, const Repeated& in, TextKind kind,
              std::vector<std::string>& out) {

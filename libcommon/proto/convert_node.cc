@@ -44,7 +44,7 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
   read.duration("user_cpu", in.usage().user_cpu(), out.usage.user_cpu);
   read.duration("system_cpu", in.usage().system_cpu(), out.usage.system_cpu);
   read.bytes("max_rss", in.usage().max_rss(), out.usage.max_rss);
-  read.text("detail", in.detail(), TextKind::prose, out.detail);
+  Reader::remark(in.detail(), out.detail);
 }
 
 template <class Repeated>
@@ -144,7 +144,7 @@ void put(const LaunchRefused& body, api::NodeUp* message) {
 void get(Reader& read, const api::LaunchRefused& in, LaunchRefused& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.node_fault = in.node_fault();
-  read.text("cause", in.cause(), TextKind::prose, out.cause);
+  Reader::remark(in.cause(), out.cause);
 }
 
 template <class Body, class Given>

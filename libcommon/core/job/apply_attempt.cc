@@ -1,6 +1,7 @@
 // Events about one attempt and the nodes it holds.
 #include <algorithm>
 
+#include "base/clip.h"
 #include "core/job/records.h"
 
 namespace ares::core {
@@ -33,11 +34,8 @@ void remove_charge(ClusterState& state, const AttemptKey& attempt, NodeId node, 
 
 // "n1: cannot open output file /x: Permission denied". Bounded, for it comes from a node and stays with the record.
 std::string told_by(const ClusterState& state, NodeId id, const std::string& cause) {
-  constexpr std::size_t kMost = 500;
   const Node* node = state.nodes.find(id);
-  std::string text = (node ? node->name + ": " : "") + cause;
-  if (text.size() > kMost) text.resize(kMost);
-  return text;
+  return clip((node ? node->name + ": " : "") + cause);
 }
 
 // A job must not shut itself out: once too few nodes of its partition are left, only the last culprit stays excluded, and a node

@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "base/clip.h"
+
 namespace ares::node {
 namespace {
 
@@ -157,9 +159,9 @@ void StepMachine::kill_everything(Moment now) {
 
 // The gate never opens. The tombstone is for people and for what aresd reports; `started` without
 // `go` already proves it.
-void StepMachine::abandon(std::string why, Moment now) {
+void StepMachine::abandon(const std::string& why, Moment now) {
   (void)dir_.create(Record::cancelled,
-                    encode(CancelledRecord{settings_.fence, now.wall, std::move(why)}));
+                    encode(CancelledRecord{settings_.fence, now.wall, clip(why)}));
   if (settings_.runs_task) tree_.kill_all();
   finish();
 }
@@ -187,6 +189,8 @@ void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) 
 
 void StepMachine::record_exit(Moment now) {
   state_ = State::recording;
+  // It is written into reserved space, and reported until it is forgotten.
+  result_.detail = clip(result_.detail);
   if (Status written = dir_.create(Record::exit, encode(result_));
       !written && written.error().code != ErrorCode::already_exists) {
     retry_at_ = now.boot +

@@ -77,7 +77,7 @@ class StepMachine {
   bool lease_is_live(Moment now) const;
   void stop(bool immediately, Moment now);
   void kill_everything(Moment now);
-  void abandon(std::string why, Moment now);
+  void abandon(const std::string& why, Moment now);
   void record_exit(Moment now);
   void finish();
 

@@ -1,5 +1,6 @@
 #include <sys/wait.h>
 
+#include "base/clip.h"
 #include "real_node.h"
 
 #include <gtest/gtest.h>
@@ -270,6 +271,24 @@ TEST_F(Baremetal, AnOutputFileThatCannotBeOpenedFailsTheJobAndSaysSo) {
   EXPECT_EQ(report.phase, AttemptPhase::done);
   EXPECT_NE(report.exit.code, 0);
   EXPECT_NE(report.detail.find("no/such/directory/out"), std::string::npos) << report.detail;
+  EXPECT_FALSE(std::filesystem::exists(work / "mark"));
+}
+
+TEST_F(Baremetal, AnOutputFileNameOfAnyLengthEndsOnlyItsJob) {
+  std::uint64_t id = 0;
+  for (const std::size_t letters : {5u, 70u, 2000u}) {  // 2000: more than a pipe holds
+    Prepare prepare = job(++id, "echo never > mark\n");
+    JobSpec& spec = edit(prepare);
+    spec.name = spec.std_out = "";
+    for (int i = 0; i < 500; ++i) spec.name += "ä";
+    for (std::size_t i = 0; i < letters; ++i) spec.std_out += "%x";
+    const AttemptReport report = node.run(prepare);
+    EXPECT_EQ(report.phase, AttemptPhase::done) << letters;
+    EXPECT_EQ(report.exit.code, 1);
+    EXPECT_LE(report.detail.size(), kLongestCause);
+    EXPECT_TRUE(report.detail.starts_with("cannot open output file ää")) << report.detail;
+    EXPECT_TRUE(report.detail.ends_with("ä...: File name too long")) << report.detail;
+  }
   EXPECT_FALSE(std::filesystem::exists(work / "mark"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clip.h"
 #include "core/node/memory_spool.h"
 #include "world.h"
 
@@ -79,6 +80,16 @@ TEST_F(StepTest, GoesFromGateToExitAndRecordsIt) {
   EXPECT_EQ(exit_record().ended_at - exit_record().started_at, Seconds(90));
   EXPECT_EQ(exit_record().usage, (Usage{Duration(5), Duration(6), Bytes(7)}));
   EXPECT_EQ(notices, (std::vector{StepNotice::ready, StepNotice::running, StepNotice::finished}));
+}
+
+TEST_F(StepTest, TheReasonOfAFailureIsClipped) {
+  let_go();
+  std::string reason = "cannot open output file ";
+  for (int i = 0; i < 3000; ++i) reason += "ä";
+  machine().task_ended({1, 0, false, false}, reason, now);
+  machine().tree_gone({}, false, now);
+  EXPECT_EQ(exit_record().detail, clip(reason));
+  EXPECT_LT(dir->read(Record::exit)->size(), 4096u) << "no more than was reserved for it";
 }
 
 TEST_F(StepTest, OnlyOneOfTwoIsElected) {

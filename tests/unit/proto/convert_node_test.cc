@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clip.h"
+
 #include "proto/gen/api.pb.h"
 #include "proto/gen/node.pb.h"
 #include "unit/proto/convert_random.h"
@@ -160,11 +162,35 @@ const WrongUp kWrongUp[] = {
      [](auto& m) { m.mutable_progress()->mutable_usage()->set_user_cpu(-1); }},
     {"max_rss is negative",
      [](auto& m) { m.mutable_progress()->mutable_usage()->set_max_rss(-1); }},
-    {"detail has 5000 bytes",
-     [](auto& m) { m.mutable_progress()->set_detail(std::string(5000, 'x')); }},
-    {"detail contains a control character",
-     [](auto& m) { m.mutable_progress()->set_detail("\x1b[31m"); }},
 };
+
+// Any user could once cut a node off for good with the name of an output file: the node's report of it was refused, and it
+// had nothing else to say from then on.
+TEST(ConvertNode, NoReasonGivenByANodeKeepsItFromBeingHeard) {
+  std::string text;
+  for (int i = 0; i < 2500; ++i) text += "ä";
+  for (const std::string& reason : {text, "x" + text, "xx" + text}) {
+    FromNode report{"n1", 1, Progress{}};
+    auto& attempt = std::get<Progress>(report.body).report;
+    attempt.attempt = {JobKey{JobId{1}, {}}, AttemptNo{1}};
+    attempt.fence = Fence{1};
+    attempt.detail = reason;
+    const auto heard = from_api(to_wire<api::NodeUp>(report));
+    ASSERT_TRUE(heard) << heard.error().message;
+    const std::string detail = std::get<Progress>(heard->body).report.detail;
+    EXPECT_EQ(detail, clip(reason));
+
+    const FromNode refusal{"n1", 1, LaunchRefused{attempt.attempt, Fence{1}, false, reason}};
+    const auto refused = from_api(to_wire<api::NodeUp>(refusal));
+    ASSERT_TRUE(refused) << refused.error().message;
+    EXPECT_EQ(std::get<LaunchRefused>(refused->body).cause, clip(reason));
+  }
+  FromNode odd{"n1", 1, LaunchRefused{{JobKey{JobId{1}, {}}, AttemptNo{1}}, Fence{1}, false, {}}};
+  std::get<LaunchRefused>(odd.body).cause = "\x1b[31mred\x7f\nline";
+  const auto heard = from_api(to_wire<api::NodeUp>(odd));
+  ASSERT_TRUE(heard) << heard.error().message;
+  EXPECT_EQ(std::get<LaunchRefused>(heard->body).cause, "?[31mred?\nline");
+}
 
 TEST(ConvertNode, SaysWhatIsWrongWithWhatANodeSays) {
   for (const WrongUp& wrong : kWrongUp) {

@@ -1,0 +1,28 @@
+"""Names of output files that no file system takes: the job fails and says so, and its node goes on."""
+
+import pytest
+
+LONG = {
+    "a name of 1000 bytes, five times": ("-J", "x" * 1000, "-o", "%x%x%x%x%x"),
+    "a name that may not be cut anywhere": ("-J", "ä" * 500, "-o", "_%x%x%x%x%x"),
+    "a path of 4090 bytes": ("-o", "/" + "d" * 4089),
+    "two megabytes": ("-J", "x" * 1000, "-o", "%x" * 2000),
+    "of the errors": ("-J", "x" * 1000, "-o", "fine", "-e", "%x" * 2000),
+}
+
+
+def cause_of(cluster, job):
+    found = [line.strip() for line in cluster.show("job", job).splitlines() if line.strip().startswith("Cause=")]
+    assert len(found) == 1, cluster.show("job", job)
+    return found[0].removeprefix("Cause=")
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_a_file_name_of_any_length_fails_only_its_job(cluster, case):
+    job = cluster.wrap("true", "-w", "n1", *LONG[case])
+    assert cluster.wait_end(job) == {job: "FAILED"}
+    cause = cause_of(cluster, job)
+    assert cause.startswith("n1: cannot open output file "), cause
+    assert cause.endswith("...: File name too long"), cause
+    assert len(cause.encode()) <= 500
+    cluster.completed(cluster.wrap("true", "-w", "n1"))
