@@ -25,13 +25,19 @@ node::Moment now() {
   return {os::wall_now(), os::boot_now()};
 }
 
+// The controller counts on a lease: without a namespace the attempt is this node's failure, not a run that nothing stops.
+os::TaskTree::Isolation isolation_for(const LaunchSpec& launch) {
+  if (launch.leased) return os::TaskTree::Isolation::required;
+  return ::geteuid() == 0 ? os::TaskTree::Isolation::wanted : os::TaskTree::Isolation::none;
+}
+
 }  // namespace
 
 // The machine's view of os::TaskTree.
 class Supervisor::Tree final : public node::ProcessTree {
  public:
-  Tree(os::TaskTree::Body body, bool isolate, std::optional<os::Cgroup> cgroup)
-      : tree_(std::move(body), isolate, std::move(cgroup)) {}
+  Tree(os::TaskTree::Body body, os::TaskTree::Isolation isolation, std::optional<os::Cgroup> cgroup)
+      : tree_(std::move(body), isolation, std::move(cgroup)) {}
 
   Result<node::TaskRecord> spawn_gated() override {
     Result<pid_t> pid = tree_.spawn_gated();
@@ -105,7 +111,7 @@ Status Supervisor::run() {
   const std::string groups = cgroup ? cgroup->directories() : "";
   tree_ = std::make_unique<Tree>(
       [this] { return run_script(spec_, dir_.path(), environment_, os::wall_now()); },
-      ::geteuid() == 0, std::move(cgroup));
+      isolation_for(launch), std::move(cgroup));
 
   node::StepSettings settings;
   settings.attempt = launch.attempt;

@@ -221,6 +221,8 @@ struct NodeShare {
   std::uint64_t incarnation = 0;  // of the node when it was chosen; an older one never runs it
   SharePhase phase = SharePhase::preparing;
   Usage usage;
+  // Decided once, with the allocation: what the attempt was started with, whatever the node can do later.
+  bool leased = false;  // requeueable, and its supervisor freezes it when the node's lease ends
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 

@@ -36,7 +36,7 @@ struct LaunchSpec {
   std::optional<Seconds> time_limit;
   std::uint32_t restarts = 0;
   std::optional<std::uint32_t> array_count, array_min, array_max, array_step;
-  bool leased = false;  // requeueable: the supervisor enforces a lease
+  bool leased = false;  // as the share: the supervisor enforces a lease
   Seconds kill_wait{30};
 };
 

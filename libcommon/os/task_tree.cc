@@ -132,8 +132,11 @@ bool can_isolate_processes() {
   return true;
 }
 
-TaskTree::TaskTree(Body body, bool isolate, std::optional<Cgroup> cgroup)
-    : body_(std::move(body)), isolated_(isolate), cgroup_(std::move(cgroup)) {}
+TaskTree::TaskTree(Body body, Isolation isolation, std::optional<Cgroup> cgroup)
+    : body_(std::move(body)),
+      isolation_(isolation),
+      isolated_(isolation != Isolation::none),
+      cgroup_(std::move(cgroup)) {}
 
 TaskTree::~TaskTree() {
   if (first_ == 0 || gone_) return;
@@ -159,6 +162,8 @@ Result<pid_t> TaskTree::spawn_gated() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   pid_t pid = fork_with(isolated_ ? kIsolation : 0);
+  if (pid < 0 && isolation_ == Isolation::required)
+    return fail(errno_error("cannot make a pid namespace, which a job under a lease needs"));
   if (pid < 0 && isolated_) {
     isolated_ = false;
     pid = fork_with(0);

@@ -51,8 +51,15 @@ class TaskTree {
     std::optional<Gone> gone;
   };
 
+  // Whether everything runs in a pid namespace of its own.
+  enum class Isolation {
+    none,
+    wanted,    // where it can be had
+    required,  // else nothing is started: of a leased attempt, which must be stopped for certain when its lease ends
+  };
+
   // The cgroup, if any, holds every process from before the gate opens.
-  TaskTree(Body body, bool isolate, std::optional<Cgroup> cgroup);
+  TaskTree(Body body, Isolation isolation, std::optional<Cgroup> cgroup);
   ~TaskTree();  // kills what is left
   TaskTree(const TaskTree&) = delete;
   TaskTree& operator=(const TaskTree&) = delete;
@@ -77,7 +84,8 @@ class TaskTree {
   std::string read_failure();
 
   Body body_;
-  bool isolated_;
+  Isolation isolation_;
+  bool isolated_;  // or is to be
   std::optional<Cgroup> cgroup_;
   pid_t first_ = 0;  // init of the namespace, or the task itself
   Fd control_;       // to init

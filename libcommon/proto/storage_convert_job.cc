@@ -236,6 +236,7 @@ void put(const NodeShare& from, storage::NodeShare& to) {
   to.set_incarnation(from.incarnation);
   to.set_phase(number(from.phase));
   put(from.usage, *to.mutable_usage());
+  to.set_leased(from.leased);
 }
 
 NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
@@ -249,6 +250,8 @@ NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
   to.incarnation = from.incarnation();
   to.phase = complaint.check(from.phase(), SharePhase::fenced, "phase of a node's share");
   to.usage = get(from.usage(), complaint);
+  to.leased =
+      from.leased();  // absent in what was written before it was stored: then nobody counts on a lease
   return to;
 }
 

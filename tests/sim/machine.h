@@ -46,7 +46,8 @@ class Machine {
   struct Traits {
     std::string name;
     std::uint32_t cpus = 4;
-    bool can_freeze = true;  // and its process trees die with their supervisor
+    bool can_freeze = true;       // and its process trees die with their supervisor
+    bool trial_may_fail = false;  // each start of aresd may take it for a machine that cannot
   };
 
   Machine(Stage& stage, Network& network, std::uint32_t index, Traits traits);

@@ -25,7 +25,8 @@ void NodeDaemon::start() {
   setup.name = machine_.name();
   setup.inventory.cpus = machine_.traits().cpus;
   setup.inventory.memory = Bytes(8LL << 30);
-  setup.can_freeze = machine_.traits().can_freeze;
+  const Machine::Traits& traits = machine_.traits();
+  setup.can_freeze = traits.can_freeze && !(traits.trial_may_fail && stage_.random.percent(50));
   setup.boot_id = machine_.boot_id();
   setup.fresh_uuid = "spool-" + machine_.name();
   agent_ = std::make_unique<node::NodeAgent>(std::move(setup), spool_, *this, *this);

@@ -18,7 +18,12 @@ void World::plan_silence() {
                     {.runs = random.between(Duration(40s), Duration(90s))});
   }
   const auto m = static_cast<std::uint32_t>(random.below(machines_.size()));
-  const Instant when = random.between(Duration(4s), Duration(12s));
+  Instant when = random.between(Duration(4s), Duration(12s));
+  if (machines_[m]->traits().trial_may_fail) {
+    // The daemon says something else of its node than it said when the jobs began, and is not heard any more after that.
+    stage_.timeline.at(when, Timeline::world(), [this, m] { machines_[m]->kill_aresd(); });
+    when += 7s;
+  }
   // Half the time the answers to the last heartbeats that were heard come late.
   const Duration late = random.between(Duration(8s), Duration(14s));
   const Duration heard = random.between(Duration(1s), Duration(5500ms));

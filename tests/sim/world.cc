@@ -44,11 +44,14 @@ World::World(const Options& options)
   observer_.watch(database_);
   const std::uint32_t count =
       options.fixed_scenario ? 2 : static_cast<std::uint32_t>(stage_.random.between(2, 4));
+  // Apart, so that schedules without such a machine stay what they were.
+  Random trials(~options.seed);
   for (std::uint32_t i = 0; i < count; ++i) {
     network_.add_machine();
     Machine::Traits traits;
     traits.name = "n" + std::to_string(i + 1);
     traits.can_freeze = options.fixed_scenario || !stage_.random.percent(20);
+    traits.trial_may_fail = !options.fixed_scenario && traits.can_freeze && trials.percent(20);
     machines_.push_back(std::make_unique<Machine>(stage_, network_, i, std::move(traits)));
   }
 }

@@ -107,6 +107,8 @@ class Check {
     for (NodeShare& share : allocated.nodes) {
       share.phase = SharePhase::preparing;
       share.usage = {};
+      const Node* node = q_.state.nodes.find(share.node);
+      share.leased = job->spec->requeue && node && node->can_freeze;
     }
     events.emplace_back(std::move(allocated));
     return true;

@@ -101,9 +101,9 @@ void expire(const Question& q, Decision& d) {
 
 // Whether the attempt cannot go on behind our back on a node that is silent: its lease ran out, or no gate was ever told to open.
 // What may not run a second time carries no lease, so it waits, unless an administrator has declared the node down.
-bool can_fence(const Node& node, const Job& job) {
-  if (!job.started) return true;
-  if (job.spec->requeue && node.can_freeze) return true;
+// What counts is what this attempt was started with, not what the node says of itself now.
+bool can_fence(const Node& node, const Job& job, const NodeShare& share) {
+  if (!job.started || share.leased) return true;
   return node.admin == AdminState::down && job.ending && !job.ending->requeue;
 }
 
@@ -129,12 +129,12 @@ Decision decide_time(const Question& q, const NodeSilent& c) {
     if (!job || job->attempt != charge.attempt.attempt || !job->allocation ||
         job->allocation->fence != charge.fence)
       continue;
-    if (!holds_resources(job->state) || !can_fence(*node, *job)) continue;
+    if (!holds_resources(job->state)) continue;
     const auto& shares = job->allocation->nodes;
-    const bool held = std::any_of(shares.begin(), shares.end(), [&](const NodeShare& s) {
+    const auto share = std::find_if(shares.begin(), shares.end(), [&](const NodeShare& s) {
       return s.node == node->id && s.phase != SharePhase::released && s.phase != SharePhase::fenced;
     });
-    if (!held) continue;
+    if (share == shares.end() || !can_fence(*node, *job, *share)) continue;
     d.events.emplace_back(NodeFenced{charge.attempt, node->id});
     if (job->state == JobState::configuring) {
       d.events.emplace_back(

@@ -112,8 +112,8 @@ Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job&
   launch.time_limit = allocation.time_limit;
   launch.restarts = job.restarts;
   launch.kill_wait = policy.kill_wait;
+  launch.leased = share.leased;
   if (const Node* node = state.nodes.find(share.node)) {
-    launch.leased = job.spec->requeue && node->can_freeze;
     for (GpuIndex index : share.gpus) {
       const auto& gpus = node->inventory.gpus;
       const auto gpu =

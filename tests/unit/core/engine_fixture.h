@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -115,7 +116,7 @@ class Cluster {
     r.incarnation = incarnation[node];
     r.incarnation_tag = r.name + "/" + std::to_string(r.incarnation);
     r.inventory = std::move(inventory);
-    r.can_freeze = true;
+    r.can_freeze = !cannot_freeze.contains(node);
     r.version = "test";
     r.attempts = std::move(attempts);
     return from_node(node, r);
@@ -225,6 +226,7 @@ class Cluster {
   LeaseMonitor monitor;
   Time now{std::chrono::hours{500'000}};
   std::map<int, std::uint64_t> incarnation;
+  std::set<int> cannot_freeze;  // nodes whose next registration says so
   Effects out;
   std::vector<std::shared_ptr<const Event>> events;
   std::map<AttemptKey, Attempt> rows;

@@ -212,6 +212,59 @@ TEST_F(Silence, FencesARequeueableJobOnlyAfterEveryLease) {
   EXPECT_EQ(c.job(key).state, JobState::running) << "the second attempt is not touched";
 }
 
+// The trial of a node daemon at its start may fail for once. An attempt that was started meanwhile has no lease, and does not
+// get one because the next trial succeeds: given up, it went on beside its successor.
+TEST_F(Silence, AnAttemptStartedWithoutALeaseIsNotGivenUpLater) {
+  c.cannot_freeze = {1};
+  c.register_node(1);
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  EXPECT_FALSE(c.last_sent<Prepare>(1)->launch.leased);
+  c.cannot_freeze.clear();
+  const AttemptReport running = c.report(key, AttemptPhase::running);
+  c.register_node(1, {running});
+  ASSERT_TRUE(c.node(1).can_freeze);
+  pass(limit());
+  EXPECT_EQ(c.node(1).contact, Contact::lost);
+  EXPECT_EQ(c.job(key).state, JobState::running) << "nothing stops it where it is";
+  EXPECT_EQ(c.happened<NodeFenced>(), 0u);
+  c.register_node(1, {running});
+  c.progress(1, key, AttemptPhase::done);
+  EXPECT_EQ(c.job(key).state, JobState::completed);
+}
+
+TEST_F(Silence, AnAttemptStartedUnderALeaseKeepsItWhateverItsNodeSaysLater) {
+  const JobKey key = c.submit();
+  c.start(key, {1});
+  EXPECT_TRUE(c.job(key).allocation->nodes[0].leased);
+  c.cannot_freeze = {1};
+  c.register_node(1, {c.report(key, AttemptPhase::running)});
+  ASSERT_FALSE(c.node(1).can_freeze);
+  pass(limit());
+  EXPECT_EQ(c.job(key).state, JobState::pending) << "its supervisor has frozen it";
+  EXPECT_EQ(c.happened<NodeFenced>(), 1u);
+}
+
+TEST(Launch, TheSameLeaseIsAskedForAgainWhateverTheNodeSaysMeanwhile) {
+  Cluster c;
+  c.cannot_freeze = {1};
+  c.register_node(1);
+  const JobKey key = c.submit();
+  c.allocate(key, {1});
+  c.cannot_freeze.clear();
+  c.register_node(1);
+  c.forget_sent();
+  c.from_node(1, Heartbeat{5, {}});
+  ASSERT_EQ(c.sent<Prepare>(1), 1u);
+  EXPECT_FALSE(c.last_sent<Prepare>(1)->launch.leased);
+
+  JobSpec once = Cluster::spec();
+  once.requeue = false;
+  const JobKey other = c.submit(once);
+  c.allocate(other, {2});
+  EXPECT_FALSE(c.last_sent<Prepare>(2)->launch.leased) << "what runs at most once has none";
+}
+
 TEST_F(Silence, AJobThatMayNotRunTwiceWaitsForItsNode) {
   JobSpec s = Cluster::spec();
   s.requeue = false;

@@ -345,6 +345,7 @@ TEST_F(Baremetal, AUserUnknownHereIsTheJobsFault) {
 }
 
 TEST_F(Baremetal, ALeaseThatRunsOutFreezesAndARenewalThaws) {
+  if (!os::can_isolate_processes()) GTEST_SKIP() << "needs a pid namespace";
   Prepare prepare = job(1, "while :; do echo tick >> mark; sleep 0.02; done\n");
   const AttemptKey key = prepare.launch.attempt;
   prepare.launch.leased = true;

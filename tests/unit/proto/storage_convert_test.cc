@@ -94,6 +94,29 @@ TEST(StorageConvert, ComparisonSeesEveryField) {
   expect_each_field_counts<NodeRegistered>();
 }
 
+TEST(StorageConvert, AnAllocationFromBeforeLeasesWereStoredHasNone) {
+  Allocated allocated;
+  allocated.key = JobKey{JobId{1}, {}};
+  allocated.attempt = AttemptNo{1};
+  allocated.nodes.resize(1);
+  allocated.nodes[0].node = NodeId{1};
+  allocated.nodes[0].leased = true;
+  std::string bytes = encode_event(allocated);
+  const std::string leased("\x50\x01", 2);  // field 10 = 1, the last of the share
+  const std::size_t at = bytes.rfind(leased);
+  ASSERT_NE(at, std::string::npos);
+  const auto now = decode_event(kStorageVersion, bytes);
+  ASSERT_TRUE(now);
+  EXPECT_TRUE(std::get<Allocated>(*now).nodes[0].leased);
+  bytes[at + 1] = 0;
+  const auto old = decode_event(kStorageVersion, bytes);
+  ASSERT_TRUE(old);
+  EXPECT_FALSE(std::get<Allocated>(*old).nodes[0].leased);
+
+  allocated.nodes[0].leased = false;
+  EXPECT_EQ(encode_event(allocated).find(leased), std::string::npos) << "absent is the same as no";
+}
+
 TEST(StorageConvert, ANewerFormatIsRefusedByNumber) {
   const auto event = decode_event(kStorageVersion + 1, encode_event(NodeLost{NodeId(3)}));
   ASSERT_FALSE(event);
