@@ -73,6 +73,11 @@ Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& director
   if (!text) return fail(text.error());
   Result<node::StepSpec> spec = node::decode_step_spec(*text);
   if (!spec) return fail(spec.error());
+  // Between our opening of the directory and this look it may have been given to another attempt, whose intent is then
+  // here as well: only the name that we were started with tells.
+  const std::string name = directory.substr(directory.rfind('/') + 1);
+  if (node::directory_name(spec->launch.attempt) != name)
+    return fail(ErrorCode::stale, "attempt " + name + " is over: its directory is used again");
   std::string environment;
   if (Result<std::string> submitted = dir.read(node::Record::environment))
     environment = std::move(*submitted);
