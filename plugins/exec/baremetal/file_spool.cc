@@ -94,7 +94,7 @@ Result<std::unique_ptr<FileSpool>> FileSpool::open(const std::string& path) {
   if (Status s = os::remove_tree(path + "/free"); !s) return fail(s.error());
   if (::mkdir((path + "/free").c_str(), kPrivate) != 0)
     return fail(os::errno_error("cannot create directory " + path + "/free"));
-  if (Status s = spool->shorten_forgotten(); !s) return fail(s.error());
+  if (Status s = spool->mend_forgotten(); !s) return fail(s.error());
   return spool;
 }
 
@@ -200,10 +200,15 @@ Status FileSpool::remember_forgotten(const AttemptKey& key, Fence fence) {
   if (!forgotten_)
     forgotten_.reset(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   const std::string line = node::directory_name(key) + " " + std::to_string(fence.value()) + "\n";
-  if (!forgotten_ ||
-      ::write(forgotten_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+  struct stat before {};
+  if (!forgotten_ || ::fstat(forgotten_.get(), &before) != 0)
     return fail(os::errno_error("cannot append to " + path));
-  return {};
+  const ssize_t written = ::write(forgotten_.get(), line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) return {};
+  const int error = written < 0 ? errno : ENOSPC;
+  // Half a line would make the next one unreadable, and with it all that follow.
+  if (written > 0) (void)!::ftruncate(forgotten_.get(), before.st_size);
+  return fail(os::errno_error("cannot append to " + path, error));
 }
 
 Result<std::vector<std::pair<AttemptKey, Fence>>> FileSpool::forgotten() const {
@@ -216,6 +221,18 @@ Result<std::vector<std::pair<AttemptKey, Fence>>> FileSpool::forgotten() const {
   for (std::uint64_t fence = 0; lines >> name >> fence;)  // a torn last line ends the list
     if (auto key = node::parse_directory_name(name)) result.emplace_back(*key, Fence(fence));
   return result;
+}
+
+Status FileSpool::mend_forgotten() {
+  const std::string path = path_ + "/forgotten";
+  Result<std::string> text = os::read_file(path);
+  if (!text && text.error().code == ErrorCode::not_found) return {};
+  if (!text) return fail(text.error());
+  if (text->empty() || text->back() == '\n') return shorten_forgotten();
+  // A power failure tore the last line; what is appended to it could not be read.
+  text->resize(text->rfind('\n') + 1);
+  if (Status s = os::replace_file(path, *text); !s) return s;
+  return shorten_forgotten();
 }
 
 Status FileSpool::shorten_forgotten() {

@@ -56,6 +56,7 @@ class FileSpool final : public node::Spool {
 
  private:
   FileSpool(std::string path, os::Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  Status mend_forgotten();  // at the start: drops a torn last line, and what is too old
   Status shorten_forgotten();
   bool recycle(const AttemptKey& key);
   bool reuse(const std::string& path);

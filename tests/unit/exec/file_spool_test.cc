@@ -2,8 +2,10 @@
 #include "exec/baremetal/file_spool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -86,6 +88,37 @@ TEST_F(Spool, WhatADeadDaemonLeftHalfEmptiedGoesAtTheNextStart) {
   spool.reset();
   spool = std::move(*FileSpool::open(path));
   EXPECT_TRUE(std::filesystem::is_empty(free()));
+}
+
+// Attempts that must not run again were once forgotten behind half a line.
+TEST_F(Spool, AnAppendThatTheDiskTakesOnlyHalfOfLeavesNothing) {
+  ASSERT_TRUE(spool->remember_forgotten(attempt(1), Fence{10}));
+  ASSERT_TRUE(spool->remember_forgotten(attempt(2), Fence{20}));
+  const auto before = std::filesystem::file_size(path + "/forgotten");
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit tight{before + 3, old.rlim_max};
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &tight);
+  const Status kept = spool->remember_forgotten(attempt(3), Fence{30});
+  ::setrlimit(RLIMIT_FSIZE, &old);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(kept);
+  EXPECT_EQ(std::filesystem::file_size(path + "/forgotten"), before);
+  ASSERT_TRUE(spool->remember_forgotten(attempt(3), Fence{30}));
+  ASSERT_TRUE(spool->remember_forgotten(attempt(4), Fence{40}));
+  EXPECT_EQ(spool->forgotten()->size(), 4u);
+  EXPECT_EQ(spool->forgotten()->back(), (std::pair{attempt(4), Fence{40}}));
+}
+
+TEST_F(Spool, ALineTornByAPowerFailureHidesNoneThatFollows) {
+  spool.reset();
+  ASSERT_TRUE(os::replace_file(path + "/forgotten", "1.1 10\n2.1 2"));
+  spool = std::move(*FileSpool::open(path));
+  ASSERT_TRUE(spool->remember_forgotten(attempt(3), Fence{30}));
+  const std::vector<std::pair<AttemptKey, Fence>> expected = {{attempt(1), Fence{10}},
+                                                              {attempt(3), Fence{30}}};
+  EXPECT_EQ(*spool->forgotten(), expected);
 }
 
 TEST_F(Spool, AnExistingDirectoryIsOpenedAndNotReplaced) {
