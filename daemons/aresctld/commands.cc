@@ -6,12 +6,18 @@
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
 #include "model/constraint.h"
+#include "model/request_limits.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
 namespace {
 
 Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity) {
+  if (static_cast<std::size_t>(from.jobs_size()) > kMaxNamedJobs)
+    return fail(ErrorCode::invalid_argument,
+                std::to_string(from.jobs_size()) + " jobs and tasks are named; at most " +
+                    std::to_string(kMaxNamedJobs) +
+                    " are allowed in one request: name whole arrays, or use a filter");
   JobSelector to;
   for (const auto& ref : from.jobs()) {
     auto key = proto::from_api(ref);
@@ -156,6 +162,7 @@ Result<UserBody> to_submit_many(const Principal& who, const Policy& policy,
     if (Status ok = check_environment(policy, environment); !ok) return fail(ok.error());
     submit.blobs.push_back(make_blob(environment));
   }
+  std::size_t ranges = 0;  // of all arrays and numbers of nodes
   std::string last;  // what the job before was made from: a loop over one script sends equal ones
   for (int i = 0; i < from.items_size(); ++i) {
     const api::SubmitMany::Item& item = from.items(i);
@@ -173,6 +180,12 @@ Result<UserBody> to_submit_many(const Principal& who, const Policy& policy,
       return refused("names a script or an environment that the request does not carry");
     auto spec = to_spec(who, policy, item.spec());
     if (!spec) return refused(spec.error().message);
+    for (const auto* list : {&spec->array, &spec->node_counts})
+      ranges += *list ? (*list)->intervals().size() : 0;
+    if (ranges > kMaxRangesOfRequest)
+      return refused("its arrays and those before it have " + std::to_string(ranges) +
+                     " separate ranges of tasks; at most " + std::to_string(kMaxRangesOfRequest) +
+                     " are allowed in one request: submit fewer jobs at once");
     spec->script = submit.blobs[item.script()].id;
     spec->environment =
         submit.blobs[static_cast<std::uint32_t>(from.scripts_size()) + item.environment()].id;

@@ -2,14 +2,24 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 namespace ares {
 namespace {
 
 using Interval = IntervalSet::Interval;
 
-// A list of a few bytes must not make a set of gigabytes: "0-4294967294:2".
-constexpr std::uint64_t kMaxStepped = 10'000'000;
+// A list of a few bytes must not make a set of gigabytes: "0-4294967294:2", alone or many of its kind.
+constexpr std::size_t kMaxRanges = 1'000'000;
+
+// As much of a list as a message shows, whole characters only.
+std::string shown(std::string_view text) {
+  constexpr std::size_t kShown = 100;
+  if (text.size() <= kShown) return std::string(text);
+  std::size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
 
 class ListParser {
  public:
@@ -18,7 +28,7 @@ class ListParser {
   Result<IntervalSet> parse() {
     for (;;) {
       if (Status item = parse_item(); !item) return fail(item.error());
-      if (at_ == text_.size()) return std::move(set_);
+      if (at_ == text_.size()) return merged();
       if (text_[at_] != ',') return bad("expected a comma");
       ++at_;
     }
@@ -28,10 +38,7 @@ class ListParser {
   Status parse_item() {
     const Result<std::uint32_t> first = number();
     if (!first) return fail(first.error());
-    if (!take('-')) {
-      set_.insert(*first);
-      return {};
-    }
+    if (!take('-')) return add(*first, *first);
     const std::size_t last_at = at_;
     const Result<std::uint32_t> last = number();
     if (!last) return fail(last.error());
@@ -39,25 +46,41 @@ class ListParser {
       at_ = last_at;
       return bad("the range ends before it begins");
     }
-    if (!take(':')) {
-      set_.insert(*first, *last);
-      return {};
-    }
+    if (!take(':')) return add(*first, *last);
     const std::size_t step_at = at_;
     const Result<std::uint32_t> step = number();
     if (!step) return fail(step.error());
-    if (*step == 0 || (*step > 1 && (*last - *first) / *step >= kMaxStepped)) {
+    if (*step == 1) return add(*first, *last);
+    if (*step == 0 || (*last - *first) / *step >= kMaxRanges - found_.size()) {
       at_ = step_at;
-      return *step == 0 ? bad("the step must be at least 1") : bad("too many numbers");
-    }
-    if (*step == 1) {
-      set_.insert(*first, *last);
-      return {};
+      return *step == 0 ? bad("the step must be at least 1") : too_many();
     }
     for (std::uint64_t value = *first; value <= *last; value += *step) {
-      set_.insert(static_cast<std::uint32_t>(value));
+      const auto number = static_cast<std::uint32_t>(value);
+      found_.push_back({number, number});
     }
     return {};
+  }
+
+  // What goes on where the last range ended is one with it: lists are mostly written in order.
+  Status add(std::uint32_t first, std::uint32_t last) {
+    if (!found_.empty() && first >= found_.back().first &&
+        first <= std::uint64_t{found_.back().last} + 1) {
+      found_.back().last = std::max(found_.back().last, last);
+      return {};
+    }
+    if (found_.size() == kMaxRanges) return too_many();
+    found_.push_back({first, last});
+    return {};
+  }
+
+  // In ascending order each range is added at the end: nothing is moved.
+  IntervalSet merged() {
+    std::sort(found_.begin(), found_.end(),
+              [](const Interval& a, const Interval& b) { return a.first < b.first; });
+    IntervalSet set;
+    for (const Interval& range : found_) set.insert(range.first, range.last);
+    return set;
   }
 
   bool take(char c) {
@@ -77,15 +100,19 @@ class ListParser {
     return value;
   }
 
+  tl::unexpected<Error> too_many() const {
+    return bad("too many numbers: at most " + std::to_string(kMaxRanges) +
+               " separate ranges are allowed");
+  }
   tl::unexpected<Error> bad(std::string_view why) const {
-    return fail(ErrorCode::invalid_argument, "list \"" + std::string(text_) + "\", column " +
+    return fail(ErrorCode::invalid_argument, "list \"" + shown(text_) + "\", column " +
                                                  std::to_string(at_ + 1) + ": " + std::string(why));
   }
 
   std::string_view text_;
   std::uint32_t max_;
   std::size_t at_ = 0;
-  IntervalSet set_;
+  std::vector<Interval> found_;  // as they come
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/mail.h"
+#include "model/request_limits.h"
 #include "proto/api_reader.h"
 #include "proto/gen/api.pb.h"
 #include "proto/gen/node.pb.h"
@@ -67,6 +68,16 @@ void read_gpus(Reader& read, std::string_view field, const Repeated& in,
   }
 }
 
+// Checked here and not only at admission: thousands of requests may wait for that.
+void read_ranges(Reader& read, std::string_view field, Result<IntervalSet> in, std::size_t most,
+                 std::optional<IntervalSet>& out) {
+  if (in && in->intervals().size() > most)
+    return read.wrong(field, "has " + std::to_string(in->intervals().size()) +
+                                 " separate numbers or ranges; at most " + std::to_string(most) +
+                                 " are allowed: leave no gaps");
+  read.part(field, std::move(in), out.emplace());
+}
+
 void read_identity(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.text("name", in.name(), TextKind::title, out.name);
   out.uid = UserId(in.uid());
@@ -95,8 +106,8 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   if (in.has_memory_per_gpu())
     read.bytes("memory_per_gpu", in.memory_per_gpu(), out.memory_per_gpu.emplace());
   if (!in.node_counts().empty())
-    read.part("node_counts", parse_interval_set(in.node_counts(), kMaxNodeCount),
-              out.node_counts.emplace());
+    read_ranges(read, "node_counts", parse_interval_set(in.node_counts(), kMaxNodeCount),
+                kMaxNodeCountRanges, out.node_counts);
   out.exclusive = in.exclusive();
   out.exclusive_user = in.exclusive_user();
   read.texts("required_nodes", in.required_nodes(), TextKind::name, out.required_nodes);
@@ -135,7 +146,8 @@ void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, Job
   out.nice = in.nice();
   out.hold = in.hold();
   out.requeue = in.has_requeue() ? in.requeue() : requeue_default;
-  if (!in.array().empty()) read.part("array", parse_interval_set(in.array()), out.array.emplace());
+  if (!in.array().empty())
+    read_ranges(read, "array", parse_interval_set(in.array()), kMaxArrayRanges, out.array);
   out.array_throttle = in.array_throttle();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/job/deciding.h"
+#include "model/request_limits.h"
 
 namespace ares::core {
 
@@ -29,10 +30,18 @@ class Acting {
                         ": only operators and administrators may act on other users' jobs");
     }
     const Selected selected = select(q_, who_, selector);
+    if (const Status ok = check_gaps(q_, who_, selected); !ok)
+      return refuse(ok.error().code, ok.error().message);
     for (const std::string& missing : selected.missing) problem(ErrorCode::not_found, missing);
     for (const Target& target : selected.targets) {
       if (may_act_on(q_.policy, who_.uid, *target.record)) {
         act(*this, target);
+        if (also_ > kMaxSubmitEvents)
+          return refuse(ErrorCode::invalid_argument,
+                        "too many dependencies in one request that are met or failed already; at "
+                        "most " +
+                            std::to_string(kMaxSubmitEvents) +
+                            " of them in all jobs: name fewer jobs at once");
       } else {
         problem(ErrorCode::permission_denied,
                 "user " + who_.user + " may not " + std::string(verb_) + " job " +
@@ -50,7 +59,10 @@ class Acting {
     done(target);
   }
   // Belongs to what event() just did.
-  void also(EventBody body) { decision_.events.push_back(std::move(body)); }
+  void also(EventBody body) {
+    decision_.events.push_back(std::move(body));
+    ++also_;
+  }
   // Already as asked.
   void done(const Target& target) {
     if (decision_.jobs.empty() || decision_.jobs.back() != target.key)
@@ -89,6 +101,7 @@ class Acting {
   std::string_view verb_;
   Decision decision_;
   std::size_t problems_ = 0;
+  std::size_t also_ = 0;
 };
 
 }  // namespace ares::core

@@ -175,6 +175,7 @@ class Check {
     };
     for (const Charge& charge : node->charges) add(charge);
     for (const Taken::Share& other : others) add(*other.share);
+    if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
     if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
     return std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
       const auto& has = node->inventory.gpus;

@@ -1,11 +1,15 @@
 // Submission: refused with a reason, or a new job.
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/duration.h"
-#include "core/cluster/licenses.h"
 #include "core/job/submit_checks.h"
 #include "core/job/text_check.h"
-#include "model/constraint.h"
+#include "model/request_limits.h"
 
 namespace ares::core {
 namespace {
@@ -13,91 +17,10 @@ namespace {
 constexpr std::string_view kBadLimit =
     "Requested time limit is invalid (missing or exceeds some limit)";
 constexpr std::string_view kBadNodes = "Requested node configuration is not available";
-// As many numbers of nodes as anybody will write; a list of millions would be carried along for ever.
-constexpr std::size_t kMaxNodeCounts = 1000;
 
 Error bad(std::string message) {
   return Error{ErrorCode::invalid_argument, std::move(message)};
 }
-
-}  // namespace
-
-Status check_counts(const JobSpec& spec) {
-  if (spec.min_nodes < 1 || (spec.max_nodes > 0 && spec.max_nodes < spec.min_nodes)) {
-    return fail(bad("Node count specification invalid: " + std::to_string(spec.min_nodes) + " to " +
-                    std::to_string(spec.max_nodes)));
-  }
-  if (spec.tasks < 1)
-    return fail(bad("More processors requested than permitted: a job has at least one task"));
-  if (spec.cpus_per_task < 1) return fail(bad("a task needs at least one CPU"));
-  if ((spec.memory_per_node ? 1 : 0) + (spec.memory_per_cpu ? 1 : 0) +
-          (spec.memory_per_gpu ? 1 : 0) >
-      1)
-    return fail(bad("memory per node, per CPU and per GPU exclude each other"));
-  if (spec.max_nodes > 0 && spec.required_nodes.size() > spec.max_nodes) {
-    return fail(
-        bad("Node count specification invalid: " + std::to_string(spec.required_nodes.size()) +
-            " nodes required, at most " + std::to_string(spec.max_nodes) + " asked for"));
-  }
-  const auto none = [](const std::vector<GpuRequest>& list) {
-    return std::any_of(list.begin(), list.end(), [](const GpuRequest& g) { return g.count == 0; });
-  };
-  if (none(spec.gpus_per_node) || none(spec.gpus_total) || none(spec.gpus_per_task))
-    return fail(bad("a GPU request must ask for at least one"));
-  return {};
-}
-
-Status check_gpus(const JobSpec& spec) {
-  const auto sum = [](const std::vector<GpuRequest>& list) {
-    std::uint64_t count = 0;
-    for (const GpuRequest& g : list) count += g.count;
-    return count;
-  };
-  const std::uint64_t per_task = sum(spec.gpus_per_task), per_node = sum(spec.gpus_per_node),
-                      total = sum(spec.gpus_total);
-  if (spec.gpus_per_task.size() > 1) return fail(bad("GPUs for each task must be of one type"));
-  if (per_task > 0 && total > 0 && total != per_task * spec.tasks)
-    return fail(bad(std::to_string(total) + " GPUs in total do not match " +
-                    std::to_string(spec.tasks) + " tasks of " + std::to_string(per_task)));
-  if (per_task > 0 && per_node > 0 && per_node != per_task * spec.tasks_per_node)
-    return fail(bad(std::to_string(per_node) + " GPUs a node do not match " +
-                    std::to_string(spec.tasks_per_node) + " tasks a node of " +
-                    std::to_string(per_task)));
-  if (spec.cpus_per_gpu == 0 && !spec.memory_per_gpu) return {};
-  if (per_task + per_node + total == 0)
-    return fail(bad("CPUs or memory for each GPU, but no GPUs asked for"));
-  if (per_task == 0 && per_node > 0 && total > 0)
-    return fail(bad("CPUs or memory for each GPU: give GPUs for each node, or in total, not both"));
-  if (per_task == 0 && total > 0 && spec.max_nodes > 1)
-    return fail(
-        bad("CPUs or memory for each GPU, with GPUs in total, is for jobs of one node: give "
-            "GPUs for each node or task instead"));
-  return {};
-}
-
-Status check_node_counts(const JobSpec& spec) {
-  if (!spec.node_counts) return {};
-  if (spec.node_counts->empty() || spec.node_counts->front() < 1 ||
-      spec.node_counts->front() != spec.min_nodes || spec.node_counts->back() != spec.max_nodes)
-    return fail(bad("Node count specification invalid: " + format_interval_set(*spec.node_counts)));
-  if (spec.node_counts->intervals().size() > kMaxNodeCounts)
-    return fail(bad("Node count specification invalid: more than " +
-                    std::to_string(kMaxNodeCounts) + " numbers"));
-  return {};
-}
-
-Status check_constraint(const JobSpec& spec) {
-  const auto constraint = parse_constraints(spec.features);
-  if (!constraint) return fail(constraint.error());
-  for (const FeatureCount& count : constraint->counts)
-    if (spec.max_nodes > 0 && count.nodes > spec.max_nodes)
-      return fail(bad(std::string(kBadNodes) + ": " + std::to_string(count.nodes) + " nodes with " +
-                      count.test.text() + " asked for, but at most " +
-                      std::to_string(spec.max_nodes) + " nodes"));
-  return {};
-}
-
-namespace {
 
 Status check_array(const Policy& policy, const JobSpec& spec) {
   if (!spec.array) {
@@ -111,14 +34,20 @@ Status check_array(const Policy& policy, const JobSpec& spec) {
                     " is above the largest index " + std::to_string(policy.max_array_size - 1) +
                     " (max_array_size)"));
   }
+  if (spec.array->intervals().size() > kMaxArrayRanges)
+    return fail(
+        bad("Invalid job array specification: " + std::to_string(spec.array->intervals().size()) +
+            " separate ranges of tasks; at most " + std::to_string(kMaxArrayRanges) +
+            " are allowed: number the tasks without gaps"));
   return {};
 }
 
 Status check_blobs(const Policy& policy, const std::vector<Blob>& blobs,
                    const std::vector<std::shared_ptr<const JobSpec>>& specs) {
+  std::set<BlobId> scripts;
+  for (const auto& spec : specs) scripts.insert(spec->script);
   for (const Blob& blob : blobs) {
-    const bool script = std::any_of(specs.begin(), specs.end(),
-                                    [&](const auto& spec) { return blob.id == spec->script; });
+    const bool script = scripts.contains(blob.id);
     const std::size_t most = script ? policy.max_script_bytes : policy.max_environment_bytes;
     if (blob.content && blob.content->size() > most) {
       return fail(bad(std::string(script ? "the script" : "the environment") + " has " +
@@ -231,6 +160,31 @@ Result<bool> find_target(const Question& q, const Principal& who, Dependency& d)
                   " names a job this controller does not know (never submitted, or long over)"));
 }
 
+struct Awaitable {
+  Dependency dependency;
+  bool known = false;  // there is something to wait for
+};
+
+// What it depends on, in its order, each thing once: one that is named again with another delay counts with the later time,
+// or, where any one is enough, the earlier.
+Result<std::vector<Awaitable>> known_targets(const Question& q, const Principal& who,
+                                             const JobSpec& spec) {
+  std::vector<Awaitable> out;
+  std::map<std::pair<DependencyKind, JobKey>, std::size_t> places;
+  for (Dependency d : spec.dependencies) {
+    const Result<bool> known = find_target(q, who, d);
+    if (!known) return fail(known.error());
+    const auto [place, added] = places.try_emplace({d.kind, d.target}, out.size());
+    if (added) {
+      out.push_back({d, *known});
+      continue;
+    }
+    Seconds& delay = out[place->second].dependency.delay;
+    delay = spec.any_dependency ? std::min(delay, d.delay) : std::max(delay, d.delay);
+  }
+  return out;
+}
+
 }  // namespace
 
 Status check_times(const JobSpec& spec, Time now) {
@@ -253,15 +207,16 @@ Status check_times(const JobSpec& spec, Time now) {
 Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec,
                                    const JobKey& key,
                                    const std::function<bool()>& same_name_ahead) {
-  constexpr std::size_t kMost = 10'000;
-  if (spec.dependencies.size() > kMost)
-    return fail(bad("Job dependency problem: more than " + std::to_string(kMost) + " jobs"));
+  if (spec.dependencies.size() > kMaxDependencies)
+    return fail(bad("Job dependency problem: " + std::to_string(spec.dependencies.size()) +
+                    " jobs or tasks to wait for; at most " + std::to_string(kMaxDependencies) +
+                    " are allowed: name an array instead of its tasks"));
+  const auto asked = known_targets(q, who, spec);
+  if (!asked) return fail(asked.error());
   Awaited out;
   bool one_met = false;
-  for (Dependency d : spec.dependencies) {
-    const Result<bool> known = find_target(q, who, d);
-    if (!known) return fail(known.error());
-    Standing s = *known ? standing(q.state, {key, spec}, d) : Standing{Standing::met, {}};
+  for (const auto& [d, known] : *asked) {
+    Standing s = known ? standing(q.state, {key, spec}, d) : Standing{Standing::met, {}};
     if (d.kind == DependencyKind::singleton && same_name_ahead && same_name_ahead()) s = {};
     if (s.kind == Standing::met && s.not_before <= q.now) {
       one_met = true;
@@ -273,13 +228,6 @@ Result<Awaited> check_dependencies(const Question& q, const Principal& who, cons
   }
   if (one_met && spec.any_dependency) out = {};
   return out;
-}
-
-Status check_resources(const Policy& policy, const JobSpec& spec) {
-  for (Status (*check_part)(const JobSpec&) :
-       {check_counts, check_gpus, check_node_counts, check_constraint})
-    if (Status s = check_part(spec); !s) return s;
-  return check_licenses(policy, spec);
 }
 
 namespace {
@@ -326,32 +274,46 @@ Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
   return std::make_shared<const JobSpec>(std::move(settled));
 }
 
-// Whether the same command submits a job of that user and name before this one.
-bool same_name_ahead(const Decision& d, const JobSpec& spec) {
-  return std::any_of(d.events.rbegin(), d.events.rend(), [&](const EventBody& body) {
-    const auto* before = std::get_if<Submitted>(&body);
-    return before && before->spec->uid == spec.uid && before->spec->name == spec.name;
-  });
+// All that is the same for every job made of a specification. It is given back settled.
+Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal& who,
+                                             const std::shared_ptr<const JobSpec>& asked) {
+  if (Status ok = check(q, who, *asked); !ok) return fail(ok.error());
+  auto settled = settle(q.state, asked);
+  if (!settled) return settled;
+  const std::vector<std::string>& partitions = (*settled)->partitions;
+  if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
+  if (Status ok = check_partitions(q.state, **settled, partitions); !ok) return fail(ok.error());
+  return settled;
 }
+
+// What the jobs of one command have in common.
+struct Together {
+  // By the specification asked for, which thousands of jobs may share: judged once.
+  std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> judged;
+  // Of the jobs so far, which are all the same user's. They lie in `judged`.
+  std::unordered_set<std::string_view> names;
+};
 
 // Adds one job's events under the id given, or says why it cannot be.
 Status admit(const Question& q, const Principal& who, const std::shared_ptr<const JobSpec>& asked,
-             JobId id, Decision& d) {
-  if (Status ok = check(q, who, *asked); !ok) return ok;
-  const auto settled = settle(q.state, asked);
-  if (!settled) return fail(settled.error());
-  const JobSpec& spec = **settled;
-  if (Status ok = check_open(q.state, spec.partitions); !ok) return ok;
-  if (Status ok = check_partitions(q.state, spec, spec.partitions); !ok) return ok;
+             JobId id, Together& together, Decision& d) {
+  std::shared_ptr<const JobSpec>& settled = together.judged[asked.get()];
+  if (!settled) {
+    auto judged = judge(q, who, asked);
+    if (!judged) return fail(judged.error());
+    settled = std::move(*judged);
+  }
+  const JobSpec& spec = *settled;
   const JobKey key{id, {}};
   const Result<Awaited> awaited =
-      check_dependencies(q, who, spec, key, [&] { return same_name_ahead(d, spec); });
+      check_dependencies(q, who, spec, key, [&] { return together.names.contains(spec.name); });
   if (!awaited) return fail(awaited.error());
+  together.names.insert(spec.name);
 
   Submitted event;
   event.key = key;
   event.id_count = spec.array ? 1 + static_cast<std::uint32_t>(spec.array->count()) : 1;
-  event.spec = shared(q.state, d, *settled);
+  event.spec = shared(q.state, d, settled);
   event.priority =
       spec.priority.value_or(q.state.partitions.find(spec.partitions.front())->priority);
   event.hold = spec.hold ? Hold::user : Hold::none;
@@ -379,14 +341,22 @@ Decision decide_all(const Question& q, const Principal& who,
                       "; submit again later");
   }
   Decision d;
+  Together together;
   JobId next = q.state.next_job_id;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (Status ok = admit(q, who, specs[i], next, d); !ok) {
+    if (Status ok = admit(q, who, specs[i], next, together, d); !ok) {
       const std::string which = specs.size() == 1 ? ""
                                                   : "job " + std::to_string(i + 1) + " of " +
                                                         std::to_string(specs.size()) + ": ";
       return refuse(ok.error().code, which + ok.error().message);
     }
+    if (d.events.size() > kMaxSubmitEvents)
+      return refuse(ErrorCode::invalid_argument,
+                    "job " + std::to_string(i + 1) + " of " + std::to_string(specs.size()) +
+                        ": too many dependencies in one request that are met or failed already; "
+                        "at most " +
+                        std::to_string(kMaxSubmitEvents) +
+                        " jobs and such dependencies are allowed: submit fewer jobs at once");
     const auto tasks = specs[i]->array ? specs[i]->array->count() : 0;
     next = JobId(next.value() + 1 + tasks);
   }

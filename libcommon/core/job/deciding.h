@@ -43,6 +43,10 @@ struct Selected {
 // An array that is named whole is its own record followed by its tasks' records. Filters skip what has ended.
 Selected select(const Question& q, const Principal& who, const JobSelector& selector);
 
+// Whether the tasks of arrays that go their own way leave those that still wait in few enough pieces: every start and end of a
+// task copies these. Tasks that the caller may not act on do not count.
+Status check_gaps(const Question& q, const Principal& who, const Selected& selected);
+
 std::string job_text(const JobKey& key);  // "12" or "12_3"
 
 // Position of a task among its array's tasks. Precondition: the array has it.

@@ -1,16 +1,43 @@
 // Whether a request could ever run on the nodes of a partition, and if not, which number is too big.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <string_view>
 
+#include "base/saturating.h"
 #include "core/job/deciding.h"
 #include "model/constraint.h"
 
 namespace ares::core {
 namespace {
 
-bool holds(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+// Names of a list that may be as long as the cluster is large, to look many others up in. The list must outlive it.
+class Names {
+ public:
+  explicit Names(const std::vector<std::string>& list) : sorted_(list.begin(), list.end()) {
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  bool hold(std::string_view name) const {
+    return std::binary_search(sorted_.begin(), sorted_.end(), name);
+  }
+
+ private:
+  std::vector<std::string_view> sorted_;
+};
+
+// The first of `wanted` that is not among `there`, of which there may be many more.
+const std::string* first_missing(const std::vector<std::string>& wanted,
+                                 const std::vector<std::string>& there) {
+  if (wanted.empty()) return nullptr;
+  const Names asked(wanted);
+  std::vector<std::string> common;
+  std::copy_if(there.begin(), there.end(), std::back_inserter(common),
+               [&](const std::string& name) { return asked.hold(name); });
+  const Names found(common);
+  const auto missing = std::find_if_not(wanted.begin(), wanted.end(),
+                                        [&](const std::string& name) { return found.hold(name); });
+  return missing == wanted.end() ? nullptr : &*missing;
 }
 
 std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
@@ -38,22 +65,26 @@ class Search {
  public:
   // Nodes must meet `same` as well; empty = whatever.
   Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same)
-      : spec_(spec), constraint_(constraint), same_(same), counted_(constraint.counts.size(), 0) {
+      : spec_(spec),
+        constraint_(constraint),
+        same_(same),
+        excluded_(spec.excluded_nodes),
+        counted_(constraint.counts.size(), 0) {
     gpus_per_task_ = gpu_count(spec.gpus_per_task);
     const std::uint64_t gpus_each =
         gpus_per_task_ > 0 ? gpus_per_task_
                            : gpu_count(spec.gpus_per_node) + gpu_count(spec.gpus_total);
     cpus_per_task_ = std::max<std::uint64_t>(1, spec.cpus_per_task);
     if (gpus_per_task_ > 0)
-      cpus_per_task_ = std::max(cpus_per_task_, gpus_per_task_ * spec.cpus_per_gpu);
-    cpus_each_ = std::max(cpus_per_task_ * std::max<std::uint32_t>(1, spec.tasks_per_node),
-                          gpus_each * spec.cpus_per_gpu);
+      cpus_per_task_ = std::max(cpus_per_task_,
+                                capped_product(gpus_per_task_, std::uint64_t{spec.cpus_per_gpu}));
+    cpus_each_ =
+        std::max(capped_product(cpus_per_task_, std::max<std::uint64_t>(1, spec.tasks_per_node)),
+                 capped_product(gpus_each, std::uint64_t{spec.cpus_per_gpu}));
     memory_each_ = spec.memory_per_node.value_or(Bytes{});
-    if (spec.memory_per_gpu)
-      memory_each_ = *spec.memory_per_gpu * static_cast<std::int64_t>(gpus_each);
+    if (spec.memory_per_gpu) memory_each_ = capped_product(*spec.memory_per_gpu, gpus_each);
     if (spec.memory_per_cpu)
-      memory_each_ =
-          std::max(memory_each_, *spec.memory_per_cpu * static_cast<std::int64_t>(cpus_each_));
+      memory_each_ = std::max(memory_each_, capped_product(*spec.memory_per_cpu, cpus_each_));
   }
 
   bool satisfied() const {
@@ -64,7 +95,7 @@ class Search {
 
   void offer(const Node& node) {
     const Inventory& has = node.inventory;
-    if (holds(spec_.excluded_nodes, node.name)) return;
+    if (excluded_.hold(node.name)) return;
     if (!constraint_.every.holds(has.features) || !same_.holds(has.features)) return;
     ++with_features_;
     if (has.cpus == 0) {  // never registered, and the configuration leaves its size open
@@ -202,6 +233,7 @@ class Search {
   const JobSpec& spec_;
   const Constraint& constraint_;
   const FeatureTest& same_;
+  const Names excluded_;
   std::vector<std::uint32_t> counted_;  // nodes that would do, by count
   std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;
   Bytes memory_each_;
@@ -224,11 +256,12 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
   }
   const auto constraint = parse_constraints(spec.features);
   if (!constraint) return constraint.error().message;
+  const Names excluded(spec.excluded_nodes);
+  const std::string* elsewhere = first_missing(spec.required_nodes, partition.nodes);
   for (const std::string& name : spec.required_nodes) {
     if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;
-    if (!holds(partition.nodes, name))
-      return "node " + name + " is not in partition " + partition.name;
-    if (holds(spec.excluded_nodes, name)) return "node " + name + " is both required and excluded";
+    if (&name == elsewhere) return "node " + name + " is not in partition " + partition.name;
+    if (excluded.hold(name)) return "node " + name + " is both required and excluded";
     if (!constraint->every.holds(state.nodes.find(*state.node_ids.find(name))->inventory.features))
       return "node " + name + " of -w lacks the features asked for: " + constraint->every.text();
   }

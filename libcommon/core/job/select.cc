@@ -1,7 +1,9 @@
 // Which jobs a selector means.
 #include <algorithm>
+#include <span>
 
 #include "core/job/deciding.h"
+#include "model/request_limits.h"
 
 namespace ares::core {
 namespace {
@@ -124,6 +126,51 @@ Selected select(const Question& q, const Principal& who, const JobSelector& sele
     selection.add_all(all ? std::nullopt : std::optional(who.uid));
   }
   return selection.take();
+}
+
+namespace {
+
+// In how many separate ranges `waiting` lies without those of the tasks given that wait in their array, in ascending order.
+std::size_t ranges_left(const IntervalSet& waiting, std::span<const Target> tasks) {
+  std::size_t left = 0;
+  auto task = tasks.begin();
+  for (const IntervalSet::Interval& range : waiting.intervals()) {
+    std::uint64_t next = range.first;
+    for (; task != tasks.end() && (!task->in_array || task->key.task.value <= range.last); ++task) {
+      if (!task->in_array) continue;
+      if (task->key.task.value > next) ++left;
+      next = std::uint64_t{task->key.task.value} + 1;
+    }
+    if (next <= range.last) ++left;
+  }
+  return left;
+}
+
+}  // namespace
+
+Status check_gaps(const Question& q, const Principal& who, const Selected& selected) {
+  const auto end = selected.targets.end();
+  for (auto task = selected.targets.begin(); task != end;) {
+    const JobId id = task->key.job;
+    const auto next =
+        std::find_if(task, end, [&](const Target& other) { return other.key.job != id; });
+    const std::span tasks(task, next);
+    task = next;
+    const auto in_array = std::find_if(tasks.begin(), tasks.end(),
+                                       [](const Target& target) { return target.in_array; });
+    if (in_array == tasks.end() || !may_act_on(q.policy, who.uid, *in_array->record)) continue;
+    const IntervalSet& waiting = in_array->record->array->waiting;
+    const std::size_t left = ranges_left(waiting, tasks);
+    // An older release may have let more of them be: these may become fewer.
+    if (left <= std::max(kMaxArrayRanges, waiting.intervals().size())) continue;
+    return fail(ErrorCode::invalid_argument,
+                "job " + std::to_string(id.value()) + ": without the tasks named, " +
+                    std::to_string(left) +
+                    " separate ranges of its tasks would be left waiting; at most " +
+                    std::to_string(kMaxArrayRanges) +
+                    " are allowed: name tasks that follow one another, or the whole array");
+  }
+  return {};
 }
 
 std::string job_text(const JobKey& key) {

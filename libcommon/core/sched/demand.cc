@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/saturating.h"
 #include "model/constraint.h"
 
 namespace ares::core::sched {
@@ -20,7 +21,7 @@ auto shape_of(const JobSpec& s) {
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-  return (a + b - 1) / b;
+  return a / b + (a % b > 0 ? 1 : 0);
 }
 
 void fill_memory(Demand& demand, const JobSpec& spec, const Partition& partition) {
@@ -44,7 +45,7 @@ void fill_gpus(Demand& demand, const std::vector<GpuRequest>& requests, const Cl
   for (const GpuRequest& request : requests) {
     if (request.count == 0) continue;
     if (request.type.empty()) {
-      any += request.count;
+      any = capped_sum(any, request.count);
     } else if (const auto column = index.gpu_column(request.type)) {
       typed.emplace_back(*column, request.count);
     } else {
@@ -55,21 +56,23 @@ void fill_gpus(Demand& demand, const std::vector<GpuRequest>& requests, const Cl
 
 std::uint32_t gpu_count(const std::vector<GpuRequest>& requests) {
   std::uint32_t count = 0;
-  for (const GpuRequest& request : requests) count += request.count;
+  for (const GpuRequest& request : requests) count = capped_sum(count, request.count);
   return count;
 }
 
 // What comes with each GPU. GPUs in total come with it only where they are on one node (checked at submission).
 void fill_per_gpu(Demand& demand, const JobSpec& spec) {
   const std::uint32_t per_task = gpu_count(spec.gpus_per_task);
-  const std::uint32_t per_node = gpu_count(spec.gpus_per_node) + gpu_count(spec.gpus_total);
+  const std::uint32_t per_node =
+      capped_sum(gpu_count(spec.gpus_per_node), gpu_count(spec.gpus_total));
   if (spec.cpus_per_gpu > 0 && per_task > 0)
-    demand.cpus_per_task = std::max(demand.cpus_per_task, per_task * spec.cpus_per_gpu);
+    demand.cpus_per_task =
+        std::max(demand.cpus_per_task, capped_product(per_task, spec.cpus_per_gpu));
   else if (spec.cpus_per_gpu > 0)
-    demand.min_cpus_per_node = per_node * spec.cpus_per_gpu;
+    demand.min_cpus_per_node = capped_product(per_node, spec.cpus_per_gpu);
   if (!spec.memory_per_gpu) return;
   demand.memory_rule = per_task > 0 ? MemoryRule::per_task : MemoryRule::per_node;
-  demand.memory = *spec.memory_per_gpu * std::int64_t{per_task > 0 ? per_task : per_node};
+  demand.memory = capped_product(*spec.memory_per_gpu, per_task > 0 ? per_task : per_node);
 }
 
 bool needs_user(const JobSpec& spec, bool by_user) {
@@ -122,7 +125,7 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
   demand.tasks = std::max(spec.tasks, 1u);
   // `-N2 --ntasks-per-node=4` alone asks for eight tasks.
   if (demand.tasks == 1 && spec.tasks_per_node > 0)
-    demand.tasks = demand.min_nodes * spec.tasks_per_node;
+    demand.tasks = capped_product(demand.min_nodes, spec.tasks_per_node);
   demand.tasks = std::max(demand.tasks, demand.min_nodes);
   if (spec.tasks_per_node > 0)
     demand.min_nodes = std::max(demand.min_nodes, ceil_div(demand.tasks, spec.tasks_per_node));
@@ -145,6 +148,11 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
 
   fill_memory(demand, spec, partition);
   fill_per_gpu(demand, spec);
+  // Refused at submission; an older release may have stored it.
+  if (demand.memory_rule != MemoryRule::whole && demand.memory <= Bytes{}) {
+    demand.memory_rule = MemoryRule::none;
+    demand.memory = {};
+  }
   fill_gpus(demand, spec.gpus_per_task, index, demand.gpus_per_task, demand.any_gpus_per_task);
   if (!spec.gpus_per_task.empty()) return demand;  // the others say the same in other words
   fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);

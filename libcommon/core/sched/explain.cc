@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/saturating.h"
 #include "core/sched/shapes.h"
 
 namespace ares::core::sched {
@@ -63,7 +64,7 @@ Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
       if (node.free[kMemory] < demand.memory.value()) return Obstacle::memory;
       break;
     case MemoryRule::per_cpu:
-      if (node.free[kMemory] < demand.memory.value() * demand.cpus_per_task)
+      if (Bytes(node.free[kMemory]) < capped_product(demand.memory, demand.cpus_per_task))
         return Obstacle::memory;
       break;
     case MemoryRule::per_task:

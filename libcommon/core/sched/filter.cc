@@ -1,14 +1,19 @@
 #include "core/sched/filter.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "model/constraint.h"
 
 namespace ares::core::sched {
 namespace {
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+// A list may name as many nodes as the cluster has, and each node is looked up in it.
+std::vector<std::string_view> sorted(const std::vector<std::string>& names) {
+  std::vector<std::string_view> out(names.begin(), names.end());
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace
@@ -21,9 +26,11 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     result.problem = constraint.error().message;
     return result;
   }
+  const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
   for (const NodeIndex at : index.members(partition)) {
     const IndexedNode& node = index.nodes()[at];
-    if (contains(spec.excluded_nodes, node.node->name)) continue;
+    if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
+      continue;
     if (!constraint->every.holds(features_of(*node.node))) continue;
     result.members.push_back(at);
     if (!node.usable) continue;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/saturating.h"
+
 namespace ares::core::sched {
 namespace {
 
@@ -212,14 +214,21 @@ std::vector<std::int64_t> spread(std::int64_t amount, const std::vector<std::int
   return shares;
 }
 
+// An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
+MemoryRule rule_of(const Demand& demand) {
+  const bool amount =
+      demand.memory_rule != MemoryRule::none && demand.memory_rule != MemoryRule::whole;
+  return amount && demand.memory <= Bytes{} ? MemoryRule::none : demand.memory_rule;
+}
+
 std::int64_t memory_of(const Demand& demand, const Room& room, std::int64_t cpus,
                        std::int64_t tasks) {
   const std::int64_t asked = demand.memory.value();
-  switch (demand.memory_rule) {
+  switch (rule_of(demand)) {
     case MemoryRule::none: return 0;
     case MemoryRule::per_node: return asked;
-    case MemoryRule::per_cpu: return std::min(asked * cpus, room.total[kMemory]);
-    case MemoryRule::per_task: return asked * tasks;
+    case MemoryRule::per_cpu: return std::min(capped_product(asked, cpus), room.total[kMemory]);
+    case MemoryRule::per_task: return capped_product(asked, tasks);
     case MemoryRule::whole: return room.total[kMemory];
   }
   return 0;
@@ -322,7 +331,7 @@ std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Roo
     if (per_task[column] > 0)
       tasks = std::min(tasks, (room.free[column] - gpus[column]) / per_task[column]);
   const std::int64_t memory = demand.memory.value();
-  switch (demand.memory_rule) {
+  switch (rule_of(demand)) {
     case MemoryRule::none: break;
     case MemoryRule::per_node:
       if (room.free[kMemory] < memory) return 0;

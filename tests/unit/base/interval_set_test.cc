@@ -156,6 +156,34 @@ TEST(ParseIntervalSet, MalformedListsNameTheColumn) {
               HasSubstr("column 3: above the limit of 1000"));
 }
 
+// Ten ranges of two million numbers each were within the bound one by one, and gigabytes together.
+TEST(ParseIntervalSet, BoundsTheWholeListAndNotOnlyEachRange) {
+  std::string many = "0-1999998:2";
+  EXPECT_EQ(parse("0-1999998:2").intervals().size(), 1'000'000u);
+  for (int i = 1; i < 100; ++i) {
+    const std::string from = std::to_string(i * 2'000'000);
+    many += "," + from + "-" + std::to_string(i * 2'000'000 + 1'999'998) + ":2";
+  }
+  const Result<IntervalSet> set = parse_interval_set(many);
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(set.error().message, HasSubstr("too many numbers: at most 1000000 separate ranges"));
+  EXPECT_LT(set.error().message.size(), 300u) << "the list itself is told in part only";
+}
+
+// Each number used to be put in front of all that came before it.
+TEST(ParseIntervalSet, OrderDoesNotMatter) {
+  std::string text;
+  for (int i = 300'000; i > 0; --i) text += std::to_string(2 * i) + ",";
+  const IntervalSet set = parse(text + "0-2:2,4");
+  EXPECT_EQ(set.intervals().size(), 300'001u);
+  EXPECT_EQ(set.front(), 0u);
+  EXPECT_EQ(set.back(), 600'000u);
+  EXPECT_THAT(numbers(parse("8-9,0-9,5,3-12,14,13")),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14));
+  EXPECT_EQ(parse("8-9,0-9,5,3-12,14,13").intervals().size(), 1u);
+}
+
 TEST(FormatIntervalSet, RangesAndSteps) {
   struct Case {
     const char* in;

@@ -227,6 +227,83 @@ TEST(Singleton, ACancelledOneInTheMiddleLetsNobodyPass) {
   EXPECT_FALSE(waits(c, third));
 }
 
+// Each repeat used to be kept, and to be an event of its own when the target ended.
+TEST(DependencyRepeated, CountsOnce) {
+  Cluster c;
+  const JobKey target = c.submit(), other = c.submit();
+  std::vector<Dependency> many(1000, on(DependencyKind::after_any, target));
+  many[500] = on(DependencyKind::after_any, other);
+  many[501] = on(DependencyKind::singleton, {});
+  many[502] = on(DependencyKind::singleton, {});
+  JobSpec s = after(many);
+  s.name = "alone";
+  const JobKey waiting = c.submit(s);
+  EXPECT_EQ(c.job(waiting).waiting_for, (std::vector{on(DependencyKind::after_any, target),
+                                                     on(DependencyKind::after_any, other)}));
+  const std::size_t met = c.happened<DependencyMet>();
+  run(c, target);
+  EXPECT_EQ(c.happened<DependencyMet>(), met + 1);
+  EXPECT_EQ(c.job(waiting).waiting_for, (std::vector{on(DependencyKind::after_any, other)}));
+}
+
+TEST(DependencyRepeated, ByTheTasksOwnNumberToo) {
+  Cluster c;
+  const JobKey array = c.submit(array_of(0, 2));
+  const JobKey own_number{JobId{array.job.value() + 2}, {}};
+  const JobKey waiting = c.submit(after(
+      {on(DependencyKind::after_any, task(array, 1)), on(DependencyKind::after_any, own_number)}));
+  EXPECT_EQ(c.job(waiting).waiting_for,
+            (std::vector{on(DependencyKind::after_any, task(array, 1))}));
+}
+
+TEST(DependencyRepeated, OfTwoDelaysTheLaterOneCountsUnlessAnyWillDo) {
+  Cluster c;
+  const JobKey target = c.submit();
+  const std::vector<Dependency> two = {on(DependencyKind::after, target, Seconds{60}),
+                                       on(DependencyKind::after, target, Seconds{90})};
+  const JobKey both = c.submit(after(two)), any = c.submit(after(two, true));
+  c.start(target, {1});
+  EXPECT_EQ(c.job(both).not_before, *c.job(target).started + Seconds{90});
+  EXPECT_EQ(c.job(any).not_before, *c.job(target).started + Seconds{60});
+}
+
+TEST(DependencyRepeated, IsDroppedByAChangeToo) {
+  Cluster c;
+  const JobKey target = c.submit(), waiting = c.submit();
+  JobSpec values;
+  values.dependencies.assign(1000, on(DependencyKind::after_any, target));
+  UpdateJob update;
+  update.jobs = Cluster::named(waiting);
+  update.fields = {"dependencies"};
+  update.values = std::make_shared<const JobSpec>(values);
+  EXPECT_FALSE(c.user(kAlice, update).failed);
+  EXPECT_EQ(c.job(waiting).waiting_for.size(), 1u);
+  values.dependencies.resize(1001, on(DependencyKind::after_any, target));
+  update.values = std::make_shared<const JobSpec>(values);
+  EXPECT_EQ(c.user(kAlice, update).error.code, ErrorCode::invalid_argument);
+}
+
+TEST(DependencyRepeated, AChangeOfManyJobsMakesABoundedNumberOfEvents) {
+  Cluster c;
+  const JobKey array = c.submit(array_of(0, 999));
+  Cancel cancel;
+  UpdateJob update;
+  JobSpec values;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    cancel.jobs.keys.push_back(task(array, i));
+    values.dependencies.push_back(on(DependencyKind::after_ok, task(array, i)));
+  }
+  ASSERT_FALSE(c.user(kAlice, cancel).failed);
+  for (int i = 0; i < 101; ++i) update.jobs.keys.push_back(c.submit());
+  update.fields = {"dependencies"};
+  update.values = std::make_shared<const JobSpec>(values);
+  const Reply reply = c.user(kAlice, update);
+  EXPECT_EQ(reply.error.code, ErrorCode::invalid_argument);
+  EXPECT_NE(reply.error.message.find("at most 100000 of them in all jobs"), std::string::npos)
+      << reply.error.message;
+  EXPECT_FALSE(waits(c, update.jobs.keys.front()));
+}
+
 TEST(Singleton, OfOneCommandAreInLineToo) {
   Cluster c;
   SubmitMany many;

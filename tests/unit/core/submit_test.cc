@@ -10,6 +10,12 @@ struct Bad {
   std::string says;
 };
 
+IntervalSet every_second(std::uint32_t count) {
+  IntervalSet set;
+  for (std::uint32_t i = 0; i < count; ++i) set.insert(2 * i + 1);
+  return set;
+}
+
 TEST(Submit, RefusesWhatCanNeverRun) {
   const Bad cases[] = {
       {"partition", [](JobSpec& s) { s.partitions = {"nope"}; },
@@ -121,6 +127,76 @@ TEST(Submit, RefusesWhatCanNeverRun) {
        "Job dependency problem: afterok:99"},
       {"control character", [](JobSpec& s) { s.name = "a\x1b[2J"; }, "control character"},
       {"not text", [](JobSpec& s) { s.comment = "\xff\xfe"; }, "not valid UTF-8"},
+      {"array of gaps", [](JobSpec& s) { s.array = every_second(10'001); },
+       "10001 separate ranges of tasks; at most 10000 are allowed"},
+      {"node counts of gaps", [](JobSpec& s) { s.node_counts = every_second(1001); },
+       "1001 separate numbers or ranges; at most 1000 are allowed"},
+      {"memory for each GPU that is none",
+       [](JobSpec& s) {
+         s.gpus_per_node = {{"", 1}};
+         s.memory_per_gpu = Bytes{};
+       },
+       "memory per GPU is 0: give the memory that comes with each GPU"},
+      {"memory for each GPU that wraps round to none",
+       [](JobSpec& s) {
+         s.gpus_per_task = {{"", 2}};
+         s.memory_per_gpu = Bytes(std::int64_t{1} << 62);
+       },
+       "memory per GPU is 4096P; at most 1P can be asked for"},
+      {"memory for each GPU, with all of them above any node",
+       [](JobSpec& s) {
+         s.gpus_per_node = {{"", 2}};
+         s.memory_per_gpu = Bytes(std::int64_t{1} << 50);
+       },
+       "needs 2P of memory on one node"},
+      {"memory for each CPU without a bound",
+       [](JobSpec& s) { s.memory_per_cpu = Bytes(std::int64_t{1} << 51); },
+       "memory per CPU is 2P; at most 1P can be asked for"},
+      {"memory of a node without a bound",
+       [](JobSpec& s) { s.memory_per_node = Bytes(std::int64_t{1} << 51); },
+       "memory per node is 2P; at most 1P can be asked for"},
+      {"negative memory", [](JobSpec& s) { s.memory_per_node = Bytes(-1); },
+       "memory per node is negative; at most 1P can be asked for"},
+      {"gpus without a bound",
+       [](JobSpec& s) {
+         s.gpus_total = {{"a100", 4'000'000'000}, {"h100", 1}};
+       },
+       "4000000001 GPUs in total; at most 1000000 can be asked for"},
+      {"kinds of gpus",
+       [](JobSpec& s) {
+         s.gpus_per_node.assign(65, {"a100", 1});
+       },
+       "65 kinds of GPUs a node; at most 64 can be asked for"},
+      {"cpus for each GPU without a bound",
+       [](JobSpec& s) {
+         s.gpus_per_node = {{"", 2}};
+         s.cpus_per_gpu = 1u << 31;
+       },
+       "2147483648 CPUs for each GPU; at most 1000000 can be asked for"},
+      {"tasks a node without a bound", [](JobSpec& s) { s.tasks_per_node = 1u << 31; },
+       "2147483648 tasks a node; at most 1000000 can be asked for"},
+      {"required twice",
+       [](JobSpec& s) {
+         s.required_nodes = {"n1", "n2", "n1"};
+         s.max_nodes = 3;
+       },
+       "Invalid node name specified: n1 is required twice"},
+      {"excluded twice",
+       [](JobSpec& s) {
+         s.excluded_nodes = {"n2", "n2"};
+       },
+       "Invalid node name specified: n2 is excluded twice"},
+      {"too many excluded", [](JobSpec& s) { s.excluded_nodes.assign(10'001, "n1"); },
+       "10001 nodes are excluded; at most 10000 can be named"},
+      {"too many constraints", [](JobSpec& s) { s.features.assign(257, "a"); },
+       "Invalid feature specification: 257 constraints; at most 256 are allowed"},
+      {"too many features", [](JobSpec& s) { s.features.assign(86, "a&(b|c)"); },
+       "Invalid feature specification: 258 names of features; at most 256 are allowed"},
+      {"too many dependencies",
+       [](JobSpec& s) {
+         s.dependencies.assign(1001, {DependencyKind::after_any, {JobId{99}, {}}});
+       },
+       "1001 jobs or tasks to wait for; at most 1000 are allowed"},
       {"no name", [](JobSpec& s) { s.name.clear(); }, "no name"},
       {"priority", [](JobSpec& s) { s.priority = 5; },
        "only operators and administrators may set a priority"},
@@ -134,6 +210,7 @@ TEST(Submit, RefusesWhatCanNeverRun) {
     const Reply reply = c.try_submit(s);
     EXPECT_TRUE(reply.failed);
     EXPECT_NE(reply.error.message.find(bad.says), std::string::npos) << reply.error.message;
+    EXPECT_LT(reply.error.message.size(), 500u);
   }
   EXPECT_EQ(c.state().jobs.size(), 0u);
 }
@@ -244,6 +321,45 @@ TEST(Submit, ManyAtOnceAreAllTakenOrNone) {
   EXPECT_EQ(reply.error.message, "job 3 of 3: Invalid partition name specified: nope");
   EXPECT_EQ(c.state().jobs.size(), before);
   EXPECT_TRUE(c.user(kAlice, many({})).failed);
+}
+
+// Each of them used to have its specification judged anew, and to look for its name among all before it.
+TEST(Submit, ThousandsOfOneSpecificationAreJudgedOnce) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.dependencies = {{DependencyKind::singleton, {}, {}}};
+  for (int i = 0; i < 10'000; ++i) s.excluded_nodes.push_back("x" + std::to_string(i));
+  SubmitMany submit;
+  submit.specs.assign(10'000, std::make_shared<const JobSpec>(std::move(s)));
+  const Reply reply = c.user(kAlice, submit);
+  ASSERT_FALSE(reply.failed) << reply.error.message;
+  ASSERT_EQ(reply.jobs.size(), 10'000u);
+  EXPECT_EQ(c.job(reply.jobs.front()).spec, c.job(reply.jobs.back()).spec);
+  EXPECT_TRUE(c.job(reply.jobs.front()).waiting_for.empty());
+  EXPECT_EQ(c.job(reply.jobs.back()).waiting_for.size(), 1u);
+}
+
+TEST(Submit, OneRequestMakesABoundedNumberOfEvents) {
+  Cluster c;
+  JobSpec tasks = Cluster::spec();
+  tasks.array.emplace();
+  tasks.array->insert(0, 999);
+  const JobKey array = c.submit(tasks);
+  Cancel all;
+  JobSpec s = Cluster::spec();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    all.jobs.keys.push_back({array.job, TaskIndex{i}});
+    s.dependencies.push_back({DependencyKind::after_ok, all.jobs.keys.back(), {}});
+  }
+  ASSERT_FALSE(c.user(kAlice, all).failed);
+  const std::size_t before = c.state().jobs.size();
+  SubmitMany submit;
+  submit.specs.assign(200, std::make_shared<const JobSpec>(std::move(s)));
+  const Reply reply = c.user(kAlice, submit);
+  EXPECT_EQ(reply.error.code, ErrorCode::invalid_argument);
+  EXPECT_NE(reply.error.message.find("job 100 of 200: too many dependencies"), std::string::npos)
+      << reply.error.message;
+  EXPECT_EQ(c.state().jobs.size(), before);
 }
 
 TEST(Submit, JobsThatAreAlikeShareOneSpecification) {

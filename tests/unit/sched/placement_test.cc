@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/sched/demand.h"
+#include "core/sched/fit.h"
 #include "core/sched/plan.h"
 #include "unit/sched/cluster.h"
 
@@ -53,6 +55,88 @@ void fill(TestCluster& cluster, const std::string& name) {
   spec.time_limit = minutes(60);
   cluster.submit(spec);
   cluster.take(cluster.plan(), kNow);
+}
+
+// An older release took these; they divided by zero, or gave a node memory back.
+TEST(StoredJobs, OfNoOrNegativeOrWrappedMemoryHarmNobody) {
+  struct Case {
+    const char* name;
+    std::int64_t memory;
+    std::uint32_t per_node, per_task;
+    bool starts;
+  };
+  const std::int64_t quarter = std::int64_t{1} << 62;
+  const Case cases[] = {
+      {"none for each task's GPUs", 0, 0, 4, true},
+      {"none for each node's GPUs", 0, 4, 0, true},
+      {"wraps round to none", quarter, 0, 4, false},
+      {"wraps round to less than none", quarter - (std::int64_t{25} << 30), 4, 0, false},
+      {"negative, for each task's GPUs", -(std::int64_t{1} << 30), 0, 4, true},
+      {"negative, for each node's GPUs", -(std::int64_t{1} << 30), 4, 0, true},
+  };
+  for (const Case& bad : cases) {
+    SCOPED_TRACE(bad.name);
+    TestCluster cluster;
+    cluster.add_node("n1");
+    cluster.add_gpus("n1", "a100", 4);
+    JobSpec spec = TestCluster::spec();
+    spec.memory_per_gpu = Bytes(bad.memory);
+    if (bad.per_node > 0) spec.gpus_per_node = {{"", bad.per_node}};
+    if (bad.per_task > 0) spec.gpus_per_task = {{"", bad.per_task}};
+    const JobKey key = cluster.submit(spec);
+    const JobKey after = cluster.submit(TestCluster::spec());
+    const Plan plan = cluster.plan();
+    EXPECT_EQ(start_of(plan, key) != nullptr, bad.starts);
+    EXPECT_TRUE(start_of(plan, after));
+    for (const PlanGroup& group : plan.groups)
+      for (const Start& start : group.starts)
+        for (const NodeShare& share : start.nodes) EXPECT_GE(share.memory, Bytes{});
+    EXPECT_EQ(over_commitment(cluster.state, plan), "");
+  }
+}
+
+TEST(StoredJobs, OfNegativeMemoryANodeChargeNothing) {
+  TestCluster cluster;
+  cluster.add_node("n1");
+  JobSpec spec = TestCluster::spec();
+  spec.memory_per_node = Bytes::gib(-100);
+  const JobKey key = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  const Start* start = start_of(plan, key);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->nodes.front().memory, Bytes{});
+}
+
+TEST(Demand, ProductsOfCountsDoNotWrapRound) {
+  TestCluster cluster;
+  cluster.add_node("n1");
+  cluster.add_gpus("n1", "a100", 2);
+  ClusterIndex index(cluster.state);
+  JobSpec spec = TestCluster::spec();
+  spec.cpus_per_gpu = 1u << 31;
+  spec.gpus_per_task = {{"", 2}};
+  EXPECT_EQ(make_demand(spec, cluster.partition(), index).cpus_per_task, 0xffff'ffffu);
+  spec = TestCluster::spec(0xffff'ffff);
+  spec.tasks_per_node = 2;
+  EXPECT_EQ(make_demand(spec, cluster.partition(), index).min_nodes, 1u << 31);
+  spec = TestCluster::spec(1, 4);
+  spec.tasks_per_node = 1u << 30;
+  EXPECT_EQ(make_demand(spec, cluster.partition(), index).tasks, 0xffff'ffffu);
+}
+
+TEST(TaskCapacity, AnAmountOfNothingIsNoRule) {
+  const Amounts room{4, 1000};
+  for (const MemoryRule rule : {MemoryRule::per_node, MemoryRule::per_cpu, MemoryRule::per_task})
+    for (const std::int64_t memory : {std::int64_t{0}, std::int64_t{-1} << 40}) {
+      Demand demand;
+      demand.memory_rule = rule;
+      demand.memory = Bytes(memory);
+      const Room all{0, room, room};
+      EXPECT_EQ(task_capacity(demand, Amounts{0, 0}, all), 4u);
+      const auto placement = fit(demand, std::span(&all, 1));
+      ASSERT_TRUE(placement);
+      EXPECT_EQ(placement->front().amounts[kMemory], 0);
+    }
 }
 
 TEST(Features, ChooseAmongNodes) {
