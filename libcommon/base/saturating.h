@@ -1,5 +1,5 @@
-// Products and sums that stop at the largest number instead of wrapping around: for what users ask for, where a wrapped
-// number would pass every check as a small one. Pure functions; any thread.
+// Products and sums that stop at the largest or smallest number instead of wrapping around: for amounts that come from
+// users and nodes, where a wrapped number would pass every check as a small one. Pure functions; any thread.
 #pragma once
 
 #include <concepts>
@@ -9,19 +9,21 @@
 
 namespace ares {
 
-// Precondition of all: neither is negative, or the result fits.
 template <std::integral T>
 constexpr T capped_product(T a, T b) {
   T product{};
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<T>::max() : product;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < T{}) != (b < T{}) ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
 }
 
 template <std::integral T>
 constexpr T capped_sum(T a, T b) {
   T sum{};
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<T>::max() : sum;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < T{} ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
 }
 
+// Precondition: neither is negative, or the result fits.
 template <std::integral N>
 constexpr Bytes capped_product(Bytes amount, N count) {
   std::int64_t product{};

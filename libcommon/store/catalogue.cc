@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/hostlist.h"
-#include "store/saturating.h"
+#include "base/saturating.h"
 
 namespace ares::store {
 namespace {
@@ -18,12 +18,12 @@ std::int64_t mebibytes(Bytes amount) {
 void add_gpus(Catalogue::Amounts& amounts, const std::vector<GpuRequest>& requests,
               std::int64_t nodes) {
   for (const GpuRequest& request : requests) {
-    const std::int64_t count = times(request.count, nodes);
+    const std::int64_t count = capped_product(std::int64_t{request.count}, nodes);
     std::int64_t& all = amounts["gres/gpu"];
-    all = plus(all, count);
+    all = capped_sum(all, count);
     if (request.type.empty()) continue;
     std::int64_t& typed = amounts["gres/gpu:" + request.type];
-    typed = plus(typed, count);
+    typed = capped_sum(typed, count);
   }
 }
 
@@ -62,7 +62,7 @@ Catalogue::Amounts Catalogue::allocated(const Allocation& allocation) const {
   for (const NodeShare& share : allocation.nodes) {
     amounts["cpu"] += share.cpus;
     amounts["billing"] += share.cpus;
-    amounts["mem"] = plus(amounts["mem"], mebibytes(share.memory));
+    amounts["mem"] = capped_sum(amounts["mem"], mebibytes(share.memory));
     amounts["node"] += 1;
     amounts["gres/gpu"] += static_cast<std::int64_t>(share.gpus.size());
     const auto known = nodes_.find(share.node);
@@ -80,15 +80,18 @@ Catalogue::Amounts Catalogue::requested(const JobSpec& spec) {
   Amounts amounts;
   const std::int64_t nodes = std::max<std::int64_t>(spec.min_nodes, 1);
   const std::int64_t tasks =
-      spec.tasks_per_node ? std::max<std::int64_t>(spec.tasks, times(nodes, spec.tasks_per_node))
-                          : std::max<std::int64_t>(spec.tasks, 1);
+      spec.tasks_per_node
+          ? std::max<std::int64_t>(spec.tasks,
+                                   capped_product(nodes, std::int64_t{spec.tasks_per_node}))
+          : std::max<std::int64_t>(spec.tasks, 1);
   const std::int64_t cpus =
-      std::max(nodes, times(tasks, std::max<std::int64_t>(spec.cpus_per_task, 1)));
+      std::max(nodes, capped_product(tasks, std::max<std::int64_t>(spec.cpus_per_task, 1)));
   amounts["cpu"] = cpus;
   amounts["billing"] = cpus;
   amounts["node"] = nodes;
-  if (spec.memory_per_node) amounts["mem"] = times(mebibytes(*spec.memory_per_node), nodes);
-  if (spec.memory_per_cpu) amounts["mem"] = times(mebibytes(*spec.memory_per_cpu), cpus);
+  if (spec.memory_per_node)
+    amounts["mem"] = capped_product(mebibytes(*spec.memory_per_node), nodes);
+  if (spec.memory_per_cpu) amounts["mem"] = capped_product(mebibytes(*spec.memory_per_cpu), cpus);
   add_gpus(amounts, spec.gpus_per_node, nodes);
   add_gpus(amounts, spec.gpus_total, 1);
   drop_zeroes(amounts);

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/saturating.h"
 #include "store/pg_rows.h"
-#include "store/saturating.h"
 
 namespace ares::store {
 namespace {
@@ -252,16 +252,16 @@ constexpr PgStatement kLeave{
     "AS n(job_id, task, attempt) "
     "WHERE l.job_id = n.job_id AND l.task = n.task AND l.attempt <= n.attempt"};
 
-Duration plus(Duration a, Duration b) {
-  return Duration(store::plus(a.count(), b.count()));
+Duration total(Duration a, Duration b) {
+  return Duration(capped_sum(a.count(), b.count()));
 }
 
 Row make_row(const Attempt& attempt, const Catalogue& catalogue) {
   Row row{attempt, catalogue, {}, nullptr, 0, {}};
   for (const NodeShare& share : attempt.allocation.nodes) {
     row.cpus += share.cpus;
-    row.usage.user_cpu = plus(row.usage.user_cpu, share.usage.user_cpu);
-    row.usage.system_cpu = plus(row.usage.system_cpu, share.usage.system_cpu);
+    row.usage.user_cpu = total(row.usage.user_cpu, share.usage.user_cpu);
+    row.usage.system_cpu = total(row.usage.system_cpu, share.usage.system_cpu);
     if (share.usage.max_rss > row.usage.max_rss) {
       row.usage.max_rss = share.usage.max_rss;
       row.largest = &share;
