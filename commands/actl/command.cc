@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "actl/update_keys.h"
+#include "cli/pages.h"
 #include "cli/text.h"
 #include "config/suggest.h"
 
@@ -77,6 +78,11 @@ Result<api::Response> Context::call(api::Request request, cli::Patience patience
   return client_->call(std::move(request), patience == cli::Patience::none
                                                ? rpc::Retry::never
                                                : rpc::Retry::unavailable);
+}
+
+Result<api::Response> Context::call_for_all(const api::Request& request, cli::Patience patience) {
+  return cli::call_for_all(request,
+                           [&](api::Request page) { return call(std::move(page), patience); });
 }
 
 Result<int> Context::change(const api::Request& request, cli::Patience patience) {

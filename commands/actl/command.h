@@ -31,6 +31,9 @@ class Context {
   bool check = false;
 
   Result<api::Response> call(api::Request request, cli::Patience patience = cli::Patience::reading);
+  // A listing with all its pages.
+  Result<api::Response> call_for_all(const api::Request& request,
+                                     cli::Patience patience = cli::Patience::reading);
   // A call that changes something: prints what the controller says about it, unless `quiet`.
   Result<int> change(const api::Request& request, cli::Patience patience = cli::Patience::changing);
 

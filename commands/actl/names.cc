@@ -18,7 +18,7 @@ std::vector<std::string> KnownNames::ask(Names names) {
     case Names::partitions: request.mutable_list_partitions(); break;
     case Names::none: return {};
   }
-  const auto response = context_.call(request, cli::Patience::none);
+  const auto response = context_.call_for_all(request, cli::Patience::none);
   if (!response) return {};
   std::vector<std::string> out;
   for (const api::Job& job : response->jobs().jobs())

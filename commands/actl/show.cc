@@ -27,7 +27,7 @@ Result<int> show_jobs(Context& context, const Words& operands) {
     if (!keys) return fail(keys.error());
     cli::add_refs(request.mutable_list_jobs()->mutable_jobs(), *keys);
   }
-  const auto response = context.call(request);
+  const auto response = context.call_for_all(request);
   if (!response) return fail(response.error());
   if (context.flags.json) {
     std::fputs(cli::to_json(response->jobs()).c_str(), stdout);
@@ -45,7 +45,7 @@ Result<int> show_nodes(Context& context, const Words& operands) {
   if (const auto names = expand_hostlist(list); !names) return fail(names.error());
   api::Request request;
   request.mutable_list_nodes()->set_nodes(list);
-  const auto response = context.call(request);
+  const auto response = context.call_for_all(request);
   if (!response) return fail(response.error());
   if (context.flags.json) {
     std::fputs(cli::to_json(response->nodes()).c_str(), stdout);
@@ -70,7 +70,7 @@ Result<int> show_partitions(Context& context, const Words& operands) {
   }
   api::Request members;
   members.mutable_list_nodes();
-  const auto nodes = context.call(members);
+  const auto nodes = context.call_for_all(members);
   if (!nodes) return fail(nodes.error());
   for (const api::Partition& partition : response->partitions().partitions())
     std::fputs(describe(partition, nodes->nodes(), context.flags.one_line).c_str(), stdout);

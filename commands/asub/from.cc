@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "asub/failure.h"
 #include "cli/frame.h"
 #include "cli/job_ids.h"
 #include "cli/json_reader.h"
@@ -218,12 +219,7 @@ Result<int> submit_from(const Submission& wanted, const std::vector<std::string>
     std::fprintf(stderr, "asub: submitting %zu jobs as request %s\n", jobs->size(), id.c_str());
   for (const Batch& batch : make_batches(*jobs, id)) {
     const auto response = client->call(batch.request);
-    if (!response)
-      return fail(response.error().code,
-                  name + ": the jobs of lines " + std::to_string(batch.first_line) + " to " +
-                      std::to_string(batch.last_line) +
-                      " and those behind them were not submitted: " + response.error().message +
-                      " (--request-id=" + id + " goes on where this stopped)");
+    if (!response) return fail(failure_of_batch(response.error(), name, batch, id));
     for (const api::JobRef& job : response->acted().jobs()) {
       const std::string text_of = cli::format_job_id(cli::key_of(job));
       if (wanted.parsable)

@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "asub/estimate.h"
+#include "asub/failure.h"
 #include "asub/from.h"
 #include "asub/prepare.h"
 #include "asub/submission.h"
@@ -17,7 +18,7 @@ Result<int> submit(const Submission& wanted, const api::Request& request) {
   if (wanted.verbose)
     std::fprintf(stderr, "asub: submitting as request %s\n", request.request_id().c_str());
   auto response = client->call(request);
-  if (!response) return fail(response.error());
+  if (!response) return fail(failure_of_one(response.error(), request.request_id()));
   const api::Acted& acted = response->acted();
   if (acted.jobs().empty())
     return fail(ErrorCode::internal, "the controller answered without a job id");

@@ -68,7 +68,7 @@ const cli::Manual& manual() {
            {"75",
             "The controller could not be reached for ten minutes. Whether a last try arrived is "
             "not "
-            "known; repeating the command with the same --request-id is safe."},
+            "known; repeating the command with the --request-id that it names is safe."},
            {"other",
             "With --wait: the exit code of the job's script, or 128 + the signal that ended it."}},
       .see_also = {"aqueue(1)", "acancel(1)", "aacct(1)", "ares.yaml(5)", "ares-job-states(7)"}};

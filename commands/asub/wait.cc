@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/pages.h"
 #include "model/job.h"
 
 namespace ares::asub {
@@ -35,6 +36,13 @@ Result<int> wait_for_end(rpc::Client& client, const JobKey& job) {
     request.mutable_wait_job()->set_seconds(kPollSeconds);
     auto response = client.call(request);
     if (!response) return fail(response.error());
+    // The tasks of an array may be more than an answer holds; one that runs may be behind them.
+    api::ListJobs tasks;
+    *tasks.add_jobs() = request.wait_job().job();
+    tasks.set_details(true);
+    const Status all = cli::add_pages(tasks, *response->mutable_jobs(),
+                                      [&](api::Request page) { return client.call(page); });
+    if (!all) return fail(all.error());
     const api::Jobs& jobs = response->jobs();
     if (!jobs.jobs().empty() && std::all_of(jobs.jobs().begin(), jobs.jobs().end(), ended))
       return exit_code_of(jobs);

@@ -15,8 +15,10 @@ constexpr auto kConfirmed = std::chrono::seconds(1);
 // How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
 constexpr auto kTick = std::chrono::milliseconds(500);
 
-// Commands of one user that may wait: a second or so of work. More would only wait in memory.
-constexpr std::size_t kMostOfOneUser = 5'000;
+// What may wait: of one user a second or so of work. More would only wait in memory.
+constexpr InboxBounds kInboxBounds{
+    .one_user = {.commands = 5'000, .jobs = 200'000, .bytes = std::size_t{64} << 20},
+    .in_all = {.commands = 20'000, .jobs = 800'000, .bytes = std::size_t{512} << 20}};
 
 core::Reply unavailable(std::string why) {
   core::Reply reply;
@@ -38,7 +40,7 @@ EngineLoop::EngineLoop(store::Journal& journal, ClusterState recovered,
       engine_(std::move(recovered), std::move(policy)),
       clock_(clock),
       sinks_(std::move(sinks)),
-      inbox_(kMostOfOneUser) {}
+      inbox_(kInboxBounds) {}
 
 EngineLoop::~EngineLoop() {
   stop();
@@ -53,24 +55,27 @@ void EngineLoop::start() {
 }
 
 void EngineLoop::post(Command command, OnReply on_reply) {
-  Posted posted{std::move(command), std::move(on_reply)};
-  std::optional<core::Reply> refusal;
+  post(Posted{std::move(command), std::move(on_reply)});
+}
+
+void EngineLoop::post(Posted posted) {
+  std::optional<core::Reply> refused;
   {
     std::lock_guard lock(mutex_);
     if (stopping_)
-      refusal = shutting_down();
-    else if (!inbox_.push(std::move(posted)))
-      refusal = unavailable("too many of your requests wait already; retry");
+      refused = shutting_down();
+    else if (auto why = inbox_.push(std::move(posted)))
+      refused = unavailable(std::move(*why));
   }
-  if (!refusal)
+  if (!refused)
     engine_wake_.notify_one();
   else if (posted.on_reply)
-    posted.on_reply(std::move(*refusal));
+    posted.on_reply(std::move(*refused));
 }
 
-std::size_t EngineLoop::queued() const {
+std::optional<std::string> EngineLoop::refusal(UserId user, std::size_t bytes) const {
   std::lock_guard lock(mutex_);
-  return inbox_.size();
+  return inbox_.refusal(user, {1, 1, bytes});
 }
 
 void EngineLoop::stop() {
@@ -90,13 +95,15 @@ void EngineLoop::stop() {
 
 void EngineLoop::run_engine() {
   auto next_tick = std::chrono::steady_clock::now();
+  bool tick_due = false;
   for (;;) {
     bool committed = false;
     std::optional<Epoch> new_epoch;
     {
       std::unique_lock lock(mutex_);
       engine_wake_.wait_until(lock, next_tick, [&] {
-        return committed_ || stopping_ || abandoned_ || (!inbox_.empty() && !engine_.full());
+        return committed_ || stopping_ || abandoned_ ||
+               ((tick_due || !inbox_.empty()) && !engine_.full());
       });
       committed = std::exchange(committed_, false);
       if (committed) in_flight_ = false;
@@ -114,11 +121,18 @@ void EngineLoop::run_engine() {
       for (core::Outgoing& outgoing : std::exchange(held_, {})) give_out(std::move(outgoing));
     }
     if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, clock_.now(), 0);
-    take_in();
-    if (std::chrono::steady_clock::now() >= next_tick) {
-      next_tick = std::chrono::steady_clock::now() + kTick;
-      if (!engine_.full()) tick(clock_.now());
+    if (const auto time = std::chrono::steady_clock::now(); time >= next_tick) {
+      next_tick = time + kTick;
+      tick_due = true;
+      drop_abandoned();
     }
+    // Before what users sent: while many come, each batch is filled to its end. A full one leaves the tick due for the next.
+    if (tick_due && !engine_.full()) {
+      tick_due = false;
+      const bool nodes_heard = take_in_first();
+      tick(clock_.now(), nodes_heard);
+    }
+    take_in();
     bool free = false;
     {
       std::lock_guard lock(mutex_);
@@ -144,8 +158,27 @@ void EngineLoop::run_engine() {
 
 // Until the engine is full, and no more than waits when it begins: what comes meanwhile is of the next batch.
 void EngineLoop::take_in() {
-  std::size_t left = queued();
-  for (; left > 0 && !engine_.full(); --left) {
+  std::size_t waiting = 0;
+  {
+    std::lock_guard lock(mutex_);
+    waiting = inbox_.size();
+  }
+  take_in(waiting);
+}
+
+// What is not a user's; whether that was all of it.
+bool EngineLoop::take_in_first() {
+  std::size_t waiting = 0;
+  {
+    std::lock_guard lock(mutex_);
+    waiting = inbox_.not_of_users();
+  }
+  return take_in(waiting) == 0;
+}
+
+// How many of them are left because the engine is full.
+std::size_t EngineLoop::take_in(std::size_t most) {
+  for (; most > 0 && !engine_.full(); --most) {
     std::optional<Posted> next;
     {
       std::lock_guard lock(mutex_);
@@ -153,6 +186,18 @@ void EngineLoop::take_in() {
     }
     take_in(std::move(*next));
   }
+  return most;
+}
+
+// A client that gives up and asks again would otherwise leave a copy each time while the database is away.
+void EngineLoop::drop_abandoned() {
+  std::vector<Posted> gone;
+  {
+    std::lock_guard lock(mutex_);
+    gone = inbox_.take_abandoned();
+  }
+  for (const Posted& posted : gone)
+    if (posted.on_reply) posted.on_reply(unavailable("its caller has gone"));
 }
 
 void EngineLoop::take_in(Posted posted) {
@@ -188,9 +233,11 @@ void EngineLoop::hold(core::Outgoing outgoing) {
   journal_wake_.notify_one();
 }
 
-void EngineLoop::tick(Time now) {
-  for (const NodeSilent& silent : leases_.due(engine_.state(), *engine_.policy(), now))
-    engine_.handle(Command{silent}, now, 0);
+// Nobody is found silent while heartbeats wait here, which may be many after the database was away.
+void EngineLoop::tick(Time now, bool nodes_heard) {
+  if (nodes_heard)
+    for (const NodeSilent& silent : leases_.due(engine_.state(), *engine_.policy(), now))
+      engine_.handle(Command{silent}, now, 0);
   engine_.handle(Command{Tick{}}, now, 0);
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -54,23 +55,29 @@ class EngineLoop {
   EngineLoop& operator=(const EngineLoop&) = delete;
 
   void start();
-  // A user who has too many commands waiting is answered `unavailable` at once; the client asks again.
+  // A user who has too much waiting is answered `unavailable` at once; the client asks again. A command whose caller has gone
+  // before the engine has taken it is dropped.
+  void post(Posted posted);
   void post(Command command, OnReply on_reply = {});
+
+  // Why a request of this user and size would be refused now; none: it would not. Spares reading a request that is.
+  std::optional<std::string> refusal(UserId user, std::size_t bytes) const;
 
   // Takes in nothing more, commits what was taken, joins. Callers whose commands were not taken get
   // `unavailable`.
   void stop();
-
-  std::size_t queued() const;
 
  private:
   void run_engine();
   void run_journal();
   std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
   void take_in();
+  bool take_in_first();
+  std::size_t take_in(std::size_t most);
   void take_in(Posted posted);
+  void drop_abandoned();
   void give_out(core::Outgoing outgoing);
-  void tick(Time now);
+  void tick(Time now, bool nodes_heard);
   void hold(core::Outgoing outgoing);
 
   store::Journal& journal_;

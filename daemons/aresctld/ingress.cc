@@ -17,10 +17,6 @@ namespace {
 
 // A long poll ends at the latest after this, so that a client notices a controller that went away.
 constexpr Seconds kLongestWait{60};
-// A caller above this many waiting commands is asked to come back: the engine would only let it
-// wait in memory.
-constexpr std::size_t kMostQueued = 20'000;
-
 // For a caller who came while the engine had enough to do.
 constexpr std::uint32_t kRetryAfterMs = 200;
 
@@ -64,10 +60,9 @@ void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr re
         refused({ErrorCode::invalid_argument, "a request id must have 1 to 128 characters"}));
     return;
   }
-  if (parts_.engine.queued() > kMostQueued) {
-    responder->send(
-        refused({ErrorCode::unavailable, "the controller has too many requests waiting; retry"},
-                kRetryAfterMs));
+  const std::size_t bytes = request.ByteSizeLong();
+  if (auto full = parts_.engine.refusal(who.uid, bytes)) {
+    responder->send(refused({ErrorCode::unavailable, std::move(*full)}, kRetryAfterMs));
     return;
   }
   auto body = to_command(who, *parts_.config.policy(), request, identity_);
@@ -80,8 +75,10 @@ void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr re
   command.request_id = request.request_id();
   command.digest = proto::request_digest(request);
   command.body = std::move(*body);
-  parts_.engine.post(Command{std::move(command)},
-                     [responder](const core::Reply& reply) { responder->send(answer_of(reply)); });
+  parts_.engine.post(
+      Posted{Command{std::move(command)},
+             [responder](const core::Reply& reply) { responder->send(answer_of(reply)); }, bytes,
+             [responder] { return responder->abandoned(); }});
 }
 
 // Reading a file and looking up users may take long: not on this thread.

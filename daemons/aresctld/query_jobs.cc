@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -140,15 +141,20 @@ Error no_such_job(const api::JobRef& ref) {
                                     (ref.has_task() ? "_" + std::to_string(ref.task()) : "")};
 }
 
-// What the request names, and through `missing` the names of nothing.
+// What the request names, and through `missing` the names of nothing. A name given again means nothing more.
 Result<std::vector<std::optional<Range>>> ranges_of(const ClusterState& state,
                                                     const api::ListJobs& request,
                                                     std::vector<api::JobRef>& missing) {
   std::vector<std::optional<Range>> ranges;
+  std::set<JobKey> named;
   if (request.jobs().empty()) ranges.emplace_back(kEverything);
   for (const auto& ref : request.jobs()) {
     const auto key = proto::from_api(ref);
     if (!key) return fail(key.error());
+    if (!named.insert(*key).second) {
+      ranges.emplace_back();  // keeps its place: a page goes on at the number of a range
+      continue;
+    }
     ranges.push_back(range_of(state, *key));
     if (!ranges.back()) missing.push_back(ref);
   }

@@ -19,6 +19,9 @@ namespace {
 // So many kinds of jobs of one answer are explained with numbers: each costs a look at every node.
 constexpr std::size_t kKindsExplained = 200;
 
+// Of so many jobs of one answer it is told how many are before them: each costs a look at the whole queue.
+constexpr std::size_t kLooksAtQueue = 20;
+
 std::int64_t micros(Time t) {
   return t.time_since_epoch().count();
 }
@@ -224,8 +227,11 @@ void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& ou
     if (!seen) put(out.mutable_reason(), to_string(why.reason));
     put(out.mutable_reason_detail(), seen && !seen->detail.empty() ? seen->detail : why.detail);
   }
-  if (named_ && shown_(api::Job::kJobsAheadFieldNumber) && !core::sched::kept_back(job))
+  if (named_ && queue_looks_ < kLooksAtQueue && shown_(api::Job::kJobsAheadFieldNumber) &&
+      !core::sched::kept_back(job)) {
+    ++queue_looks_;
     out.set_jobs_ahead(core::sched::jobs_ahead(*view_.state, job));
+  }
 }
 
 void JobRows::describe_allocation(const Job& job, api::Job& out) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,7 +35,7 @@ class Shown {
 
 class JobRows {
  public:
-  // `named`: the jobs were asked for by name, so what costs a look at the whole queue may be told as well.
+  // `named`: the jobs were asked for by name, so what costs a look at the whole queue is told of the first few as well.
   // `view` must outlive it.
   JobRows(const View& view, Shown shown, bool named, Time now)
       : view_(view),
@@ -56,6 +57,7 @@ class JobRows {
   const View& view_;
   const Shown shown_;
   const bool named_;
+  std::size_t queue_looks_ = 0;
   const Time now_;
   PendingInfos::Near pending_;
   core::Explainer explainer_;

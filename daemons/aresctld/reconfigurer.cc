@@ -71,6 +71,16 @@ Result<api::Reconfigured> Reconfigurer::preview(const api::Reconfigure& request)
   return answer(found->changes, path, false);
 }
 
+// The file was read for this, but the engine did nothing: what is in force is what the request applied the first time, or later ones.
+Result<api::Reconfigured> Reconfigurer::answer_again(const Found& found,
+                                                     const std::string& path) const {
+  if (board_.read()->policy.config_hash == found.next->policy.config_hash)
+    return answer(found.changes, path, true);
+  return fail(ErrorCode::failed_precondition,
+              "this request was carried out before, and " + path +
+                  " has changed since: reconfigure once more to apply that");
+}
+
 void Reconfigurer::apply(Principal who, std::string request_id, const Digest& digest, Done done) {
   {
     const std::lock_guard lock(mutex_);
@@ -104,7 +114,10 @@ void Reconfigurer::apply(Principal who, std::string request_id, const Digest& di
   engine_.post(Command{std::move(command)},
                [this, finish, path, found = std::move(*found)](const core::Reply& reply) {
                  if (reply.failed) return finish(fail(reply.error));
+                 if (reply.repeated) return finish(answer_again(found, path));
                  board_.publish(found.next);
+                 // The state went out before, and a pass over it may have used the rules of before.
+                 views_.nudge();
                  spdlog::info("reconfigured from {}", path);
                  spdlog::set_level(spdlog::level::from_str(found.next->log.level));
                  finish(answer(found.changes, path, true));

@@ -25,13 +25,14 @@ class Reconfigurer {
   // What came of it, or why nothing did: the file (with file, line and a suggestion), a change that is refused, the engine.
   using Done = std::function<void(Result<api::Reconfigured>)>;
 
-  Reconfigurer(ConfigBoard& board, EngineLoop& engine, const ViewBoard& views)
+  Reconfigurer(ConfigBoard& board, EngineLoop& engine, ViewBoard& views)
       : board_(board), engine_(engine), views_(views) {}
 
   // What the file, or `text` in its place, would change.
   Result<api::Reconfigured> preview(const api::Reconfigure& request) const;
 
-  // `done` is called on the engine thread once the new configuration is durable and in force, else on the caller's.
+  // `done` is called on the engine thread once the new configuration is durable and in force, else on the caller's. A request
+  // that was carried out before changes nothing; failed_precondition if the file has changed since.
   void apply(Principal who, std::string request_id, const Digest& digest, Done done);
 
  private:
@@ -40,10 +41,11 @@ class Reconfigurer {
     std::vector<config::Change> changes;
   };
   Result<Found> look(Result<config::Config> read) const;
+  Result<api::Reconfigured> answer_again(const Found& found, const std::string& path) const;
 
   ConfigBoard& board_;
   EngineLoop& engine_;
-  const ViewBoard& views_;
+  ViewBoard& views_;
   std::mutex mutex_;
   bool busy_ = false;
 };

@@ -2,6 +2,7 @@
 // Belongs to one query on one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,14 +26,16 @@ class RowPage {
   void add(const Row& row) {
     ++count_;
     if (!table_ && !fields_.empty() && count_ > kFew) move_to_table();
-    if (table_)
+    if (table_) {
       table_->add(row);
-    else
-      *plain_.Add() = row;
+      return;
+    }
+    *plain_.Add() = row;
+    plain_bytes_ += row.ByteSizeLong();
   }
 
   bool full() const {
-    return (limit_ != 0 && count_ >= limit_) || (table_ && table_->bytes() >= kBytes);
+    return (limit_ != 0 && count_ >= limit_) || (table_ ? table_->bytes() : plain_bytes_) >= kBytes;
   }
   bool empty() const { return count_ == 0; }
 
@@ -46,7 +49,7 @@ class RowPage {
  private:
   // To read a table a client builds the descriptors of the whole API, which costs more than a few rows do.
   static constexpr std::uint32_t kFew = 16;
-  // A table is full then: it is built, sealed and sent while others wait for the same few threads.
+  // A page is full then: it is built, sealed and sent while others wait for the same few threads.
   static constexpr std::size_t kBytes = 1 << 20;
 
   void move_to_table() {
@@ -59,6 +62,7 @@ class RowPage {
   const std::uint32_t limit_;
   std::uint32_t count_ = 0;
   google::protobuf::RepeatedPtrField<Row> plain_;
+  std::size_t plain_bytes_ = 0;
   std::optional<proto::TableWriter> table_;
 };
 

@@ -40,11 +40,13 @@ void SchedulerLoop::run() {
   using Steady = std::chrono::steady_clock;
   core::Planner planner;
   Lsn seen;
+  std::uint64_t nudges = 0;
   std::optional<Duration> wake;
   Steady::time_point next_estimates{};
-  while (views_.wait_beyond(seen, wake)) {
+  while (views_.wait_beyond(seen, nudges, wake)) {
     const View view = views_.read();
     seen = view.state->lsn;
+    nudges = view.nudges;  // before the configuration is read
     const Time now = clock_.now();
     const auto begin = Steady::now();
     core::Budget budget;

@@ -28,9 +28,17 @@ void ViewBoard::publish_pending(std::shared_ptr<const PendingInfos> pending) {
   old = std::exchange(view_.pending, std::move(pending));
 }
 
-bool ViewBoard::wait_beyond(Lsn seen, std::optional<Duration> at_most) const {
+void ViewBoard::nudge() {
+  {
+    std::lock_guard lock(mutex_);
+    ++view_.nudges;
+  }
+  changed_.notify_all();
+}
+
+bool ViewBoard::wait_beyond(Lsn seen, std::uint64_t nudges, std::optional<Duration> at_most) const {
   std::unique_lock lock(mutex_);
-  const auto ready = [&] { return stopped_ || view_.state->lsn > seen; };
+  const auto ready = [&] { return stopped_ || view_.state->lsn > seen || view_.nudges > nudges; };
   if (at_most)
     changed_.wait_for(lock, *at_most, ready);
   else

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@ struct View {
   std::shared_ptr<const ClusterState> state;
   // Why pending jobs wait, as the last pass found it. Not journaled: its loss is harmless because the next pass finds it again.
   std::shared_ptr<const PendingInfos> pending;
+  std::uint64_t nudges = 0;  // see ViewBoard::nudge
 };
 
 class ViewBoard {
@@ -29,9 +31,13 @@ class ViewBoard {
   void publish_state(std::shared_ptr<const ClusterState> state);
   void publish_pending(std::shared_ptr<const PendingInfos> pending);
 
-  // Waits for a state with a higher lsn than `seen`, for stop(), but no longer than `at_most`.
+  // What is read beside the view has changed, and the state that came with it may have been seen before: whoever waits for a
+  // newer one looks again.
+  void nudge();
+
+  // Waits for a state with a higher lsn than `seen`, for more than so many nudges, for stop(), but no longer than `at_most`.
   // False after stop().
-  bool wait_beyond(Lsn seen, std::optional<Duration> at_most) const;
+  bool wait_beyond(Lsn seen, std::uint64_t nudges, std::optional<Duration> at_most) const;
   // Waits for so long, or until stop(): false then.
   bool rest(Duration time) const;
   void stop();

@@ -1,6 +1,7 @@
 #include "model/state.h"
 
 #include <algorithm>
+#include <map>
 
 #include "model/mail.h"
 
@@ -19,6 +20,16 @@ std::vector<JobId> awaited_jobs(const Job& job) {
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
+}
+
+bool has_dependents(const ClusterState& state, JobId target) {
+  bool found = false;
+  state.dependents.for_each_from(WaitKey{target, JobKey{JobId{0}, TaskIndex{0}}},
+                                 [&](const WaitKey& key, const Lsn&) {
+                                   found = key.first == target;
+                                   return false;
+                                 });
+  return found;
 }
 
 std::optional<Timer> timer_of(const Job& job) {
@@ -112,16 +123,12 @@ void rebuild_indexes(ClusterState& state) {
   state.dependents = {};
   state.timers = {};
   state.request_ages = {};
+  state.request_loads = {};
   state.licenses_used = {};
   state.names = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (is_queued(job)) state.pending.set(key, job.version);
-    for (JobId target : awaited_jobs(job)) {
-      const std::vector<JobKey>* waiting = state.dependents.find(target);
-      std::vector<JobKey> keys = waiting ? *waiting : std::vector<JobKey>{};
-      keys.push_back(key);  // visited in ascending order
-      state.dependents.set(target, std::move(keys));
-    }
+    for (const JobId target : awaited_jobs(job)) state.dependents.set({target, key}, Lsn{});
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = deadline_timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = notice_timer_of(job)) state.timers.set(*timer, Lsn{});
@@ -131,9 +138,47 @@ void rebuild_indexes(ClusterState& state) {
     }
     if (is_named(job)) state.names.set({name_hash(*job.spec), key.job}, Lsn{});
   });
+  std::map<UserId, RequestLoad> loads;
   state.requests.for_each([&](const RequestKey& key, const Request& request) {
     state.request_ages.set({request.expires, key}, Lsn{});
+    RequestLoad& load = loads[key.uid];
+    ++load.count;
+    load.bytes += remembered_bytes(request);
   });
+  for (const auto& [user, load] : loads) state.request_loads.set(user, load);
+}
+
+std::uint64_t remembered_bytes(const Request& request) {
+  // The record and its places in the maps, of which one holds the id as well.
+  constexpr std::uint64_t kEach = 400;
+  return kEach + 2 * request.key.id.size() + request.error.message.size() + request.text.size() +
+         request.jobs.size() * sizeof(JobKey);
+}
+
+void drop_request(ClusterState& state, const RequestKey& key) {
+  const Request* request = state.requests.find(key);
+  if (!request) return;
+  state.request_ages.erase({request->expires, key});
+  if (const RequestLoad* found = state.request_loads.find(key.uid)) {
+    const RequestLoad load{found->count - 1, found->bytes - remembered_bytes(*request)};
+    if (load.count == 0)
+      state.request_loads.erase(key.uid);
+    else
+      state.request_loads.set(key.uid, load);
+  }
+  state.requests.erase(key);
+}
+
+void put_request(ClusterState& state, Request request) {
+  drop_request(state, request.key);
+  state.request_ages.set({request.expires, request.key}, Lsn{});
+  const RequestLoad* found = state.request_loads.find(request.key.uid);
+  RequestLoad load = found ? *found : RequestLoad{};
+  ++load.count;
+  load.bytes += remembered_bytes(request);
+  state.request_loads.set(request.key.uid, load);
+  const RequestKey key = request.key;
+  state.requests.set(key, std::move(request));
 }
 
 }  // namespace ares

@@ -36,6 +36,17 @@ struct Timer {
 using NameKey = std::pair<std::uint64_t, JobId>;
 std::uint64_t name_hash(const JobSpec& spec);
 
+// What a record waits for, then the record: those that wait for one job lie together, ascending.
+using WaitKey = std::pair<JobId, JobKey>;
+
+// What one user's remembered requests come to.
+struct RequestLoad {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  // about what they take in memory
+  friend bool operator==(const RequestLoad&, const RequestLoad&) = default;
+};
+std::uint64_t remembered_bytes(const Request& request);
+
 struct ClusterState {
   ClusterId cluster;
   Epoch epoch;
@@ -48,12 +59,12 @@ struct ClusterState {
   Seconds lease{};        // granted now; 0 = not known
   Time old_leases_end{};  // until then nodes may count on a longer one, granted before
 
-  CowMap<JobKey, Job> jobs;     // all in memory: live ones and recently finished
-  CowMap<JobKey, Lsn> pending;  // index: pending records (an array counts while tasks wait)
-  CowMap<JobId, std::vector<JobKey>>
-      dependents;             // index: target job -> records that wait for it, ascending
-  CowMap<Timer, Lsn> timers;  // index: see TimerKind
+  CowMap<JobKey, Job> jobs;         // all in memory: live ones and recently finished
+  CowMap<JobKey, Lsn> pending;      // index: pending records (an array counts while tasks wait)
+  CowMap<WaitKey, Lsn> dependents;  // index: (target job, record that waits for it)
+  CowMap<Timer, Lsn> timers;        // index: see TimerKind
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
+  CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
   CowMap<NameKey, Lsn> names;  // index: jobs and arrays that have not ended, by user and name
   CowMap<NodeId, Node> nodes;
@@ -70,6 +81,7 @@ struct ClusterState {
 bool is_queued(const Job& job);  // belongs into `pending`, under its version
 std::vector<JobId> awaited_jobs(
     const Job& job);  // ascending targets under which it belongs into `dependents`
+bool has_dependents(const ClusterState& state, JobId target);
 std::optional<Timer> timer_of(const Job& job);
 // Until the deadline, in whole seconds rounded up; none without one.
 std::optional<Seconds> time_left(const Job& job, Time now);
@@ -87,6 +99,9 @@ inline bool is_named(const Job& job) {
 }
 // The first job that has not ended of the same user and name; null if there is none.
 const Job* first_of_name(const ClusterState& state, const JobSpec& spec);
+// Puts a request, or takes it out; keeps the indexes of requests in step.
+void put_request(ClusterState& state, Request request);
+void drop_request(ClusterState& state, const RequestKey& key);
 void rebuild_indexes(ClusterState& state);
 void put_partition(ClusterState& state, Partition partition);  // with its members
 

@@ -120,18 +120,29 @@ Status load_partitions(PgConnection& connection, ClusterState& state) {
 }
 
 Status load_requests(PgConnection& connection, ClusterState& state) {
-  auto rows = connection.query("SELECT uid, format, body FROM request");
-  if (!rows) return fail(rows.error());
-  for (int row = 0; row < rows->size(); ++row) {
-    auto request = proto::decode_request(static_cast<std::uint32_t>(rows->bigint(row, 1)),
-                                         rows->bytes(row, 2));
-    if (!request)
-      return unreadable("a request of uid " + std::to_string(rows->bigint(row, 0)),
-                        request.error());
-    const RequestKey key = request->key;
-    state.requests.set(key, std::move(*request));
+  std::int64_t after_uid = -1;
+  std::string after_id;
+  for (;;) {
+    PgParams page;
+    page.bigint(after_uid).bytes(after_id).bigint(kPage);
+    auto rows = connection.query(
+        "SELECT uid, sha256(id), format, body FROM request "
+        "WHERE (uid, sha256(id)) > ($1::bigint, $2::bytea) "
+        "ORDER BY uid, sha256(id) LIMIT $3::bigint",
+        page);
+    if (!rows) return fail(rows.error());
+    for (int row = 0; row < rows->size(); ++row) {
+      after_uid = rows->bigint(row, 0);
+      after_id = rows->bytes(row, 1);
+      auto request = proto::decode_request(static_cast<std::uint32_t>(rows->bigint(row, 2)),
+                                           rows->bytes(row, 3));
+      if (!request)
+        return unreadable("a request of uid " + std::to_string(after_uid), request.error());
+      const RequestKey key = request->key;
+      state.requests.set(key, std::move(*request));
+    }
+    if (rows->size() < kPage) return {};
   }
-  return {};
 }
 
 Status load_tres(PgConnection& connection, ClusterState& state) {

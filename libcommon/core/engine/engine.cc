@@ -63,8 +63,7 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
   }
 
   // Not for a repeated request, which brings no event and whose configuration may be another by now.
-  if (const Reconfigure* c = reconfiguration(command);
-      c && !decision.failed && !decision.events.empty())
+  if (const Reconfigure* c = reconfiguration(command); c && !decision.failed && !decision.repeated)
     policy_ = c->policy;
 
   const std::size_t first_effect = effects_.size();
@@ -87,7 +86,7 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
   send(command, decision, first_effect);
   if (ticket != 0) {
     replies_.push_back({ticket, decision.failed, std::move(decision.error),
-                        std::move(decision.jobs), std::move(decision.text)});
+                        std::move(decision.jobs), std::move(decision.text), decision.repeated});
   }
 }
 

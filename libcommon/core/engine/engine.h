@@ -28,6 +28,7 @@ struct Reply {
   Error error;
   std::vector<JobKey> jobs;
   std::string text;
+  bool repeated = false;  // to a command that had been carried out before: nothing was done now
 };
 
 // Everything that changed since the last batch, and the state right after it. The store writes it in one transaction.

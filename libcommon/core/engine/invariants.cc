@@ -190,6 +190,8 @@ class Check {
     expect(again.names == state_.names, "index", "`names` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
+    expect(again.request_loads == state_.request_loads, "index",
+           "`request_loads` is not what the records say");
   }
 
   const ClusterState& state_;

@@ -57,18 +57,11 @@ void apply_bookkeeping(ClusterState& state, const TresDefined& e, Stamp) {
 }
 
 void apply_bookkeeping(ClusterState& state, const RequestRecorded& e, Stamp) {
-  if (const Request* before = state.requests.find(e.request.key)) {
-    state.request_ages.erase({before->expires, e.request.key});
-  }
-  state.requests.set(e.request.key, e.request);
-  state.request_ages.set({e.request.expires, e.request.key}, Lsn{});
+  put_request(state, e.request);
 }
 
 void apply_bookkeeping(ClusterState& state, const RequestExpired& e, Stamp) {
-  const Request* request = state.requests.find(e.key);
-  if (!request) return;
-  state.request_ages.erase({request->expires, e.key});
-  state.requests.erase(e.key);
+  drop_request(state, e.key);
 }
 
 }  // namespace ares::core

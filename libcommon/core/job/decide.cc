@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/duration.h"
 #include "core/job/deciding.h"
 
 namespace ares::core {
@@ -91,8 +92,32 @@ std::string printable(std::string text) {
   return text;
 }
 
+// Whether so much of this user's is remembered that one more request of the kind is refused.
+bool remembered_enough(const Question& q, const UserCommand& command) {
+  const RequestLoad* load = q.state.request_loads.find(command.who.uid);
+  if (!load || is_operator(q.policy, command.who.uid)) return false;
+  const bool submits = std::holds_alternative<Submit>(command.body) ||
+                       std::holds_alternative<SubmitMany>(command.body);
+  const auto above = [&](std::uint64_t had, std::uint64_t most) {
+    return had >= (submits ? most : most + most / 10);
+  };
+  return above(load->count, kMostRemembered.count) || above(load->bytes, kMostRemembered.bytes);
+}
+
+Decision too_many_remembered(const Question& q, const Principal& who) {
+  const RequestLoad* load = q.state.request_loads.find(who.uid);
+  return refuse(
+      ErrorCode::resource_exhausted,
+      "user " + who.user + " has made " + std::to_string(load ? load->count : 0) +
+          " requests that are still remembered, which is as many as may be; each is forgotten " +
+          format_duration(q.policy.request_retention) +
+          " after it was made. Ask for less at a time, and submit many jobs as one array or with "
+          "asub --from, of which thousands count as one request");
+}
+
 Decision answer_again(const Request& first) {
   Decision d;
+  d.repeated = true;
   d.failed = first.failed;
   d.error = first.error;
   d.jobs = first.jobs;
@@ -115,6 +140,8 @@ Decision decide_user(const Question& q, const UserCommand& command) {
                                                  " was used before for " + of +
                                                  " with other content; use a new id");
   }
+
+  if (remembered_enough(q, command)) return too_many_remembered(q, command.who);
 
   Decision d = std::visit(Body{q, command.who}, command.body);
   const bool acted = !d.events.empty();
@@ -139,7 +166,8 @@ Decision decide_user(const Question& q, const UserCommand& command) {
   request.expires = q.now + q.policy.request_retention;
   request.failed = d.failed;
   request.error = d.error;
-  request.jobs = d.jobs;
+  // Of what only was already so the keys are no news; remembering them would cost memory for nothing that was done.
+  if (acted) request.jobs = d.jobs;
   request.text = d.text;
   d.events.emplace_back(RequestRecorded{std::move(request)});
   return d;

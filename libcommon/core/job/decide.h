@@ -16,11 +16,16 @@
 
 namespace ares::core {
 
+// Requests of one user that may be remembered at a time, and about what they may take in memory. Then submissions are refused,
+// and other commands a tenth later, so that jobs can still be cancelled. Operators are not bounded.
+inline constexpr RequestLoad kMostRemembered{.count = 1'000'000, .bytes = std::uint64_t{512} << 20};
+
 struct Decision {
   std::vector<EventBody>
       events;  // applied in order; what follows from them by itself comes from follow()
   Error error;
   bool failed = false;       // the caller is told `error`; events may still hold an audit row
+  bool repeated = false;     // what a command was answered that was carried out before
   std::vector<JobKey> jobs;  // acted on
   std::string text;
   Effects

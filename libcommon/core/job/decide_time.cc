@@ -10,6 +10,8 @@ namespace ares::core {
 namespace {
 
 constexpr std::size_t kMost = 1000;
+// Faster than they can come, so that what is remembered does not outgrow its retention.
+constexpr std::size_t kMostExpired = 5000;
 
 // Visits the records whose timer of this kind ran out, oldest first, while visit(job) says to go on.
 template <class Visit>
@@ -76,7 +78,7 @@ void time_shares(const Question& q, Decision& d) {
 void forget(const Question& q, Decision& d) {
   std::size_t seen = 0;
   each_due(q, TimerKind::finished, q.policy.min_job_age, [&](const Job& job) {
-    if (!q.state.dependents.find(job.key.job)) {
+    if (!has_dependents(q.state, job.key.job)) {
       // Tasks go before their array: the array's record sorts behind them, and its timer holds all of them.
       q.state.jobs.for_each_from(JobKey{job.key.job, TaskIndex{0}},
                                  [&](const JobKey& key, const Job&) {
@@ -93,7 +95,7 @@ void expire(const Question& q, Decision& d) {
   std::size_t seen = 0;
   q.state.request_ages.for_each_from({Time::min(), RequestKey{}},
                                      [&](const std::pair<Time, RequestKey>& age, const Lsn&) {
-                                       if (age.first > q.now || ++seen > kMost) return false;
+                                       if (age.first > q.now || ++seen > kMostExpired) return false;
                                        d.events.emplace_back(RequestExpired{age.second});
                                        return true;
                                      });

@@ -134,13 +134,14 @@ std::optional<Error> denied(const Acting& acting, const Target& t, const UpdateJ
 // A job that is to wait for what waits for itself would never start.
 std::optional<Error> circle(const ClusterState& state, const Target& t,
                             const std::vector<Dependency>& waiting) {
-  for (const Dependency& d : waiting) {
-    if (d.kind == DependencyKind::singleton || !waits_for(state, d.target, t.key)) continue;
-    return Error{ErrorCode::invalid_argument,
-                 "Job dependency problem: job " + job_text(d.target) +
-                     (d.target == t.key ? " would wait for itself" : " waits for this job")};
-  }
-  return std::nullopt;
+  std::vector<JobKey> targets;
+  for (const Dependency& d : waiting)
+    if (d.kind != DependencyKind::singleton) targets.push_back(d.target);
+  const std::optional<JobKey> found = first_waiting_for(state, targets, t.key);
+  if (!found) return std::nullopt;
+  return Error{ErrorCode::invalid_argument,
+               "Job dependency problem: job " + job_text(*found) +
+                   (*found == t.key ? " would wait for itself" : " waits for this job")};
 }
 
 void update(Acting& acting, const Target& t, const UpdateJob& c, SpecChange& change) {

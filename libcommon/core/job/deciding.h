@@ -70,8 +70,10 @@ Standing standing(const ClusterState& state, const Dependent& who, const Depende
 bool waits_task_by_task(const ClusterState& state, const Dependent& who,
                         const Dependency& dependency);
 
-// Whether a job, an array or a task waits for `target`, by itself or through others; also when it is part of it.
-bool waits_for(const ClusterState& state, const JobKey& job, const JobKey& target);
+// The first of `jobs` (jobs, arrays or tasks) that waits for `target`, by itself or through others, or that is part of it. One
+// search for all of them: each record is looked at once.
+std::optional<JobKey> first_waiting_for(const ClusterState& state, const std::vector<JobKey>& jobs,
+                                        const JobKey& target);
 
 // --- time limits -----------------------------------------------------------------------------------------------------------------
 // What bounds the job in this partition now; none = unlimited.

@@ -1,5 +1,6 @@
 // Where a dependency stands, judged from its target's record.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -91,32 +92,38 @@ Standing standing(const ClusterState& state, const Dependent& who, const Depende
   return of_target(state, d, JobKey{d.target.job, who.key.task});
 }
 
-bool waits_for(const ClusterState& state, const JobKey& job, const JobKey& target) {
+std::optional<JobKey> first_waiting_for(const ClusterState& state, const std::vector<JobKey>& jobs,
+                                        const JobKey& target) {
   const auto overlap = [](const JobKey& a, const JobKey& b) {
     return a.job == b.job && (a.task.is_none() || b.task.is_none() || a.task == b.task);
   };
-  std::set<JobKey> seen{job};
-  std::vector<JobKey> open{job};
+  // What was seen from one of the jobs does not lead to the target, or that one would have been the answer.
+  std::set<JobKey> seen;
+  std::vector<JobKey> open;
   const auto look_at = [&](const Job& record) {
     for (const Dependency& d : record.waiting_for)
       if (d.kind != DependencyKind::singleton && seen.insert(d.target).second)
         open.push_back(d.target);
   };
-  while (!open.empty()) {
-    const JobKey key = open.back();
-    open.pop_back();
-    if (overlap(key, target)) return true;
-    const Job* record = state.jobs.find(key);
-    const Job* whole = record ? record : state.jobs.find(JobKey{key.job, {}});
-    if (whole) look_at(*whole);
-    if (!record || !record->array) continue;
-    state.jobs.for_each_from(JobKey{key.job, TaskIndex{0}}, [&](const JobKey& at, const Job& task) {
-      if (at.job != key.job) return false;
-      look_at(task);
-      return true;
-    });
+  for (const JobKey& job : jobs) {
+    if (seen.insert(job).second) open.push_back(job);
+    while (!open.empty()) {
+      const JobKey key = open.back();
+      open.pop_back();
+      if (overlap(key, target)) return job;
+      const Job* record = state.jobs.find(key);
+      const Job* whole = record ? record : state.jobs.find(JobKey{key.job, {}});
+      if (whole) look_at(*whole);
+      if (!record || !record->array) continue;
+      state.jobs.for_each_from(JobKey{key.job, TaskIndex{0}},
+                               [&](const JobKey& at, const Job& task) {
+                                 if (at.job != key.job) return false;
+                                 look_at(task);
+                                 return true;
+                               });
+    }
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace ares::core

@@ -44,20 +44,22 @@ struct Follow {
 
   // `ended`: the target did; else it only began, which only `after` waits for.
   void wake(const JobKey& target, bool ended) {
-    const std::vector<JobKey>* waiting = state.dependents.find(target.job);
-    if (!waiting) return;
-    for (const JobKey& key : *waiting) {
-      const Job* job = state.jobs.find(key);
-      if (!job) continue;
-      for (const Dependency& d : job->waiting_for) {
-        if (d.kind == DependencyKind::singleton || d.target.job != target.job ||
-            (!ended && d.kind != DependencyKind::after))
-          continue;
-        if (job->array && waits_task_by_task(state, {key, *job->spec}, d))
-          correspond(*job, d, target.task);
-        else
-          judge(key, *job->spec, d);
-      }
+    const WaitKey first{target.job, JobKey{JobId{0}, TaskIndex{0}}};
+    state.dependents.for_each_from(first, [&](const WaitKey& waiting, const Lsn&) {
+      if (waiting.first != target.job) return false;
+      if (const Job* job = state.jobs.find(waiting.second)) wake(*job, target, ended);
+      return true;
+    });
+  }
+  void wake(const Job& job, const JobKey& target, bool ended) {
+    for (const Dependency& d : job.waiting_for) {
+      if (d.kind == DependencyKind::singleton || d.target.job != target.job ||
+          (!ended && d.kind != DependencyKind::after))
+        continue;
+      if (job.array && waits_task_by_task(state, {job.key, *job.spec}, d))
+        correspond(job, d, target.task);
+      else
+        judge(job.key, *job.spec, d);
     }
   }
 

@@ -7,25 +7,6 @@
 namespace ares::core {
 namespace {
 
-void await(ClusterState& state, JobId target, const JobKey& key) {
-  const std::vector<JobKey>* found = state.dependents.find(target);
-  std::vector<JobKey> keys = found ? *found : std::vector<JobKey>{};
-  keys.insert(std::lower_bound(keys.begin(), keys.end(), key), key);
-  state.dependents.set(target, std::move(keys));
-}
-
-void await_no_more(ClusterState& state, JobId target, const JobKey& key) {
-  const std::vector<JobKey>* found = state.dependents.find(target);
-  if (!found) return;
-  std::vector<JobKey> keys = *found;
-  std::erase(keys, key);
-  if (keys.empty()) {
-    state.dependents.erase(target);
-  } else {
-    state.dependents.set(target, std::move(keys));
-  }
-}
-
 // What a record counts for in its array: at most two of these are 1.
 struct Counted {
   int active = 0, holding = 0, completed = 0, unsuccessful = 0;
@@ -107,10 +88,11 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
   if (was != is) {
     for (JobId target : was) {
       if (!std::binary_search(is.begin(), is.end(), target))
-        await_no_more(state, target, after.key);
+        state.dependents.erase({target, after.key});
     }
     for (JobId target : is) {
-      if (!std::binary_search(was.begin(), was.end(), target)) await(state, target, after.key);
+      if (!std::binary_search(was.begin(), was.end(), target))
+        state.dependents.set({target, after.key}, Lsn{});
     }
   }
 
@@ -137,7 +119,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   const Job* job = state.jobs.find(key);
   if (!job) return;
   if (is_queued(*job)) state.pending.erase(key);
-  for (JobId target : awaited_jobs(*job)) await_no_more(state, target, key);
+  for (JobId target : awaited_jobs(*job)) state.dependents.erase({target, key});
   if (const auto timer = timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = deadline_timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = notice_timer_of(*job)) state.timers.erase(*timer);

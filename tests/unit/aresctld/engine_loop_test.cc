@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <set>
 
@@ -66,9 +67,9 @@ class EngineLoopTest : public ::testing::Test {
     sinks.fatal = [this](const Error&) { fatal_.set_value(); };
     sinks.database = [this](bool waiting, const std::string&) { waiting_ = waiting; };
     const Epoch epoch = opened->epoch;
-    loop_ =
-        std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
-                                     std::make_shared<const Policy>(), clock_, std::move(sinks));
+    loop_ = std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
+                                         std::make_shared<const Policy>(policy_), clock_,
+                                         std::move(sinks));
     loop_->start();
     shown_at_start_ = views_->read().state;
     loop_->post(Command{Activate{epoch, "here"}});
@@ -92,6 +93,7 @@ class EngineLoopTest : public ::testing::Test {
   std::shared_ptr<store::MemDatabase> database_ = std::make_shared<store::MemDatabase>();
   std::unique_ptr<FaultyJournal> journal_;
   Clock clock_;
+  Policy policy_;  // set it before start()
   std::unique_ptr<ViewBoard> views_ = std::make_unique<ViewBoard>();
   std::shared_ptr<const ClusterState> shown_at_start_;
   std::promise<void> fatal_;
@@ -201,6 +203,49 @@ TEST_F(EngineLoopTest, ARepeatedRequestGetsTheSameJob) {
   }
   EXPECT_EQ(jobs.size(), 1u);
   EXPECT_EQ(durable_jobs().size(), 1u);
+  loop_->stop();
+}
+
+// The tick was left out whenever commands had filled the batch, so that begin times, leases and retention waited for a quiet moment.
+TEST_F(EngineLoopTest, TimeIsLookedAtHoweverManyCommandsCome) {
+  policy_.request_retention = Seconds{1};
+  start([](Operation, const store::Batch*) { return Fault::none; });
+  ASSERT_FALSE(post(submit(0)).get().failed);
+  const RequestKey first{UserId(1000), "request-0"};
+  ASSERT_NE(views_->read().state->requests.find(first), nullptr);
+  // Each reply brings the next command, so that there is always more than a batch holds.
+  std::atomic<std::uint64_t> next = 1;
+  std::atomic<bool> enough = false;
+  std::function<void()> send = [&] {
+    loop_->post(submit(next++), [&](const core::Reply&) {
+      if (!enough) send();
+    });
+  };
+  for (int i = 0; i < 2000; ++i) send();
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  const auto remembered = [&] { return views_->read().state->requests.find(first) != nullptr; };
+  while (remembered() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_FALSE(remembered()) << "time never passed";
+  enough = true;
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, ACommandWhoseCallerHasGoneIsNotTakenLater) {
+  std::atomic<bool> away = false;
+  start([&](Operation, const store::Batch*) { return away ? Fault::before : Fault::none; });
+  ASSERT_FALSE(post(submit(0)).get().failed);
+  away = true;
+  std::vector<std::future<core::Reply>> replies;
+  for (std::uint64_t i = 1; i <= 2000; ++i) replies.push_back(post(submit(i)));
+  while (!waiting_) std::this_thread::yield();
+  // Behind more than two batches, so the engine takes it only once the database is back.
+  std::promise<core::Reply> answer;
+  loop_->post(Posted{submit(9999), [&](core::Reply reply) { answer.set_value(std::move(reply)); },
+                     100, [] { return true; }});
+  EXPECT_EQ(answer.get_future().get().error.code, ErrorCode::unavailable);
+  away = false;
+  for (auto& reply : replies) EXPECT_FALSE(reply.get().failed);
+  EXPECT_EQ(durable_jobs().size(), 2001u);
   loop_->stop();
 }
 

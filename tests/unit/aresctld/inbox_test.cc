@@ -14,6 +14,29 @@ Posted from(std::uint32_t uid, const std::string& id) {
   return {Command{std::move(command)}, {}};
 }
 
+InboxBounds bounds(InboxLoad one_user, InboxLoad in_all = {1000, 1000, 1000}) {
+  return {one_user, in_all};
+}
+constexpr InboxLoad kMany{100, 100, 100};
+
+Posted large(std::uint32_t uid, const std::string& id, std::size_t bytes) {
+  Posted posted = from(uid, id);
+  posted.bytes = bytes;
+  return posted;
+}
+
+Posted of_many_jobs(std::uint32_t uid, const std::string& id, std::size_t jobs) {
+  Posted posted = from(uid, id);
+  SubmitMany many;
+  many.specs.resize(jobs);
+  std::get<UserCommand>(posted.command.body).body = std::move(many);
+  return posted;
+}
+
+bool taken(Inbox& inbox, Posted posted) {
+  return !inbox.push(std::move(posted));
+}
+
 std::string next_of(Inbox& inbox) {
   const Posted posted = inbox.pop();
   const auto* user = std::get_if<UserCommand>(&posted.command.body);
@@ -21,10 +44,10 @@ std::string next_of(Inbox& inbox) {
 }
 
 TEST(Inbox, OneUsersLoopDoesNotDelayAnothersCommand) {
-  Inbox inbox(100);
-  for (int i = 0; i < 50; ++i) ASSERT_TRUE(inbox.push(from(1000, "a" + std::to_string(i))));
-  ASSERT_TRUE(inbox.push(from(1001, "b")));
-  ASSERT_TRUE(inbox.push({Command{Tick{}}, {}}));
+  Inbox inbox(bounds(kMany));
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(taken(inbox, from(1000, "a" + std::to_string(i))));
+  ASSERT_TRUE(taken(inbox, from(1001, "b")));
+  ASSERT_TRUE(taken(inbox, {Command{Tick{}}, {}}));
   EXPECT_EQ(next_of(inbox), "tick");
   EXPECT_EQ(next_of(inbox), "1000a0");
   EXPECT_EQ(next_of(inbox), "1001b");
@@ -33,23 +56,78 @@ TEST(Inbox, OneUsersLoopDoesNotDelayAnothersCommand) {
 }
 
 TEST(Inbox, UsersAreServedInTurn) {
-  Inbox inbox(100);
+  Inbox inbox(bounds(kMany));
   for (const char* id : {"1", "2"})
     for (const std::uint32_t uid : {3U, 7U, 5U})
-      ASSERT_TRUE(inbox.push(from(uid, "-" + std::string(id))));
+      ASSERT_TRUE(taken(inbox, from(uid, "-" + std::string(id))));
   for (const char* expected : {"3-1", "5-1", "7-1", "3-2", "5-2", "7-2"})
     EXPECT_EQ(next_of(inbox), expected);
 }
 
 TEST(Inbox, AUserWithTooManyWaitingIsRefusedAndOthersAreNot) {
-  Inbox inbox(2);
-  EXPECT_TRUE(inbox.push(from(1, "a")));
-  EXPECT_TRUE(inbox.push(from(1, "b")));
-  EXPECT_FALSE(inbox.push(from(1, "c")));
-  EXPECT_TRUE(inbox.push(from(2, "d")));
+  Inbox inbox(bounds({2, 100, 100}));
+  EXPECT_TRUE(taken(inbox, from(1, "a")));
+  EXPECT_TRUE(taken(inbox, from(1, "b")));
+  EXPECT_FALSE(taken(inbox, from(1, "c")));
+  EXPECT_TRUE(taken(inbox, from(2, "d")));
   EXPECT_EQ(inbox.size(), 3u);
   inbox.pop();
-  EXPECT_TRUE(inbox.push(from(1, "c")));
+  EXPECT_TRUE(taken(inbox, from(1, "c")));
+}
+
+// Only commands were counted: 5,000 of 8 MiB, or of 10,000 jobs each, could wait in memory for every user.
+TEST(Inbox, BytesAndJobsOfAUserAreBoundedToo) {
+  Inbox inbox(bounds(kMany));
+  EXPECT_TRUE(taken(inbox, large(1, "a", 60)));
+  EXPECT_FALSE(taken(inbox, large(1, "b", 60)));
+  EXPECT_TRUE(taken(inbox, large(1, "c", 40)));
+  EXPECT_TRUE(taken(inbox, of_many_jobs(2, "a", 70)));
+  EXPECT_FALSE(taken(inbox, of_many_jobs(2, "b", 70)));
+  EXPECT_EQ(inbox.load(), (InboxLoad{3, 72, 100}));
+  while (!inbox.empty()) inbox.pop();
+  EXPECT_EQ(inbox.load(), InboxLoad{});
+  EXPECT_TRUE(taken(inbox, large(1, "b", 60)));
+}
+
+TEST(Inbox, WhatIsLargerThanTheBoundIsLetInAlone) {
+  Inbox inbox(bounds({10, 10, 10}, {20, 20, 20}));
+  EXPECT_TRUE(taken(inbox, large(1, "a", 1000)));
+  EXPECT_FALSE(taken(inbox, from(1, "b")));
+}
+
+// A gate in front of all users let four of them lock out everybody else.
+TEST(Inbox, WhoHasNothingWaitingIsLetInThoughOthersHaveFilledIt) {
+  Inbox inbox(bounds({5, 1000, 1000}, {10, 1000, 1000}));
+  for (int i = 0; i < 5; ++i)
+    for (const std::uint32_t uid : {1U, 2U})
+      ASSERT_TRUE(taken(inbox, from(uid, std::to_string(i))));
+  EXPECT_TRUE(taken(inbox, from(3, "a")));
+  EXPECT_FALSE(taken(inbox, from(3, "b"))) << "it has one waiting";
+  int more = 0;
+  for (std::uint32_t uid = 10; uid < 100; ++uid) more += taken(inbox, from(uid, "c")) ? 1 : 0;
+  EXPECT_EQ(more, 29) << "as many as four times the bound hold";
+  ASSERT_TRUE(taken(inbox, {Command{Tick{}}, {}})) << "what is not a user's is not bounded";
+}
+
+// While the database is away, a client that retries every 30 s left a copy each time.
+TEST(Inbox, WhatNobodyWaitsForIsTakenOut) {
+  Inbox inbox(bounds(kMany));
+  bool gone = false;
+  for (const char* id : {"a", "b", "c"}) {
+    Posted posted = large(1, id, 10);
+    if (*id != 'b') posted.abandoned = [&gone] { return gone; };
+    ASSERT_TRUE(taken(inbox, std::move(posted)));
+  }
+  Posted other = large(2, "d", 10);
+  other.abandoned = [&gone] { return gone; };
+  ASSERT_TRUE(taken(inbox, std::move(other)));
+  EXPECT_TRUE(inbox.take_abandoned().empty());
+  gone = true;
+  EXPECT_EQ(inbox.take_abandoned().size(), 3u);
+  EXPECT_EQ(inbox.size(), 1u);
+  EXPECT_EQ(inbox.load(), (InboxLoad{1, 1, 10}));
+  EXPECT_EQ(next_of(inbox), "1b");
+  EXPECT_TRUE(inbox.empty());
 }
 
 }  // namespace

@@ -115,9 +115,8 @@ class ListJobs : public testing::Test {
       const auto page = ask(request);
       if (!page) return {page.error().message};
       ++pages_;
-      EXPECT_TRUE(proto::read_rows(page->jobs(), page->table(), [&](const api::Job& row) {
-        all.push_back(id_of(row));
-      }));
+      EXPECT_TRUE(proto::read_rows(page->jobs(), page->table(),
+                                   [&](const api::Job& row) { all.push_back(id_of(row)); }));
       if (!page->has_next()) return all;
       *request.mutable_after() = page->next();
       if (between_pages_) between_pages_();
@@ -231,6 +230,38 @@ TEST_F(ListJobs, AnAnswerStaysSmall) {
   EXPECT_EQ(rows, 30'000u);
 }
 
+// Rows that come whole were not counted: one request could ask for 10,000 times the same specification of a megabyte.
+TEST_F(ListJobs, AnAnswerOfWholeRowsStaysSmallToo) {
+  auto large = spec("large");
+  large->comment = std::string(100'000, 'x');
+  for (std::uint64_t id = 1; id <= 50; ++id) put(id, large);
+  api::ListJobs request;
+  request.set_details(true);
+  std::vector<std::string> all;
+  for (;;) {
+    const auto page = ask(request);
+    ASSERT_TRUE(page);
+    EXPECT_LT(page->ByteSizeLong(), (1u << 20) + 2 * 100'000);
+    for (const api::Job& job : page->jobs()) all.push_back(id_of(job));
+    if (!page->has_next()) break;
+    *request.mutable_after() = page->next();
+  }
+  ASSERT_EQ(all.size(), 50u);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], std::to_string(i + 1));
+}
+
+TEST_F(ListJobs, ANameGivenAgainMeansNothingMore) {
+  put(1, spec());
+  put(2, spec());
+  put_array(10, 3, {1});
+  EXPECT_THAT(ids(named({{2, -1}, {1, -1}, {2, -1}, {10, 1}, {1, -1}, {10, 1}})),
+              ElementsAre("2", "1", "10_1"));
+  auto request = named({{2, -1}, {2, -1}, {1, -1}, {2, -1}});
+  request.set_page(1);
+  EXPECT_THAT(ids(request), ElementsAre("2", "1"));
+  EXPECT_THAT(ids(named({{9, -1}, {9, -1}})), ElementsAre("Invalid job id specified: 9"));
+}
+
 TEST_F(ListJobs, NamesMeanJobsArraysTasksAndTheirOwnNumbers) {
   put_array(10, 100'000, {3});
   put(100'200, spec());
@@ -320,6 +351,20 @@ TEST_F(ListJobs, JobsAheadAreCountedForJobsThatAreNamed) {
   EXPECT_EQ(answer->jobs(0).jobs_ahead(), 2u);
   EXPECT_THAT(answer->jobs(0).reason_detail(), HasSubstr("needs 1 CPU"));
   EXPECT_FALSE(ask({})->jobs(0).has_jobs_ahead());
+}
+
+// Each is a look at the whole queue.
+TEST_F(ListJobs, JobsAheadAreCountedForTheFirstNamedOnesOnly) {
+  api::ListJobs request;
+  for (std::uint64_t id = 1; id <= 30; ++id) {
+    put(id, spec());
+    request.add_jobs()->set_job(id);
+  }
+  const auto answer = ask(request);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->jobs_size(), 30);
+  EXPECT_EQ(answer->jobs(19).jobs_ahead(), 19u);
+  EXPECT_FALSE(answer->jobs(20).has_jobs_ahead());
 }
 
 }  // namespace

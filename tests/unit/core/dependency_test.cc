@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/job/deciding.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -380,6 +381,57 @@ TEST(Singleton, HoldsAlongRandomLives) {
     for (const JobKey& key : jobs)
       EXPECT_TRUE(is_terminal(c.job(key).state)) << "stuck, seed " << seed;
   }
+}
+
+// All that waited for one job lay in one vector, which was copied for each that came or went.
+TEST(Dependency, EveryWaitingJobHasAnEntryOfItsOwn) {
+  Cluster c;
+  const JobKey target = c.submit(), other = c.submit();
+  std::vector<JobKey> waiting;
+  for (int i = 0; i < 5; ++i)
+    waiting.push_back(c.submit(after({on(DependencyKind::after_any, target)})));
+  const JobKey both = c.submit(
+      after({on(DependencyKind::after_any, target), on(DependencyKind::after_any, other)}));
+  EXPECT_EQ(c.state().dependents.size(), 7u);
+  EXPECT_TRUE(c.state().dependents.find({other.job, both}));
+  EXPECT_TRUE(has_dependents(c.state(), target.job));
+  EXPECT_FALSE(has_dependents(c.state(), both.job));
+  c.cancel(waiting[2]);
+  EXPECT_EQ(c.state().dependents.size(), 6u);
+  run(c, target);
+  for (const JobKey& key : {waiting[0], waiting[1], waiting[3], waiting[4]})
+    EXPECT_FALSE(waits(c, key));
+  EXPECT_TRUE(waits(c, both));
+  EXPECT_EQ(c.state().dependents.size(), 1u);
+  EXPECT_FALSE(has_dependents(c.state(), target.job));
+  EXPECT_TRUE(has_dependents(c.state(), other.job));
+}
+
+// Every dependency began a search of its own: ten thousand of them behind a long chain kept the engine busy for minutes.
+TEST(Dependency, ACircleIsFoundInOneSearchAndNamesTheJobThatClosesIt) {
+  Cluster c;
+  const JobKey first = c.submit();
+  JobKey last = first;
+  for (int i = 0; i < 3; ++i) last = c.submit(after({on(DependencyKind::after_any, last)}));
+  const JobKey apart = c.submit();
+  const JobKey beside = c.submit(after({on(DependencyKind::after_any, apart)}));
+  EXPECT_EQ(first_waiting_for(c.state(), {apart, beside, last}, first), last);
+  EXPECT_EQ(first_waiting_for(c.state(), {last, first}, first), last);
+  EXPECT_EQ(first_waiting_for(c.state(), {first, last}, first), first) << "it is itself";
+  EXPECT_EQ(first_waiting_for(c.state(), {apart, beside}, first), std::nullopt);
+  EXPECT_EQ(first_waiting_for(c.state(), {}, first), std::nullopt);
+
+  // Layers in which everybody waits for all of the one before.
+  std::vector<JobKey> layer{apart};
+  for (int depth = 0; depth < 12; ++depth) {
+    std::vector<Dependency> on_layer;
+    for (const JobKey& key : layer) on_layer.push_back(on(DependencyKind::after_any, key));
+    std::vector<JobKey> next;
+    for (int i = 0; i < 8; ++i) next.push_back(c.submit(after(on_layer)));
+    layer = std::move(next);
+  }
+  EXPECT_EQ(first_waiting_for(c.state(), layer, first), std::nullopt);
+  EXPECT_EQ(first_waiting_for(c.state(), layer, apart), layer.front());
 }
 
 TEST(Dependency, KeepsItsTargetInMemoryAndAnUnknownOneIsLifted) {

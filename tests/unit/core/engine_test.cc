@@ -85,6 +85,7 @@ TEST_F(Gate, ARestartFromTheRecordsAloneGoesOnTheSame) {
   records.pending = {};
   records.timers = {};
   records.request_ages = {};
+  records.request_loads = {};
   records.dependents = {};
   Engine again(records, std::make_shared<const Policy>());
   EXPECT_EQ(again.state(), engine.state());

@@ -1,4 +1,5 @@
 // A request acts once, however often it is sent; every command leaves its trail.
+#include "core/job/decide.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {
@@ -69,6 +70,98 @@ TEST(Request, ARefusalIsNotRecordedAndIsJudgedAnew) {
   EXPECT_TRUE(c.user(kAlice, requeue, "x").failed) << "it is pending";
   c.start(key, {1});
   EXPECT_FALSE(c.user(kAlice, requeue, "x").failed);
+}
+
+TEST(Request, ARepeatedReplySaysSo) {
+  Cluster c;
+  EXPECT_FALSE(c.user(kAlice, submission(), "x", 1).repeated);
+  EXPECT_TRUE(c.user(kAlice, submission(), "x", 1).repeated);
+  EXPECT_FALSE(c.user(kAlice, submission(), "x", 2).repeated) << "it was refused";
+}
+
+// Every command that changed nothing was remembered for a day with all the keys it named.
+TEST(Request, OfWhatWasAlreadySoNoKeysAreRemembered) {
+  Cluster c;
+  JobSpec s = Cluster::spec();
+  s.hold = true;
+  const JobKey key = c.submit(s);
+  const Reply first = c.user(kAlice, HoldJobs{Cluster::named(key)}, "x");
+  EXPECT_FALSE(first.failed) << first.error.message;
+  EXPECT_EQ(first.jobs, std::vector{key});
+  EXPECT_EQ(c.happened<Held>(), 0u) << "it was held already";
+  const Request* remembered = c.state().requests.find({kAlice, "x"});
+  ASSERT_TRUE(remembered);
+  EXPECT_TRUE(remembered->jobs.empty());
+  EXPECT_FALSE(c.user(kAlice, HoldJobs{Cluster::named(key)}, "x").failed);
+  c.user(kAlice, ReleaseJobs{Cluster::named(key)}, "y");
+  EXPECT_EQ(c.state().requests.find({kAlice, "y"})->jobs, std::vector{key});
+}
+
+TEST(Request, WhatAUsersRequestsComeToIsKnown) {
+  Cluster c;
+  c.user(kAlice, submission(), "x", 1);
+  c.user(kAlice, submission(), "y", 2);
+  c.user(kAlice, submission(), "y", 2);
+  ASSERT_TRUE(c.state().request_loads.find(kAlice));
+  const RequestLoad load = *c.state().request_loads.find(kAlice);
+  EXPECT_EQ(load.count, 2u);
+  EXPECT_EQ(load.bytes, remembered_bytes(*c.state().requests.find({kAlice, "x"})) +
+                            remembered_bytes(*c.state().requests.find({kAlice, "y"})));
+  EXPECT_FALSE(c.state().request_loads.find(kBob));
+  c.tick(c.policy->request_retention);
+  EXPECT_FALSE(c.state().request_loads.find(kAlice));
+}
+
+Command asked_by(UserId uid, UserBody body, const std::string& id = "one more") {
+  UserCommand command;
+  command.who = {uid, GroupId{100}, uid == kAlice ? "alice" : "other", "login"};
+  command.request_id = id;
+  command.body = std::move(body);
+  return {std::move(command)};
+}
+
+TEST(Request, WhoHasTooManyRememberedIsToldWhatToDo) {
+  Cluster c;
+  const JobKey key = c.submit();
+  c.user(kAlice, submission(), "known");
+  Cancel cancel;
+  cancel.jobs = Cluster::named(key);
+  const auto of = [](UserId uid) {
+    return Submit{std::make_shared<const JobSpec>(Cluster::spec(uid)), {}};
+  };
+  const auto fails = [&](const ClusterState& state, const Command& command) {
+    return decide(state, *c.policy, command, c.now).failed;
+  };
+  for (const RequestLoad& full :
+       {RequestLoad{kMostRemembered.count, 0}, RequestLoad{1, kMostRemembered.bytes}}) {
+    ClusterState state = c.state();
+    state.request_loads.set(kAlice, full);
+    const Decision refused = decide(state, *c.policy, asked_by(kAlice, submission()), c.now);
+    ASSERT_TRUE(refused.failed);
+    EXPECT_EQ(refused.error.code, ErrorCode::resource_exhausted);
+    EXPECT_NE(refused.error.message.find("asub --from"), std::string::npos);
+    EXPECT_TRUE(refused.events.empty()) << "a refusal must not be remembered as well";
+    EXPECT_FALSE(fails(state, asked_by(kAlice, submission(), "known"))) << "it is a repeat";
+    EXPECT_FALSE(fails(state, asked_by(kAlice, cancel))) << "jobs can still be cancelled";
+    EXPECT_FALSE(fails(state, asked_by(kBob, of(kBob))));
+    state.request_loads.set(kAlice, {full.count + full.count / 10, full.bytes + full.bytes / 10});
+    EXPECT_TRUE(fails(state, asked_by(kAlice, cancel)));
+    state.request_loads.set(kOperator, full);
+    EXPECT_FALSE(fails(state, asked_by(kOperator, of(kOperator))));
+  }
+}
+
+TEST(Request, ExpireFasterThanTheyCanCome) {
+  Cluster c;
+  ClusterState state = c.state();
+  for (int i = 0; i < 6000; ++i) {
+    Request request;
+    request.key = {kAlice, std::to_string(i)};
+    request.expires = c.now - Seconds{1};
+    put_request(state, std::move(request));
+  }
+  // Two ticks a second.
+  EXPECT_EQ(decide(state, *c.policy, {Tick{}}, c.now).events.size(), 5000u);
 }
 
 TEST(Request, WithoutAnIdIsRefused) {

@@ -1,0 +1,55 @@
+// Listings whose rows come whole: the pages behind the first, until all rows are there.
+// Belongs to the command's thread. `call` is of the form Result<api::Response>(api::Request).
+#pragma once
+
+#include <utility>
+
+#include "base/result.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::cli {
+
+// `jobs` is what `wanted` was answered first. Precondition: no fields were chosen, so that no tables come.
+template <class Call>
+Status add_pages(const api::ListJobs& wanted, api::Jobs& jobs, Call&& call) {
+  while (jobs.has_next()) {
+    api::Request request;
+    *request.mutable_list_jobs() = wanted;
+    request.mutable_list_jobs()->mutable_after()->Swap(jobs.mutable_next());
+    jobs.clear_next();
+    Result<api::Response> response = call(std::move(request));
+    if (!response) return fail(response.error());
+    jobs.MergeFrom(response->jobs());
+  }
+  return {};
+}
+
+template <class Call>
+Status add_pages(const api::ListNodes& wanted, api::Nodes& nodes, Call&& call) {
+  while (nodes.next() != 0) {
+    api::Request request;
+    *request.mutable_list_nodes() = wanted;
+    request.mutable_list_nodes()->set_after(nodes.next());
+    nodes.clear_next();
+    Result<api::Response> response = call(std::move(request));
+    if (!response) return fail(response.error());
+    nodes.MergeFrom(response->nodes());
+  }
+  return {};
+}
+
+// The whole listing that the request asks for; any other request is answered as it is.
+template <class Call>
+Result<api::Response> call_for_all(const api::Request& request, Call&& call) {
+  Result<api::Response> response = call(request);
+  if (!response) return response;
+  Status added;
+  if (request.has_list_jobs())
+    added = add_pages(request.list_jobs(), *response->mutable_jobs(), call);
+  else if (request.has_list_nodes())
+    added = add_pages(request.list_nodes(), *response->mutable_nodes(), call);
+  if (!added) return fail(added.error());
+  return response;
+}
+
+}  // namespace ares::cli
