@@ -52,8 +52,8 @@ Result<std::vector<api::Job>> list(rpc::Client& client, const Selection& selecti
     const auto response = client.call(request);
     if (!response) return fail(response.error());
     const api::Jobs& page = response->jobs();
-    if (Status read = proto::read_rows(page.jobs(), page.table(),
-                                       [&](const J& row) { rows.push_back(row); });
+    if (Status read =
+            proto::read_rows(page.jobs(), page.table(), [&](const J& row) { rows.push_back(row); });
         !read)
       return fail(read.error());
     if (!page.has_next()) return rows;
