@@ -158,6 +158,8 @@ Decision decide_user(const Question& q, const UserCommand& command) {
   audit.outcome = d.failed ? d.error.message : "ok";
   d.events.emplace_back(Audited{std::move(audit)});
   if (d.failed && !acted) return d;
+  // Where all was already so the keys are no news; remembering them would cost memory for nothing that was done.
+  if (!acted) d.jobs.clear();
 
   Request request;
   request.key = key;
@@ -166,8 +168,7 @@ Decision decide_user(const Question& q, const UserCommand& command) {
   request.expires = q.now + q.policy.request_retention;
   request.failed = d.failed;
   request.error = d.error;
-  // Of what only was already so the keys are no news; remembering them would cost memory for nothing that was done.
-  if (acted) request.jobs = d.jobs;
+  request.jobs = d.jobs;
   request.text = d.text;
   d.events.emplace_back(RequestRecorded{std::move(request)});
   return d;

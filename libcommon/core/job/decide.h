@@ -26,7 +26,7 @@ struct Decision {
   Error error;
   bool failed = false;       // the caller is told `error`; events may still hold an audit row
   bool repeated = false;     // what a command was answered that was carried out before
-  std::vector<JobKey> jobs;  // acted on
+  std::vector<JobKey> jobs;  // acted on; none where all was already as asked
   std::string text;
   Effects
       effects;  // owed without a change of state (an answer to a heartbeat); those of events come from effects()

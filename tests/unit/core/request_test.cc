@@ -87,7 +87,7 @@ TEST(Request, OfWhatWasAlreadySoNoKeysAreRemembered) {
   const JobKey key = c.submit(s);
   const Reply first = c.user(kAlice, HoldJobs{Cluster::named(key)}, "x");
   EXPECT_FALSE(first.failed) << first.error.message;
-  EXPECT_EQ(first.jobs, std::vector{key});
+  EXPECT_TRUE(first.jobs.empty()) << "a repeat is answered the same";
   EXPECT_EQ(c.happened<Held>(), 0u) << "it was held already";
   const Request* remembered = c.state().requests.find({kAlice, "x"});
   ASSERT_TRUE(remembered);
