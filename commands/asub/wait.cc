@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cli/pages.h"
 #include "model/job.h"
 
 namespace ares::asub {
@@ -37,15 +36,20 @@ Result<int> wait_for_end(rpc::Client& client, const JobKey& job) {
     auto response = client.call(request);
     if (!response) return fail(response.error());
     // The tasks of an array may be more than an answer holds; one that runs may be behind them.
-    api::ListJobs tasks;
-    *tasks.add_jobs() = request.wait_job().job();
-    tasks.set_details(true);
-    const Status all = cli::add_pages(tasks, *response->mutable_jobs(),
-                                      [&](api::Request page) { return client.call(page); });
-    if (!all) return fail(all.error());
-    const api::Jobs& jobs = response->jobs();
-    if (!jobs.jobs().empty() && std::all_of(jobs.jobs().begin(), jobs.jobs().end(), ended))
-      return exit_code_of(jobs);
+    api::Request page;
+    *page.mutable_list_jobs()->add_jobs() = request.wait_job().job();
+    page.mutable_list_jobs()->set_details(true);
+    int highest = 0;
+    for (;;) {
+      const api::Jobs& jobs = response->jobs();
+      if (jobs.jobs().empty() || !std::all_of(jobs.jobs().begin(), jobs.jobs().end(), ended)) break;
+      highest = std::max(highest, exit_code_of(jobs));
+      if (!jobs.has_next()) return highest;
+      *page.mutable_list_jobs()->mutable_after() = jobs.next();
+      page.clear_request_id();
+      response = client.call(page);
+      if (!response) return fail(response.error());
+    }
   }
 }
 

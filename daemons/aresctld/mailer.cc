@@ -31,17 +31,23 @@ void Mailer::post(std::vector<core::Notice> notices) {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
     for (core::Notice& notice : notices) {
-      if (queue_.size() < bounds_.waiting)
-        queue_.push_back(std::move(notice));
-      else
+      const auto own = queues_.find(notice.user);
+      if (waiting_ >= bounds_.waiting ||
+          (own != queues_.end() && own->second.size() >= bounds_.of_one_user)) {
         ++dropped;
+        continue;
+      }
+      queues_[notice.user].push_back(std::move(notice));
+      ++waiting_;
     }
     if (dropped > 0) say = !std::exchange(full_, true);
   }
   wake_.notify_all();
   if (say)
-    spdlog::warn("{} mails wait for the mail program; more are dropped until there is room again",
-                 bounds_.waiting);
+    spdlog::warn(
+        "too many mails wait for the mail program ({} of one user, {} in all); more are dropped "
+        "until there is room again",
+        bounds_.of_one_user, bounds_.waiting);
 }
 
 void Mailer::stop() {
@@ -53,8 +59,23 @@ void Mailer::stop() {
   wake_.notify_all();
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
-  if (!queue_.empty()) spdlog::warn("{} mails were not sent: stopping", queue_.size());
-  queue_.clear();
+  if (waiting_ > 0) spdlog::warn("{} mails were not sent: stopping", waiting_);
+  queues_.clear();
+  waiting_ = 0;
+}
+
+core::Notice Mailer::take_next() {
+  auto turn = queues_.upper_bound(served_);
+  if (turn == queues_.end()) turn = queues_.begin();
+  served_ = turn->first;
+  std::deque<core::Notice>& own = turn->second;
+  core::Notice next = std::move(own.front());
+  own.pop_front();
+  --waiting_;
+  // The flag serves one line in the log for each time that room ran out.
+  if (own.size() < bounds_.of_one_user / 2 && waiting_ < bounds_.waiting / 2) full_ = false;
+  if (own.empty()) queues_.erase(turn);
+  return next;
 }
 
 void Mailer::run() {
@@ -62,12 +83,10 @@ void Mailer::run() {
     core::Notice next;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) return;
+      wake_.wait(lock, [&] { return stopping_ || waiting_ > 0; });
+      if (waiting_ == 0) return;
       if (stopping_ && std::chrono::steady_clock::now() >= farewell_end_) return;
-      next = std::move(queue_.front());
-      queue_.pop_front();
-      if (queue_.size() < bounds_.waiting / 2) full_ = false;
+      next = take_next();
     }
     send(next);
   }

@@ -1,4 +1,4 @@
-// Mailer: hands notices to the site's mail program, a few at a time, and waits for nobody's mail server.
+// Mailer: hands notices to the site's mail program, a few at a time, users in turn, and waits for nobody's mail server.
 // post() may be called from any thread and does not block. A notice is told at most once: what waits when the process is killed,
 // what the queue has no room for and what the program fails at is lost, the latter two with a line in the log.
 #pragma once
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -20,8 +21,9 @@ namespace ares::aresctld {
 class Mailer {
  public:
   struct Bounds {
-    std::size_t programs = 2;  // at once
-    std::size_t waiting = 10'000;
+    std::size_t programs = 2;                    // at once
+    std::size_t waiting = 20'000;                // in all
+    std::size_t of_one_user = 5'000;             // waiting
     std::chrono::milliseconds patience{30'000};  // with one program, before it is killed
     std::chrono::milliseconds farewell{2'000};   // for what waits when stop() is called
   };
@@ -42,6 +44,7 @@ class Mailer {
   using Deadline = std::chrono::steady_clock::time_point;
 
   void run();
+  core::Notice take_next();  // under the lock; precondition: something waits
   void send(const core::Notice& notice);
   void complain_once(const std::string& problem);
   Deadline until(Deadline own);
@@ -50,8 +53,10 @@ class Mailer {
   Bounds bounds_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<core::Notice> queue_;
-  bool full_ = false;  // said so
+  std::map<std::string, std::deque<core::Notice>> queues_;  // by user; none empty
+  std::size_t waiting_ = 0;
+  std::string served_;  // the user whose mail was taken last
+  bool full_ = false;   // said so
   bool stopping_ = false;
   Deadline farewell_end_{};
   std::string complained_;  // of the program that cannot be run

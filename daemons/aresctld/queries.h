@@ -16,7 +16,7 @@ namespace ares::aresctld {
 Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
                                const Submit& submit, Time now);
 
-// In ascending order of keys. With `fields` a page (row_page.h): while Jobs.next is set, asking again with it as `after` goes on behind
+// In ascending order of keys. A page (row_page.h): while Jobs.next is set, asking again with it as `after` goes on behind
 // that place, in the state of then. not_found names the first job asked for that does not exist, or a name that nothing has.
 Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
                             Time now);

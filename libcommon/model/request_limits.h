@@ -34,6 +34,9 @@ inline constexpr std::size_t kMaxDependencies = 1000;
 // Jobs of a submission and what is said of their dependencies at once, or that alone of a change: all is committed together.
 inline constexpr std::size_t kMaxSubmitEvents = 100'000;
 
+// Tasks of arrays that wait for tasks of other arrays, one by one (aftercorr): each is looked up when it is submitted.
+inline constexpr std::uint64_t kMaxCorrespondingTasks = 1'000'000;
+
 // Names of nodes to use, and as many to leave out.
 inline constexpr std::size_t kMaxNamedNodes = 10'000;
 

@@ -12,11 +12,16 @@
 
 // The threads that run gRPC's callbacks wait for an event for a second and, if none came, sleep for 100 ms in which
 // they hear nothing: the first call after a pause came that much later, in a controller and again in a node. Nothing
-// in gRPC's interface turns that sleep off, and nothing else in gRPC calls this function, so the linker puts this in
-// its place (libcommon/CMakeLists.txt): they wait for the next event at once. Where gRPC is a shared library
-// (ThreadSanitizer) it has no effect.
-extern "C" void __wrap_gpr_sleep_until(gpr_timespec);  // NOLINT(bugprone-reserved-identifier)
-extern "C" void __wrap_gpr_sleep_until(gpr_timespec) {}
+// in gRPC's interface turns that sleep off, so the linker puts this in its place (libcommon/CMakeLists.txt): they wait
+// for the next event at once. The only other sleeper is gRPC's start in a machine's first second, which waits for the
+// clock to move on. Where gRPC is a shared library (ThreadSanitizer) this has no effect.
+extern "C" {
+void __real_gpr_sleep_until(gpr_timespec);  // NOLINT(bugprone-reserved-identifier)
+void __wrap_gpr_sleep_until(gpr_timespec);  // NOLINT(bugprone-reserved-identifier)
+void __wrap_gpr_sleep_until(gpr_timespec until) {
+  if (gpr_now(GPR_CLOCK_MONOTONIC).tv_sec <= 1) __real_gpr_sleep_until(until);
+}
+}
 
 namespace ares::rpc {
 namespace {

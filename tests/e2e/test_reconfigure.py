@@ -31,7 +31,7 @@ def test_limits_and_policy_change_at_once(cluster):
     assert "would change:" in shown and "partition main: max_time: " in shown
     assert cluster.run("asub", "-t", "11", "-H", "--wrap", "true").returncode == 0, "nothing has changed yet"
     shown = cluster.run("actl", "reconfigure").stdout
-    assert "changed:" in shown and "policy: max_array_size: 1000001 -> 5" in shown
+    assert "changed:" in shown and "policy: max_array_size: 100001 -> 5" in shown
     assert "allows 600 seconds" in cluster.run("asub", "-t", "11", "--wrap", "true", check=False).stderr
     assert "above the largest index 4" in cluster.run("asub", "--array=5", "--wrap", "true", check=False).stderr
     assert "max_array_size: 5" in cluster.run("actl", "show", "config").stdout

@@ -204,6 +204,25 @@ Status check_times(const JobSpec& spec, Time now) {
   return {};
 }
 
+namespace {
+
+// Pairs of a task and a task of another array that it waits for.
+std::uint64_t corresponding_tasks(const JobSpec& spec) {
+  if (!spec.array) return 0;
+  const auto arrays =
+      std::count_if(spec.dependencies.begin(), spec.dependencies.end(), [](const Dependency& d) {
+        return d.kind == DependencyKind::after_corr && d.target.task.is_none();
+      });
+  return static_cast<std::uint64_t>(arrays) * spec.array->count();
+}
+
+Error too_many_correspond() {
+  return bad("Job dependency problem: aftercorr of more than " +
+             std::to_string(kMaxCorrespondingTasks) + " tasks in all");
+}
+
+}  // namespace
+
 Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec,
                                    const JobKey& key,
                                    const std::function<bool()>& same_name_ahead) {
@@ -211,6 +230,7 @@ Result<Awaited> check_dependencies(const Question& q, const Principal& who, cons
     return fail(bad("Job dependency problem: " + std::to_string(spec.dependencies.size()) +
                     " jobs or tasks to wait for; at most " + std::to_string(kMaxDependencies) +
                     " are allowed: name an array instead of its tasks"));
+  if (corresponding_tasks(spec) > kMaxCorrespondingTasks) return fail(too_many_correspond());
   const auto asked = known_targets(q, who, spec);
   if (!asked) return fail(asked.error());
   Awaited out;
@@ -292,6 +312,7 @@ struct Together {
   std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> judged;
   // Of the jobs so far, which are all the same user's. They lie in `judged`.
   std::unordered_set<std::string_view> names;
+  std::uint64_t corresponding_tasks = 0;
 };
 
 // Adds one job's events under the id given, or says why it cannot be.
@@ -309,6 +330,8 @@ Status admit(const Question& q, const Principal& who, const std::shared_ptr<cons
       check_dependencies(q, who, spec, key, [&] { return together.names.contains(spec.name); });
   if (!awaited) return fail(awaited.error());
   together.names.insert(spec.name);
+  together.corresponding_tasks += corresponding_tasks(spec);
+  if (together.corresponding_tasks > kMaxCorrespondingTasks) return fail(too_many_correspond());
 
   Submitted event;
   event.key = key;

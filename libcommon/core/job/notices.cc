@@ -90,13 +90,14 @@ class Notices {
       add(NoticeKind::began);
       return;
     }
+    const Job* array = array_of(state_, after_.key);
+    if (!array || !array->array || array->array->completed > 0) return;
     bool first = after_.restarts == 0;
     each_task(state_, after_.key.job, [&](const Job& task) {
       first = first && (task.key == after_.key || !has_begun(task));
       return first;
     });
-    const Job* array = array_of(state_, after_.key);
-    if (!first || !array || !array->array) return;
+    if (!first) return;
     Notice& n = add(NoticeKind::began);
     n.key = array->key;
     n.own_id = array->own_id;

@@ -126,6 +126,26 @@ TEST_F(MailerTest, WhatTheQueueHasNoRoomForIsDropped) {
   EXPECT_EQ(read("seen").find("job 3 "), std::string::npos);
 }
 
+TEST_F(MailerTest, OneUsersMailNeitherDropsNorDelaysAnothers) {
+  const std::string file =
+      program("cat > /dev/null; echo \"$2\" | cut -d' ' -f3 >> " + path("seen") + "\n");
+  Mailer::Bounds b = bounds();
+  b.programs = 1;
+  b.waiting = 4;
+  b.of_one_user = 3;
+  Mailer mailer([&] { return file; }, b);
+  mailer.post(about({1, 2, 3, 4}));  // nobody takes out yet
+  std::vector<Notice> other = about({5});
+  other[0].user = other[0].address = "bob";
+  mailer.post(std::move(other));
+  mailer.start();
+  mailer.stop();
+  std::istringstream seen(read("seen"));
+  std::vector<std::string> jobs;
+  for (std::string line; std::getline(seen, line);) jobs.push_back(line);
+  EXPECT_THAT(jobs, testing::ElementsAre("1", "5", "2", "3"));
+}
+
 TEST_F(MailerTest, AnAddressThatWouldBeAnOptionNeverReachesTheProgram) {
   const std::string file = program("echo \"$3\" >> " + path("seen") + "\n");
   Mailer mailer([&] { return file; }, bounds());

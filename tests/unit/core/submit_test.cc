@@ -117,9 +117,17 @@ TEST(Submit, RefusesWhatCanNeverRun) {
       {"array index",
        [](JobSpec& s) {
          s.array.emplace();
-         s.array->insert(0, 1'000'001);
+         s.array->insert(0, 100'001);
        },
-       "task 1000001 is above the largest index 1000000"},
+       "task 100001 is above the largest index 100000"},
+      {"aftercorr of more tasks than can be looked up at once",
+       [](JobSpec& s) {
+         s.array.emplace();
+         s.array->insert(0, 99'999);
+         for (std::uint64_t id = 1; id <= 11; ++id)
+           s.dependencies.push_back({DependencyKind::after_corr, {JobId{id}, {}}});
+       },
+       "aftercorr of more than 1000000 tasks"},
       {"afterok of nothing",
        [](JobSpec& s) {
          s.dependencies = {{DependencyKind::after_ok, {JobId{99}, {}}}};
