@@ -165,10 +165,13 @@ Status RecordDir::create(std::string_view name, std::string_view text, bool dura
     ::unlinkat(dir_.get(), temporary.c_str(), 0);
     return written;
   }
-  if (!durable) return {};
+  return durable ? sync() : Status{};
+}
+
+Status RecordDir::sync() const {
   Fd parent(::openat(dir_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (::fsync(dir_.get()) != 0 || !parent || ::fsync(parent.get()) != 0)
-    return fail(errno_error(what));
+    return fail(errno_error("cannot write " + path_));
   return {};
 }
 

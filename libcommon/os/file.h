@@ -37,6 +37,9 @@ class RecordDir {
   Status create(std::string_view name, std::string_view text, bool durable) const;
   Result<std::string> read(std::string_view name) const;
   bool has(std::string_view name) const;
+  // Every name that is there, and all that lead to them from the parent directory on, are on the disk when this returns. Not
+  // what the files hold: of durable ones that is there before their name is.
+  Status sync() const;
 
   // Sets space aside that create(name) will use, so that it succeeds on a full disk. For texts of up to 4 KiB.
   Status reserve(std::string_view name) const;

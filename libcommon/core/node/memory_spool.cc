@@ -24,6 +24,10 @@ class MemoryDir final : public AttemptDir {
     return it->second;
   }
   bool has(Record record) const override { return content_->records.contains(record); }
+  Status settle() const override {
+    content_->settled = content_->records.size();
+    return {};
+  }
   Result<bool> lock() override {
     if (!content_->locked) content_->locked = holds_lock_ = true;
     return holds_lock_;

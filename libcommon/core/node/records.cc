@@ -234,6 +234,12 @@ Evidence gather(const Spool& spool, const AttemptDir& dir, const AttemptKey& key
   return e;
 }
 
+// Before an end is told: whoever hears it acts on it, and after a power loss it must still be there. If the disk refuses, it is
+// told all the same, for it is true.
+void settle_end(const AttemptDir& dir, AttemptPhase phase) {
+  if (phase == AttemptPhase::done || phase == AttemptPhase::never_ran) (void)dir.settle();
+}
+
 Status add_exit(const AttemptDir& dir, AttemptReport& report) {
   Result<std::string> text = dir.read(Record::exit);
   if (!text) return fail(text.error());
@@ -271,12 +277,14 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
   Result<std::string> intent_text = dir->read(Record::intent);
   if (!intent_text && dir->has(Record::exit)) {
     if (Status told = add_exit(*dir, report); !told) return fail(told.error());
+    settle_end(*dir, report.phase);
     return report;
   }
   if (!intent_text) {
     if (!dir->has(Record::cancelled)) return absent();
     report.phase = AttemptPhase::never_ran;
     report.detail = cancelled_because;
+    settle_end(*dir, report.phase);
     return report;
   }
   Result<IntentRecord> intent = decode_intent(*intent_text);
@@ -284,6 +292,7 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
   report.fence = intent->fence;
 
   report.phase = judge(gather(spool, *dir, key, intent->boot_id == boot_id));
+  settle_end(*dir, report.phase);
   if (Result<std::string> text = dir->read(Record::go)) {
     Result<GoRecord> go = decode_go(*text);
     if (!go) return fail(go.error());

@@ -55,6 +55,10 @@ class AttemptDir {
   virtual Result<std::string> read(Record record) const = 0;
   virtual bool has(Record record) const = 0;
 
+  // Every record that can be seen now survives a power loss from here on. Its writer may not have come that far: a record is
+  // seen before it is durable, and a supervisor can die, or the power go, in between.
+  virtual Status settle() const = 0;
+
   // Becomes the supervisor of this directory for the rest of the process's life; false if another
   // process is.
   virtual Result<bool> lock() = 0;

@@ -166,6 +166,26 @@ TEST(StepSpecText, KeepsWhatASupervisorNeeds) {
   EXPECT_EQ(read->user, spec.user);
 }
 
+// The supervisor died, or the power is about to go, between an end's being seen and its being durable.
+TEST(ReportAttempt, AnEndIsDurableBeforeItIsTold) {
+  MemorySpool spool;
+  auto dir = std::move(*spool.create(kKey));
+  IntentRecord intent;
+  intent.attempt = kKey;
+  intent.boot_id = "boot";
+  ASSERT_TRUE(dir->create(Record::intent, encode(intent)));
+  ASSERT_TRUE(dir->create(Record::started, ""));
+  ASSERT_TRUE(dir->create(Record::go, encode(GoRecord{})));
+  ASSERT_TRUE(report_attempt(spool, kKey, "boot"));
+  EXPECT_EQ(spool.content(kKey)->settled, 0u) << "nothing has ended";
+
+  ASSERT_TRUE(dir->create(Record::exit, encode(ExitRecord{})));
+  const Result<AttemptReport> report = report_attempt(spool, kKey, "boot");
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->phase, AttemptPhase::done);
+  EXPECT_EQ(spool.content(kKey)->settled, 4u);
+}
+
 TEST(ReportAttempt, TellsATombstoneFromNothing) {
   MemorySpool spool;
   EXPECT_EQ(report_attempt(spool, kKey, "boot").error().code, ErrorCode::not_found);

@@ -94,6 +94,10 @@ class VirtualDir final : public AttemptDir {
     return it->second;
   }
   bool has(Record record) const override { return dir_->records.contains(record); }
+  Status settle() const override {
+    for (const auto& [record, text] : dir_->records) dir_->synced.insert(record);
+    return {};
+  }
   Result<bool> lock() override {
     return around([&]() -> Result<bool> {
       if (dir_->lock_holder != 0) return dir_->lock_holder == pid_;
