@@ -1,8 +1,11 @@
 """Looking at nodes and partitions: ainfo as users and their scripts call it."""
 
+import getpass
 import json
 
 from cluster import f1, until
+
+USER = getpass.getuser()
 
 PARTITIONS = """
 partitions:
@@ -61,11 +64,11 @@ def test_states_follow_what_runs(fresh):
 def test_reasons_and_silent_nodes(fresh):
     cluster = two_partitions(fresh)
     cluster.run("actl", "drain", "n4", "reason=bad fan")
-    assert rows(cluster, "-R", "-o", "%E|%u|%N") == ["bad fan|root|n4"]
+    assert rows(cluster, "-R", "-o", "%E|%u|%N") == [f"bad fan|{USER}|n4"]
     assert rows(cluster, "-t", "drained", "-p", "main", "-o", "%t %N") == ["drain n4"]
     assert "bad fan" in cluster.run("ainfo", "-R").stdout
     nodes = {node["name"]: node for node in json.loads(cluster.run("ainfo", "--json").stdout)["nodes"]}
-    assert nodes["n4"]["state"] == "DRAINED" and nodes["n4"]["reason_user"] == "root"
+    assert nodes["n4"]["state"] == "DRAINED" and nodes["n4"]["reason_user"] == USER
     assert nodes["n1"]["cpus"] == 2 and nodes["n3"]["partitions"] == ["main", "short"]
     assert rows(cluster, "-d", "-o", "%N") == []
     assert rows(cluster, "-r", "-p", "main", "-o", "%t %D") == ["idle 3", "drain 1"]

@@ -1,5 +1,6 @@
 """Reading the queue and cancelling from it: aqueue and acancel as users and their scripts call them."""
 
+import getpass
 import json
 import os
 import pty
@@ -10,6 +11,8 @@ import time
 import pytest
 
 from cluster import BIN, until
+
+USER = getpass.getuser()
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def test_ac079_default_columns(cluster, jobs):
     job = jobs("-H", "-J", "a-name-that-is-longer-than-eight")
     header, row = cluster.run("aqueue").stdout.splitlines()
     assert header.split() == ["JOBID", "PARTITION", "NAME", "USER", "ST", "TIME", "NODES", "NODELIST(REASON)"]
-    assert row.split() == [job, "main", "a-name-that-is-longer-than-eight", "root", "PD", "0:00", "1", "(JobHeldUser)"]
+    assert row.split() == [job, "main", "a-name-that-is-longer-than-eight", USER, "PD", "0:00", "1", "(JobHeldUser)"]
     assert header.index("NODELIST") == row.index("(JobHeldUser)"), "columns are aligned"
     assert "TIME_LIMIT" in cluster.run("aqueue", "-l").stdout
 
@@ -178,7 +181,7 @@ def test_cancel_asks_about_every_job(cluster, jobs):
     first, second = jobs("-H", "-J", "ask1"), jobs("-H", "-J", "ask2")
     array = jobs("-H", "--array=0-2", "-J", "ask3")
     done = cluster.cancel("-i", "--me", input="n\nwhat\ny\ny\n")
-    assert f"Cancel job {second} (ask2 of root, partition main, PENDING)? [y/n]" in done.stdout
+    assert f"Cancel job {second} (ask2 of {USER}, partition main, PENDING)? [y/n]" in done.stdout
     assert f"job {array}_[0-2] " in done.stdout
     until(lambda: lines(cluster, "-o", "%i") == [first])
 

@@ -2,7 +2,9 @@
 #include "aresctld/reconfigurer.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 #include <future>
 
@@ -42,6 +44,8 @@ class ReconfigurerTest : public testing::Test {
     reconfigurer_ = std::make_unique<Reconfigurer>(board_, *engine_, views_);
   }
 
+  ~ReconfigurerTest() override { std::remove(path_.c_str()); }
+
   void write(int licenses) const {
     std::ofstream(path_) << "cluster: demo\ncontroller: {user: root}\nlicenses: {matlab: "
                          << licenses
@@ -58,7 +62,8 @@ class ReconfigurerTest : public testing::Test {
 
   std::uint32_t licenses() const { return board_.policy()->licenses.at("matlab"); }
 
-  const std::string path_ = testing::TempDir() + "/reconfigurer_test.yaml";
+  const std::string path_ =
+      testing::TempDir() + "/ares-reconfigurer-" + std::to_string(::getpid()) + ".yaml";
   ConfigBoard board_{nullptr};
   store::MemJournal journal_{std::make_shared<store::MemDatabase>()};
   Clock clock_;
