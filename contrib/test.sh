@@ -3,7 +3,8 @@
 #
 #   contrib/test.sh          the release build, all tests
 #   contrib/test.sh --asan   also all but the slow and end-to-end tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   contrib/test.sh --all    and those of the engine, the journal and the RPC layer under ThreadSanitizer
+#   contrib/test.sh --all    and those of the engine and the journal under ThreadSanitizer; not of the RPC layer: Debian's gRPC is not
+#                            built for it and synchronises unseen, so nearly every call would be reported
 #
 # Ends with one line: N passed, N failed.
 set -eu
@@ -15,7 +16,7 @@ case "${1-}" in
   '') ;;
   --asan) asan=true ;;
   --all) asan=true tsan=true ;;
-  --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "test.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
 
