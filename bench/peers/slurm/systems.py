@@ -23,6 +23,12 @@ BATCH = 500  # jobs in one call of the library, of which four are under way
 ARES_CONFIG = "policy: {max_array_size: 100001}\n"
 
 
+def settings_of(path):
+    """What a configuration file sets, without its comments."""
+    lines = (line.split("#", 1)[0].rstrip() for line in path.read_text().splitlines())
+    return "".join(f"{line}\n" for line in lines if line)
+
+
 class Skip(Exception):
     """A measurement that this system cannot take; the text says why."""
 
@@ -173,7 +179,7 @@ class Ares(System):
 
     def configuration(self):
         return {"ares.yaml": self.cluster.configuration(),
-                "postgresql.conf": "".join(path.read_text() for path in self.dir.glob("c/**/postgresql.conf"))}
+                "postgresql.conf": "".join(settings_of(path) for path in self.dir.glob("c/**/postgresql.conf"))}
 
     def logs(self):
         return self.cluster.acluster("logs", "--lines=10") if self.cluster else ""
