@@ -32,7 +32,7 @@ struct Policy {
   Seconds launch_backoff_max{300};
 
   std::uint32_t max_array_size = 100'001;  // bound of an array index
-  std::uint32_t max_jobs = 1'000'000;        // records in memory
+  std::uint32_t max_jobs = 1'000'000;      // records in memory
   std::uint32_t max_script_bytes = 4 << 20;
   std::uint32_t max_environment_bytes = 2 << 20;
   bool requeue_default = true;
