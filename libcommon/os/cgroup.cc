@@ -142,15 +142,21 @@ std::string Cgroup::directories() const {
   return result;
 }
 
-Status Cgroup::attach(pid_t pid) {
-  std::string last;
-  for (const std::string& directory : {unified_, memory_, freezer_}) {
-    if (directory.empty() || directory == last) continue;
-    last = directory;
-    if (!write_value(directory + "/cgroup.procs", std::to_string(pid)))
-      return fail(errno_error("cannot move the task into " + directory));
-  }
-  return {};
+Fd Cgroup::open_unified() const {
+  return unified_.empty() ? Fd() : Fd(::open(unified_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+Status Cgroup::attach(pid_t pid, bool born_in_unified) {
+  const auto join = [pid](const std::string& directory) -> Status {
+    if (directory.empty() || write_value(directory + "/cgroup.procs", std::to_string(pid)))
+      return {};
+    return fail(errno_error("cannot move the task into " + directory));
+  };
+  if (!born_in_unified)
+    if (Status joined = join(unified_); !joined) return joined;
+  if (memory_ != unified_)
+    if (Status joined = join(memory_); !joined) return joined;
+  return freezer_ == unified_ || freezer_ == memory_ ? Status{} : join(freezer_);
 }
 
 bool Cgroup::freeze() {

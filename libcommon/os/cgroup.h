@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "os/fd.h"
 
 namespace ares::os {
 
@@ -25,7 +26,11 @@ class Cgroup {
   Cgroup& operator=(Cgroup&&) = delete;
   ~Cgroup();  // removes the groups, which must be empty by then
 
-  Status attach(pid_t pid);
+  // The group on the unified hierarchy, for clone3's CLONE_INTO_CGROUP; closed where there is none. To be born in a group costs
+  // nothing; to be moved into one waits for a grace period of the kernel's, some milliseconds.
+  Fd open_unified() const;
+  // Moves the process into the groups; `born_in_unified`: into the others.
+  Status attach(pid_t pid, bool born_in_unified = false);
   bool can_freeze() const { return !freezer_.empty(); }
   bool freeze();
   void thaw();

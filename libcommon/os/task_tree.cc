@@ -29,10 +29,14 @@ constexpr std::uint64_t kIsolation = CLONE_NEWPID | CLONE_NEWNS;
 constexpr int kAnswerTimeoutMs = 2000;
 
 // A fork with flags. Not through libc, whose at-fork handlers and cached pid a single-threaded program does not need.
-pid_t fork_with(std::uint64_t flags) {
+pid_t fork_with(std::uint64_t flags, const Fd& cgroup = Fd()) {
   clone_args args{};
   args.flags = flags;
   args.exit_signal = SIGCHLD;
+  if (cgroup) {
+    args.flags |= CLONE_INTO_CGROUP;
+    args.cgroup = static_cast<std::uint64_t>(cgroup.get());
+  }
   return static_cast<pid_t>(::syscall(SYS_clone3, &args, sizeof args));
 }
 
@@ -161,7 +165,13 @@ Result<pid_t> TaskTree::spawn_gated() {
   Fd control_end(control[1]);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
-  pid_t pid = fork_with(isolated_ ? kIsolation : 0);
+  const Fd group = cgroup_ ? cgroup_->open_unified() : Fd();
+  bool born_inside = static_cast<bool>(group);
+  pid_t pid = fork_with(isolated_ ? kIsolation : 0, group);
+  if (pid < 0 && born_inside) {  // Linux before 5.7, or a group that takes nobody this way
+    born_inside = false;
+    pid = fork_with(isolated_ ? kIsolation : 0);
+  }
   if (pid < 0 && isolation_ == Isolation::required)
     return fail(errno_error("cannot make a pid namespace, which a job under a lease needs"));
   if (pid < 0 && isolated_) {
@@ -176,7 +186,7 @@ Result<pid_t> TaskTree::spawn_gated() {
   first_ = pid;
   if (!isolated_) control_.reset();
   if (cgroup_) {
-    if (Status attached = cgroup_->attach(pid); !attached) {
+    if (Status attached = cgroup_->attach(pid, born_inside); !attached) {
       kill_all();
       return fail(attached.error());
     }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kUnix = "unix:";
 constexpr std::string_view kTcp = "tcp:";
+constexpr std::string_view kCalls = ".call";
 
 tl::unexpected<Error> wrong(std::string_view text, std::string_view why) {
   return fail(ErrorCode::invalid_argument,
@@ -18,7 +19,7 @@ tl::unexpected<Error> wrong(std::string_view text, std::string_view why) {
 Result<Address> parse_unix(std::string_view text, std::string_view path) {
   if (!path.starts_with('/')) return wrong(text, "the path must be absolute: unix:/run/name.sock");
   // One byte is for the final NUL.
-  constexpr std::size_t kMax = sizeof(sockaddr_un::sun_path) - 1;
+  constexpr std::size_t kMax = sizeof(sockaddr_un::sun_path) - 1 - kCalls.size();
   if (path.size() > kMax)
     return wrong(text, "the path has " + std::to_string(path.size()) +
                            " characters; a socket's may have " + std::to_string(kMax));
@@ -47,6 +48,10 @@ Result<Address> parse_tcp(std::string_view text, std::string_view rest) {
 }
 
 }  // namespace
+
+std::string call_socket(const Address& address) {
+  return address.path + std::string(kCalls);
+}
 
 Result<Address> parse_address(std::string_view text) {
   if (text.starts_with(kUnix)) return parse_unix(text, text.substr(kUnix.size()));

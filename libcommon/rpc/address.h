@@ -21,6 +21,10 @@ struct Address {
 
 // invalid_argument with the reason: a relative or too long path, no port, an unknown kind.
 Result<Address> parse_address(std::string_view text);
+
+// The socket beside a Unix socket that takes calls past gRPC.
+std::string call_socket(const Address& address);
+
 std::string to_string(const Address& address);
 
 }  // namespace ares::rpc

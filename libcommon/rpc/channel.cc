@@ -1,5 +1,6 @@
 #include "rpc/channel.h"
 
+#include <absl/synchronization/mutex.h>
 #include <arpa/inet.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
@@ -62,8 +63,10 @@ std::string last_cause(const std::string& text) {
 
 }  // namespace
 
-void quiet_libraries() {
+void prepare_libraries() {
   static const bool once = [] {
+    // Debian builds Abseil so that every lock of gRPC's is looked up in a graph of who waits for whom: a twentieth of a call.
+    absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
     if (std::getenv("GRPC_VERBOSITY")) return true;
     gpr_set_log_function([](gpr_log_func_args*) {});
     google::protobuf::SetLogHandler(nullptr);
@@ -81,7 +84,7 @@ std::string grpc_target(const Address& address) {
 }
 
 std::shared_ptr<grpc::Channel> make_channel(const Address& address, Purpose purpose) {
-  quiet_libraries();
+  prepare_libraries();
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
@@ -129,14 +132,6 @@ Error to_error(const grpc::Status& status, const std::string& peer) {
   for (const CodePair& pair : kCodes)
     if (pair.grpc == status.error_code()) return {pair.ours, text};
   return {ErrorCode::internal, "the call to " + peer + " failed: " + text};
-}
-
-void put_sealed(api::Sealed* out, const auth::SessionKey& key, auth::Direction direction,
-                std::uint64_t session, std::uint64_t sequence, std::string payload) {
-  out->set_session(session);
-  out->set_sequence(sequence);
-  out->set_mac(auth::seal(key, direction, session, sequence, payload));
-  out->set_payload(std::move(payload));
 }
 
 }  // namespace ares::rpc

@@ -1,4 +1,4 @@
-// Where gRPC's world meets ours: channels to an address, statuses to errors and back, sealed envelopes.
+// Where gRPC's world meets ours: channels to an address, statuses to errors and back.
 // Pure functions; any thread. Private to rpc/: included by few .cc files, for gRPC's headers are heavy.
 #pragma once
 
@@ -9,16 +9,15 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/support/status.h>
 
-#include "auth/seal.h"
 #include "base/result.h"
-#include "proto/gen/api.pb.h"
 #include "rpc/address.h"
 
 namespace ares::rpc {
 
 // gRPC's and protobuf's own log lines go to stderr, where they would puzzle users, or let anybody
 // fill a daemon's log; the errors say the same. They stay if the environment sets GRPC_VERBOSITY.
-void quiet_libraries();
+// Also turns off what only debugs Abseil. Call it before anything of gRPC's is made.
+void prepare_libraries();
 
 enum class Purpose : std::uint8_t { calls, node_link };
 
@@ -33,9 +32,5 @@ grpc::Status to_status(const Error& error);
 
 // `peer` is named in the text of what comes from the transport, not from the other side.
 Error to_error(const grpc::Status& status, const std::string& peer);
-
-// Fills session, sequence, payload and mac.
-void put_sealed(api::Sealed* out, const auth::SessionKey& key, auth::Direction direction,
-                std::uint64_t session, std::uint64_t sequence, std::string payload);
 
 }  // namespace ares::rpc

@@ -10,7 +10,6 @@
 #include "proto/gen/api.pb.h"
 #include "rpc/address.h"
 #include "rpc/backoff.h"
-#include "rpc/channel.h"
 #include "rpc/connection.h"
 
 namespace ares::rpc {

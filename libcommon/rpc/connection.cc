@@ -1,14 +1,12 @@
 #include "rpc/connection.h"
 
-#include <grpcpp/client_context.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
 
 #include "auth/munge.h"
 #include "auth/session_table.h"
-#include "rpc/channel.h"
+#include "rpc/envelope.h"
 
 namespace ares::rpc {
 namespace {
@@ -30,17 +28,11 @@ struct Connection::Flight {
   Clock::time_point deadline;
   Done done;
   int openings_left = kMaxOpenings;
-  // Of the try under way.
-  std::optional<grpc::ClientContext> context;
-  api::Sealed request, answer;
-  Ticket ticket;
+  Ticket ticket;  // of the try under way
 };
 
-Connection::Connection(Address address, Signer signer)
-    : peer_(to_string(address)),
-      signer_(std::move(signer)),
-      channel_(make_channel(address, Purpose::calls)),
-      stub_(api::Ares::NewStub(channel_)) {}
+Connection::Connection(const Address& address, Signer signer)
+    : peer_(to_string(address)), signer_(std::move(signer)), transport_(make_transport(address)) {}
 
 bool Connection::join_or_open() {
   if (phase_ != Phase::none) return false;
@@ -87,11 +79,10 @@ Result<Connection::Ticket> Connection::sign(bool opener, const std::string& payl
 }
 
 // Checks an answer, and keeps the session's phase in step with what it says.
-Result<std::string> Connection::settle(const Ticket& ticket, const grpc::Status& status,
-                                       api::Sealed* answer) {
+Result<std::string> Connection::settle(const Ticket& ticket, Result<api::Sealed> answer) {
   Result<std::string> result;
-  if (!status.ok()) {
-    result = fail(to_error(status, peer_));
+  if (!answer) {
+    result = fail(std::move(answer.error()));
   } else if (answer->sequence() != ticket.sequence ||
              (!ticket.opener && answer->session() != ticket.session)) {
     result =
@@ -111,7 +102,7 @@ Result<std::string> Connection::settle(const Ticket& ticket, const grpc::Status&
   if (ticket.opener) {
     phase_ = result ? Phase::open : Phase::none;
     key_ = result ? ticket.key : std::nullopt;
-    session_ = answer->session();
+    session_ = result ? answer->session() : 0;
     sequence_ = 0;
     changed_.notify_all();
   } else if (!result && is_session_lost(result.error()) && phase_ == Phase::open &&
@@ -131,14 +122,12 @@ Result<std::string> Connection::call(const std::string& payload, Clock::time_poi
                     "the controller at " + peer_ + " did not answer in time");
       opener = join_or_open();
     }
-    grpc::ClientContext context;
-    context.set_deadline(deadline);
-    api::Sealed request, answer;
+    api::Sealed request;
     const auto patience = std::min(deadline, Clock::now() + kMungePatience);
     auto ticket = sign(opener, payload, &request, patience);
     Result<std::string> result;
     if (ticket) {
-      result = settle(*ticket, stub_->Call(&context, request, &answer), &answer);
+      result = settle(*ticket, transport_->call(request, deadline));
     } else {
       result = fail(std::move(ticket.error()));
     }
@@ -149,11 +138,7 @@ Result<std::string> Connection::call(const std::string& payload, Clock::time_poi
 }
 
 void Connection::await(std::chrono::milliseconds at_most) {
-  // Without a call nobody reads from the channel, and it would not notice that it is connected again.
-  if (channel_->GetState(true) == GRPC_CHANNEL_READY)
-    std::this_thread::sleep_for(at_most);
-  else
-    channel_->WaitForConnected(std::chrono::system_clock::now() + at_most);
+  transport_->await(at_most);
 }
 
 void Connection::call_async(std::string payload, Clock::time_point deadline, Done done) {
@@ -182,28 +167,20 @@ void Connection::start(std::shared_ptr<Flight> flight) {
 }
 
 void Connection::launch(const std::shared_ptr<Flight>& flight, bool opener) {
-  flight->request.Clear();
-  flight->answer.Clear();
-  {
-    const std::lock_guard lock(mutex_);
-    flight->context.emplace();
-    flight->context->set_deadline(flight->deadline);
-    flying_.insert(flight);
-    if (shut_) flight->context->TryCancel();
-  }
-  auto ticket = sign(opener, flight->payload, &flight->request, Clock::time_point{});
+  api::Sealed request;
+  auto ticket = sign(opener, flight->payload, &request, Clock::time_point{});
   if (!ticket) {
     Result<std::string> result = fail(std::move(ticket.error()));
     if (opener) opened(false, result);
     return land(flight, std::move(result));
   }
   flight->ticket = std::move(*ticket);
-  stub_->async()->Call(&*flight->context, &flight->request, &flight->answer,
-                       [this, flight](const grpc::Status& status) {
-                         auto result = settle(flight->ticket, status, &flight->answer);
-                         if (flight->ticket.opener) opened(true, result);
-                         land(flight, std::move(result));
-                       });
+  transport_->call_async(std::move(request), flight->deadline,
+                         [this, flight](Result<api::Sealed> answer) {
+                           auto result = settle(flight->ticket, std::move(answer));
+                           if (flight->ticket.opener) opened(true, result);
+                           land(flight, std::move(result));
+                         });
 }
 
 // What waited for the session goes on, or shares the opener's error.
@@ -232,16 +209,13 @@ void Connection::land(const std::shared_ptr<Flight>& flight, Result<std::string>
   }
   flight->done(std::move(result));
   const std::lock_guard lock(mutex_);
-  flying_.erase(flight);
-  flight->context.reset();  // holds the channel; this thread must not be the last to let go of it
   --in_flight_;
   changed_.notify_all();
 }
 
 void Connection::shut_down() {
+  transport_->shut_down();
   std::unique_lock lock(mutex_);
-  shut_ = true;
-  for (const auto& flight : flying_) flight->context->TryCancel();
   changed_.wait(lock, [this] { return in_flight_ == 0; });
 }
 

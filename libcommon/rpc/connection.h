@@ -2,8 +2,6 @@
 // Owned by the client, which shuts it down before it goes; any thread. Private to rpc/.
 #pragma once
 
-#include <grpcpp/channel.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -12,14 +10,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "auth/seal.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "proto/gen/api.grpc.pb.h"
+#include "proto/gen/api.pb.h"
 #include "rpc/address.h"
+#include "rpc/transport.h"
 
 namespace ares::rpc {
 
@@ -31,16 +29,16 @@ struct Signer {
 
 class Connection {
  public:
-  using Clock = std::chrono::system_clock;  // gRPC's deadlines are of it
+  using Clock = Transport::Clock;
   using Done = std::function<void(Result<std::string>)>;
 
-  Connection(Address address, Signer signer);
+  Connection(const Address& address, Signer signer);
 
   // Sends one payload and gives back that of the answer, its seal checked. Opens a session where
   // there is none, and once more where the server has lost it.
   Result<std::string> call(const std::string& payload, Clock::time_point deadline);
 
-  // The same; `done` runs on a thread of gRPC's, or on this one.
+  // The same; `done` runs on a thread of the transport's, or on this one.
   void call_async(std::string payload, Clock::time_point deadline, Done done);
 
   // Waits until there is a connection, or so long. Blocks.
@@ -66,7 +64,7 @@ class Connection {
   Result<Ticket> sign(bool opener, const std::string& payload, api::Sealed* out,
                       Clock::time_point patience);
   Result<std::string> make_credential(const auth::SessionKey& key, Clock::time_point patience);
-  Result<std::string> settle(const Ticket& ticket, const grpc::Status& status, api::Sealed* answer);
+  Result<std::string> settle(const Ticket& ticket, Result<api::Sealed> answer);
   bool join_or_open();  // with the lock held: true = you open
   void start(std::shared_ptr<Flight> flight);
   void opened(bool asked, const Result<std::string>& result);
@@ -75,8 +73,7 @@ class Connection {
 
   const std::string peer_;
   const Signer signer_;
-  const std::shared_ptr<grpc::Channel> channel_;
-  const std::unique_ptr<api::Ares::Stub> stub_;
+  const std::unique_ptr<Transport> transport_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -85,9 +82,7 @@ class Connection {
   std::uint64_t session_ = 0;
   std::uint64_t sequence_ = 0;
   std::vector<std::shared_ptr<Flight>> waiting_;  // for the session
-  std::unordered_set<std::shared_ptr<Flight>> flying_;
-  std::size_t in_flight_ = 0;  // of call_async
-  bool shut_ = false;
+  std::size_t in_flight_ = 0;                     // of call_async
 };
 
 }  // namespace ares::rpc

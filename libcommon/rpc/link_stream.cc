@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "rpc/channel.h"
+#include "rpc/envelope.h"
 
 namespace ares::rpc {
 

@@ -1,47 +1,20 @@
 #include "rpc/listen.h"
 
 #include <netdb.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <system_error>
+
+#include "rpc/socket.h"
 
 namespace ares::rpc {
 namespace {
 
-class Socket {
- public:
-  explicit Socket(int family) : fd_(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
-
-sockaddr_un unix_address(const Address& address) {
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  address.path.copy(name.sun_path, sizeof name.sun_path - 1);
-  return name;
-}
-
 // 0, or the errno of the step that failed.
 int try_bind(int family, const sockaddr* name, socklen_t size) {
-  const Socket socket(family);
+  const Socket socket = stream_socket(family);
   if (socket.fd() < 0) return errno;
   const int on = 1;  // as gRPC does, or a connection just closed would look like a listener
   setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -58,8 +31,8 @@ Status clear_stale_socket(const Address& address) {
   if (!S_ISSOCK(file.st_mode))
     return fail(ErrorCode::failed_precondition,
                 "cannot listen on " + to_string(address) + ": the file is no socket; remove it");
-  const Socket socket(AF_UNIX);
-  const sockaddr_un name = unix_address(address);
+  const Socket socket = stream_socket(AF_UNIX);
+  const sockaddr_un name = unix_name(address.path);
   if (connect(socket.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 ||
       errno == EAGAIN)
     return fail(ErrorCode::already_exists, "another process listens on " + to_string(address) +
@@ -79,7 +52,7 @@ Status open_to_all(const Address& address) {
 Error why_not_listening(const Address& address) {
   const std::string what = "cannot listen on " + to_string(address);
   if (address.kind == Address::Kind::unix_socket) {
-    const sockaddr_un name = unix_address(address);
+    const sockaddr_un name = unix_name(address.path);
     const int error = try_bind(AF_UNIX, reinterpret_cast<const sockaddr*>(&name), sizeof name);
     if (error == 0) unlink(address.path.c_str());
     return {ErrorCode::unavailable, what + ": " + (error ? reason(error) : "unknown reason")};

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "proto/gen/node.pb.h"
-#include "rpc/call_reactor.h"
+#include "rpc/call_desk.h"
 #include "rpc/channel.h"
+#include "rpc/envelope.h"
 #include "rpc/send_queue.h"
 
 namespace ares::rpc {

@@ -13,6 +13,7 @@
 #include "rpc/channel.h"
 #include "rpc/door.h"
 #include "rpc/listen.h"
+#include "rpc/local_server.h"
 #include "rpc/node_stream.h"
 
 namespace ares::rpc {
@@ -71,6 +72,7 @@ struct Server::State {
   std::vector<Address> addresses;
   // In this order, so that the door outlives the service that uses it.
   std::unique_ptr<Door> door;
+  std::unique_ptr<LocalServer> local;
   std::unique_ptr<Service> service;
   std::unique_ptr<grpc::Server> server;
 
@@ -99,7 +101,7 @@ Server::~Server() {
 
 Status Server::start() {
   State& s = *state_;
-  quiet_libraries();
+  prepare_libraries();
   std::vector<Address> wanted;
   for (const std::string& text : s.options.listen) {
     auto address = parse_address(text);
@@ -118,10 +120,11 @@ Status Server::start() {
 
 Status Server::State::listen() {
   door = std::make_unique<Door>(options.munge_socket, options.authenticators, options.user_name);
+  const CallDesk desk{door.get(), &sessions, &call, options.max_request_bytes};
+  local = std::make_unique<LocalServer>(desk);
   service = std::make_unique<Service>(
-      CallDesk{door.get(), &sessions, &call, options.max_request_bytes},
-      AttachDesk{door.get(), attach, with_root_and_self(options.node_users),
-                 options.node_queue_messages, options.node_queue_bytes});
+      desk, AttachDesk{door.get(), attach, with_root_and_self(options.node_users),
+                       options.node_queue_messages, options.node_queue_bytes});
   grpc::ServerBuilder builder;
   set_arguments(builder, options);
   std::vector<int> ports(addresses.size(), 0);
@@ -137,8 +140,10 @@ Status Server::State::listen() {
     if (addresses[i].kind == Address::Kind::tcp)
       addresses[i].port = static_cast<std::uint16_t>(ports[i]);
     if (auto open = open_to_all(addresses[i]); !open) return open;
+    if (addresses[i].kind == Address::Kind::unix_socket)
+      if (auto calls = local->listen(addresses[i]); !calls) return calls;
   }
-  return {};
+  return local->start();
 }
 
 std::vector<std::string> Server::addresses() const {
@@ -151,10 +156,12 @@ std::vector<std::string> Server::addresses() const {
 void Server::stop() {
   State& s = *state_;
   // Everything in flight is cancelled, which ends it as unavailable; waits until gRPC knows of none.
+  if (s.local) s.local->stop();
   if (s.server) s.server->Shutdown(std::chrono::system_clock::now());
   if (s.door) s.door->stop();
   s.server.reset();
   s.service.reset();
+  s.local.reset();
   s.door.reset();
 }
 

@@ -335,6 +335,7 @@ TEST_F(RpcTest, AClientThatGoesWaitsForItsCalls) {
       });
   }
   EXPECT_EQ(ended, 10);
+  server->stop();  // some may have been handed on only now
 }
 
 TEST_F(RpcTest, SaysThatMungedIsMissingHere) {

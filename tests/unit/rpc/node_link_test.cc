@@ -8,6 +8,7 @@
 #include "auth/munge.h"
 #include "proto/gen/api.grpc.pb.h"
 #include "rpc/channel.h"
+#include "rpc/envelope.h"
 #include "unit/rpc/rpc_fixture.h"
 
 namespace ares::rpc {

@@ -1,0 +1,13 @@
+#include "rpc/transport.h"
+
+#include "rpc/grpc_transport.h"
+#include "rpc/local_transport.h"
+
+namespace ares::rpc {
+
+std::unique_ptr<Transport> make_transport(const Address& address) {
+  if (address.kind == Address::Kind::unix_socket) return std::make_unique<LocalTransport>(address);
+  return std::make_unique<GrpcTransport>(address);
+}
+
+}  // namespace ares::rpc

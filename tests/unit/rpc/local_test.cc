@@ -1,0 +1,301 @@
+// The local socket against clients that do not behave, and the frames that go through it.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <random>
+#include <thread>
+
+#include "auth/munge.h"
+#include "rpc/envelope.h"
+#include "rpc/local_frame.h"
+#include "rpc/local_server.h"
+#include "rpc/socket.h"
+#include "unit/rpc/rpc_fixture.h"
+
+namespace ares::rpc {
+namespace {
+
+TEST(LocalFrame, ComesBackAsItWasWritten) {
+  const std::string bytes = frame(0x01020304, kCancelFrame, "body");
+  ASSERT_EQ(bytes.size(), kHeadBytes + 4);
+  const auto head = read_head(bytes);
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->call, 0x01020304u);
+  EXPECT_EQ(head->code, kCancelFrame);
+  EXPECT_EQ(head->size, 4u);
+  EXPECT_EQ(bytes.substr(kHeadBytes), "body");
+  EXPECT_FALSE(read_head("PRI * HTTP/2.0\r\n"));
+}
+
+TEST(LocalFrame, RefusalsKeepTheirCode) {
+  for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code) {
+    const auto head = read_head(refusal_frame(7, {static_cast<ErrorCode>(code), "no"}));
+    EXPECT_EQ(static_cast<int>(refusal_code(head->code)), code);
+    EXPECT_NE(head->code, kSealedFrame);
+  }
+  EXPECT_EQ(refusal_code(4711), ErrorCode::internal);
+}
+
+class LocalTest : public RpcTest {
+ protected:
+  std::string path() const { return socket.substr(5) + ".call"; }
+
+  Socket open_socket() {
+    Socket client = stream_socket(AF_UNIX);
+    const sockaddr_un name = unix_name(path());
+    EXPECT_EQ(::connect(client.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+    return client;
+  }
+
+  static void say(const Socket& client, std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = ::send(client.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (n <= 0) return;  // the server has had enough
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+  }
+
+  // A whole frame; nothing at the end of the connection.
+  static std::optional<std::pair<FrameHead, std::string>> hear(const Socket& client) {
+    std::string bytes(kHeadBytes, '\0');
+    if (::recv(client.fd(), bytes.data(), kHeadBytes, MSG_WAITALL) !=
+        static_cast<ssize_t>(kHeadBytes))
+      return std::nullopt;
+    const auto head = read_head(bytes);
+    if (!head) return std::nullopt;
+    std::string body(head->size, '\0');
+    if (head->size > 0 && ::recv(client.fd(), body.data(), body.size(), MSG_WAITALL) !=
+                              static_cast<ssize_t>(body.size()))
+      return std::nullopt;
+    return std::pair(*head, body);
+  }
+
+  // A request as a client of ours seals it, with a credential of its own.
+  std::string sealed(const api::Request& request) {
+    const auth::SessionKey key = auth::SessionKey::random();
+    api::Sealed message;
+    message.set_credential(
+        auth::munge_encode(key.to_credential_payload(), munged.socket(), UserId(getuid())).value());
+    put_sealed(&message, key, auth::Direction::request, 0, 1, request.SerializeAsString());
+    return message.SerializeAsString();
+  }
+
+  void expect_answers() { EXPECT_TRUE(connect().call(ping(), Retry::never)); }
+};
+
+TEST_F(LocalTest, AnswersARequestThatComesByteByByte) {
+  start();
+  const Socket client = open_socket();
+  const std::string bytes = frame(3, kSealedFrame, sealed(ping()));
+  for (const char byte : bytes) say(client, std::string_view(&byte, 1));
+  const auto heard = hear(client);
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->first.call, 3u);
+  EXPECT_EQ(heard->first.code, kSealedFrame);
+}
+
+TEST_F(LocalTest, AnswersManyRequestsOfOneWrite) {
+  start();
+  const Socket client = open_socket();
+  std::string bytes;
+  for (std::uint32_t call = 1; call <= 50; ++call)
+    bytes += frame(call, kSealedFrame, sealed(ping()));
+  say(client, bytes);
+  std::set<std::uint32_t> answered;
+  for (int i = 0; i < 50; ++i) {
+    const auto heard = hear(client);
+    ASSERT_TRUE(heard);
+    EXPECT_EQ(heard->first.code, kSealedFrame);
+    answered.insert(heard->first.call);
+  }
+  EXPECT_EQ(answered.size(), 50u);
+}
+
+TEST_F(LocalTest, HangsUpOnNoise) {
+  start();
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 200; ++i) {
+    const Socket client = open_socket();
+    std::string noise(random() % 300 + kHeadBytes, '\0');
+    for (char& byte : noise) byte = static_cast<char>(random());
+    if (i % 2 == 0) noise.replace(0, 4, "ARE1");
+    say(client, noise);
+    ::shutdown(client.fd(), SHUT_WR);
+    while (hear(client)) {
+    }
+  }
+  expect_answers();
+  EXPECT_EQ(seen().size(), 1u);
+}
+
+TEST_F(LocalTest, RefusesANumberInUse) {
+  start();
+  std::shared_ptr<Responder> kept;
+  std::mutex mutex;
+  answer = [&](const api::Request&, std::shared_ptr<Responder> responder) {
+    const std::lock_guard lock(mutex);
+    if (!kept) kept = std::move(responder);
+  };
+  const Socket client = open_socket();
+  say(client, frame(1, kSealedFrame, sealed(ping())));
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return kept != nullptr;
+  }));
+  say(client, frame(1, kSealedFrame, sealed(ping())));
+  while (hear(client)) {  // told that the first one ends; then the connection does
+  }
+  EXPECT_TRUE(kept->abandoned());
+  server->stop();
+}
+
+TEST_F(LocalTest, ACancelledCallIsAbandoned) {
+  start();
+  std::shared_ptr<Responder> kept;
+  std::mutex mutex;
+  answer = [&](const api::Request&, std::shared_ptr<Responder> responder) {
+    const std::lock_guard lock(mutex);
+    kept = std::move(responder);
+  };
+  const Socket client = open_socket();
+  say(client, frame(9, kSealedFrame, sealed(ping())));
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return kept != nullptr;
+  }));
+  EXPECT_FALSE(kept->abandoned());
+  say(client, frame(8, kCancelFrame, {}));  // of nobody: nothing happens
+  say(client, frame(9, kCancelFrame, {}));
+  const auto told = hear(client);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->first.call, 9u);
+  EXPECT_TRUE(kept->abandoned());
+  server->stop();
+}
+
+TEST_F(LocalTest, SkipsARequestThatIsTooLarge) {
+  server_options.max_request_bytes = 1000;
+  start();
+  const Socket client = open_socket();
+  std::thread sender([&] {
+    say(client, frame(1, kSealedFrame, std::string(3 << 20, 'x')));
+    say(client, frame(2, kSealedFrame, sealed(ping())));
+  });
+  const auto refused = hear(client);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->first.call, 1u);
+  EXPECT_EQ(refusal_code(refused->first.code), ErrorCode::invalid_argument);
+  EXPECT_NE(refused->second.find("larger than the controller accepts"), std::string::npos);
+  const auto answered = hear(client);
+  sender.join();
+  ASSERT_TRUE(answered);
+  EXPECT_EQ(answered->first.call, 2u);
+  EXPECT_EQ(answered->first.code, kSealedFrame);
+}
+
+// Who takes no answers is not read from, and goes on where it stopped once it does.
+TEST_F(LocalTest, WaitsForAClientThatDoesNotRead) {
+  start();
+  answer = [](const api::Request& request, std::shared_ptr<Responder> responder) {
+    api::Response response;
+    response.mutable_acted()->set_text(request.request_id() + std::string(1 << 20, 'x'));
+    responder->send(std::move(response));
+  };
+  constexpr int kCalls = 40;
+  const Socket client = open_socket();
+  std::string bytes;
+  for (std::uint32_t call = 1; call <= kCalls; ++call)
+    bytes += frame(call, kSealedFrame, sealed(ping()));
+  std::thread sender([&] { say(client, bytes); });
+  expect_answers();  // others are not kept waiting
+  int answered = 0;
+  while (answered < kCalls && hear(client)) ++answered;
+  sender.join();
+  EXPECT_EQ(answered, kCalls);
+}
+
+TEST_F(LocalTest, TurnsAwayWhoHasTooManyConnections) {
+  Door door(munged.socket(), 1, {});
+  auth::SessionTable sessions({16, 16, 60s});
+  const CallHandler handler = [](const Principal&, const api::Request&,
+                                 const std::shared_ptr<Responder>&) {};
+  LocalLimits limits;
+  limits.connections_per_user = 3;
+  LocalServer local(CallDesk{&door, &sessions, &handler, 1000}, limits);
+  ASSERT_TRUE(local.listen(parse_address(socket).value()));
+  ASSERT_TRUE(local.start());
+  std::vector<Socket> open;
+  for (int i = 0; i < 3; ++i) open.push_back(open_socket());
+  {
+    const Socket one_more = open_socket();
+    const auto told = hear(one_more);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->first.call, 0u);
+    EXPECT_EQ(refusal_code(told->first.code), ErrorCode::unavailable);
+    EXPECT_FALSE(hear(one_more));
+  }
+  auto late = connect().call(ping(), Retry::never);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::unavailable);
+  EXPECT_NE(late.error().message.find("too many connections"), std::string::npos)
+      << late.error().message;
+  open.pop_back();
+  // The place is free as soon as the server has seen it.
+  EXPECT_TRUE(eventually([&] {
+    const Socket again = open_socket();
+    pollfd said{again.fd(), POLLIN, 0};
+    return ::poll(&said, 1, 50) == 0;
+  }));
+}
+
+TEST_F(LocalTest, TurnsAwayWhoSendsTooMuchByHalves) {
+  Door door(munged.socket(), 1, {});
+  auth::SessionTable sessions({16, 16, 60s});
+  const CallHandler handler = [](const Principal&, const api::Request&,
+                                 const std::shared_ptr<Responder>&) {};
+  LocalLimits limits;
+  limits.half_sent_per_user = 1 << 20;
+  LocalServer local(CallDesk{&door, &sessions, &handler, 8 << 20}, limits);
+  ASSERT_TRUE(local.listen(parse_address(socket).value()));
+  ASSERT_TRUE(local.start());
+  const Socket first = open_socket(), second = open_socket();
+  const std::string half = frame(1, kSealedFrame, std::string(2 << 20, 'x')).substr(0, 800'000);
+  say(first, half);
+  say(second, half);
+  pollfd said[2] = {{first.fd(), POLLIN, 0}, {second.fd(), POLLIN, 0}};
+  ASSERT_GT(::poll(said, 2, 10'000), 0);
+  const auto told = hear(said[0].revents != 0 ? first : second);
+  ASSERT_TRUE(told);
+  EXPECT_NE(told->second.find("too many large requests"), std::string::npos);
+}
+
+TEST_F(LocalTest, LeavesNoSocketBehind) {
+  start();
+  EXPECT_EQ(::access(path().c_str(), F_OK), 0);
+  server->stop();
+  EXPECT_NE(::access(path().c_str(), F_OK), 0);
+}
+
+TEST_F(LocalTest, ManyThreadsCallBothWaysAtOnce) {
+  start();
+  Client client = connect();
+  std::atomic<int> answered = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        client.call_async(ping(), [&](Result<api::Response> response) {
+          EXPECT_TRUE(response) << response.error().message;
+          ++answered;
+        });
+        EXPECT_TRUE(client.call(ping()));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(eventually([&] { return answered == 400; }));
+  EXPECT_EQ(seen().size(), 800u);
+}
+
+}  // namespace
+}  // namespace ares::rpc
