@@ -36,8 +36,10 @@ struct Timer {
 using NameKey = std::pair<std::uint64_t, JobId>;
 std::uint64_t name_hash(const JobSpec& spec);
 
-// What a record waits for, then the record: those that wait for one job lie together, ascending.
-using WaitKey = std::pair<JobId, JobKey>;
+// What a record waits for, then the record: those that wait for one thing lie together, ascending. Besides tasks and whole jobs (no
+// task) that is, of a job named whole: that all of it has begun; and, for arrays that wait task by task (aftercorr), each of its tasks.
+using WaitKey = std::pair<JobKey, JobKey>;
+inline constexpr TaskIndex kAllBegun{TaskIndex::kNone - 2}, kEachTask{TaskIndex::kNone - 1};
 
 // What one user's remembered requests come to.
 struct RequestLoad {
@@ -61,7 +63,7 @@ struct ClusterState {
 
   CowMap<JobKey, Job> jobs;         // all in memory: live ones and recently finished
   CowMap<JobKey, Lsn> pending;      // index: pending records (an array counts while tasks wait)
-  CowMap<WaitKey, Lsn> dependents;  // index: (target job, record that waits for it)
+  CowMap<WaitKey, Lsn> dependents;  // index: (what is waited for, record that waits for it)
   CowMap<Timer, Lsn> timers;        // index: see TimerKind
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
@@ -78,9 +80,9 @@ struct ClusterState {
 };
 
 // The indexes above are functions of the records. apply() keeps them; whoever loads records calls rebuild_indexes once.
-bool is_queued(const Job& job);  // belongs into `pending`, under its version
-std::vector<JobId> awaited_jobs(
-    const Job& job);  // ascending targets under which it belongs into `dependents`
+bool is_queued(const Job& job);               // belongs into `pending`, under its version
+std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `dependents`; ascending
+JobKey awaited(const Job& job, const Dependency& dependency);  // likewise; not of a singleton
 bool has_dependents(const ClusterState& state, JobId target);
 std::optional<Timer> timer_of(const Job& job);
 // Until the deadline, in whole seconds rounded up; none without one.
