@@ -26,6 +26,24 @@ GpuSet loneliest(const MachineTopology& machine, GpuSet free) {
   return best;
 }
 
+// Some set that NVLinks join to one whole, for when the search found none in time: from each GPU on, whoever is
+// joined to what there is.
+std::optional<GpuSet> grown(const MachineTopology& machine, GpuSet free, unsigned count) {
+  for (const unsigned first : free) {
+    GpuSet set = GpuSet::of(first);
+    for (bool more = true; more && set.count() < count;) {
+      more = false;
+      for (const unsigned gpu : free - set) {
+        if (set.count() == count || !nvlinked(machine, set | GpuSet::of(gpu))) continue;
+        set.insert(gpu);
+        more = true;
+      }
+    }
+    if (set.count() == count) return set;
+  }
+  return std::nullopt;
+}
+
 // The best set of at least two, from the fastest level down, or none. min-nvlink is a bound on levels: every NVLink is faster
 // than every way without, and more are faster than fewer.
 tl::expected<GpuChoice, Refusal> search(const MachineTopology& machine, GpuSet free,
@@ -43,6 +61,13 @@ tl::expected<GpuChoice, Refusal> search(const MachineTopology& machine, GpuSet f
     choice.steps = search.steps();
     return choice;
   }
+  if (search.gave_up() && request.constraint == Constraint{Shape::nvlink, 0})
+    if (const std::optional<GpuSet> gpus = grown(machine, free, request.count)) {
+      GpuChoice choice = chosen(machine, *gpus);
+      choice.proven = false;
+      choice.steps = search.steps();
+      return choice;
+    }
   return tl::unexpected(Refusal::not_among_free);
 }
 
@@ -56,11 +81,15 @@ std::string words(const Constraint& constraint) {
   return text;
 }
 
-// The most GPUs that the constraint allows at once.
-unsigned most(const MachineTopology& machine, GpuSet free, GpuRequest request) {
-  for (request.count = free.count(); request.count > 1; --request.count)
-    if (choose_gpus(machine, free, request)) break;
-  return request.count;
+// The most GPUs that the constraint allows at once: whatever allows some GPUs allows one fewer.
+unsigned most(const MachineTopology& machine, GpuSet free, const Constraint& constraint) {
+  unsigned good = 1;
+  unsigned bad = free.count() + 1;
+  while (bad - good > 1) {
+    const unsigned middle = (good + bad) / 2;
+    (choose_gpus(machine, free, {middle, constraint}) ? good : bad) = middle;
+  }
+  return good;
 }
 
 std::string counted(unsigned count) {
@@ -98,7 +127,7 @@ Error explain(Refusal refusal, const MachineTopology& machine, GpuSet free,
     return {ErrorCode::invalid_argument, asked + " asked for, but the machine has " +
                                              std::to_string(among.count()) + "; ask for fewer"};
   const std::string limit = words(request.constraint) + " allows at most " +
-                            std::to_string(most(machine, among, request)) + " of ";
+                            std::to_string(most(machine, among, request.constraint)) + " of ";
   if (refusal == Refusal::never)
     return {ErrorCode::invalid_argument, asked + " asked for, but " + limit +
                                              "this machine's GPUs together; ask for fewer, or "

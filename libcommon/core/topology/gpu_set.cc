@@ -4,10 +4,17 @@
 
 namespace ares::core::topology {
 
+// Lone numbers at equal distances stay lone, unlike in other lists: "0,2,4" are three GPUs at sight.
 std::string format_gpu_set(GpuSet set) {
-  IntervalSet numbers;
-  for (const unsigned gpu : set) numbers.insert(gpu);
-  return format_interval_set(numbers);
+  std::string text;
+  while (!set.empty()) {
+    const unsigned first = set.lowest();
+    unsigned end = first;
+    for (; end < kMaxGpus && set.contains(end); ++end) set.erase(end);
+    text += (text.empty() ? "" : ",") + std::to_string(first);
+    if (end - first > 1) text += "-" + std::to_string(end - 1);
+  }
+  return text;
 }
 
 Result<GpuSet> parse_gpu_set(std::string_view text) {

@@ -24,9 +24,10 @@ const std::array<AffinityName, 3>& affinity_names() {
   return names;
 }
 
-bool is_cell(std::string_view word) {
-  const std::optional<Cell> cell = take_cell(word);
-  return cell && word.empty();
+// What is a link, or begins with no letter, names no column.
+bool is_name(std::string_view word) {
+  const bool letter = (word[0] >= 'A' && word[0] <= 'Z') || (word[0] >= 'a' && word[0] <= 'z');
+  return letter && (!take_cell(word) || !word.empty());
 }
 
 bool begins_affinity(std::string_view word) {
@@ -91,7 +92,7 @@ std::optional<unsigned> gpu_number(std::string_view word) {
 
 bool is_header(const std::vector<Word>& words) {
   return !words.empty() && gpu_number(words[0].text) &&
-         std::none_of(words.begin(), words.end(), [](const Word& w) { return is_cell(w.text); });
+         std::all_of(words.begin(), words.end(), [](const Word& w) { return is_name(w.text); });
 }
 
 Result<Header> parse_header(const Line& line) {

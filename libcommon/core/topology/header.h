@@ -39,7 +39,7 @@ struct Header {
 // 3 for "GPU3".
 std::optional<unsigned> gpu_number(std::string_view word);
 
-// Whether a line of these words is a header: it begins with a GPU and holds no link.
+// Whether a line of these words is a header: it begins with a GPU and holds names only.
 bool is_header(const std::vector<Word>& words);
 
 // invalid_argument for GPUs above kMaxGpus, too many devices, one named twice, and what is neither device nor affinity.

@@ -43,6 +43,9 @@ class MatrixParser {
       Result<std::optional<Line>> line = next_line();
       if (!line) return fail(line.error());
       if (!*line) break;
+      if ((*line)->text.find("ROCm System Management") != std::string::npos)
+        return fail_at({(*line)->number, 1},
+                       "this is rocm-smi's output; only that of nvidia-smi topo -m is understood");
       const std::vector<Word> words = words_of((*line)->text);
       if (is_header(words)) {
         Result<Header> header = parse_header(**line);
