@@ -37,7 +37,7 @@ ALLOWED = {
     "acancel": ["cli"],
     "aacct": ["cli"],
     "ainfo": ["cli"],
-    "actl": ["cli"],
+    "actl": ["cli", "core"],
     "acluster": ["cli", "os"],
 }
 

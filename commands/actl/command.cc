@@ -177,6 +177,11 @@ const std::vector<Command>& commands() {
        "Write the script of a job to a file (ares-ID.sh), or to standard output.",
        write_script,
        Names::jobs},
+      {{"topology"},
+       "FILE|-",
+       "Show how a machine's GPUs are linked, from the output of nvidia-smi topo -m, and with "
+       "--allocate which of them a request would get: see TOPOLOGY OF A MACHINE.",
+       show_topology},
       {{"ping"}, "", "Whether the controller answers, and how the cluster stands.", ping},
       {{"version"}, "", "The release of actl.", show_version},
       {{"help"}, "[COMMAND]", "The commands, or those that begin with a word.", help},
@@ -196,7 +201,8 @@ cli::OptionTable options(Context& context) {
        cli::set_flag(context.flags.one_line)},
       {'d', "details", "", "With show job: what each node gives to it.",
        cli::set_flag(context.flags.details)},
-      {0, "json", "", "With show and reconfigure: print JSON.", cli::set_flag(context.flags.json)},
+      {0, "json", "", "With show, reconfigure and topology: print JSON.",
+       cli::set_flag(context.flags.json)},
       {0, "dry-run", "", "With reconfigure: only print what would change.",
        cli::set_flag(context.flags.dry_run)},
       {'Q', "quiet", "", "Print errors only.", cli::set_flag(context.flags.quiet)},
@@ -207,6 +213,8 @@ cli::OptionTable options(Context& context) {
          return {};
        }},
   };
+  for (cli::Option& row : topology_rows(context.flags.topology))
+    table.options.push_back(std::move(row));
   table.unbuilt = {{'a', "all", false},     {'M', "clusters"},        {'u', "uid"},
                    {'v', "verbose", false}, {'F', "future", false},   {0, "hide", false},
                    {0, "yaml", false},      {0, "federation", false}, {0, "local", false},
@@ -278,12 +286,15 @@ const cli::Manual& manual() {
                    {"Properties of jobs", job_properties()},
                    {"Properties of nodes", key_texts(node_keys())},
                    {"Properties of partitions", partition_properties()},
+                   {"Topology of a machine", topology_texts()},
                    {"Interactive use", interactive_texts()}},
       .examples = {{"actl show job 12", "Everything about job 12."},
                    {"actl drain n[3-4] reason='fan broken'", "Let two nodes run empty."},
                    {"actl update jobid=12 timelimit=30 partition=short",
                     "Shorten a job and move it."},
                    {"actl show hostnames $ARES_JOB_NODELIST", "The nodes of the job, in a script."},
+                   {"nvidia-smi topo -m | actl topology - --allocate=4 --busy=0,5",
+                    "Which 4 GPUs a job would get while two are in use."},
                    {"actl --check=new.yaml", "Check a configuration before it is used."}},
       .see_also = {"aqueue(1)", "ainfo(1)", "acancel(1)", "ares.yaml(5)"}};
   return text;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actl/topology.h"
 #include "base/result.h"
 #include "cli/frame.h"
 #include "proto/gen/api.pb.h"
@@ -20,6 +21,7 @@ struct Flags {
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
+  TopologyOptions topology;
 };
 
 // What every command may need. The connection is made at first use, so that what needs none works without a controller.
@@ -84,5 +86,6 @@ Result<int> show_version(Context& context, const Words& operands);
 Result<int> help(Context& context, const Words& operands);
 Result<int> shut_down(Context& context, const Words& operands);
 Result<int> check_config(Context& context, const Words& operands);
+Result<int> show_topology(Context& context, const Words& operands);
 
 }  // namespace ares::actl

@@ -1,0 +1,67 @@
+// The placement policy "gaia": Fragment, Singular and Link on the access-cost tree of a machine.
+// After Song, Deng, Gong, Luo, "Gaia Scheduler: A Kubernetes-Based Scheduler Framework" (algorithms 1 to 4). The paper's tree is the
+// PCIe tree; it knows no NVLinks, so neither does this policy. Pure functions on an immutable machine; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "core/topology/gpu_set.h"
+#include "core/topology/machine.h"
+
+namespace ares::core::topology {
+
+inline constexpr std::uint32_t kWholeGpu = 1000;  // thousandths
+
+// What is left of each GPU, in thousandths, by number. GPUs that the machine lacks have 0.
+struct GpuShares {
+  std::array<std::uint16_t, kMaxGpus> left{};
+
+  static GpuShares whole(GpuSet gpus) {
+    GpuShares shares;
+    for (const unsigned gpu : gpus) shares.left[gpu] = kWholeGpu;
+    return shares;
+  }
+  // Precondition: so much is left.
+  void take(unsigned gpu, std::uint32_t thousandths) {
+    left[gpu] = static_cast<std::uint16_t>(left[gpu] - thousandths);
+  }
+};
+
+enum class GaiaRule : std::uint8_t { fragment, singular, link };
+
+struct GaiaChoice {
+  GpuSet gpus;
+  GaiaRule rule = GaiaRule::link;
+  std::uint64_t cost = 0;  // of access: the GPU's for Fragment and Singular, the subtree's for Link
+};
+
+class Gaia {
+ public:
+  // The machine must outlive this.
+  explicit Gaia(const MachineTopology& machine);
+
+  // What it costs two GPUs to reach each other. The paper gives the order SOC > PXB > PHB > PIX and no numbers: here 4, 3, 2, 1; NODE,
+  // which it does not know, is as SOC.
+  static std::uint64_t cost(Path path);
+  // A GPU's access cost: the sum of what it costs to reach each other GPU of the machine.
+  std::uint64_t access_cost(unsigned gpu) const { return access_cost_[gpu]; }
+
+  // `thousandths`: below 1000 a part of one GPU (Fragment), 1000 one (Singular), else whole ones (Link); more than 1000 and no multiple of
+  // it is invalid_argument. resource_exhausted when nothing fits.
+  // Equal candidates: with `seed` 0 the lowest numbers; else an order that each other seed makes anew, as the paper's scheduler has none.
+  Result<GaiaChoice> choose(const GpuShares& shares, std::uint32_t thousandths,
+                            std::uint64_t seed = 0) const;
+
+ private:
+  std::uint64_t left_below(const GpuShares& shares, std::size_t node) const;
+  bool sibling_taken(const GpuShares& shares, unsigned gpu) const;
+  GaiaChoice link(GpuSet whole, unsigned count, std::uint64_t seed) const;
+
+  const MachineTopology* machine_;
+  std::vector<std::uint64_t> access_cost_;  // by GPU number
+};
+
+}  // namespace ares::core::topology

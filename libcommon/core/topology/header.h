@@ -1,0 +1,48 @@
+// The first line of the matrix: which devices and which affinities its columns are.
+// A plain value; any thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/topology/text.h"
+
+namespace ares::core::topology {
+
+enum class Affinity { cpu, numa, own_numa };
+
+struct HeaderDevice {
+  std::string name;
+  std::optional<unsigned> gpu;  // its number; none = a NIC
+  Place place;
+};
+
+struct HeaderAffinity {
+  Affinity kind;
+  std::size_t column = 0;  // where its name begins
+};
+
+struct Header {
+  std::vector<HeaderDevice> devices;
+  std::vector<HeaderAffinity> affinities;
+  std::map<std::string, std::size_t, std::less<>> by_name;  // where in `devices`
+
+  std::optional<std::size_t> find(std::string_view name) const;
+};
+
+// 3 for "GPU3".
+std::optional<unsigned> gpu_number(std::string_view word);
+
+// Whether a line of these words is a header: it begins with a GPU and holds names only.
+bool is_header(const std::vector<Word>& words);
+
+// invalid_argument for GPUs above kMaxGpus, too many devices, one named twice, and what is neither device nor affinity.
+Result<Header> parse_header(const Line& line);
+
+}  // namespace ares::core::topology

@@ -1,0 +1,31 @@
+// One line of the matrix: a device's links, and of a GPU the processors nearest to it.
+// Plain values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/interval_set.h"
+#include "base/result.h"
+#include "core/topology/header.h"
+#include "core/topology/link.h"
+#include "core/topology/text.h"
+
+namespace ares::core::topology {
+
+struct Row {
+  std::size_t device = 0;  // of the header
+  std::size_t line = 0;
+  std::vector<std::optional<Link>> links;  // one for each device of the header; none = itself
+  std::vector<std::uint32_t> columns;      // where each stands
+  IntervalSet cpus;
+  IntervalSet numa;
+  IntervalSet own_numa;
+};
+
+// Precondition: the line's first word names `header.devices[device]`. Errors as parse_matrix().
+Result<Row> parse_row(const Line& line, const Header& header, std::size_t device);
+
+}  // namespace ares::core::topology

@@ -1,0 +1,51 @@
+// Machines for tests: some written down from what is known of them, some made up, and those that were recorded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/topology/machine.h"
+
+namespace ares::core::topology {
+
+// How a made-up machine prints: "NV2", "PIX", ... between two GPUs, and a GPU's affinities.
+struct Description {
+  unsigned gpus = 0;
+  std::function<std::string(unsigned a, unsigned b)> link;
+  std::function<std::string(unsigned gpu)> cpus = [](unsigned) { return ""; };
+  std::function<std::string(unsigned gpu)> numa = [](unsigned) { return ""; };
+};
+
+// As nvidia-smi prints it, with tabulators.
+std::string text_of(const Description& machine);
+MachineTopology machine_of(const Description& machine);
+MachineTopology machine_of(const std::string& text);
+
+Description dgx1();  // 8 V100 in a hybrid mesh of single and double NVLinks, 4 below each processor
+Description dgx2();  // 16 V100 behind NVSwitches
+Description dgx_a100();  // 8 A100 behind NVSwitches, 2 on each of 4 NUMA nodes
+Description
+pcie_tree();  // 16 GPUs: pairs below a switch, 4 below a host bridge, 8 below a processor
+Description bridge_pairs();  // 8 GPUs in pairs joined by 4 NVLinks, 4 on each NUMA node
+Description mesh4();         // 4 V100 joined by 1 or 2 NVLinks each (AWS p3.8xlarge)
+Description
+gaia_machine();  // the 4 GPUs of the Gaia paper's experiments: 2 and 3 nearer to each other than 0 and 1
+// Any link between any two GPUs.
+Description irregular(unsigned gpus, std::uint32_t seed);
+
+struct NamedMachine {
+  std::string name;
+  MachineTopology machine;
+};
+std::vector<NamedMachine> known_machines();
+
+// The files of $ARES_DATA/topo, name and text, or none where the folder is absent.
+std::optional<std::vector<std::pair<std::string, std::string>>> recorded_texts();
+// Those that parse.
+std::vector<NamedMachine> recorded_machines();
+
+}  // namespace ares::core::topology
