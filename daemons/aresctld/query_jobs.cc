@@ -60,10 +60,11 @@ std::optional<Range> range_of(const ClusterState& state, JobKey key) {
 // One answer: rows as they are found, until it is full.
 class Page {
  public:
-  Page(const View& view, const api::ListJobs& request, Time now)
+  Page(const View& view, const Policy& policy, const api::ListJobs& request, Time now)
       : request_(request),
         fields_(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
-        rows_(view, fields_.empty() ? Shown::everything(request.details()) : Shown::only(fields_),
+        rows_(view, policy,
+              fields_.empty() ? Shown::everything(request.details()) : Shown::only(fields_),
               !request.jobs().empty(), now),
         page_(fields_, request.page()) {}
 
@@ -185,7 +186,7 @@ Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::L
   if (first_page && !missing.empty() && !request.skip_missing())
     return fail(no_such_job(missing.front()));
 
-  Page page(view, request, now);
+  Page page(view, policy, request, now);
   std::optional<Position> next;
   for (std::uint32_t i = *from ? (*from)->range : 0; i < ranges->size() && !next; ++i) {
     if (!(*ranges)[i]) continue;

@@ -230,7 +230,7 @@ void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& ou
   if (named_ && queue_looks_ < kLooksAtQueue && shown_(api::Job::kJobsAheadFieldNumber) &&
       !core::sched::kept_back(job)) {
     ++queue_looks_;
-    out.set_jobs_ahead(core::sched::jobs_ahead(*view_.state, job));
+    out.set_jobs_ahead(ahead_.of(job));
   }
 }
 

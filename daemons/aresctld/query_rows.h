@@ -9,6 +9,7 @@
 #include <span>
 
 #include "aresctld/view.h"
+#include "core/sched/order.h"
 #include "core/sched/plan.h"
 #include "model/job.h"
 #include "proto/gen/api.pb.h"
@@ -36,14 +37,15 @@ class Shown {
 class JobRows {
  public:
   // `named`: the jobs were asked for by name, so what costs a look at the whole queue is told of the first few as well.
-  // `view` must outlive it.
-  JobRows(const View& view, Shown shown, bool named, Time now)
+  // `view` and `policy` must outlive it.
+  JobRows(const View& view, const Policy& policy, Shown shown, bool named, Time now)
       : view_(view),
         shown_(shown),
         named_(named),
         now_(now),
         pending_(*view.pending),
-        explainer_(*view.state) {}
+        explainer_(*view.state),
+        ahead_(*view.state, policy, now) {}
 
   // Replaces `out`. A `waiting` task of an array is shown as a row of its own.
   void describe(const Job& job, std::optional<std::uint32_t> waiting, api::Job& out);
@@ -61,6 +63,7 @@ class JobRows {
   const Time now_;
   PendingInfos::Near pending_;
   core::Explainer explainer_;
+  core::sched::Ahead ahead_;
 };
 
 }  // namespace ares::aresctld

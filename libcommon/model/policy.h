@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "model/fairness.h"
 
 namespace ares {
 
@@ -38,6 +39,8 @@ struct Policy {
   bool requeue_default = true;
 
   std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
+
+  SharedFairness fairness;  // who comes before whom
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };

@@ -1,7 +1,9 @@
 #include "core/sched/order.h"
 
 #include <algorithm>
+#include <map>
 
+#include "core/fairness/drf.h"
 #include "core/sched/admit.h"
 #include "core/sched/demand.h"
 
@@ -23,37 +25,28 @@ bool before(const Queued& a, const Queued& b) {
 
 }  // namespace
 
-// Nice is a term of its own: priority itself is what an operator set.
-Rank rank_of(const QueueEntry& entry) {
-  const Job& job = *entry.job;
-  const std::int64_t tier = entry.partition ? entry.partition->tier : 0;
-  return {-tier,          -static_cast<std::int64_t>(job.priority),
-          job.spec->nice, job.eligible,
-          job.key,        entry.choice};
-}
-
-void Queue::fill(const ClusterState& state) {
+void Queue::fill(const ClusterState& state, const Ranking& ranking) {
   entries_.clear();
   holes_ = false;
-  state.pending.for_each([&](const JobKey& key, Lsn) { enter(state, key); });
+  state.pending.for_each([&](const JobKey& key, Lsn) { enter(state, key, ranking); });
   settle();
 }
 
-void Queue::enter(const ClusterState& state, const JobKey& key) {
+void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& ranking) {
   const Job* job = state.jobs.find(key);
   if (!job) return;
   each_entry(state, *job, [&](const QueueEntry& entry) {
     Queued queued;
-    queued.rank = rank_of(entry);
+    queued.rank = ranking.rank_of(entry);
     queued.entry = entry;
     if (entry.partition) queued.limit = time_limit_of(*job, *entry.partition);
     entering_.push_back(std::move(queued));
   });
 }
 
-void Queue::leave(const ClusterState& state, const Job& job) {
+void Queue::leave(const ClusterState& state, const Job& job, const Ranking& ranking) {
   each_entry(state, job, [&](const QueueEntry& entry) {
-    const Rank rank = rank_of(entry);
+    const Rank rank = ranking.rank_of(entry);
     const auto found = std::lower_bound(
         entries_.begin(), entries_.end(), rank,
         [](const Queued& queued, const Rank& wanted) { return queued.rank < wanted; });
@@ -76,16 +69,66 @@ void Queue::settle() {
   entering_.clear();
 }
 
-std::uint32_t jobs_ahead(const ClusterState& state, const Job& job) {
+void Queue::rank_again(const Ranking& ranking) {
+  for (Queued& queued : entries_) queued.rank = ranking.rank_of(queued.entry);
+  std::sort(entries_.begin(), entries_.end(), before);
+}
+
+struct Ahead::Ranks {
+  Ranks(const ClusterState& state, const Policy& policy, Time now)
+      : index(state), ranking(state, policy, index, now) {
+    if (ranking.any_turns()) place_users(state);
+  }
+  void place_users(const ClusterState& state);
+
+  ClusterIndex index;
+  Ranking ranking;
+  std::map<UserId, std::int64_t> places;  // of those who take turns
+};
+
+// Who would be served first of those who wait if nothing started.
+void Ahead::Ranks::place_users(const ClusterState& state) {
+  const Amounts capacity = capacity_of(index), nothing(index.stride());
+  std::map<UserId, fairness::DominantShare> shares;
+  state.pending.for_each([&](const JobKey& key, Lsn) {
+    const Job* job = state.jobs.find(key);
+    if (!job || !job->spec) return;
+    const Amounts* running = ranking.running().of(job->spec->uid);
+    shares.try_emplace(job->spec->uid,
+                       fairness::dominant_share(running ? *running : nothing, capacity,
+                                                ranking.weight_of(job->spec->user)));
+  });
+  std::vector<UserId> users;
+  for (const auto& [user, share] : shares) users.push_back(user);
+  std::stable_sort(users.begin(), users.end(), [&](UserId a, UserId b) {
+    return fairness::compare(shares.at(a), shares.at(b)) < 0;
+  });
+  for (const UserId user : users) places.emplace(user, static_cast<std::int64_t>(places.size()));
+}
+
+Ahead::Ahead(const ClusterState& state, const Policy& policy, Time now)
+    : state_(state), policy_(policy), now_(now) {}
+Ahead::~Ahead() = default;
+
+std::uint32_t Ahead::of(const Job& job) {
+  static const Ranking plain;
+  const bool is_plain = Ranking::is_plain(policy_);
+  if (!is_plain && !ranks_) ranks_ = std::make_unique<Ranks>(state_, policy_, now_);
+  const Ranking& ranking = is_plain ? plain : ranks_->ranking;
+  const auto rank_now = [&](const QueueEntry& entry) {
+    Rank rank = ranking.rank_of(entry);
+    if (ranking.takes_turns(rank)) rank.value = ranks_->places.at(entry.job->spec->uid);
+    return rank;
+  };
   std::uint32_t least = ~0U;
-  each_entry(state, job, [&](const QueueEntry& own) {
-    const Rank rank = rank_of(own);
+  each_entry(state_, job, [&](const QueueEntry& own) {
+    const Rank rank = rank_now(own);
     std::uint32_t count = 0;
-    state.pending.for_each([&](const JobKey& key, Lsn) {
-      const Job* other = state.jobs.find(key);
+    state_.pending.for_each([&](const JobKey& key, Lsn) {
+      const Job* other = state_.jobs.find(key);
       if (!other) return;
-      each_entry(state, *other, [&](const QueueEntry& entry) {
-        if (entry.partition == own.partition && rank_of(entry) < rank) ++count;
+      each_entry(state_, *other, [&](const QueueEntry& entry) {
+        if (entry.partition == own.partition && rank_now(entry) < rank) ++count;
       });
     });
     least = std::min(least, count);

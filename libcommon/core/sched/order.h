@@ -1,31 +1,20 @@
 // Queue: who comes before whom. One entry for each pending record that nothing of its own keeps back, and partition it may
-// use, sorted; kept from pass to pass, so that a pass costs what changed. Owned by a Planner; not thread-safe.
+// use, sorted by what a Ranking says; kept from pass to pass, so that a pass costs what changed. Owned by a Planner; not thread-safe.
 // Ties are broken by job key, so the order never depends on how records are stored.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <vector>
 
+#include "core/sched/ranking.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/plan.h"
 #include "model/state.h"
 
 namespace ares::core::sched {
-
-struct QueueEntry {
-  const Job* job = nullptr;
-  const Partition* partition = nullptr;  // null: the partition it names does not exist
-  std::uint32_t choice = 0;              // position of the partition in the job's list
-};
-
-// What an entry sorts by, ascending: partition tier (high first), priority (high first), nice (low first), age (eligible
-// time), key, then the user's order of partitions.
-using Rank = std::tuple<std::int64_t, std::int64_t, std::int32_t, Time, JobKey, std::uint32_t>;
-Rank rank_of(const QueueEntry& entry);
 
 struct Shape;
 
@@ -40,28 +29,33 @@ struct Queued {
 class Queue {
  public:
   // Makes it that of `state`. The records stay where they are as long as a copy of `state` lives.
-  void fill(const ClusterState& state);
+  void fill(const ClusterState& state, const Ranking& ranking);
 
-  // The same, from what it was for `before`. Partitions must not have changed. `gone` is told each key that has no entries
-  // any more or other ones: what was said of it holds no longer.
+  // The same, from what it was for `before`. Partitions must not have changed, nor the ranks of those who stay. `gone` is told
+  // each key that has no entries any more or other ones: what was said of it holds no longer.
   template <class Gone>
-  void update(const ClusterState& before, const ClusterState& after, Gone&& gone) {
+  void update(const ClusterState& before, const ClusterState& after, const Ranking& ranking,
+              Gone&& gone) {
     CowMap<JobKey, Lsn>::diff(before.pending, after.pending,
                               [&](const JobKey& key, const Lsn* was, const Lsn* is) {
                                 if (was) {
-                                  if (const Job* job = before.jobs.find(key)) leave(before, *job);
+                                  if (const Job* job = before.jobs.find(key))
+                                    leave(before, *job, ranking);
                                   gone(key);
                                 }
-                                if (is) enter(after, key);
+                                if (is) enter(after, key, ranking);
                               });
     settle();
   }
 
+  // Sorts by what the ranks are now.
+  void rank_again(const Ranking& ranking);
+
   std::vector<Queued>& entries() { return entries_; }
 
  private:
-  void enter(const ClusterState& state, const JobKey& key);
-  void leave(const ClusterState& state, const Job& job);
+  void enter(const ClusterState& state, const JobKey& key, const Ranking& ranking);
+  void leave(const ClusterState& state, const Job& job, const Ranking& ranking);
   void settle();
 
   std::vector<Queued> entries_;  // ascending rank
@@ -69,7 +63,23 @@ class Queue {
   bool holes_ = false;  // entries without a job
 };
 
-// How many waiting jobs of the same partitions come before it.
-std::uint32_t jobs_ahead(const ClusterState& state, const Job& job);
+// Who is before a job, for people who ask. Makes the ranking of a policy that is not plain at the first question. The state and
+// the policy must outlive it; one thread.
+class Ahead {
+ public:
+  Ahead(const ClusterState& state, const Policy& policy, Time now);
+  ~Ahead();
+
+  // How many waiting jobs of the same partitions come before it; of users who take turns, as things stand now. Costs a look at
+  // the whole queue.
+  std::uint32_t of(const Job& job);
+
+ private:
+  struct Ranks;
+  const ClusterState& state_;
+  const Policy& policy_;
+  const Time now_;
+  std::unique_ptr<Ranks> ranks_;
+};
 
 }  // namespace ares::core::sched

@@ -13,6 +13,7 @@
 #include "core/sched/order.h"
 #include "core/sched/profile.h"
 #include "core/sched/shapes.h"
+#include "core/sched/turns.h"
 
 namespace ares::core {
 
@@ -20,10 +21,14 @@ using namespace sched;
 
 // What is kept from pass to pass. Everything in it is a function of `seen`, but for what the last pass marked on `given`.
 struct Planner::Memory {
-  explicit Memory(const ClusterState& state) : seen(state), index(seen) { queue.fill(seen); }
+  Memory(const ClusterState& state, const Policy& policy, Time now)
+      : seen(state), index(seen), ranking(seen, policy, index, now) {
+    queue.fill(seen, ranking);
+  }
 
   ClusterState seen;  // keeps the records alive that index and queue point to
   ClusterIndex index;
+  Ranking ranking;
   Queue queue;
   Shapes shapes;
   PendingInfos said;
@@ -56,6 +61,7 @@ class Planner::Pass {
         index_(memory.index),
         budget_(budget),
         now_(now),
+        turns_(memory.queue.entries(), memory.ranking, index_),
         profile_(state, index_, now),
         licenses_(state, policy),
         work_(budget.units) {
@@ -66,13 +72,16 @@ class Planner::Pass {
 
   Plan run() {
     const bool dropped = memory_.shapes.begin_pass();
-    for (Queued& queued : memory_.queue.entries()) {
-      if (dropped) queued.shape = nullptr;
-      consider(queued);
+    while (Queued* queued = turns_.next()) {
+      if (dropped) queued->shape = nullptr;
+      consider(*queued);
     }
     estimate();
     settle_choices();
     plan_.pending = memory_.said;
+    if (const auto change = memory_.ranking.changes_at();
+        change && !memory_.queue.entries().empty())
+      plan_.wake = std::min(plan_.wake.value_or(*change), *change);
     return std::move(plan_);
   }
 
@@ -105,13 +114,15 @@ class Planner::Pass {
       block(queued, shape);
   }
 
-  // Whether every waiting task could be started.
+  // Whether every waiting task could be started, or waits for its user's next turn.
   bool start_tasks(Queued& queued, Shape& shape) {
-    const std::uint32_t room = throttle_room(state_, *queued.entry.job, array_starts_);
-    std::uint32_t count = 0;
-    for (const std::uint32_t task : queued.entry.job->array->waiting) {
-      if (count == room || !start_one(queued, TaskIndex{task}, shape)) return false;
-      ++count;
+    const Job& job = *queued.entry.job;
+    const std::uint32_t room = throttle_room(state_, job, array_starts_);
+    const IntervalSet& waiting = job.array->waiting;
+    IntervalSet::Iterator& next = next_task_.try_emplace(job.key, waiting.begin()).first->second;
+    for (std::uint32_t count = 0; next != waiting.end(); ++count) {
+      if (count == room || !start_one(queued, TaskIndex{*next}, shape)) return false;
+      if (++next != waiting.end() && turns_.later()) return true;
     }
     unsay(queued);
     return true;
@@ -138,6 +149,7 @@ class Planner::Pass {
     group.starts.push_back(std::move(start));
     plan_.groups.push_back(std::move(group));
     profile_.start(*placement, limit, *job.spec);
+    turns_.took(*job.spec, *placement);
     if (!task.is_none()) ++array_starts_[job.key.job];
     if (!job.array) {
       started_.insert(job.key);
@@ -287,11 +299,13 @@ class Planner::Pass {
   ClusterIndex& index_;
   const Budget budget_;
   Time now_;
+  Turns turns_;
   Profile profile_;
   LicensePool licenses_;
   Work work_;
   Plan plan_;
   ArrayStarts array_starts_;
+  std::map<JobKey, IntervalSet::Iterator> next_task_;  // of arrays: those before have started
   std::set<JobKey> started_;
   std::map<JobKey, PendingPtr> choices_;   // of jobs with several partitions
   std::set<const Partition*> waiting_in_;  // somebody waits there; looked up, never walked
@@ -306,12 +320,14 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   const bool usable = memory_ && memory_->seen.partitions.shares_all_with(state.partitions) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {
-    memory_->queue.update(memory_->seen, state,
+    memory_->queue.update(memory_->seen, state, memory_->ranking,
                           [&](const JobKey& key) { memory_->said.erase(key); });
+    if (memory_->ranking.update(memory_->seen, state, policy, memory_->index, now))
+      memory_->queue.rank_again(memory_->ranking);
     memory_->seen = state;
     memory_->given.clear();
   } else {
-    memory_ = std::make_unique<Memory>(state);
+    memory_ = std::make_unique<Memory>(state, policy, now);
   }
   Plan plan = Pass(*memory_, memory_->seen, policy, budget, now).run();
   // What the record itself says is worth repeating only to those who ask for everything.

@@ -1,0 +1,46 @@
+#include "core/sched/accruals.h"
+
+namespace ares::core::sched {
+
+bool Accruals::may_count(const Job& job, Time moment) {
+  if (!job.allocation || !job.spec) return false;
+  return holds_resources(job.state) || (is_terminal(job.state) && job.ended && *job.ended > moment);
+}
+
+bool Accruals::counts(const Job& job, Time moment) {
+  return may_count(job, moment) && job.allocation->at < moment;
+}
+
+void Accruals::fill(const ClusterState& state, Time moment) {
+  keys_.clear();
+  state.jobs.for_each([&](const JobKey& key, const Job& job) {
+    if (may_count(job, moment)) keys_.insert(keys_.end(), key);
+  });
+}
+
+bool Accruals::update(const ClusterState& before, const ClusterState& after, Time moment) {
+  bool changed = false;
+  CowMap<JobKey, Job>::diff(
+      before.jobs, after.jobs, [&](const JobKey& key, const Job* was, const Job* is) {
+        if (is && may_count(*is, moment))
+          keys_.insert(key);
+        else
+          keys_.erase(key);
+        const bool counted = was && counts(*was, moment), counting = is && counts(*is, moment);
+        changed = changed || counted != counting ||
+                  (counting &&
+                   (was->allocation->fence != is->allocation->fence ||
+                    was->allocation->nodes.size() != is->allocation->nodes.size() ||
+                    was->spec->user != is->spec->user || was->spec->account != is->spec->account));
+      });
+  return changed;
+}
+
+void Accruals::move_on(const ClusterState& state, Time moment) {
+  std::erase_if(keys_, [&](const JobKey& key) {
+    const Job* job = state.jobs.find(key);
+    return !job || !may_count(*job, moment);
+  });
+}
+
+}  // namespace ares::core::sched

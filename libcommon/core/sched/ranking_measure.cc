@@ -1,0 +1,223 @@
+// What a Ranking makes anew at each of its moments: sizes, usage, and the users' order.
+#include <algorithm>
+#include <limits>
+
+#include "core/fairness/classic.h"
+#include "core/fairness/drf.h"
+#include "core/fairness/fair_tree.h"
+#include "core/sched/ranking.h"
+
+namespace ares::core::sched {
+
+using namespace fairness;
+
+namespace {
+
+constexpr std::string_view kGpuOf = "gres/gpu:";
+
+// In 1/1024 TRES-seconds, to be compared: sums of a cluster's fit 64 bits many times over.
+std::uint64_t comparable(Amount amount) {
+  constexpr U128 kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::uint64_t>(std::min(amount.units >> 22, kMost));
+}
+
+// What a configured usage was billed as: as it says, else by the weights.
+Amount billed(const TresSeconds& usage, const TresWeights& weights) {
+  if (const auto found = usage.find("billing"); found != usage.end())
+    return amount_of(found->second);
+  Amount sum;
+  for (const auto& [name, weight] : weights)
+    if (const auto found = usage.find(name); found != usage.end())
+      sum = sum + Amount{scaled_product(amount_of(found->second).units, weight, kTresWeightBits)};
+  return sum;
+}
+
+// What one attempt holds: CPUs, MiB, GPUs by type, as columns of the index, and how many nodes.
+struct Held {
+  std::vector<std::uint64_t> columns;
+  std::uint64_t nodes = 0;
+  friend auto operator<=>(const Held&, const Held&) = default;
+};
+
+Held held_by(const Job& job, const ClusterState& state, const ClusterIndex& index) {
+  Held held;
+  held.columns.resize(index.stride());
+  held.nodes = job.allocation->nodes.size();
+  for (const NodeShare& share : job.allocation->nodes) {
+    held.columns[kCpus] += share.cpus;
+    held.columns[kMemory] +=
+        static_cast<std::uint64_t>(std::max<std::int64_t>(share.memory.value(), 0)) >> 20;
+    const Node* node = share.gpus.empty() ? nullptr : state.nodes.find(share.node);
+    if (!node) continue;
+    for (const Gpu& gpu : node->inventory.gpus)
+      if (std::binary_search(share.gpus.begin(), share.gpus.end(), gpu.index))
+        if (const auto column = index.gpu_column(gpu.type)) ++held.columns[*column];
+  }
+  return held;
+}
+
+std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fairness& rules) {
+  TresSeconds amounts{
+      {"cpu", held.columns[kCpus]}, {"mem", held.columns[kMemory]}, {"node", held.nodes}};
+  std::uint64_t gpus = 0;
+  for (std::size_t i = kFirstGpu; i < held.columns.size(); ++i) {
+    gpus += held.columns[i];
+    amounts[std::string(kGpuOf) + index.gpu_types()[i - kFirstGpu]] = held.columns[i];
+  }
+  amounts["gres/gpu"] = gpus;
+  return billing(amounts, rules.billing_weights, rules.billing);
+}
+
+double total_of(std::string_view tres, std::span<const std::int64_t> amounts, std::size_t nodes,
+                const ClusterIndex& index) {
+  if (tres == "cpu") return static_cast<double>(amounts[kCpus]);
+  if (tres == "mem") return static_cast<double>(amounts[kMemory] >> 20);
+  if (tres == "node") return static_cast<double>(nodes);
+  if (tres.starts_with(kGpuOf)) {
+    const auto column = index.gpu_column(tres.substr(kGpuOf.size()));
+    return column ? static_cast<double>(amounts[*column]) : 0;
+  }
+  if (tres != "gres/gpu") return 0;
+  double sum = 0;
+  for (const std::int64_t gpus : amounts.subspan(kFirstGpu)) sum += static_cast<double>(gpus);
+  return sum;
+}
+
+}  // namespace
+
+void Ranking::read_tree() {
+  if (rules_->tree.empty()) return;
+  tree_.emplace(rules_->tree);
+  const auto nodes = tree_->nodes();
+  const auto parts = normalised_shares(*tree_);
+  configured_.resize(nodes.size());
+  for (TreeIndex at = 1; at < nodes.size(); ++at) {
+    if (!nodes[at].user) continue;
+    const AccountRow& row = rules_->tree[nodes[at].row];
+    configured_[at] = billed(row.usage, rules_->billing_weights);
+    weights_[row.user] += parts[at];
+  }
+}
+
+void Ranking::measure(const ClusterState& state, ClusterIndex& index) {
+  generation_ = index.generation();
+  if (uses(QueuePolicy::multifactor)) measure_scale(state, index);
+  if (tree_ && (uses(QueuePolicy::multifactor) || uses(QueuePolicy::fair_tree)))
+    rank_accounts(state, index);
+  if (by_delivered()) rank_delivered(state, index);
+}
+
+void Ranking::measure_scale(const ClusterState& state, ClusterIndex& index) {
+  scale_ = {};
+  scale_.nodes = index.nodes().size();
+  for (const IndexedNode& node : index.nodes())
+    scale_.cpus += static_cast<std::uint64_t>(node.total[kCpus]);
+  for (const auto& [name, priority] : rules_->qos)
+    scale_.max_qos = std::max(scale_.max_qos, priority);
+  for (const AccountRow& row : rules_->tree)
+    scale_.max_association = std::max(scale_.max_association, row.priority);
+  state.partitions.for_each([&](const std::string&, const Partition& partition) {
+    scale_.max_partition = std::max(scale_.max_partition, partition.priority);
+  });
+  if (rules_->tres_weights.empty()) return;
+  for (Served& served : partitions_) {
+    Amounts sum(index.stride());
+    const auto& members = index.members(*served.partition);
+    for (const NodeIndex at : members)
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += index.nodes()[at].total[i];
+    served.totals.clear();
+    for (const auto& [name, weight] : rules_->tres_weights)
+      served.totals.push_back(total_of(name, sum, members.size(), index));
+  }
+}
+
+void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index) {
+  const HalfPower factor = decay_factor(moment_ - Time(rules_->usage_time), rules_->half_life);
+  Amounts128 usage(configured_.size());
+  for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
+  std::map<Held, std::uint64_t> rates;
+  accruals_.each(state, moment_, [&](const Job& job) {
+    const auto at = find(*job.spec);
+    if (!at) return;
+    const auto [rate, added] = rates.try_emplace(held_by(job, state, index), 0);
+    if (added) rate->second = billed_rate(rate->first, index, *rules_);
+    usage[*at] =
+        usage[*at] + accrued(rate->second, job.allocation->at, moment_, moment_, rules_->half_life);
+  });
+  std::vector<std::uint64_t> by_node(usage.size());
+  std::transform(usage.begin(), usage.end(), by_node.begin(), comparable);
+  tree_->sum_up(by_node);
+
+  ranks_ = fair_tree(*tree_, by_node);
+  if (!uses(QueuePolicy::multifactor)) return;
+  factors_.assign(ranks_.size(), 0);
+  if (rules_->flags.no_fair_tree) {
+    const auto classic = classic_fair_share(*tree_, by_node, rules_->dampening);
+    for (std::size_t i = 0; i < factors_.size(); ++i) factors_[i] = classic[i].factor;
+  } else {
+    for (std::size_t i = 0; i < factors_.size(); ++i)
+      factors_[i] = static_cast<double>(ranks_[i]) / std::max(tree_->users(), 1u);
+  }
+}
+
+std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState& state,
+                                                              const ClusterIndex& index) const {
+  std::map<std::string, Amounts128> by_user;
+  const auto of = [&](const std::string& user) -> Amounts128& {
+    Amounts128& amounts = by_user[user];
+    amounts.resize(index.stride());
+    return amounts;
+  };
+  const HalfPower factor = decay_factor(moment_ - Time(rules_->usage_time), rules_->half_life);
+  for (const AccountRow& row : rules_->tree) {
+    if (row.user.empty()) continue;
+    Amounts128& amounts = of(row.user);
+    for (const auto& [name, used] : row.usage) {
+      const auto column = name == "cpu"   ? std::optional(kCpus)
+                          : name == "mem" ? std::optional(kMemory)
+                          : name.starts_with(kGpuOf)
+                              ? index.gpu_column(std::string_view(name).substr(kGpuOf.size()))
+                              : std::nullopt;
+      if (column) amounts[*column] = amounts[*column] + decayed(amount_of(used), factor);
+    }
+  }
+  accruals_.each(state, moment_, [&](const Job& job) {
+    Amounts128& amounts = of(job.spec->user);
+    const Held held = held_by(job, state, index);
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+      if (held.columns[i] > 0)
+        amounts[i] = amounts[i] + accrued(held.columns[i], job.allocation->at, moment_, moment_,
+                                          rules_->half_life);
+  });
+  return by_user;
+}
+
+void Ranking::rank_delivered(const ClusterState& state, const ClusterIndex& index) {
+  Amounts capacity = capacity_of(index);
+  capacity[kMemory] >>= 20;
+
+  std::vector<std::pair<DominantShare, std::string>> users;
+  for (const auto& [user, amounts] : delivered(state, index)) {
+    Amounts used(amounts.size());
+    std::transform(amounts.begin(), amounts.end(), used.begin(),
+                   [](Amount amount) { return static_cast<std::int64_t>(comparable(amount)); });
+    users.emplace_back(dominant_share(used, capacity, weight_of(user)), user);
+  }
+  // Who has used nothing is at 0, known or not; who has no shares, though others do, comes last.
+  std::sort(users.begin(), users.end(), [](const auto& a, const auto& b) {
+    const int order = compare(a.first, b.first);
+    return order != 0 ? order < 0 : a.second < b.second;
+  });
+  positions_.clear();
+  DominantShare last{};
+  std::uint32_t position = 0;
+  for (const auto& [share, user] : users) {
+    if (share.weight == 0) break;
+    if (compare(last, share) != 0) ++position;
+    last = share;
+    positions_[user] = position;
+  }
+  other_position_ = tree_ ? position + 1 : 0;
+}
+
+}  // namespace ares::core::sched

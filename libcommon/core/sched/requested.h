@@ -1,0 +1,16 @@
+// requested(): how much of a resource a job asks for, under the names of accounting. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "model/job.h"
+#include "model/node.h"
+
+namespace ares::core::sched {
+
+// As the specification says it, for the fewest nodes: cpu, mem (MiB, with the partition's default), node, gres/gpu (of all
+// types), gres/gpu:TYPE. Nothing of names that are none of these. A null partition has no default.
+std::uint64_t requested(const JobSpec& spec, const Partition* partition, std::string_view tres);
+
+}  // namespace ares::core::sched

@@ -1,0 +1,53 @@
+// Turns: the queue's entries in the order in which one pass serves them. Most come as they are sorted; where dominant shares of what
+// runs decide, the least served user is next, and each start changes that. Lives for one pass; not thread-safe.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/fairness/drf.h"
+#include "core/sched/fit.h"
+#include "core/sched/order.h"
+#include "core/sched/ranking.h"
+
+namespace ares::core::sched {
+
+class Turns {
+ public:
+  // All must outlive it, and the entries stay where they are.
+  Turns(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index);
+
+  // Null at the end.
+  Queued* next();
+
+  // What is started of it counts for its user from then on.
+  void took(const JobSpec& spec, const Placement& placement);
+  // One task of the last entry has started, and it has more: true if they wait for another turn of the user.
+  bool later();
+
+ private:
+  struct Group {  // of one user
+    std::size_t at = 0, end = 0;
+    std::uint64_t weight = 0;
+  };
+
+  void begin_filling();
+  void settle();
+  fairness::DominantShare share_of(const Group& group) const;
+
+  std::vector<Queued>& entries_;
+  const Ranking& ranking_;
+  const ClusterIndex& index_;
+  std::size_t at_ = 0;
+  std::unordered_map<UserId, Amounts> taken_;  // in this pass
+  Amounts capacity_;                           // of the cluster
+
+  std::optional<fairness::ProgressiveFilling> filling_;
+  std::vector<Group> groups_;
+  std::optional<fairness::ProgressiveFilling::User> turn_;  // a group
+  bool started_ = false;
+  bool stays_ = false;
+};
+
+}  // namespace ares::core::sched
