@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "model/network.h"
 
 namespace ares {
 
@@ -38,6 +39,8 @@ struct Policy {
   bool requeue_default = true;
 
   std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
+
+  Networks networks;  // that partitions may name
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };
