@@ -142,6 +142,11 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
       .end_line();
   lines.add("DefMemPerCPU", format_memory(Bytes(partition.default_memory_per_cpu())));
   lines.add("OverSubscribe", partition.exclusive() ? "EXCLUSIVE" : "NO").end_line();
+  // A controller of before says nothing of these.
+  lines.add("PlacementCPU", or_null(partition.cpu_placement()))
+      .add("PlacementGPU", or_null(partition.gpu_placement()))
+      .add("Topology", or_null(partition.topology()))
+      .end_line();
   lines.add("TRES", tres_text(cpus, memory, nodes, gpus)).end_line();
   return lines.text(one_line);
 }

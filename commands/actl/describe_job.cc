@@ -105,6 +105,13 @@ std::string asked_tres(const api::Job& job) {
   return tres_text(cpus, memory, nodes, gpus);
 }
 
+// As asub --switches takes it: "2@10:00".
+std::string switches_text(const api::JobSpec& spec) {
+  std::string text = std::to_string(spec.switches());
+  if (spec.has_switches_wait()) text += "@" + limit_text(true, spec.switches_wait());
+  return text;
+}
+
 void add_resources(Lines& lines, const api::Job& job) {
   const api::JobSpec& spec = job.spec();
   lines.count("NumNodes", job.node_count())
@@ -125,11 +132,14 @@ void add_resources(Lines& lines, const api::Job& job) {
       .add("Features",
            or_null(cli::join(
                std::vector<std::string>(spec.features().begin(), spec.features().end()), "&")))
+      .add("Prefer", or_null(spec.prefer()))
       .add("Licenses", or_null(cli::join(licenses, spec.any_license() ? "|" : ",")))
       .add("OverSubscribe", spec.exclusive()        ? "NO"
                             : spec.exclusive_user() ? "USER"
                                                     : "OK")
       .end_line();
+  if (spec.switches() > 0 || spec.segment() > 0)
+    lines.add("Switches", switches_text(spec)).count("SegmentSize", spec.segment()).end_line();
 }
 
 void add_shares(Lines& lines, const api::Job& job) {

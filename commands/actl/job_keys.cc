@@ -178,6 +178,16 @@ const Keys<api::JobAction>& job_keys() {
            {"trespernode"}},
           {"Features", "NAMES", "Features that its nodes must have, as asub -C takes them.",
            spec_or_none({"features"}, cli::set_constraint)},
+          {"Prefer", "NAMES",
+           "Features that its nodes have if they can, as asub --prefer takes them; empty for none.",
+           spec_or_none({"prefer"}, cli::set_prefer)},
+          {"Switches",
+           "COUNT[@TIME]",
+           "Most leaf switches, as asub --switches takes them; 0 for any number.",
+           spec({"switches", "switches_wait"}, cli::set_switches),
+           {"reqswitch"}},
+          {"SegmentSize", "COUNT", "Nodes of a segment, as asub --segment takes it; 0 for none.",
+           spec({"segment"}, cli::set_segment)},
           {"Licenses", "LIST", "Licences, as asub -L takes them; empty for none.",
            spec_or_none({"any_license"}, cli::set_licenses)},
           {"TimeMin", "LIMIT", "The limit may be lowered to this to start it earlier.",
@@ -207,13 +217,11 @@ const Keys<api::JobAction>& job_keys() {
            "Whether it is cancelled once its dependency can never be met.",
            spec({"kill_on_invalid_dependency"}, cli::set_kill_on_invalid_dependency)},
       },
-      {"admincomment",    "burstbuffer", "clusters",   "clusterfeatures",
-       "contiguous",      "corespec",    "cronjob",    "delayboot",
-       "endtime",         "extra",       "mcslabel",   "mincpusnode",
-       "mintmpdisknode",  "numcpus",     "prefer",     "reboot",
-       "reservationname", "reqcores",    "reqsockets", "reqthreads",
-       "resetaccruetime", "sitefactor",  "switches",   "systemcomment",
-       "threadspec",      "userid",      "wckey"}};
+      {"admincomment",    "burstbuffer",   "clusters",       "clusterfeatures", "contiguous",
+       "corespec",        "cronjob",       "delayboot",      "endtime",         "extra",
+       "mcslabel",        "mincpusnode",   "mintmpdisknode", "numcpus",         "reboot",
+       "reservationname", "reqcores",      "reqsockets",     "reqthreads",      "resetaccruetime",
+       "sitefactor",      "systemcomment", "threadspec",     "userid",          "wckey"}};
   return keys;
 }
 

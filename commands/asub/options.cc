@@ -63,7 +63,6 @@ std::vector<cli::Unbuilt> unbuilt() {
       {'O', "overcommit", false},
       {'s', "oversubscribe", false},
       {0, "share", false},
-      {0, "prefer"},
       {0, "profile"},
       {0, "propagate", false},
       {0, "reboot", false},
@@ -71,13 +70,11 @@ std::vector<cli::Unbuilt> unbuilt() {
       {0, "resources"},
       {0, "resv-ports"},
       {0, "runtime"},
-      {0, "segment"},
       {0, "signal"},
       {0, "sockets-per-node"},
       {0, "spread-job", false},
       {0, "spread-segments", false},
       {0, "stepmgr", false},
-      {0, "switches"},
       {0, "thread-spec"},
       {0, "threads-per-core"},
       {0, "tmp"},
@@ -204,6 +201,10 @@ class Rows {
         "Only nodes with these features: fast&big for both, fast|big for either, (a|b)&c; "
         "[r1|r2] for the same one on all nodes; fast*4&big*2 for so many nodes of each.",
         spec(set_constraint));
+    add(0, "prefer", "FEATURES",
+        "Nodes with these features, as -C takes them, if they can start the job; else any. What "
+        "is said of several nodes together, [a|b] and a*2, cannot be preferred.",
+        spec(set_prefer));
     add(0, "exclusive", "[user]",
         "Whole nodes with all their CPUs and GPUs, shared with nobody; memory as asked for. With "
         "user: as much as asked for, on nodes where no other user's jobs run.",
@@ -220,6 +221,15 @@ class Rows {
         spec(set_required_nodes));
     add('x', "exclude", "NODES", "Nodes that must not be among them; a list or a file.",
         spec(set_excluded_nodes));
+    add(0, "switches", "COUNT[@TIME]",
+        "At most so many leaf switches (or blocks) between the nodes, as the partition's topology "
+        "has them. With @TIME (minutes, or as -t takes them) only for so long: once the job has "
+        "waited that much, any number will do.",
+        spec(set_switches));
+    add(0, "segment", "COUNT",
+        "The nodes come in segments of so many, each wholly in one block (or under one leaf "
+        "switch) of the partition's topology. The number of nodes is a multiple of it.",
+        spec(set_segment));
   }
 
   void when() {

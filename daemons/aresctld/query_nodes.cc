@@ -231,6 +231,9 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
     row->set_min_nodes(partition.min_nodes);
     row->set_default_memory_per_cpu(partition.default_memory_per_cpu.value());
     row->set_exclusive(partition.exclusive);
+    row->set_cpu_placement(std::string(to_string(partition.placement.cpu)));
+    row->set_gpu_placement(std::string(to_string(partition.placement.gpu)));
+    row->set_topology(partition.topology);
     for (const auto& group : partition.allow_groups) row->add_allow_groups(group);
   });
   return out;

@@ -247,6 +247,37 @@ Status set_constraint(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
+Status set_prefer(api::JobSpec& spec, const std::string& text) {
+  const auto constraint = parse_constraint(text);
+  if (!constraint) return fail(constraint.error());
+  spec.set_prefer(std::string(cli::trim(text)));
+  return {};
+}
+
+Status set_switches(api::JobSpec& spec, const std::string& text) {
+  const std::size_t at = text.find('@');
+  const auto count = cli::parse_number(std::string_view(text).substr(0, at), kMaxNodes);
+  if (!count) return bad("\"" + text + "\" is not COUNT or COUNT@TIME");
+  spec.set_switches(static_cast<std::uint32_t>(*count));
+  spec.clear_switches_wait();
+  if (at == std::string::npos) return {};
+  const auto wait = parse_time_limit(text.substr(at + 1));
+  if (!wait) return fail(wait.error());
+  if (!*wait)
+    return bad("\"" + text +
+               "\": after @ stands a minute or more; without it the job waits as "
+               "long as it takes");
+  spec.set_switches_wait((*wait)->count());
+  return {};
+}
+
+Status set_segment(api::JobSpec& spec, const std::string& text) {
+  const auto count = cli::parse_number(text, kMaxNodes);
+  if (!count) return bad("\"" + text + "\" is no number of nodes");
+  spec.set_segment(static_cast<std::uint32_t>(*count));
+  return {};
+}
+
 Status set_required_nodes(api::JobSpec& spec, const std::string& text) {
   return set_node_list(spec.mutable_required_nodes(), text);
 }

@@ -30,6 +30,9 @@ Status set_begin(api::JobSpec& spec, const std::string& text, Time now);
 Status set_deadline(api::JobSpec& spec, const std::string& text, Time now);
 Status set_licenses(api::JobSpec& spec, const std::string& text);    // a:2,b  or  a|b
 Status set_constraint(api::JobSpec& spec, const std::string& text);  // a&b, [a|b], a*2&b*4
+Status set_prefer(api::JobSpec& spec, const std::string& text);
+Status set_switches(api::JobSpec& spec, const std::string& text);  // 1, 2@10:00
+Status set_segment(api::JobSpec& spec, const std::string& text);
 Status set_required_nodes(api::JobSpec& spec, const std::string& text);
 Status set_excluded_nodes(api::JobSpec& spec, const std::string& text);
 Status set_nice(api::JobSpec& spec, const std::string& text);

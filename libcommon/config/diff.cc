@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/hostlist.h"
+#include "config/network.h"
 #include "config/tables.h"
 
 namespace ares::config {
@@ -18,7 +19,8 @@ struct Rule {
   Effects keys{};
 };
 
-const Rule kCluster{TakesEffect::never, {{"licenses", TakesEffect::at_once}}};
+const Rule kCluster{TakesEffect::never,
+                    {{"licenses", TakesEffect::at_once}, {"topology_file", TakesEffect::at_once}}};
 const Rule kController{TakesEffect::controller_restart,
                        {{"admins", TakesEffect::at_once},
                         {"operators", TakesEffect::at_once},
@@ -148,6 +150,19 @@ void compare_partitions(const Config& running, const std::vector<Partition>& in_
       diff.out.push_back({"partition " + before.name, "", print_flow(before, fields), ""});
 }
 
+void compare_networks(const Policy& running, const Policy& next, Diff& diff) {
+  for (const NetworkSpec& after : next.networks.all()) {
+    const std::string subject = "topology " + after.name;
+    if (const NetworkSpec* before = running.networks.find(after.name))
+      diff.section(subject, network_fields(), *before, after, kAtOnce);
+    else
+      diff.out.push_back({subject, "", "", print_network(after)});
+  }
+  for (const NetworkSpec& before : running.networks.all())
+    if (!next.networks.find(before.name))
+      diff.out.push_back({"topology " + before.name, "", print_network(before), ""});
+}
+
 }  // namespace
 
 std::vector<Change> diff(const Config& running, const std::vector<Partition>& in_force,
@@ -159,6 +174,7 @@ std::vector<Change> diff(const Config& running, const std::vector<Partition>& in
   diff.section("auth", auth_fields(), running.auth, next.auth, kAuth);
   diff.section("policy", policy_fields(), running.policy, next.policy, kAtOnce);
   compare_nodes(running, next, diff);
+  compare_networks(running.policy, next.policy, diff);
   compare_partitions(running, in_force, next, diff);
   diff.section("node", node_daemon_fields(), running.node, next.node, kNode);
   diff.section("log", log_fields(), running.log, next.log, kLog);

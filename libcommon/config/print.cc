@@ -1,5 +1,6 @@
 #include "base/hostlist.h"
 #include "config/config.h"
+#include "config/network.h"
 #include "config/tables.h"
 
 namespace ares::config {
@@ -69,10 +70,12 @@ std::string to_yaml(const Config& config) {
 }
 
 std::uint64_t hash(const Config& config) {
+  std::string text = print_cluster(config) + print_shared(config);
+  for (const NetworkSpec& network : config.policy.networks.all())
+    text += print_network(network) + "\n";
   // FNV-1a: small, and the same on every machine.
   std::uint64_t value = 0xcbf29ce484222325ULL;
-  for (const unsigned char c : print_cluster(config) + print_shared(config))
-    value = (value ^ c) * 0x100000001b3ULL;
+  for (const unsigned char c : text) value = (value ^ c) * 0x100000001b3ULL;
   return value;
 }
 

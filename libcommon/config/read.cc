@@ -1,7 +1,9 @@
 #include "config/read.h"
 
+#include <filesystem>
 #include <set>
 
+#include "config/network.h"
 #include "config/tables.h"
 
 namespace ares::config {
@@ -159,30 +161,78 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
   return problem(entry.line, "unknown key \"" + entry.key + "\"" + suggestion(entry.key, known));
 }
 
-Checked read_root(const Value& root, Config& config, const FindUser& find_user) {
+Checked read_root(const Value& root, Config& config, const FindUser& find_user, Lines& lines) {
   if (root.kind != Value::Kind::map)
     return problem(1, "this is no configuration; expected \"key: value\" lines");
-  Lines lines;
   for (const Entry& entry : root.entries)
     if (Checked done = read_section(entry, config, lines); !done) return done;
   if (Checked done = check_policy(config.policy, lines.policy); !done) return done;
   if (Checked done = resolve_users(config, lines.controller, find_user); !done) return done;
   if (config.controller.listen.empty())
     return problem(lines.controller, "listen: the controller needs at least one address");
-  return check_partitions(config, lines.partitions);
+  return {};
+}
+
+// A topology that a partition names knows all of its nodes.
+Checked check_topologies(const Config& config, const std::vector<int>& lines) {
+  std::vector<std::string> names;
+  for (const NetworkSpec& network : config.policy.networks.all()) names.push_back(network.name);
+  for (std::size_t i = 0; i < config.partitions.size(); ++i) {
+    const Partition& partition = config.partitions[i];
+    if (partition.topology.empty()) continue;
+    const std::string which = "partition \"" + partition.name + "\"";
+    if (config.topology_file.empty())
+      return problem(lines[i], which + " names a topology, but there is no \"topology_file\"");
+    const NetworkSpec* network = config.policy.networks.find(partition.topology);
+    if (!network)
+      return problem(lines[i], which + " names the unknown topology \"" + partition.topology +
+                                   "\"" + suggestion(partition.topology, names));
+    std::set<std::string_view> connected;
+    for (const NetworkDomain& domain : network->domains)
+      connected.insert(domain.nodes.begin(), domain.nodes.end());
+    for (const std::string& node : partition.nodes)
+      if (!connected.contains(node))
+        return problem(lines[i], which + ": node \"" + node + "\" is nowhere in topology \"" +
+                                     network->name + "\"");
+  }
+  return {};
+}
+
+Status read_topology_file(Config& config, const ReadFile& read_other) {
+  if (config.topology_file.empty()) return {};
+  // Where it is stays true wherever the configuration is copied to.
+  std::error_code unknown;
+  const auto place = std::filesystem::path(config.path).parent_path() / config.topology_file;
+  const auto absolute = std::filesystem::absolute(place, unknown);
+  config.topology_file = (unknown ? place : absolute).lexically_normal().string();
+  const auto text = read_other(config.topology_file);
+  if (!text)
+    return fail(text.error().code, config.path + ": topology_file: " + text.error().message);
+  std::vector<std::string> nodes;
+  for (const ConfiguredNode& node : config.nodes) nodes.push_back(node.name);
+  auto networks = read_networks(*text, config.topology_file, nodes);
+  if (!networks) return fail(networks.error());
+  config.policy.networks = *std::move(networks);
+  return {};
 }
 
 }  // namespace
 
 Result<Config> read_config(const std::string& text, const std::string& path,
-                           const FindUser& find_user) {
+                           const FindUser& find_user, const ReadFile& read_other) {
   Result<Value> root = parse_yaml(text, path);
   if (!root) return fail(root.error());
   Config config;
   config.path = path;
-  if (Checked done = read_root(*root, config, find_user); !done)
+  Lines lines;
+  const auto refuse = [&](const Checked& done) {
     return fail(ErrorCode::invalid_argument,
                 path + ":" + std::to_string(done.error().line) + ": " + done.error().message);
+  };
+  if (Checked done = read_root(*root, config, find_user, lines); !done) return refuse(done);
+  if (Checked done = check_partitions(config, lines.partitions); !done) return refuse(done);
+  if (Status done = read_topology_file(config, read_other); !done) return fail(done.error());
+  if (Checked done = check_topologies(config, lines.partitions); !done) return refuse(done);
   config.controller.connect = connect_addresses(config.controller);
   config.policy.config_hash = hash(config);
   return config;

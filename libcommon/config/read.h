@@ -16,8 +16,11 @@ Result<std::string> read_file(const std::string& path);
 // Turns a user name into a uid; nullopt when there is no such user.
 using FindUser = std::function<std::optional<UserId>(const std::string&)>;
 
+// The text of another file that the configuration names.
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+
 Result<Config> read_config(const std::string& text, const std::string& path,
-                           const FindUser& find_user);
+                           const FindUser& find_user, const ReadFile& read_other = read_file);
 Result<ClientConfig> read_client(const std::string& text, const std::string& path);
 
 // A uid written as a number.

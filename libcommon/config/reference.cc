@@ -1,5 +1,6 @@
 #include "config/reference.h"
 
+#include "config/network.h"
 #include "config/tables.h"
 
 namespace ares::config {
@@ -40,7 +41,9 @@ std::string describe_section(const std::string& name) {
   if (name == "auth") return describe(auth_fields());
   if (name == "policy") return describe(policy_fields());
   if (name == "nodes") return describe(node_fields());
-  if (name == "partitions") return describe(partition_fields());
+  if (name == "partitions")
+    return describe(partition_fields()) + ".PP\nKeys of placement:\n" +
+           describe(placement_fields());
   if (name == "node")
     return describe(node_daemon_fields()) + ".PP\nKeys of mock:\n" + describe(mock_fields());
   return describe(log_fields());
@@ -71,6 +74,22 @@ std::string reference_page() {
     for (char& c : title) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     out += ".SH " + title + "\n" + escape(section.help) + "\n" + describe_section(section.name);
   }
+  out +=
+      ".SH TOPOLOGY FILE\nThe file that topology_file names has one key, topologies: a list of "
+      "networks. Keys of each:\n" +
+      describe(network_fields()) + ".PP\nKeys of an item of tree:\n" + describe(switch_fields()) +
+      ".PP\nKeys of an item of block:\n" + describe(block_fields()) +
+      ".PP\n.nf\n"
+      "topologies:\n"
+      "  \\- name: fabric\n"
+      "    tree:\n"
+      "      \\- {switch: leaf1, nodes: \"n[1\\-16]\"}\n"
+      "      \\- {switch: leaf2, nodes: \"n[17\\-32]\"}\n"
+      "      \\- {switch: spine, switches: \"leaf[1\\-2]\"}\n"
+      "  \\- name: racks\n"
+      "    block:\n"
+      "      \\- {block: rack1, nodes: \"g[1\\-18]\"}\n"
+      ".fi\n";
   out +=
       ".SH EXAMPLE\n.nf\n"
       "cluster: demo\n"

@@ -1,5 +1,6 @@
 #include "config/tables.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "config/types.h"
@@ -155,6 +156,26 @@ Type<Record> map_type(std::vector<Field<Record>> fields) {
           [fields](const Record& record) { return print_flow(record, fields); }};
 }
 
+Type<PlacementStrategy> strategy_type() {
+  std::vector<std::string> words;
+  for (int i = 0; i <= static_cast<int>(kLastPlacementStrategy); ++i)
+    words.emplace_back(to_string(static_cast<PlacementStrategy>(i)));
+  const auto choice = choice_type(words);
+  return {choice.name,
+          [words, choice](const Value& value) -> Result<PlacementStrategy> {
+            return choice.parse(value).map([&](const std::string& word) {
+              const auto at = std::find(words.begin(), words.end(), word) - words.begin();
+              return static_cast<PlacementStrategy>(at);
+            });
+          },
+          [](const PlacementStrategy& strategy) { return std::string(to_string(strategy)); }};
+}
+
+Type<std::string> network_name_type() {
+  const auto name = name_type();
+  return {"name of a topology", name.parse, name.print};
+}
+
 }  // namespace
 
 std::vector<Field<Config>> cluster_fields() {
@@ -169,6 +190,14 @@ std::vector<Field<Config>> cluster_fields() {
           "licenses", [](Config & c) -> auto& { return c.policy.licenses; }, count_map_type(),
           "Licences of software that jobs ask for with asub --licenses, and how many there are of "
           "each: {matlab: 10}."),
+      field<Config>("topology_file", &Config::topology_file,
+                    Type<std::string>{"FILE", text_type().parse,
+                                      [](const std::string& path) {
+                                        return path.empty() ? path : quote_yaml(path);
+                                      }},
+                    "A file that describes the networks between the nodes, see TOPOLOGY FILE; "
+                    "looked for beside this file unless it is absolute. Partitions name one of "
+                    "its networks."),
   };
 }
 
@@ -312,6 +341,24 @@ std::vector<Field<Partition>> partition_fields() {
           "default_memory_per_cpu", &Partition::default_memory_per_cpu, memory_type(),
           "Memory of jobs that ask for none, for each CPU. 0: such jobs get all of the node's."),
       field<Partition>("exclusive", &Partition::exclusive, boolean_type(), "Jobs get whole nodes."),
+      field<Partition>("placement", &Partition::placement, map_type(placement_fields()),
+                       "Which of the nodes that would do a job gets: {cpu: spread, gpu: binpack}. "
+                       "Its keys are below."),
+      field<Partition>("topology", &Partition::topology, network_name_type(),
+                       "Name of the network between its nodes, of topology_file. Jobs of several "
+                       "nodes are then kept close together, and --switches and --segment work."),
+  };
+}
+
+std::vector<Field<PlacementPolicy>> placement_fields() {
+  return {
+      field<PlacementPolicy>("cpu", &PlacementPolicy::cpu, strategy_type(),
+                             "Of jobs that ask for no GPUs. binpack: the tightest node, so that "
+                             "whole nodes stay free. spread: the emptiest; nodes with GPUs last. "
+                             "least_fragmentation: as for gpu."),
+      field<PlacementPolicy>("gpu", &PlacementPolicy::gpu, strategy_type(),
+                             "Of jobs that ask for GPUs. least_fragmentation: the node on which "
+                             "the fewest GPUs become useless to the jobs that wait and run."),
   };
 }
 

@@ -148,6 +148,10 @@ struct JobSpec {
   std::vector<std::string> required_nodes;  // -w
   std::vector<std::string> excluded_nodes;  // -x
   std::vector<std::string> features;        // -C: constraints (model/constraint.h), all must hold
+  std::string prefer;                       // constraint of each node that is met if it can be
+  std::uint32_t switches = 0;            // at most so many leaf switches or blocks; 0 = any number
+  std::optional<Seconds> switches_wait;  // after this much waiting any number will do; none = never
+  std::uint32_t segment = 0;  // nodes come in groups of so many, each wholly in one block or leaf
   std::vector<LicenseRequest> licenses;
   bool any_license = false;  // one of them is enough
 

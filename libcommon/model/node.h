@@ -59,6 +59,29 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
+// Which of the nodes that would do a job gets.
+enum class PlacementStrategy : std::uint8_t {
+  binpack,              // the tightest, so that whole nodes stay free
+  spread,               // the emptiest
+  least_fragmentation,  // where the fewest GPUs become useless to the jobs that there are
+};
+inline constexpr PlacementStrategy kLastPlacementStrategy = PlacementStrategy::least_fragmentation;
+
+constexpr std::string_view to_string(PlacementStrategy strategy) {
+  switch (strategy) {
+    case PlacementStrategy::binpack: return "binpack";
+    case PlacementStrategy::spread: return "spread";
+    case PlacementStrategy::least_fragmentation: return "least_fragmentation";
+  }
+  return "binpack";
+}
+
+struct PlacementPolicy {
+  PlacementStrategy cpu = PlacementStrategy::binpack;  // of jobs that ask for no GPUs
+  PlacementStrategy gpu = PlacementStrategy::binpack;  // of the others
+  friend bool operator==(const PlacementPolicy&, const PlacementPolicy&) = default;
+};
+
 struct Partition {
   std::string name;
   std::vector<std::string> nodes;  // names, expanded, in the configuration's order
@@ -74,6 +97,8 @@ struct Partition {
   Bytes default_memory_per_cpu{};  // 0 = all of the node is shared without a memory request
   bool exclusive = false;          // whole nodes only
   std::vector<std::string> allow_groups;
+  PlacementPolicy placement;
+  std::string topology;  // name of the network between its nodes; empty = nothing is known of it
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };

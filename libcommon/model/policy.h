@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "model/fairness.h"
+#include "model/network.h"
 
 namespace ares {
 
@@ -41,6 +42,7 @@ struct Policy {
   std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
 
   SharedFairness fairness;  // who comes before whom
+  Networks networks;        // that partitions may name
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };

@@ -113,6 +113,10 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.texts("required_nodes", in.required_nodes(), TextKind::name, out.required_nodes);
   read.texts("excluded_nodes", in.excluded_nodes(), TextKind::name, out.excluded_nodes);
   read.texts("features", in.features(), TextKind::title, out.features);
+  read.text("prefer", in.prefer(), TextKind::title, out.prefer);
+  out.switches = in.switches();
+  if (in.has_switches_wait()) out.switches_wait = Seconds(in.switches_wait());
+  out.segment = in.segment();
   for (const auto& license : in.licenses()) {
     LicenseRequest request{.name = {}, .count = license.count()};
     read.text("licenses", license.name(), TextKind::name, request.name);
@@ -243,6 +247,10 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   put_texts(spec.required_nodes, out->mutable_required_nodes());
   put_texts(spec.excluded_nodes, out->mutable_excluded_nodes());
   put_texts(spec.features, out->mutable_features());
+  out->set_prefer(spec.prefer);
+  out->set_switches(spec.switches);
+  if (spec.switches_wait) out->set_switches_wait(spec.switches_wait->count());
+  out->set_segment(spec.segment);
   for (const LicenseRequest& license : spec.licenses) {
     auto* added = out->add_licenses();
     added->set_name(license.name);

@@ -115,9 +115,12 @@ void put(const Partition& from, storage::Partition& to) {
   to.set_exclusive(from.exclusive);
   put_list(from.allow_groups, to.mutable_allow_groups());
   to.set_closed(!from.open);
+  to.set_cpu_placement(number(from.placement.cpu));
+  to.set_gpu_placement(number(from.placement.gpu));
+  to.set_topology(from.topology);
 }
 
-Partition get(const storage::Partition& from, Complaint&) {
+Partition get(const storage::Partition& from, Complaint& complaint) {
   Partition to;
   to.name = from.name();
   to.nodes = get_list<std::string>(from.nodes());
@@ -133,6 +136,11 @@ Partition get(const storage::Partition& from, Complaint&) {
   to.exclusive = from.exclusive();
   to.allow_groups = get_list<std::string>(from.allow_groups());
   to.open = !from.closed();
+  to.placement.cpu =
+      complaint.check(from.cpu_placement(), kLastPlacementStrategy, "placement strategy");
+  to.placement.gpu =
+      complaint.check(from.gpu_placement(), kLastPlacementStrategy, "placement strategy");
+  to.topology = from.topology();
   return to;
 }
 

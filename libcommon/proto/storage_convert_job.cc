@@ -141,6 +141,10 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_any_dependency(from.any_dependency);
   to.set_mail_types(from.mail_types);
   to.set_mail_user(from.mail_user);
+  to.set_prefer(from.prefer);
+  to.set_switches(from.switches);
+  if (from.switches_wait) to.set_switches_wait(from.switches_wait->count());
+  to.set_segment(from.segment);
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -202,6 +206,10 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.any_dependency = from.any_dependency();
   to.mail_types = from.mail_types();
   to.mail_user = from.mail_user();
+  to.prefer = from.prefer();
+  to.switches = from.switches();
+  if (from.has_switches_wait()) to.switches_wait = Seconds(from.switches_wait());
+  to.segment = from.segment();
   return to;
 }
 

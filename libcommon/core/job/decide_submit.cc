@@ -102,11 +102,11 @@ Status check_open(const ClusterState& state, const std::vector<std::string>& par
   return {};
 }
 
-Status check_partitions(const ClusterState& state, const JobSpec& spec,
+Status check_partitions(const Question& q, const JobSpec& spec,
                         const std::vector<std::string>& names) {
   std::optional<Error> first;
   for (const std::string& name : names) {
-    const Partition& partition = *state.partitions.find(name);
+    const Partition& partition = *q.state.partitions.find(name);
     Error error;
     const bool unlimited = spec.time_limit && *spec.time_limit == Seconds{0};
     if (spec.time_limit && *spec.time_limit < Seconds{0}) {
@@ -115,7 +115,9 @@ Status check_partitions(const ClusterState& state, const JobSpec& spec,
                (unlimited || *spec.time_limit > *partition.max_time)) {
       error = bad(std::string(kBadLimit) + ": partition " + name + " allows " +
                   std::to_string(partition.max_time->count()) + " seconds");
-    } else if (std::string why = why_impossible(state, spec, partition); !why.empty()) {
+    } else if (std::string why = why_impossible(q.state, spec, partition); !why.empty()) {
+      error = bad(std::string(kBadNodes) + ": " + why);
+    } else if (why = why_network_forbids(q.policy, spec, partition); !why.empty()) {
       error = bad(std::string(kBadNodes) + ": " + why);
     } else {
       return {};
@@ -302,7 +304,7 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
   if (!settled) return settled;
   const std::vector<std::string>& partitions = (*settled)->partitions;
   if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
-  if (Status ok = check_partitions(q.state, **settled, partitions); !ok) return fail(ok.error());
+  if (Status ok = check_partitions(q, **settled, partitions); !ok) return fail(ok.error());
   return settled;
 }
 

@@ -104,7 +104,7 @@ class SpecChange {
     if (sets("partitions")) {
       if (Status good = check_open(q_.state, changed.partitions); !good) return good;
     }
-    return check_partitions(q_.state, limited, changed.partitions);
+    return check_partitions(q_, limited, changed.partitions);
   }
 
   const Question& q_;

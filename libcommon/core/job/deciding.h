@@ -86,6 +86,10 @@ std::optional<Seconds> effective_time_limit(const Job& job, const Partition& par
 std::string why_impossible(const ClusterState& state, const JobSpec& spec,
                            const Partition& partition);
 
+// The same of what it asks of the network between its nodes.
+std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
+                                const Partition& partition);
+
 // Whether the nodes of -w, were they empty, hold all of the job.
 bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec);
 

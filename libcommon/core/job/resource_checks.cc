@@ -176,9 +176,45 @@ Status check_constraint(const JobSpec& spec) {
   return {};
 }
 
+Status check_layout(const JobSpec& spec) {
+  if (spec.switches_wait && (spec.switches == 0 || *spec.switches_wait <= Seconds{0}))
+    return fail(bad("a time to wait for switches: give their number, and a time above 0"));
+  if (!spec.prefer.empty()) {
+    const auto constraint = parse_constraint(spec.prefer);
+    if (!constraint) return fail(constraint.error());
+    if (const std::size_t names = count_names(*constraint); names > kMaxFeatureNames)
+      return fail(bad("Invalid feature specification: " + std::to_string(names) +
+                      " names of preferred features; at most " + std::to_string(kMaxFeatureNames) +
+                      " are allowed"));
+    if (constraint->concerns_the_set())
+      return fail(bad("Invalid feature specification: \"" + spec.prefer +
+                      "\" says something of several nodes together; what is preferred is of each "
+                      "node: a&b, a|b"));
+  }
+  if (spec.segment <= 1) return {};
+  const std::uint64_t most = spec.max_nodes > 0 ? std::max(spec.max_nodes, spec.min_nodes)
+                                                : std::max(spec.tasks, spec.min_nodes);
+  const std::uint64_t next = (std::uint64_t{spec.min_nodes} + spec.segment - 1) / spec.segment *
+                             spec.segment;  // the smallest multiple that is enough
+  bool possible = next <= most;
+  if (spec.node_counts) {
+    possible = false;
+    for (const auto& range : spec.node_counts->intervals())
+      possible = possible || range.last / spec.segment * spec.segment >= range.first;
+  }
+  if (possible) return {};
+  return fail(
+      bad("Node count specification invalid: no multiple of the segment of " +
+          std::to_string(spec.segment) + " nodes is among the numbers of nodes asked for (" +
+          (spec.node_counts         ? format_interval_set(*spec.node_counts)
+           : most == spec.min_nodes ? std::to_string(most)
+                                    : std::to_string(spec.min_nodes) + "-" + std::to_string(most)) +
+          ")"));
+}
+
 Status check_resources(const Policy& policy, const JobSpec& spec) {
-  for (Status (*check_part)(const JobSpec&) :
-       {check_counts, check_gpus, check_node_counts, check_named_nodes, check_constraint})
+  for (Status (*check_part)(const JobSpec&) : {check_counts, check_gpus, check_node_counts,
+                                               check_named_nodes, check_constraint, check_layout})
     if (Status s = check_part(spec); !s) return s;
   return check_licenses(policy, spec);
 }

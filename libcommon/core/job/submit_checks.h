@@ -24,7 +24,7 @@ Result<std::vector<std::string>> partitions_of(const ClusterState& state, const 
 Status check_open(const ClusterState& state, const std::vector<std::string>& partitions);
 
 // One of the partitions must be able to run it one day; the text is about the first.
-Status check_partitions(const ClusterState& state, const JobSpec& spec,
+Status check_partitions(const Question& q, const JobSpec& spec,
                         const std::vector<std::string>& names);
 
 // GPUs by task, by node and in total must say the same; and what comes with each GPU needs to be told apart by node.
@@ -35,6 +35,9 @@ Status check_node_counts(const JobSpec& spec);
 
 // That it can be read, and that the nodes it counts are not more than may be given.
 Status check_constraint(const JobSpec& spec);
+
+// What is asked of the network between the nodes, and what is only preferred of them, by itself.
+Status check_layout(const JobSpec& spec);
 
 // Minimum limit and deadline, each by itself and against the limit asked for.
 Status check_times(const JobSpec& spec, Time now);

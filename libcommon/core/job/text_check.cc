@@ -58,6 +58,7 @@ constexpr Field kFields[] = {
     {"time zone", &JobSpec::submit_zone, kMaxName},
     {"script name", &JobSpec::command, kMaxPath},
     {"mail address", &JobSpec::mail_user, kMaxName},
+    {"preference", &JobSpec::prefer, kMaxName},
 };
 
 struct List {

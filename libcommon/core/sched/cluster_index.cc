@@ -32,7 +32,8 @@ const std::vector<std::string>& features_of(const Node& node) {
   return inventory_of(node).features;
 }
 
-ClusterIndex::ClusterIndex(const ClusterState& state) {
+ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
+    : knows_networks_(networks != nullptr) {
   const auto types = types_of(state);
   gpu_types_.assign(types.begin(), types.end());
   nodes_.reserve(state.nodes.size());
@@ -44,6 +45,9 @@ ClusterIndex::ClusterIndex(const ClusterState& state) {
     nodes_.push_back(std::move(entry));
   });
   by_user_ = kept_ > 0;
+  if (!networks) return;
+  for (const NetworkSpec& spec : networks->all())
+    networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
 }
 
 bool ClusterIndex::read(const Node& node, IndexedNode& entry) const {
@@ -122,6 +126,11 @@ std::optional<NodeIndex> ClusterIndex::find(NodeId id) const {
       [](const IndexedNode& node, NodeId wanted) { return node.node->id < wanted; });
   if (found == nodes_.end() || found->node->id != id) return std::nullopt;
   return static_cast<NodeIndex>(found - nodes_.begin());
+}
+
+const topology::Network* ClusterIndex::network(const std::string& name) const {
+  const auto found = networks_.find(name);
+  return found == networks_.end() ? nullptr : &found->second;
 }
 
 const std::vector<NodeIndex>& ClusterIndex::members(const Partition& partition) {

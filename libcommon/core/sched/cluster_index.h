@@ -14,9 +14,12 @@
 #include "base/bitset.h"
 #include "base/ids.h"
 #include "core/sched/guests.h"
+#include "core/topology/network.h"
 #include "model/state.h"
 
 namespace ares::core::sched {
+
+class Mix;
 
 // Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster.
 using Amounts = std::vector<std::int64_t>;
@@ -42,8 +45,11 @@ const std::vector<std::string>& features_of(const Node& node);
 
 class ClusterIndex {
  public:
-  // The records stay where they are as long as a copy of `state` lives.
-  explicit ClusterIndex(const ClusterState& state);
+  // The records stay where they are as long as a copy of `state` lives. `networks`: what partitions may name;
+  // null where only those are asked who need not know.
+  explicit ClusterIndex(const ClusterState& state, const Networks* networks = nullptr);
+  ClusterIndex(const ClusterIndex&) = delete;  // demands point to its networks
+  ClusterIndex& operator=(const ClusterIndex&) = delete;
 
   // Takes in what has changed since; `given` are the nodes on which a pass marked something: they are read again whether or
   // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types, the first or no node that is kept). Precondition: the
@@ -67,6 +73,14 @@ class ClusterIndex {
   std::optional<NodeIndex> find(const std::string& name) const;
   std::optional<NodeIndex> find(NodeId id) const;
 
+  bool knows_networks() const { return knows_networks_; }
+  // Null for a name that there is no network of. It stays where it is as long as the index lives.
+  const topology::Network* network(const std::string& name) const;
+
+  // The mix of jobs that strategies look at; the planner's. Null until it gives one.
+  const Mix* mix() const { return mix_; }
+  void set_mix(const Mix* mix) { mix_ = mix; }
+
   // The partition's nodes, ascending. Nodes it names that are not known are left out.
   const std::vector<NodeIndex>& members(const Partition& partition);
 
@@ -80,6 +94,9 @@ class ClusterIndex {
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
   std::map<std::string, std::vector<NodeIndex>> members_;
+  std::map<std::string, topology::Network> networks_;
+  bool knows_networks_ = false;
+  const Mix* mix_ = nullptr;
 };
 
 }  // namespace ares::core::sched

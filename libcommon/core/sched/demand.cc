@@ -17,7 +17,8 @@ auto shape_of(const JobSpec& s) {
   return std::tie(s.min_nodes, s.max_nodes, s.tasks, s.cpus_per_task, s.tasks_per_node,
                   s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
-                  s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user);
+                  s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
+                  s.segment);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -100,6 +101,17 @@ std::shared_ptr<const Demand::Tags> make_tags(const JobSpec& spec, const Partiti
   return tags;
 }
 
+std::shared_ptr<const Bitset> make_preferred(const JobSpec& spec, const Partition& partition,
+                                             ClusterIndex& index) {
+  if (spec.prefer.empty()) return nullptr;
+  const auto constraint = parse_constraint(spec.prefer);
+  if (!constraint || constraint->concerns_the_set()) return nullptr;
+  auto preferred = std::make_shared<Bitset>(index.nodes().size());
+  for (const NodeIndex at : index.members(partition))
+    if (constraint->every.holds(features_of(*index.nodes()[at].node))) preferred->set(at);
+  return preferred;
+}
+
 // The sizes that may be given, of those asked for.
 std::vector<std::uint32_t> allowed_counts(const IntervalSet& asked, std::uint32_t low,
                                           std::uint32_t high) {
@@ -112,7 +124,7 @@ std::vector<std::uint32_t> allowed_counts(const IntervalSet& asked, std::uint32_
 
 }  // namespace
 
-Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index) {
+Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index) {
   Demand demand;
   demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
   demand.tasks_per_node = spec.tasks_per_node;
@@ -135,17 +147,6 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
   if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes)
     demand.max_nodes = std::min(demand.max_nodes, *partition.max_nodes);
   demand.as_many_nodes = demand.max_nodes > demand.min_nodes && demand.tasks <= demand.min_nodes;
-  if (spec.node_counts) {
-    if (demand.tasks > demand.min_nodes)
-      demand.max_nodes = std::min(demand.max_nodes, demand.tasks);
-    const auto most = static_cast<std::uint32_t>(index.members(partition).size());
-    demand.node_counts =
-        allowed_counts(*spec.node_counts, demand.min_nodes, std::min(demand.max_nodes, most));
-    demand.as_many_nodes = true;
-    if (demand.node_counts.empty()) demand.min_nodes = demand.max_nodes + 1;  // none is possible
-  }
-  demand.tags = make_tags(spec, partition, index);
-
   fill_memory(demand, spec, partition);
   fill_per_gpu(demand, spec);
   // Refused at submission; an older release may have stored it.
@@ -158,6 +159,34 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
   fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);
   fill_gpus(demand, spec.gpus_total, index, demand.gpus_total, demand.any_gpus_total);
   return demand;
+}
+
+Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,
+                   bool relaxed) {
+  Demand demand = make_amounts(spec, partition, index);
+  if (spec.node_counts) {
+    if (demand.tasks > demand.min_nodes)
+      demand.max_nodes = std::min(demand.max_nodes, demand.tasks);
+    const auto most = static_cast<std::uint32_t>(index.members(partition).size());
+    demand.node_counts =
+        allowed_counts(*spec.node_counts, demand.min_nodes, std::min(demand.max_nodes, most));
+    demand.as_many_nodes = true;
+    if (demand.node_counts.empty()) demand.min_nodes = demand.max_nodes + 1;  // none is possible
+  }
+  demand.tags = make_tags(spec, partition, index);
+  demand.preferred = make_preferred(spec, partition, index);
+  demand.strategy = demand.wants_gpus() ? partition.placement.gpu : partition.placement.cpu;
+  demand.mix = index.mix();
+  demand.network = index.network(partition.topology);
+  if (!index.knows_networks()) return demand;
+  demand.limits.segment = std::max(spec.segment, 1u);
+  demand.limits.max_leaves = relaxed ? 0 : spec.switches;
+  return demand;
+}
+
+std::optional<Time> relaxed_from(const Job& job) {
+  if (job.spec->switches == 0 || !job.spec->switches_wait) return std::nullopt;
+  return job.eligible + *job.spec->switches_wait;
 }
 
 std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition) {
@@ -184,6 +213,8 @@ std::size_t shape_hash(const Job& job, bool by_user) {
   mix(seed, s.memory_per_node ? static_cast<std::size_t>(s.memory_per_node->value()) + 1 : 0);
   mix(seed, s.memory_per_cpu ? static_cast<std::size_t>(s.memory_per_cpu->value()) + 1 : 0);
   mix(seed, s.cpus_per_gpu);
+  mix(seed, s.switches);
+  mix(seed, s.segment);
   if (needs_user(s, by_user)) mix(seed, s.uid.value());
   for (const auto* requests : {&s.gpus_per_node, &s.gpus_total, &s.gpus_per_task})
     for (const GpuRequest& request : *requests) {

@@ -8,12 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/bitset.h"
 #include "base/units.h"
 #include "core/sched/cluster_index.h"
 #include "model/job.h"
 #include "model/node.h"
 
 namespace ares::core::sched {
+
+class Mix;
 
 enum class MemoryRule : std::uint8_t {
   none,      // no memory is charged
@@ -56,12 +59,34 @@ struct Demand {
   std::uint32_t any_gpus_per_task = 0;
   bool unknown_gpu_type = false;  // asks for a type that no node has
 
+  // Which of the nodes that would do: see score.h. `mix` is the planner's; null: there is none.
+  PlacementStrategy strategy = PlacementStrategy::binpack;
+  const Mix* mix = nullptr;
+  std::shared_ptr<const Bitset> preferred;  // by NodeIndex; null = none more than others
+
+  // How several nodes lie to each other: see topology/network.h. The index's; null: nothing is known.
+  const topology::Network* network = nullptr;
+  topology::PackLimits limits;
+  bool limited() const { return limits.max_leaves > 0 || limits.segment > 1; }
+
   bool wants_any_gpu() const {
     return any_gpus_per_node > 0 || any_gpus_total > 0 || any_gpus_per_task > 0;
   }
+  bool wants_gpus() const {
+    return wants_any_gpu() || !gpus_per_node.empty() || !gpus_total.empty() ||
+           !gpus_per_task.empty();
+  }
 };
 
-Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index);
+// `relaxed`: the job has waited so long that the bound on its switches counts no more.
+Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,
+                   bool relaxed = false);
+
+// The numbers alone, without what tells one node from another.
+Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index);
+
+// From when on the bound on the job's switches counts no more; none: it has none, or it counts for ever.
+std::optional<Time> relaxed_from(const Job& job);
 
 // How long the job may run there: as modified, else the partition's default. nullopt = unlimited.
 std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition);

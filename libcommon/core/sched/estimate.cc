@@ -44,8 +44,9 @@ bool fill_in_start(const ClusterState& state, const Plan& plan, JobId id, Time n
 }
 
 // As if nobody else waited: the earliest start in any of its partitions.
-void fill_in_alone(const ClusterState& state, const Job& job, Time now, StartEstimate& out) {
-  ClusterIndex index(state);
+void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& job, Time now,
+                   StartEstimate& out) {
+  ClusterIndex index(state, &policy.networks);
   const Profile profile(state, index, now);
   const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
   for (const std::string& name : job.spec->partitions) {
@@ -98,7 +99,7 @@ Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& po
       out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority;
   if (!turn && out.waiting.reason != Reason::begin_time) return out;
 
-  fill_in_alone(with, job, now, out);
+  fill_in_alone(with, policy, job, now, out);
   if (!turn || !out.start) return out;
   if (seen && seen->expected_start) {  // its turn has been reckoned out
     if (*seen->expected_start != *out.start) out.nodes.clear();

@@ -108,6 +108,11 @@ std::string need_text(const Shape& shape) {
                     ? plural(demand.min_nodes, "node")
                     : std::to_string(demand.min_nodes) + " to " + plural(demand.max_nodes, "node"));
   if (demand.exclusive) text += " alone";
+  if (spec.segment > 1) text += " in segments of " + plural(spec.segment, "node");
+  if (demand.limits.max_leaves > 0)
+    text += " under " + (demand.limits.max_leaves == 1
+                             ? std::string("one leaf switch")
+                             : std::to_string(demand.limits.max_leaves) + " leaf switches");
   if (demand.caller.alone) text += " without other users' jobs";
   return text;
 }

@@ -5,20 +5,21 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "core/sched/cluster_index.h"
 #include "core/sched/demand.h"
+#include "core/sched/score.h"
 
 namespace ares::core::sched {
 
-// What one candidate node can give. `free` and `total` are Amounts of the same stride.
-struct Room {
-  NodeIndex node = 0;
-  std::span<const std::int64_t> free;
-  std::span<const std::int64_t> total;
-  bool required = false;  // must be part of the placement
+// A demand whose untyped GPUs have been given a type.
+struct Typed {
+  const Demand& demand;
+  Amounts per_node;  // GPU columns only; CPU and memory stay zero
+  Amounts total;
+  Amounts per_task;
+  std::int64_t total_count = 0;
 };
 
 struct PlacedShare {
@@ -27,10 +28,12 @@ struct PlacedShare {
   Amounts amounts;  // taken of the node
 };
 
-using Placement = std::vector<PlacedShare>;  // ascending node
+// In rank order: ascending node, or along the network where there is one.
+using Placement = std::vector<PlacedShare>;
 
-// Fewest nodes that hold the tasks, and of those the tightest; ties by node order. Prefers nodes
-// whose GPUs the job would not leave idle. Tasks are spread evenly.
+// Fewest nodes that hold the tasks, and of those the ones of the best score; ties by node order. Several nodes are taken close
+// together in the demand's network and within its limits. Tasks are spread evenly. With limits each node must be able to
+// take an even share.
 std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms);
 
 // The same choice for a demand of one node whose GPUs are all typed and a node's own: the bulk of all jobs. Looks at each
@@ -44,9 +47,10 @@ class OneNode {
 
  private:
   const Demand& demand_;
-  Amounts gpus_;  // per node; CPU and memory stay zero
+  Typed typed_;
+  Amounts take_;  // room to reckon in
   std::optional<Room> best_;
-  std::tuple<std::int64_t, std::int64_t, std::int64_t, NodeIndex> waste_;
+  Score score_;
 };
 
 // Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it, and of each in `per_task` for

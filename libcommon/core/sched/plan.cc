@@ -12,6 +12,7 @@
 #include "core/sched/explain.h"
 #include "core/sched/order.h"
 #include "core/sched/profile.h"
+#include "core/sched/score_fragmentation.h"
 #include "core/sched/shapes.h"
 #include "core/sched/turns.h"
 
@@ -22,13 +23,25 @@ using namespace sched;
 // What is kept from pass to pass. Everything in it is a function of `seen`, but for what the last pass marked on `given`.
 struct Planner::Memory {
   Memory(const ClusterState& state, const Policy& policy, Time now)
-      : seen(state), index(seen), ranking(seen, policy, index, now) {
+      : seen(state),
+        networks(policy.networks),
+        index(seen, &networks),
+        ranking(seen, policy, index, now) {
+    seen.partitions.for_each([&](const std::string&, const Partition& partition) {
+      for (const PlacementStrategy strategy : {partition.placement.cpu, partition.placement.gpu})
+        mixed = mixed || strategy == PlacementStrategy::least_fragmentation;
+    });
+    if (mixed) index.set_mix(&mix);
+    if (mixed) mix.update(ClusterState{}, seen, index);
     queue.fill(seen, ranking);
   }
 
   ClusterState seen;  // keeps the records alive that index and queue point to
+  Networks networks;
   ClusterIndex index;
   Ranking ranking;
+  Mix mix;             // kept only if
+  bool mixed = false;  // a partition places its jobs by it
   Queue queue;
   Shapes shapes;
   PendingInfos said;
@@ -100,12 +113,17 @@ class Planner::Pass {
       say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
       return;
     }
+    const auto relaxed_at = relaxed_from(*entry.job);
+    const bool relaxed = relaxed_at && *relaxed_at <= now_;
+    if (queued.shape && queued.shape->relaxed != relaxed) queued.shape = nullptr;
     Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
-                                : memory_.shapes.of(entry, index_);
+                                : memory_.shapes.of(entry, index_, relaxed);
     queued.shape = &shape;
     if (entry.job->array ? start_tasks(queued, shape)
                          : start_one(queued, entry.job->key.task, shape))
       return;
+    if (relaxed_at && !relaxed)
+      plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
     if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
       say(queued, make_info(Reason::job_array_task_limit, kThrottled));
     else if (!licenses_.choose(*entry.job->spec))
@@ -317,13 +335,15 @@ Planner::Planner() = default;
 Planner::~Planner() = default;
 
 Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
-  const bool usable = memory_ && memory_->seen.partitions.shares_all_with(state.partitions) &&
+  const bool usable = memory_ && memory_->networks == policy.networks &&
+                      memory_->seen.partitions.shares_all_with(state.partitions) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {
     memory_->queue.update(memory_->seen, state, memory_->ranking,
                           [&](const JobKey& key) { memory_->said.erase(key); });
     if (memory_->ranking.update(memory_->seen, state, policy, memory_->index, now))
       memory_->queue.rank_again(memory_->ranking);
+    if (memory_->mixed) memory_->mix.update(memory_->seen, state, memory_->index);
     memory_->seen = state;
     memory_->given.clear();
   } else {
@@ -363,7 +383,8 @@ PendingInfo Explainer::why(const Job& job, Time now) {
     if (const Admission admission = admit(state_, entry, {}, now); admission.refused) {
       info = *admission.refused;
     } else {
-      Shape& shape = memory_->shapes.of(entry, memory_->index);
+      const auto relaxed_at = relaxed_from(job);
+      Shape& shape = memory_->shapes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
       if (!shape.turn) {
         ++memory_->kinds;
         shape.turn = memory_->shapes.impossible(shape, memory_->index, true);

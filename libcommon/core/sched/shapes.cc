@@ -40,19 +40,21 @@ void Shapes::clear() {
   by_hash_.clear();
 }
 
-Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index) {
+Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index, bool relaxed) {
   const bool by_user = index.by_user();
-  const std::size_t hash =
-      shape_hash(*entry.job, by_user) ^ std::hash<const void*>{}(entry.partition);
+  const std::size_t hash = shape_hash(*entry.job, by_user) ^
+                           std::hash<const void*>{}(entry.partition) ^ (relaxed ? 1 : 0);
   std::vector<Shape*>& same_hash = by_hash_[hash];
   for (Shape* shape : same_hash)
-    if (shape->partition == entry.partition && same_shape(shape->example, *entry.job, by_user))
+    if (shape->partition == entry.partition && shape->relaxed == relaxed &&
+        same_shape(shape->example, *entry.job, by_user))
       return again(*shape, index);
 
   Shape& shape = shapes_.emplace_back();
   shape.example.spec = entry.job->spec;
   shape.example.excluded = entry.job->excluded;
   shape.partition = entry.partition;
+  shape.relaxed = relaxed;
   same_hash.push_back(&shape);
   return again(shape, index);
 }
@@ -60,7 +62,7 @@ Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index) {
 Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   if (shape.generation_ != index.generation()) {
     shape.generation_ = index.generation();
-    shape.demand = make_demand(*shape.example.spec, *shape.partition, index);
+    shape.demand = make_demand(*shape.example.spec, *shape.partition, index, shape.relaxed);
     shape.candidates = filter(shape.example, *shape.partition, index);
     shape.possible_.reset();
     // Nodes that failed to launch the job are avoided only as long as it can run without them.

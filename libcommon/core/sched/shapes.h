@@ -23,6 +23,7 @@ using PendingPtr = std::shared_ptr<const PendingInfo>;
 struct Shape {
   Job example;  // specification and excluded nodes only: what the shape is made of
   const Partition* partition = nullptr;
+  bool relaxed = false;  // its jobs have waited so long that the bound on switches counts no more
   Demand demand;
   Candidates candidates;
 
@@ -54,7 +55,7 @@ class Shapes {
 
   // Valid until the table drops it. Precondition: the entry has a partition.
   // Costs no work units: what is kept from earlier passes must not let this one go further than a first pass would.
-  Shape& of(const QueueEntry& entry, ClusterIndex& index);
+  Shape& of(const QueueEntry& entry, ClusterIndex& index, bool relaxed = false);
   // The same for one found in an earlier pass.
   Shape& again(Shape& shape, ClusterIndex& index);
 

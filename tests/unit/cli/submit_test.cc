@@ -187,6 +187,21 @@ TEST(Submission, NodeListsAndFeatures) {
   EXPECT_FALSE(spec({"--exclusive=user"}, "#ARES --exclusive\n").exclusive());
 }
 
+TEST(Submission, NetworkAndPreferences) {
+  const api::JobSpec s =
+      spec({"--switches=2@10", "--prefer= fast|big "}, "#SBATCH --segment=4\n#ARES -N8\n");
+  EXPECT_EQ(s.switches(), 2u);
+  EXPECT_EQ(s.switches_wait(), 600);
+  EXPECT_EQ(s.segment(), 4u);
+  EXPECT_EQ(s.prefer(), "fast|big");
+  EXPECT_FALSE(spec({"--switches=1"}, "#ARES --switches=2@1:00\n").has_switches_wait());
+  EXPECT_THAT(refusal({"--switches=one"}), HasSubstr("\"one\" is not COUNT or COUNT@TIME"));
+  EXPECT_THAT(refusal({"--switches=1@0"}), HasSubstr("after @ stands a minute or more"));
+  EXPECT_THAT(refusal({"--switches=1@soon"}), HasSubstr("soon"));
+  EXPECT_THAT(refusal({"--segment=-1"}), HasSubstr("\"-1\" is no number of nodes"));
+  EXPECT_THAT(refusal({"--prefer=a&"}), HasSubstr("Invalid feature specification"));
+}
+
 TEST(Submission, NamesAndFolders) {
   EXPECT_EQ(spec({}).name(), "job.sh");
   EXPECT_EQ(spec({"--wrap=true"}).name(), "wrap");

@@ -118,6 +118,10 @@ class RandomWire {
     s.required_nodes = words();
     s.excluded_nodes = words();
     s.features = words();
+    s.prefer = word();
+    s.switches = u32();
+    s.switches_wait = maybe([this] { return seconds(); });
+    s.segment = u32();
     s.licenses = list([this] { return license(); });
     s.any_license = flag();
     s.time_min = maybe([this] { return seconds(); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <random>
 
 #include "unit/sched/cluster.h"
@@ -28,6 +29,32 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
+// Strategies of the partition, and on some clusters leaf switches of one to three nodes, or blocks, between its nodes.
+void add_placement(TestCluster& cluster, Dice& dice) {
+  Partition main = cluster.partition();
+  const auto strategy = [&] { return static_cast<PlacementStrategy>(dice.upto(2)); };
+  main.placement = {strategy(), strategy()};
+  cluster.policy.networks = {};
+  main.topology.clear();
+  if (dice.chance(60)) {
+    NetworkSpec network{"net", dice.chance(50) ? NetworkKind::tree : NetworkKind::block, {}};
+    std::vector<std::string> leaves;
+    for (std::size_t at = 0; at < main.nodes.size();) {
+      leaves.push_back("leaf" + std::to_string(at));
+      NetworkDomain& leaf = network.domains.emplace_back(leaves.back());
+      for (std::uint32_t n = 1 + dice.upto(2); n > 0 && at < main.nodes.size(); --n)
+        leaf.nodes.push_back(main.nodes[at++]);
+    }
+    if (network.kind == NetworkKind::tree) {
+      network.domains.push_back({"spine", {}, leaves});
+      dice.shuffle(network.domains);
+    }
+    cluster.policy.networks = std::vector{network};
+    main.topology = "net";
+  }
+  cluster.put(main);
+}
+
 void add_nodes(TestCluster& cluster, Dice& dice) {
   const std::uint32_t nodes = 1 + dice.upto(7);
   for (std::uint32_t i = 1; i <= nodes; ++i) {
@@ -39,6 +66,7 @@ void add_nodes(TestCluster& cluster, Dice& dice) {
     node.inventory.features = {dice.chance(50) ? "r1" : "r2"};
     cluster.put(node);
   }
+  add_placement(cluster, dice);
 }
 
 JobSpec random_spec(Dice& dice) {
@@ -72,7 +100,48 @@ JobSpec random_spec(Dice& dice) {
     spec.array_throttle = dice.upto(3);
   }
   spec.nice = static_cast<std::int32_t>(dice.upto(3));
+  if (dice.chance(10)) spec.switches = 1 + dice.upto(1);
+  if (spec.switches > 0 && dice.chance(50)) spec.switches_wait = minutes(50 + dice.upto(100));
+  if (dice.chance(10)) spec.segment = 1 + dice.upto(1);
+  if (dice.chance(10)) spec.prefer = dice.chance(50) ? "r1" : "r1|r2";
   return spec;
+}
+
+// "" if every start is within what its job allows of leaf switches and segments.
+std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now) {
+  const Partition main = cluster.partition();
+  const NetworkSpec* network = cluster.policy.networks.find(main.topology);
+  const auto leaf_of = [&](NodeId node) -> std::string {
+    const std::string& name = cluster.state.nodes.find(node)->name;
+    for (const NetworkDomain& domain : network->domains)
+      if (std::find(domain.nodes.begin(), domain.nodes.end(), name) != domain.nodes.end())
+        return domain.name;
+    return "?";
+  };
+  for (const PlanGroup& group : plan.groups)
+    for (const Start& start : group.starts) {
+      const Job& job = *cluster.state.jobs.find(group.jobs.front().first);
+      const JobSpec& spec = *job.spec;
+      const bool waits = !spec.switches_wait || job.eligible + *spec.switches_wait > now;
+      const std::uint32_t most = waits ? spec.switches : 0;
+      if (most == 0 && spec.segment <= 1 && !network) continue;
+      if (!network) {
+        if (start.nodes.size() > std::max(most, 1u)) return "a limit met without a network";
+        continue;
+      }
+      std::vector<std::string> order;
+      std::map<std::string, std::uint32_t> leaves;
+      for (const NodeShare& share : start.nodes)
+        if (leaves[leaf_of(share.node)]++ == 0) order.push_back(leaf_of(share.node));
+      if (most > 0 && leaves.size() > most) return "too many leaves";
+      for (std::size_t i = 1; i < start.nodes.size(); ++i)
+        if (leaf_of(start.nodes[i].node) != leaf_of(start.nodes[i - 1].node) &&
+            order[0] == leaf_of(start.nodes[i].node))
+          return "ranks of one leaf are apart";
+      for (const auto& [leaf, nodes] : leaves)
+        if (spec.segment > 1 && nodes % spec.segment != 0) return "a broken segment in " + leaf;
+    }
+  return {};
 }
 
 std::vector<JobKey> running(const TestCluster& cluster) {
@@ -93,6 +162,7 @@ TEST(PlanProperty, NeverOverCommitsAlongRandomLives) {
       for (std::uint32_t i = dice.upto(5); i > 0; --i) cluster.submit(random_spec(dice));
       const Plan plan = cluster.plan(now);
       ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed << " step " << step;
+      ASSERT_EQ(broken_limit(cluster, plan, now), "") << "seed " << seed << " step " << step;
       cluster.take(plan, now);
       for (const JobKey& key : running(cluster))
         if (dice.chance(30)) cluster.end(key);
@@ -196,6 +266,7 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
         main.up = !main.up;
         cluster.put(main);
       }
+      if (dice.chance(5)) add_placement(cluster, dice);
       const Plan plan = planner.plan(cluster.state, cluster.policy, {}, now);
       ASSERT_EQ(describe(plan), describe(cluster.plan(now))) << "seed " << seed << " step " << step;
       if (dice.chance(80)) cluster.take(plan, now);

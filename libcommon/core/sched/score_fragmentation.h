@@ -1,0 +1,64 @@
+// Mix: what the jobs that wait and run ask of a node, by class; and how many GPUs of a node are useless to it. Owned by a
+// Planner, which keeps it up to date from pass to pass; not thread-safe.
+//
+// Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent",
+// USENIX ATC 2023, section 3. A node n is fragmented for a class m by F(n, m): all of its free GPUs if m asks for none or does
+// not fit on the node, else those free GPUs that m cannot use (here: of other types; shares of a GPU come with fractions).
+// F(n) is the sum over the classes, each weighted with how many there are. A job goes where F(n) grows least.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "core/sched/cluster_index.h"
+#include "model/state.h"
+
+namespace ares::core::sched {
+
+struct Demand;
+
+// GPUs are counted in thousandths.
+inline constexpr std::int64_t kWholeGpu = 1000;
+
+// Of the classes that ask for GPUs so many count, the commonest; ties by what they ask for.
+inline constexpr std::size_t kMostClasses = 64;
+
+class Mix {
+ public:
+  // One node's share of a job: CPUs, bytes and GPUs by column of Amounts, then GPUs of any one type.
+  using Class = std::vector<std::int64_t>;
+
+  // So many more node shares of that class, fewer if negative.
+  void add(const Class& share, std::int64_t count);
+  // Takes in what has changed between two states. Precondition: the same partitions, and the index's GPU types.
+  void update(const ClusterState& before, const ClusterState& after, ClusterIndex& index);
+  // Chooses the classes that count. To be called after changes.
+  void settle();
+
+  // The GPUs of a node with this much free that are useless, in thousandths, each class weighted with its number.
+  std::int64_t useless(std::span<const std::int64_t> free) const;
+  // By how much that grows if `take` of it is given away.
+  std::int64_t growth(std::span<const std::int64_t> free, std::span<const std::int64_t> take) const;
+
+  friend bool operator==(const Mix& a, const Mix& b) { return a.counts_ == b.counts_; }
+
+ private:
+  template <class Get>
+  std::int64_t useless_of(std::size_t stride, const Get& free) const;
+  void count(const Job& job, std::int64_t sign, const ClusterState& state, ClusterIndex& index);
+
+  std::map<Class, std::int64_t> counts_;
+  bool changed_ = false;
+  // What counts: the weight of all classes without GPUs, and of each of the others with its class, of one stride.
+  std::int64_t without_gpus_ = 0;
+  std::vector<std::int64_t> weights_;
+  std::vector<std::int64_t> classes_;
+  std::size_t width_ = 0;
+};
+
+// What a demand asks of one node, spread evenly.
+Mix::Class class_of(const Demand& demand, std::size_t stride);
+
+}  // namespace ares::core::sched

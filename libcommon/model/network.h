@@ -1,0 +1,63 @@
+// How machines are connected, as the site wrote it down: named networks of switches or blocks over names of nodes.
+// Plain data, made by config/ and part of the policy; immutable, any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ares {
+
+enum class NetworkKind : std::uint8_t {
+  tree,   // leaf switches with nodes, switches above them
+  block,  // blocks of nodes with a fabric of their own, as an NVL72 rack is one
+};
+
+// A switch or a block. A leaf has nodes, any other switch has switches.
+struct NetworkDomain {
+  std::string name;
+  std::vector<std::string> nodes;
+  std::vector<std::string> switches;
+  friend bool operator==(const NetworkDomain&, const NetworkDomain&) = default;
+};
+
+// A node is in at most one leaf, a switch below at most one other, and none below itself: checked when the file is read.
+struct NetworkSpec {
+  std::string name;
+  NetworkKind kind = NetworkKind::tree;
+  std::vector<NetworkDomain> domains;  // in the file's order
+  friend bool operator==(const NetworkSpec&, const NetworkSpec&) = default;
+};
+
+// Copies share one list, so that it costs nothing to see that two are the same one.
+class Networks {
+ public:
+  Networks() = default;
+  Networks(std::vector<NetworkSpec> list)
+      : list_(std::make_shared<const std::vector<NetworkSpec>>(std::move(list))) {}
+
+  std::span<const NetworkSpec> all() const {
+    return list_ ? std::span(*list_) : std::span<const NetworkSpec>();
+  }
+  // The network of that name; null if there is none.
+  const NetworkSpec* find(std::string_view name) const {
+    const auto found = std::find_if(all().begin(), all().end(), [&](const NetworkSpec& network) {
+      return network.name == name;
+    });
+    return found == all().end() ? nullptr : &*found;
+  }
+  friend bool operator==(const Networks& a, const Networks& b) {
+    return a.list_ == b.list_ ||
+           std::equal(a.all().begin(), a.all().end(), b.all().begin(), b.all().end());
+  }
+
+ private:
+  std::shared_ptr<const std::vector<NetworkSpec>> list_;
+};
+
+}  // namespace ares

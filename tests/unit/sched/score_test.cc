@@ -1,0 +1,311 @@
+// Placement strategies: what each prefers, held against its definition and against the others.
+#include "core/sched/score.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/sched/backfill.h"
+#include "core/sched/score_fragmentation.h"
+#include "unit/sched/cluster.h"
+
+namespace ares::core::sched {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr PlacementStrategy kStrategies[] = {PlacementStrategy::binpack, PlacementStrategy::spread,
+                                             PlacementStrategy::least_fragmentation};
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  std::uint32_t upto(std::uint32_t most) {
+    return static_cast<std::uint32_t>(engine_() % (most + 1));
+  }
+  bool chance(std::uint32_t percent) { return upto(99) < percent; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+void place_by(TestCluster& cluster, PlacementPolicy placement) {
+  Partition main = cluster.partition();
+  main.placement = placement;
+  cluster.put(main);
+}
+
+JobSpec gpus(std::uint32_t count, std::uint32_t cpus = 1, const std::string& type = "") {
+  JobSpec spec = TestCluster::spec();
+  spec.cpus_per_task = cpus;
+  spec.gpus_per_node = {{type, count}};
+  return spec;
+}
+
+std::string node_of(const TestCluster& cluster, const JobSpec& spec) {
+  TestCluster copy = cluster;
+  const JobKey key = copy.submit(spec);
+  const Plan plan = copy.plan();
+  const Start* start = start_of(plan, key);
+  return start ? node_names(copy.state, *start).front() : "";
+}
+
+void run(TestCluster& cluster, JobSpec spec, const std::string& on) {
+  spec.required_nodes = {on};
+  const JobKey key = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(start_of(plan, key));
+  cluster.take(plan, kNow);
+}
+
+TEST(Strategies, EachPrefersItsOwnNode) {
+  TestCluster cluster;
+  for (const char* name : {"n1", "n2", "n3"}) cluster.add_node(name, 8);
+  cluster.add_gpus("n3", "a100", 4);
+  run(cluster, TestCluster::spec(3), "n2");
+  EXPECT_EQ(node_of(cluster, TestCluster::spec(2)), "n2");
+  place_by(cluster, {PlacementStrategy::spread, PlacementStrategy::binpack});
+  EXPECT_EQ(node_of(cluster, TestCluster::spec(2)), "n1");  // emptier than n2, and without GPUs
+}
+
+TEST(Strategies, ThatOfGpuWorkLeavesCpuWorkAlone) {
+  TestCluster cluster;
+  for (const char* name : {"n1", "n2"}) {
+    cluster.add_node(name, 8);
+    cluster.add_gpus(name, "a100", 4);
+  }
+  run(cluster, gpus(1), "n2");
+  EXPECT_EQ(node_of(cluster, gpus(1)), "n2");
+  EXPECT_EQ(node_of(cluster, TestCluster::spec(1)), "n2");
+  place_by(cluster, {PlacementStrategy::binpack, PlacementStrategy::spread});
+  EXPECT_EQ(node_of(cluster, gpus(1)), "n1");
+  EXPECT_EQ(node_of(cluster, TestCluster::spec(1)), "n2");
+}
+
+// Jobs of two GPUs and 6 CPUs wait. A job of one GPU on n1, where one GPU is left over anyway, costs them nothing; packing
+// would put it on n2, where it makes the last pair useless.
+TEST(Strategies, LeastFragmentationSparesWhatTheMixCanUse) {
+  TestCluster cluster;
+  for (const char* name : {"n1", "n2"}) {
+    cluster.add_node(name, 16);
+    cluster.add_gpus(name, "a100", 8);
+  }
+  run(cluster, gpus(3, 8), "n1");
+  run(cluster, gpus(6, 10), "n2");
+  JobSpec pair = gpus(2, 6);
+  pair.begin = kNow + std::chrono::hours(1);
+  for (int i = 0; i < 20; ++i) cluster.submit(pair);
+  EXPECT_EQ(node_of(cluster, gpus(1)), "n2");
+  place_by(cluster, {PlacementStrategy::binpack, PlacementStrategy::least_fragmentation});
+  EXPECT_EQ(node_of(cluster, gpus(1)), "n1");
+}
+
+TEST(Strategies, SeveralNodesAreChosenByThemToo) {
+  TestCluster cluster;
+  for (const char* name : {"n1", "n2", "n3", "n4"}) cluster.add_node(name, 8);
+  run(cluster, TestCluster::spec(2), "n2");
+  run(cluster, TestCluster::spec(3), "n3");
+  const auto nodes = [&] {
+    TestCluster copy = cluster;
+    const JobKey key = copy.submit(TestCluster::spec(4, 2));
+    return node_names(copy.state, *start_of(copy.plan(), key));
+  };
+  EXPECT_THAT(nodes(), ElementsAre("n2", "n3"));
+  place_by(cluster, {PlacementStrategy::spread, PlacementStrategy::spread});
+  EXPECT_THAT(nodes(), ElementsAre("n1", "n4"));
+}
+
+TEST(Strategies, PackingLeavesMoreWholeNodesFreeThanSpreading) {
+  std::int64_t packed = 0, spread = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto whole_nodes = [&](PlacementStrategy strategy) {
+      Dice dice(seed);
+      TestCluster cluster;
+      for (int i = 1; i <= 12; ++i) {
+        const std::string name = "n" + std::to_string(i);
+        cluster.add_node(name, 16, Bytes::gib(64));
+        if (i % 2 == 0) cluster.add_gpus(name, "a100", 8);
+      }
+      place_by(cluster, {strategy, strategy});
+      for (int i = 0; i < 14; ++i)
+        cluster.submit(dice.chance(50) ? gpus(1 + dice.upto(2), 1 + dice.upto(2))
+                                       : TestCluster::spec(1 + dice.upto(5)));
+      cluster.take(cluster.plan(), kNow);
+      std::int64_t whole = 0;
+      cluster.state.nodes.for_each(
+          [&](NodeId, const Node& node) { whole += node.charges.empty() ? 1 : 0; });
+      return whole;
+    };
+    const std::int64_t by_packing = whole_nodes(PlacementStrategy::binpack);
+    const std::int64_t by_spreading = whole_nodes(PlacementStrategy::spread);
+    ASSERT_GE(by_packing, by_spreading) << "seed " << seed;
+    packed += by_packing;
+    spread += by_spreading;
+  }
+  EXPECT_GT(packed, 2 * spread);
+}
+
+// --- the mix ----------------------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kStride = 5;  // CPUs, memory, three types of GPUs
+
+struct Counted {
+  Mix::Class share;
+  std::int64_t count;
+};
+
+std::vector<Counted> random_mix(Dice& dice) {
+  std::vector<Counted> mix;
+  for (std::uint32_t i = dice.upto(20); i > 0; --i) {
+    Mix::Class share(kStride + 1, 0);
+    share[kCpus] = 1 + dice.upto(7);
+    share[kMemory] = dice.upto(4);
+    for (std::size_t c = kFirstGpu; c < kStride; ++c)
+      if (dice.chance(30)) share[c] = dice.upto(3);
+    if (dice.chance(30)) share[kStride] = 1 + dice.upto(3);
+    mix.push_back({share, 1 + dice.upto(9)});
+  }
+  return mix;
+}
+
+// F(n) of the paper, word by word, in thousandths of GPUs: for a class that fits on the node, what it could use of each GPU
+// type is not useless to it.
+std::int64_t slow_useless(const std::vector<Counted>& mix, const Amounts& free) {
+  std::int64_t sum = 0;
+  for (const Counted& m : mix) {
+    bool fits = true, asks = m.share[kStride] > 0, any_found = false;
+    std::set<std::size_t> useful;
+    for (std::size_t c = 0; c < kStride; ++c) {
+      fits = fits && m.share[c] <= free[c];
+      if (c < kFirstGpu) continue;
+      asks = asks || m.share[c] > 0;
+      if (m.share[c] > 0) useful.insert(c);
+      if (m.share[kStride] > 0 && free[c] >= m.share[c] + m.share[kStride]) {
+        useful.insert(c);
+        any_found = true;
+      }
+    }
+    fits = fits && (m.share[kStride] == 0 || any_found);
+    for (std::size_t c = kFirstGpu; c < kStride; ++c)
+      for (std::int64_t gpu = 0; gpu < free[c]; ++gpu)
+        if (!asks || !fits || !useful.contains(c)) sum += m.count * kWholeGpu;
+  }
+  return sum;
+}
+
+TEST(Mix, TheGradientIsWhatTheDefinitionSays) {
+  std::int64_t changes = 0;
+  for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+    Dice dice(seed);
+    const std::vector<Counted> counted = random_mix(dice);
+    Mix mix;
+    for (const Counted& m : counted) mix.add(m.share, m.count);
+    mix.settle();
+    Amounts free(kStride), take(kStride), left(kStride);
+    for (std::size_t c = 0; c < kStride; ++c) {
+      free[c] = dice.upto(c < kFirstGpu ? 10 : 4);
+      take[c] = dice.upto(static_cast<std::uint32_t>(free[c]));
+      left[c] = free[c] - take[c];
+    }
+    ASSERT_EQ(mix.useless(free), slow_useless(counted, free)) << "seed " << seed;
+    const std::int64_t growth = slow_useless(counted, left) - slow_useless(counted, free);
+    ASSERT_EQ(mix.growth(free, take), growth) << "seed " << seed;
+    changes += growth != 0;
+  }
+  EXPECT_GT(changes, 2000);
+}
+
+TEST(Mix, OnlyTheCommonestClassesCount) {
+  Mix mix;
+  std::vector<Counted> kept;
+  for (std::int64_t i = 0; i < 100; ++i) {
+    const Mix::Class share{1 + i % 20, 0, 1 + i % 7, 0, 0, 0};
+    kept.push_back({share, 0});
+  }
+  // Distinct classes with distinct counts: the last ones are the commonest.
+  kept.clear();
+  for (std::int64_t i = 0; i < 80; ++i) kept.push_back({{1 + i, 0, 1, 0, 0, 0}, 10 + i});
+  for (const Counted& m : kept) mix.add(m.share, m.count);
+  mix.settle();
+  kept.erase(kept.begin(), kept.begin() + 80 - kMostClasses);
+  const Amounts free{30, 0, 4, 2, 0};
+  EXPECT_EQ(mix.useless(free), slow_useless(kept, free));
+}
+
+TEST(Mix, FollowsTheJobsThatWaitAndRun) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Dice dice(seed);
+    TestCluster cluster;
+    cluster.add_node("n1", 16, Bytes::gib(64));
+    cluster.add_gpus("n1", "a100", 8);
+    ClusterIndex index(cluster.state);
+    Mix kept;
+    ClusterState before = cluster.state;
+    kept.update({}, before, index);
+    std::vector<JobKey> keys;
+    for (int step = 0; step < 20; ++step) {
+      JobSpec spec = dice.chance(60) ? gpus(1 + dice.upto(1)) : TestCluster::spec(1 + dice.upto(2));
+      if (dice.chance(20)) spec.array.emplace().insert(0, dice.upto(5));
+      keys.push_back(cluster.submit(spec));
+      Job job =
+          *cluster.state.jobs.find(keys[dice.upto(static_cast<std::uint32_t>(keys.size()) - 1)]);
+      switch (dice.upto(2)) {
+        case 0: job.hold = job.hold == Hold::none ? Hold::user : Hold::none; break;
+        case 1: job.state = JobState::running; break;
+        default: job.state = JobState::completed;
+      }
+      cluster.put(job);
+      kept.update(before, cluster.state, index);
+      before = cluster.state;
+      Mix anew;
+      anew.update({}, before, index);
+      ASSERT_EQ(kept, anew) << "seed " << seed << " step " << step;
+    }
+  }
+}
+
+// One pass over the rooms and the general search are two ways to the same node.
+TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
+  int placed = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Dice dice(seed);
+    TestCluster cluster;
+    for (int i = 1; i <= 8; ++i) {
+      const std::string name = "n" + std::to_string(i);
+      cluster.add_node(name, 4 + dice.upto(8), Bytes::gib(8));
+      if (dice.chance(60)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
+    }
+    ClusterIndex index(cluster.state);
+    Mix mix;
+    mix.add({2, 0, 2, 0}, 5);
+    mix.add({6, 0, 1, 0}, 3);
+    mix.settle();
+    index.set_mix(&mix);
+    Partition main = cluster.partition();
+    main.placement = {kStrategies[seed % 3], kStrategies[seed % 3]};
+    JobSpec spec = dice.chance(60) ? gpus(1 + dice.upto(2), 1 + dice.upto(3), "a100")
+                                   : TestCluster::spec(1 + dice.upto(4));
+    if (dice.chance(20)) spec.exclusive = true;
+    const Demand demand = make_demand(spec, main, index);
+    if (demand.unknown_gpu_type) continue;
+    std::vector<Room> rooms;
+    OneNode one(demand, index.stride());
+    ASSERT_TRUE(OneNode::suits(demand));
+    for (NodeIndex at = 0; at < index.nodes().size(); ++at) {
+      const IndexedNode& node = index.nodes()[at];
+      rooms.push_back({at, node.free, node.total, false});
+      one.offer(rooms.back());
+    }
+    const auto by_one = one.placement(), by_all = fit(demand, rooms);
+    ASSERT_EQ(by_one.has_value(), by_all.has_value()) << "seed " << seed;
+    if (!by_one) continue;
+    ++placed;
+    ASSERT_EQ(by_one->front().node, by_all->front().node) << "seed " << seed;
+    ASSERT_EQ(by_one->front().amounts, by_all->front().amounts) << "seed " << seed;
+  }
+  EXPECT_GT(placed, 400);
+}
+
+}  // namespace
+}  // namespace ares::core::sched
