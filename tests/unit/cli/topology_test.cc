@@ -51,7 +51,7 @@ TEST(TopologyCommand, SaysWhatIsChosenAndWhy) {
   EXPECT_THAT(text, HasSubstr("Left free     GPU 1\n"));
   EXPECT_THAT(text, HasSubstr("proven best"));
   EXPECT_THAT(text, HasSubstr("CPUs near     8-15\nCPUs chosen   8-9\n"));
-  EXPECT_THAT(run({"--allocate=3"}), HasSubstr("All pairs     37 GB/s: 1 x NV4, 2 x SYS"));
+  EXPECT_THAT(run({"--allocate=3"}), HasSubstr("All pairs     112 GB/s: 1 x NV4, 2 x SYS"));
 }
 
 TEST(TopologyCommand, KeepsConstraintsAndPolicy) {
