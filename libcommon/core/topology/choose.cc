@@ -12,6 +12,35 @@ GpuChoice chosen(const MachineTopology& machine, GpuSet gpus) {
   return {gpus, bottleneck_of(machine, gpus), total_of(machine, gpus)};
 }
 
+// Where all links are equal nothing has to be searched as long as one NUMA node has enough: the one with the fewest free GPUs, for
+// taking k of its n parts k(2n-k-1)/2 pairs, which grows with n.
+std::optional<GpuChoice> without_search(const MachineTopology& machine, GpuSet free,
+                                        const GpuRequest& request) {
+  const auto& domains = machine.nvlink_domains();
+  const auto domain = std::find_if(domains.begin(), domains.end(), [&](const NvlinkDomain& one) {
+    return one.even && one.gpus.contains(free);
+  });
+  if (domain == domains.end()) return std::nullopt;
+  const bool constrained = request.constraint.shape == Shape::pcie_switch ||
+                           request.constraint.min_nvlinks > *domain->even;
+  if (constrained && request.count > 1) return std::nullopt;
+  GpuSet from;
+  for (const GpuSet part : domain->by_numa) {
+    const GpuSet here = part & free;
+    if (here.count() < request.count) continue;
+    if (from.empty() || here.count() < from.count() ||
+        (here.count() == from.count() && here.lowest() < from.lowest()))
+      from = here;
+  }
+  if (from.empty()) return std::nullopt;
+  GpuChoice choice{from.lowest(request.count), std::nullopt, {}};
+  if (request.count == 1) return choice;
+  const Bandwidth each = bandwidth({static_cast<std::uint8_t>(*domain->even), Path::sys});
+  choice.bottleneck = each;
+  choice.total = {each.gb_per_s * request.count * (request.count - 1) / 2};
+  return choice;
+}
+
 // For one GPU only what is left to others counts: the one that is least near to them.
 GpuSet loneliest(const MachineTopology& machine, GpuSet free) {
   GpuSet best;
@@ -106,7 +135,10 @@ tl::expected<GpuChoice, Refusal> choose_gpus(const MachineTopology& machine, Gpu
   if (request.constraint.min_nvlinks > kMaxNvlinks && request.count > 1)
     return tl::unexpected(Refusal::never);
   if (request.count > free.count()) return tl::unexpected(Refusal::too_few_free);
+  if (const auto choice = without_search(machine, free, request)) return *choice;
   if (request.count == 1) return chosen(machine, loneliest(machine, free));
+  if (request.count == free.count() && request.constraint == Constraint{})
+    return chosen(machine, free);
   const auto found = search(machine, free, request);
   if (found || free == machine.gpus()) return found ? found : tl::unexpected(Refusal::never);
   return found;

@@ -39,7 +39,8 @@ enum class Refusal : std::uint8_t {
 //  2. the largest sum of its pairs' bandwidths, and among equals the most pairs within one NUMA node;
 //  3. the largest such sum left among the GPUs that stay free: what is near to each other is kept for the next request;
 //  4. the lowest numbers, compared as ascending lists.
-// On a machine whose NVLinks join all alike only NUMA nodes and numbers are left to decide.
+// Where NVLinks join all free GPUs alike only NUMA nodes and numbers are left to decide, which takes no search as long as one node has
+// enough.
 // GPUs of `free` that the machine lacks are passed over. Found by branch and bound over sets in which GPUs that could stand for each
 // other (MachineTopology::twins) are tried once; `proven` tells if it had to give up.
 tl::expected<GpuChoice, Refusal> choose_gpus(const MachineTopology& machine, GpuSet free,

@@ -57,6 +57,16 @@ bool MachineTopology::same_numa(unsigned a, unsigned b) const {
   return share_numa(gpu(a), gpu(b)).value_or(path(a, b) <= Path::node);
 }
 
+std::vector<GpuSet> MachineTopology::numa_parts(GpuSet gpus) const {
+  const auto near = [this](unsigned a, unsigned b) { return same_numa(a, b); };
+  std::vector<GpuSet> parts = components(gpus, near);
+  for (const GpuSet part : parts)
+    for (const unsigned a : part)
+      for (const unsigned b : part)
+        if (a != b && !near(a, b)) return {};
+  return parts;
+}
+
 void MachineTopology::find_domains() {
   const auto by_nvlink = [this](unsigned a, unsigned b) { return link(a, b).nvlinks > 0; };
   for (const GpuSet gpus : components(gpus_, by_nvlink)) {
@@ -66,7 +76,7 @@ void MachineTopology::find_domains() {
     bool even = true;
     for (const unsigned a : gpus)
       for (const unsigned b : gpus) even = even && (a == b || link(a, b).nvlinks == count);
-    domains_.push_back({gpus, even ? std::optional(count) : std::nullopt});
+    domains_.push_back({gpus, even ? std::optional(count) : std::nullopt, numa_parts(gpus)});
   }
   numa_domains_ = components(gpus_, [this](unsigned a, unsigned b) { return same_numa(a, b); });
 }

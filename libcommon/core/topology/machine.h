@@ -22,6 +22,8 @@ struct NvlinkDomain {
   // How many join any two of them, if that is the same for all: a switch, a bridge or a full mesh. There it does not matter for the
   // links which GPUs are taken. none = it differs, as in the hybrid mesh of DGX-1.
   std::optional<unsigned> even;
+  // Its GPUs by NUMA node. Empty where nodes are not told clearly enough to part them: 0 is with 1, 1 with 2, but 0 not with 2.
+  std::vector<GpuSet> by_numa;
 };
 
 class MachineTopology {
@@ -62,6 +64,7 @@ class MachineTopology {
   GpuSet twins(unsigned gpu) const { return twins_[gpu]; }
 
  private:
+  std::vector<GpuSet> numa_parts(GpuSet gpus) const;
   void find_domains();
   void weigh();
   void find_levels();

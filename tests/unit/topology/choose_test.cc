@@ -48,6 +48,8 @@ TEST(Choose, BehindSwitchesOnlyNumaNodesAndNumbersDecide) {
   const auto any = choose_gpus(machine, GpuSet::first(16), {8, {}});
   EXPECT_EQ(any->bottleneck, Bandwidth{150});
   EXPECT_EQ(any->total, Bandwidth{28 * 150});
+  for (unsigned count = 1; count <= 8; ++count)
+    EXPECT_EQ(choose_gpus(machine, GpuSet::first(16), {count, {}})->steps, 0u) << count;
 }
 
 TEST(Choose, OneGpuHasNoBottleneck) {
