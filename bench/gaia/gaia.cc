@@ -159,6 +159,16 @@ int run(const std::vector<std::string>& words) {
       "| table | request | given | paper | here |\n|---|---|---|---|---|\n",
       repetitions);
   for (const Case& one : cases(machine)) print_case(gaia, one, repetitions);
+  std::printf(
+      "\nGPUs 2 and 3 cost the same when all are idle (table I, 1 GPU), so that only chance parts "
+      "them: "
+      "whatever the split, both together are all. The paper gives the order of the costs (SOC > "
+      "PXB > "
+      "PHB > PIX) and no numbers; here they are 4, 3, 2, 1, a GPU's cost is the sum of what it "
+      "costs to "
+      "reach the others, and Link compares the cost of the level that joins the GPUs. No table "
+      "depends on "
+      "the numbers, only on their order.\n");
   if (times) print_times(machine, gaia);
   return 0;
 }
