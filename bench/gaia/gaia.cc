@@ -106,10 +106,9 @@ double nanoseconds_each(const std::function<std::uint64_t()>& decide) {
 
 void print_times(const MachineTopology& machine, const Gaia& gaia) {
   std::printf(
-      "\nTime of one decision, nanoseconds, the machine's tree at hand (for the paper's experiment "
-      "5, "
-      "figure 10, which compares the whole of Kubernetes with the whole of Gaia, in "
-      "milliseconds).\n\n"
+      "\nTime of one decision in nanoseconds, the machine's tree at hand. The paper's "
+      "experiment 5 (figure 10) compares the whole of Kubernetes with the whole of Gaia; "
+      "this is the part that differs.\n\n"
       "| request | lowest free | gaia | best links |\n|---|---|---|---|\n");
   for (const Case& one : cases(machine)) {
     GpuSet whole;
@@ -160,15 +159,11 @@ int run(const std::vector<std::string>& words) {
       repetitions);
   for (const Case& one : cases(machine)) print_case(gaia, one, repetitions);
   std::printf(
-      "\nGPUs 2 and 3 cost the same when all are idle (table I, 1 GPU), so that only chance parts "
-      "them: "
-      "whatever the split, both together are all. The paper gives the order of the costs (SOC > "
-      "PXB > "
-      "PHB > PIX) and no numbers; here they are 4, 3, 2, 1, a GPU's cost is the sum of what it "
-      "costs to "
-      "reach the others, and Link compares the cost of the level that joins the GPUs. No table "
-      "depends on "
-      "the numbers, only on their order.\n");
+      "\nGPUs 2 and 3 cost the same when all are idle (table I, 1 GPU), so that only chance "
+      "parts them: whatever the split, both together are all. The paper gives the order of "
+      "the costs (SOC > PXB > PHB > PIX) and no numbers; here they are 4, 3, 2, 1, a GPU's "
+      "cost is the sum of what it costs to reach the others, and Link compares the cost of "
+      "the level that joins the GPUs. No table depends on the numbers, only on their order.\n");
   if (times) print_times(machine, gaia);
   return 0;
 }
