@@ -99,6 +99,18 @@ Status set_sharing(Update& update, const std::string& value, Time) {
   return {};
 }
 
+using SetWord = void (api::Partition::*)(const std::string&);
+
+// The controller knows which strategies there are.
+std::function<Status(Update&, const std::string&, Time)> strategy(const char* field, SetWord set) {
+  return [=](Update& update, const std::string& value, Time) -> Status {
+    if (value.empty()) return bad("name a strategy: binpack, spread or least_fragmentation");
+    update.add_fields(field);
+    (update.mutable_values()->*set)(cli::lower(value));
+    return {};
+  };
+}
+
 }  // namespace
 
 const Keys<api::UpdatePartition>& partition_keys() {
@@ -129,6 +141,11 @@ const Keys<api::UpdatePartition>& partition_keys() {
         "exclusive: jobs get whole nodes.",
         set_sharing,
         {"shared"}},
+       {"PlacementCPU", "STRATEGY",
+        "Which nodes jobs without GPUs get: binpack, spread or least_fragmentation.",
+        strategy("cpu_placement", &P::set_cpu_placement<const std::string&>)},
+       {"PlacementGPU", "STRATEGY", "The same of jobs with GPUs.",
+        strategy("gpu_placement", &P::set_gpu_placement<const std::string&>)},
        {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},
       {"allocnodes",      "allowaccounts",     "allowgroups",  "allowqos",      "alternate",
        "cpubind",         "defmempernode",     "denyaccounts", "denyqos",       "disablerootjobs",

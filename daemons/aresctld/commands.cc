@@ -248,6 +248,21 @@ Result<UserBody> to_update_node(const api::UpdateNode& from) {
   return update;
 }
 
+// Empty leaves it as it is: the field is not among those that change.
+Status read_strategy(const std::string& word, PlacementStrategy& out) {
+  if (word.empty()) return {};
+  std::string all;
+  for (int i = 0; i <= static_cast<int>(kLastPlacementStrategy); ++i) {
+    const auto strategy = static_cast<PlacementStrategy>(i);
+    if (to_string(strategy) == word) {
+      out = strategy;
+      return {};
+    }
+    all += (all.empty() ? "" : ", ") + std::string(to_string(strategy));
+  }
+  return fail(ErrorCode::invalid_argument, "\"" + word + "\" is none of " + all);
+}
+
 Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
   const api::Partition& values = from.values();
   for (const std::int64_t limit : {values.max_time(), values.default_time()})
@@ -270,6 +285,10 @@ Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
   to.min_nodes = values.min_nodes();
   to.default_memory_per_cpu = Bytes(values.default_memory_per_cpu());
   to.exclusive = values.exclusive();
+  if (Status s = read_strategy(values.cpu_placement(), to.placement.cpu); !s)
+    return fail(s.error());
+  if (Status s = read_strategy(values.gpu_placement(), to.placement.gpu); !s)
+    return fail(s.error());
   return update;
 }
 

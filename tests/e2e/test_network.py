@@ -135,6 +135,18 @@ def test_partitions_show_how_they_place(fabric):
     assert "Topology=fabric" in fabric.run("actl", "show", "partition", "main").stdout
 
 
+def test_a_strategy_is_changed_by_command(fabric, job):
+    fabric.run("actl", "update", "partition=flat", "PlacementCPU=binpack")
+    try:
+        assert "PlacementCPU=binpack" in fabric.run("actl", "show", "partition", "flat").stdout
+        nodes = [started_on(fabric, job("-p", "flat"))[0] for _ in range(4)]
+        assert len(set(nodes)) == 1
+        done = fabric.run("actl", "update", "partition=flat", "PlacementGPU=tight", check=False)
+        assert '"tight" is none of binpack, spread, least_fragmentation' in done.stderr
+    finally:
+        fabric.run("actl", "update", "partition=flat", "PlacementCPU=spread")
+
+
 def test_a_changed_topology_is_taken_in(fabric, job):
     fabric.topology.write_text(TOPOLOGY.replace("n[1,4]", "n[1,6]").replace("n[3,6]", "n[3,4]"))
     preview = fabric.run("actl", "reconfigure", "--dry-run").stdout

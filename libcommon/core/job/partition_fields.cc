@@ -11,6 +11,11 @@ void copy(const Partition& from, Partition& to) {
   to.*Member = from.*Member;
 }
 
+template <auto Member>
+void copy_placement(const Partition& from, Partition& to) {
+  to.placement.*Member = from.placement.*Member;
+}
+
 constexpr PartitionField kFields[] = {
     {"up", copy<&Partition::up>},
     {"open", copy<&Partition::open>},
@@ -24,6 +29,8 @@ constexpr PartitionField kFields[] = {
     {"min_nodes", copy<&Partition::min_nodes>},
     {"default_memory_per_cpu", copy<&Partition::default_memory_per_cpu>},
     {"exclusive", copy<&Partition::exclusive>},
+    {"cpu_placement", copy_placement<&PlacementPolicy::cpu>},
+    {"gpu_placement", copy_placement<&PlacementPolicy::gpu>},
 };
 
 }  // namespace

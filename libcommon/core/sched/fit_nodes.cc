@@ -1,6 +1,8 @@
 #include "core/sched/fit_nodes.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <tuple>
 
 namespace ares::core::sched {
@@ -205,6 +207,22 @@ std::optional<std::vector<Candidate>> best_packed(const Typed& typed,
   return chosen;
 }
 
+// The most of the candidates that the demand's limits let stand together: no larger number need be tried. Without a network
+// nothing is known to be close, and one node is close to itself.
+std::size_t most_together(const Demand& demand, std::span<const Candidate> all) {
+  if (!demand.limited()) return all.size();
+  if (!demand.network) return std::min<std::size_t>(all.size(), 1);
+  std::vector<std::size_t> leaves(demand.network->leaves(), 0);
+  for (const Candidate& c : all)
+    if (const auto leaf = demand.network->leaf_of(c.room->node); leaf < leaves.size())
+      ++leaves[leaf];
+  for (std::size_t& nodes : leaves) nodes -= nodes % demand.limits.segment;
+  std::sort(leaves.begin(), leaves.end(), std::greater<>{});
+  if (demand.limits.max_leaves > 0 && demand.limits.max_leaves < leaves.size())
+    leaves.resize(demand.limits.max_leaves);
+  return std::accumulate(leaves.begin(), leaves.end(), std::size_t{0});
+}
+
 // Neighbours in the network are neighbours by rank.
 void sort_by_rank(const Demand& demand, std::vector<Candidate>& chosen) {
   const auto key = [&](const Candidate& c) {
@@ -222,8 +240,9 @@ std::optional<std::vector<Candidate>> choose_nodes(const Typed& typed,
                                                    std::size_t required) {
   const Demand& demand = typed.demand;
   const std::size_t low = std::max<std::size_t>(demand.min_nodes, required);
-  const std::size_t high = std::min<std::size_t>(demand.max_nodes, candidates.size());
-  if (low > high || (demand.limited() && !demand.network)) return std::nullopt;
+  const std::size_t high =
+      std::min<std::size_t>(demand.max_nodes, most_together(demand, candidates));
+  if (low > high) return std::nullopt;
   const std::vector<std::size_t> counts = sizes(demand, low, high);
   const auto count = how_many(typed, candidates, counts, high);
   if (!count) return std::nullopt;

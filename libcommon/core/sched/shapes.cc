@@ -85,9 +85,11 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
 PendingPtr Shapes::impossible(Shape& shape, const ClusterIndex& index, bool details) {
   if (!shape.possible_) {
     Work unpaid = Work::unbounded();
+    Demand one_day = shape.demand;
+    if (shape.example.spec->switches_wait) one_day.limits.max_leaves = 0;
     const auto fits = [&](NodeSet set) {
       return shape.candidates.problem.empty() &&
-             fit_on(shape.demand, set, index, Against::totals, unpaid).has_value();
+             fit_on(one_day, set, index, Against::totals, unpaid).has_value();
     };
     shape.possible_ = fits(shape.nodes());
     shape.if_up_ = !*shape.possible_ && fits({shape.candidates.members, shape.candidates.required});
