@@ -23,7 +23,8 @@ Status each_page(api::Request request, Call&& call, Visit&& visit) {
   }
 }
 
-// The pages behind the first, until all rows are there. `jobs` is what `wanted` was answered first. Precondition: no fields were chosen, so that no tables come.
+// The pages behind the first, until all rows are there. `jobs` is what `wanted` was answered first. Precondition: no fields were
+// chosen, so that no tables come.
 template <class Call>
 Status add_pages(const api::ListJobs& wanted, api::Jobs& jobs, Call&& call) {
   while (jobs.has_next()) {

@@ -12,6 +12,7 @@ bool is_queued(const Job& job) {
 }
 
 JobKey awaited(const Job& job, const Dependency& dependency) {
+  if (dependency.kind == DependencyKind::singleton) return {job.key.job, kItsTurn};
   const JobKey& target = dependency.target;
   if (!target.task.is_none()) return target;
   if (dependency.kind == DependencyKind::after) return {target.job, kAllBegun};
@@ -23,8 +24,7 @@ std::vector<JobKey> awaited(const Job& job) {
   std::vector<JobKey> targets;
   // A failed dependency stays failed whatever becomes of its target, so nothing is awaited any more.
   if (job.waiting_for.empty() || job.dependency_failed || !is_queued(job)) return targets;
-  for (const Dependency& d : job.waiting_for)
-    if (d.kind != DependencyKind::singleton) targets.push_back(awaited(job, d));
+  for (const Dependency& d : job.waiting_for) targets.push_back(awaited(job, d));
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;

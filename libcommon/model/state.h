@@ -37,9 +37,11 @@ using NameKey = std::pair<std::uint64_t, JobId>;
 std::uint64_t name_hash(const JobSpec& spec);
 
 // What a record waits for, then the record: those that wait for one thing lie together, ascending. Besides tasks and whole jobs (no
-// task) that is, of a job named whole: that all of it has begun; and, for arrays that wait task by task (aftercorr), each of its tasks.
+// task) that is, of a job named whole: that all of it has begun; for arrays that wait task by task (aftercorr), each of its tasks; and
+// of a job of its own, that it is the first of its user and name (singleton).
 using WaitKey = std::pair<JobKey, JobKey>;
-inline constexpr TaskIndex kAllBegun{TaskIndex::kNone - 2}, kEachTask{TaskIndex::kNone - 1};
+inline constexpr TaskIndex kItsTurn{TaskIndex::kNone - 3}, kAllBegun{TaskIndex::kNone - 2},
+    kEachTask{TaskIndex::kNone - 1};
 
 // What one user's remembered requests come to.
 struct RequestLoad {
@@ -82,7 +84,7 @@ struct ClusterState {
 // The indexes above are functions of the records. apply() keeps them; whoever loads records calls rebuild_indexes once.
 bool is_queued(const Job& job);               // belongs into `pending`, under its version
 std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `dependents`; ascending
-JobKey awaited(const Job& job, const Dependency& dependency);  // likewise; not of a singleton
+JobKey awaited(const Job& job, const Dependency& dependency);  // likewise
 bool has_dependents(const ClusterState& state, JobId target);
 std::optional<Timer> timer_of(const Job& job);
 // Until the deadline, in whole seconds rounded up; none without one.

@@ -43,19 +43,6 @@ struct Follow {
     }
   }
 
-  // Jobs of one user and name go one at a time: the next in line may be waiting for this end.
-  void wake_next_of_name(const JobKey& ended) {
-    const Job* job = ended.task.is_none() ? state.jobs.find(ended) : nullptr;
-    if (job && is_terminal(job->state)) wake_first_of_name(*job->spec);
-  }
-
-  void wake_first_of_name(const JobSpec& like) {
-    const Job* next = first_of_name(state, like);
-    if (!next) return;
-    for (const Dependency& d : next->waiting_for)
-      if (d.kind == DependencyKind::singleton) judge(next->key, *next->spec, d);
-  }
-
   void judge(const JobKey& key, const JobSpec& spec, const Dependency& d) {
     for (EventBody& event : answer_to(state, key, spec, d)) out.push_back(std::move(event));
   }
@@ -98,7 +85,8 @@ struct Follow {
   void operator()(const Ended& e) {
     end_array(e.key);
     add_wakes_of_end(state, e.key, wakes);
-    wake_next_of_name(e.key);
+    const Job* job = e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
+    if (job && is_terminal(job->state)) add_wakes_of_name(state, *job->spec, wakes);
   }
   void operator()(const DependencyFailed& e) {
     const Job* job = state.jobs.find(e.key);
@@ -109,12 +97,16 @@ struct Follow {
     out.emplace_back(Ended{e.key, JobState::cancelled, Reason::cancelled_dependency, {}});
   }
 
-  // Cancelled while it waited, it was not woken: what it waited for may be over by now.
-  void operator()(const Requeued& e) {
-    const Job* job = state.jobs.find(e.key);
+  // What a record waits for may be over when it comes into the queue.
+  void judge_all(const JobKey& key) {
+    const Job* job = state.jobs.find(key);
     if (!job || job->dependency_failed) return;
-    for (const Dependency& d : job->waiting_for) judge(e.key, *job->spec, d);
+    for (const Dependency& d : job->waiting_for) judge(key, *job->spec, d);
   }
+  // Cancelled while it waited, it was not told.
+  void operator()(const Requeued& e) { judge_all(e.key); }
+  // Its array may be told only later, and then of the tasks that it still has.
+  void operator()(const TaskSplit& e) { judge_all(e.key); }
 
   void operator()(const Submitted& e) { add_wakes_of_array(state, e.key, wakes); }
   void operator()(const Modified& e) {
@@ -123,13 +115,12 @@ struct Follow {
     if (!job) return;
     JobSpec before = *job->spec;
     before.name = *e.was_named;
-    wake_first_of_name(before);
+    add_wakes_of_name(state, before, wakes);
   }
 
   void operator()(const ControllerActivated&) {}
   void operator()(const ConfigApplied&) {}
   void operator()(const TresDefined&) {}
-  void operator()(const TaskSplit&) {}
   void operator()(const Held&) {}
   void operator()(const Released&) {}
   void operator()(const DependencyMet&) {}

@@ -54,7 +54,7 @@ class Answers {
     const Job* job = state_.jobs.find(key.second);
     if (!job) return true;
     for (const Dependency& d : job->waiting_for) {
-      if (d.kind == DependencyKind::singleton || awaited(*job, d) != key.first) continue;
+      if (awaited(*job, d) != key.first) continue;
       const bool all = goes_task_by_task(state_, *job, d)
                            ? tell_tasks(*job, d)
                            : say(answer_to(state_, job->key, *job->spec, d));
@@ -149,6 +149,13 @@ void add_wakes_of_array(const ClusterState& state, const JobKey& array, std::vec
   for (const Dependency& d : job->waiting_for)
     if (goes_task_by_task(state, *job, d))
       out.push_back(Wake{{awaited(*job, d), array}, {awaited(*job, d), array}});
+}
+
+void add_wakes_of_name(const ClusterState& state, const JobSpec& like, std::vector<Wake>& out) {
+  const Job* next = first_of_name(state, like);
+  if (!next) return;
+  const JobKey turn{next->key.job, kItsTurn};
+  add(state, turn, turn, {}, out);
 }
 
 Wake wake_everybody() {

@@ -32,6 +32,8 @@ void add_wakes_of_start(const ClusterState& state, const JobKey& started, std::v
 void add_wakes_of_end(const ClusterState& state, const JobKey& ended, std::vector<Wake>& out);
 // An array that came, or came to wait for another one task by task: tasks of that may have ended before.
 void add_wakes_of_array(const ClusterState& state, const JobKey& array, std::vector<Wake>& out);
+// Jobs of one user and name go one at a time: the first of those that are left may be waiting for this, and tasks of it.
+void add_wakes_of_name(const ClusterState& state, const JobSpec& like, std::vector<Wake>& out);
 Wake wake_everybody();
 
 // The next answer that somebody is owed, which must be applied before the call after; takes what it cost from the allowance. Nothing

@@ -181,6 +181,18 @@ TEST(Wakes, OneEndThatMeetsAndFailsIsEnoughWhereAnyWillDo) {
   }
 }
 
+// Only the array was told that it was its turn, and tasks that had gone their own way waited for ever.
+TEST(Wakes, TasksWithRecordsOfTheirOwnHearOfTheirTurn) {
+  Cluster c;
+  const JobKey first = c.submit();
+  const JobKey array = c.submit(after(DependencyKind::singleton, {}, array_of(3)));
+  c.user(kAlice, HoldJobs{Cluster::named(task(array, 1))});
+  EXPECT_FALSE(c.job(task(array, 1)).waiting_for.empty());
+  c.cancel(first);
+  EXPECT_TRUE(c.job(array).waiting_for.empty());
+  EXPECT_TRUE(c.job(task(array, 1)).waiting_for.empty());
+}
+
 // What a controller had still to tell is not written down: the next one finds it in the records.
 TEST(Wakes, TheNextControllerTellsTheRest) {
   Cluster c;

@@ -1,4 +1,5 @@
 // Names of states and reasons as users' scripts know them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/state.h"
@@ -58,8 +59,9 @@ TEST(Index, FollowsFromTheRecord) {
   spec.array.emplace();
   job.spec = std::make_shared<const JobSpec>(spec);
   EXPECT_THAT(awaited(job),
-              ::testing::ElementsAre(JobKey{JobId{9}, TaskIndex{1}}, JobKey{JobId{9}, kAllBegun},
-                                     JobKey{JobId{9}, kEachTask}, JobKey{JobId{9}, {}}));
+              ::testing::ElementsAre(JobKey{JobId{1}, kItsTurn}, JobKey{JobId{9}, TaskIndex{1}},
+                                     JobKey{JobId{9}, kAllBegun}, JobKey{JobId{9}, kEachTask},
+                                     JobKey{JobId{9}, {}}));
   job.dependency_failed = true;
   EXPECT_TRUE(awaited(job).empty());
   job.state = JobState::completed;
