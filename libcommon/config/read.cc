@@ -1,5 +1,6 @@
 #include "config/read.h"
 
+#include <algorithm>
 #include <set>
 
 #include "config/tables.h"
@@ -89,6 +90,16 @@ Checked check_partitions(Config& config, const std::vector<int>& lines) {
   return problem(lines.front(), "no default partition; write \"default: true\" in one of them");
 }
 
+Checked check_backfill(const Config& config, int line) {
+  std::vector<std::string> names;
+  for (const Partition& partition : config.partitions) names.push_back(partition.name);
+  for (const auto& [name, rule] : config.policy.backfill_of)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return problem(
+          line, "backfill_of: there is no partition \"" + name + "\"" + suggestion(name, names));
+  return {};
+}
+
 Checked resolve(const std::vector<std::string>& names, int line, const char* key,
                 const FindUser& find_user, std::vector<UserId>& out) {
   for (const std::string& name : names) {
@@ -169,7 +180,8 @@ Checked read_root(const Value& root, Config& config, const FindUser& find_user) 
   if (Checked done = resolve_users(config, lines.controller, find_user); !done) return done;
   if (config.controller.listen.empty())
     return problem(lines.controller, "listen: the controller needs at least one address");
-  return check_partitions(config, lines.partitions);
+  if (Checked done = check_partitions(config, lines.partitions); !done) return done;
+  return check_backfill(config, lines.policy);
 }
 
 }  // namespace
@@ -186,6 +198,18 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   config.controller.connect = connect_addresses(config.controller);
   config.policy.config_hash = hash(config);
   return config;
+}
+
+Status set_policy(Config& config, const std::string& key, const std::string& value) {
+  const std::string given = key + "=" + value;
+  const Result<Value> root = parse_yaml(key + ": " + value, given);
+  if (!root) return fail(root.error());
+  Checked done = read_map(*root, config.policy, policy_fields());
+  if (done) done = check_policy(config.policy, 1);
+  if (done) done = check_backfill(config, 1);
+  if (!done) return fail(ErrorCode::invalid_argument, given + ": " + done.error().message);
+  config.policy.config_hash = hash(config);
+  return {};
 }
 
 }  // namespace ares::config

@@ -25,6 +25,7 @@ struct Planner::Memory {
   ClusterState seen;  // keeps the records alive that index and queue point to
   ClusterIndex index;
   Queue queue;
+  Releases releases;
   Shapes shapes;
   PendingInfos said;
   std::vector<NodeIndex> given;
@@ -56,8 +57,9 @@ class Planner::Pass {
         index_(memory.index),
         budget_(budget),
         now_(now),
-        profile_(state, index_, now),
+        profile_(state, index_, memory.releases, now),
         licenses_(state, policy),
+        promises_(policy),
         work_(budget.units) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
@@ -94,8 +96,9 @@ class Planner::Pass {
     Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
                                 : memory_.shapes.of(entry, index_);
     queued.shape = &shape;
-    if (entry.job->array ? start_tasks(queued, shape)
-                         : start_one(queued, entry.job->key.task, shape))
+    if (!promises_.closed(entry.partition) &&
+        (entry.job->array ? start_tasks(queued, shape)
+                          : start_one(queued, entry.job->key.task, shape)))
       return;
     if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
       say(queued, make_info(Reason::job_array_task_limit, kThrottled));
@@ -198,7 +201,7 @@ class Planner::Pass {
     return placement;
   }
 
-  // It cannot start now: say why, and promise it a start if it is the first of its partition.
+  // It cannot start now: say why, and promise it a start if the partition's rule is so.
   void block(Queued& queued, Shape& shape) {
     const QueueEntry& entry = queued.entry;
     if (!work_.exhausted()) {
@@ -207,7 +210,7 @@ class Planner::Pass {
         return;
       }
     }
-    const bool first = waiting_in_.insert(entry.partition).second;
+    const bool first = promises_.waits(entry.partition);
     const bool last_choice = entry.choice + 1 == entry.job->spec->partitions.size();
     if (work_.exhausted()) {
       say(queued, make_info(first ? Reason::resources : Reason::priority,
@@ -215,8 +218,8 @@ class Planner::Pass {
       return;
     }
     // A job of several partitions waits for its last: it may still start there.
-    if (last_choice && promised_.insert(entry.partition).second) {
-      say(queued, promise(*turn_text(shape, first), shape, queued.limit));
+    if (last_choice && promises_.grant(entry.partition)) {
+      say(queued, promise(*turn_text(shape, first), queued));
       return;
     }
     if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
@@ -232,9 +235,17 @@ class Planner::Pass {
     return text;
   }
 
-  // Says when and where a job of the shape is going to start, and keeps that free.
-  PendingPtr promise(PendingInfo info, const Shape& shape, std::optional<Seconds> limit) {
-    auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_);
+  // Says when and where the job is going to start, and keeps that free.
+  PendingPtr promise(PendingInfo info, const Queued& queued) {
+    Shape& shape = *queued.shape;
+    const std::optional<Seconds> limit = queued.limit;
+    const Partition* partition = queued.entry.partition;
+    const Time from = std::max(shape.not_before(limit), promises_.not_before(partition));
+    auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_, from);
+    if (found) {
+      shape.note_start(limit, found->at);
+      promises_.note_start(partition, found->at);
+    }
     if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
     if (found) profile_.reserve(found->placement, found->at, limit);
@@ -255,7 +266,7 @@ class Planner::Pass {
       const auto choice = choices_.find(key);
       const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
       if (!now_said) continue;
-      PendingPtr said = promise(*now_said, *queued->shape, queued->limit);
+      PendingPtr said = promise(*now_said, *queued);
       if (choice == choices_.end())
         say(*queued, std::move(said));
       else
@@ -289,13 +300,12 @@ class Planner::Pass {
   Time now_;
   Profile profile_;
   LicensePool licenses_;
+  Promises promises_;
   Work work_;
   Plan plan_;
   ArrayStarts array_starts_;
   std::set<JobKey> started_;
-  std::map<JobKey, PendingPtr> choices_;   // of jobs with several partitions
-  std::set<const Partition*> waiting_in_;  // somebody waits there; looked up, never walked
-  std::set<const Partition*> promised_;
+  std::map<JobKey, PendingPtr> choices_;  // of jobs with several partitions
   std::vector<Queued*> blocked_;
 };
 
@@ -306,6 +316,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   const bool usable = memory_ && memory_->seen.partitions.shares_all_with(state.partitions) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {
+    memory_->releases.update(memory_->seen, state, memory_->index);
     memory_->queue.update(memory_->seen, state,
                           [&](const JobKey& key) { memory_->said.erase(key); });
     memory_->seen = state;
