@@ -30,6 +30,7 @@ ares_external(ares_spdlog spdlog) # shared only on Debian: daemons, never static
 ares_archive(ares_munge munge)
 ares_archive(ares_sodium sodium)
 ares_archive(ares_yaml yaml-cpp)
+ares_archive(ares_zlib z)
 
 # readline as an archive, so that the interactive commands too can be static.
 ares_archive(ares_readline readline)

@@ -11,7 +11,7 @@
 
 set(ARES_INCLUDE_ROOTS
   "${CMAKE_SOURCE_DIR}/libcommon" "${CMAKE_SOURCE_DIR}/daemons" "${CMAKE_SOURCE_DIR}/commands"
-  "${CMAKE_SOURCE_DIR}/plugins")
+  "${CMAKE_SOURCE_DIR}/plugins" "${CMAKE_SOURCE_DIR}/bench")
 
 if(ARES_PCH)
   # Two precompiled headers, made once and used by every target of their kind.

@@ -110,6 +110,9 @@ Result<Config> load(const std::string& path);
 // The same of a text that stands for the file `path`.
 Result<Config> parse(const std::string& text, const std::string& path);
 
+// Sets one key of `policy` as if the file said so, with the same checks. invalid_argument that names key and value.
+Status set_policy(Config& config, const std::string& key, const std::string& value);
+
 // Reads and checks only what a command needs: the sections `cluster`, `controller` and `auth`.
 Result<ClientConfig> load_client(const std::string& path);
 

@@ -1,5 +1,6 @@
 #include "config/read.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -89,6 +90,16 @@ Checked check_partitions(Config& config, const std::vector<int>& lines) {
   if (config.partitions.empty())
     return problem(1, "no partition; describe at least one under \"partitions\"");
   return problem(lines.front(), "no default partition; write \"default: true\" in one of them");
+}
+
+Checked check_backfill(const Config& config, int line) {
+  std::vector<std::string> names;
+  for (const Partition& partition : config.partitions) names.push_back(partition.name);
+  for (const auto& [name, rule] : config.policy.backfill_of)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return problem(
+          line, "backfill_of: there is no partition \"" + name + "\"" + suggestion(name, names));
+  return {};
 }
 
 Checked resolve(const std::vector<std::string>& names, int line, const char* key,
@@ -231,11 +242,24 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   };
   if (Checked done = read_root(*root, config, find_user, lines); !done) return refuse(done);
   if (Checked done = check_partitions(config, lines.partitions); !done) return refuse(done);
+  if (Checked done = check_backfill(config, lines.policy); !done) return refuse(done);
   if (Status done = read_topology_file(config, read_other); !done) return fail(done.error());
   if (Checked done = check_topologies(config, lines.partitions); !done) return refuse(done);
   config.controller.connect = connect_addresses(config.controller);
   config.policy.config_hash = hash(config);
   return config;
+}
+
+Status set_policy(Config& config, const std::string& key, const std::string& value) {
+  const std::string given = key + "=" + value;
+  const Result<Value> root = parse_yaml(key + ": " + value, given);
+  if (!root) return fail(root.error());
+  Checked done = read_map(*root, config.policy, policy_fields());
+  if (done) done = check_policy(config.policy, 1);
+  if (done) done = check_backfill(config, 1);
+  if (!done) return fail(ErrorCode::invalid_argument, given + ": " + done.error().message);
+  config.policy.config_hash = hash(config);
+  return {};
 }
 
 }  // namespace ares::config

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "config/backfill_type.h"
 #include "config/types.h"
 
 namespace ares::config {
@@ -278,6 +279,14 @@ std::vector<Field<Policy>> policy_fields() {
       duration("launch_backoff", &Policy::launch_backoff,
                "Pause after a launch that failed by a node's fault; it doubles each time."),
       duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),
+      field<Policy>(
+          "backfill", &Policy::backfill, backfill_type(),
+          "Who may start before a job that waits for nodes. none: nobody in its partition. easy: "
+          "whoever does not delay the first that waits, or one of the first COUNT. conservative: "
+          "whoever delays none of them; every waiting job is promised a start, as far as the work "
+          "that one pass may spend goes."),
+      field<Policy>("backfill_of", &Policy::backfill_of, backfill_map_type(),
+                    "The same for single partitions: {debug: none}."),
       field<Policy>("max_array_size", &Policy::max_array_size, count_type(1),
                     "Indices of array tasks are below this."),
       field<Policy>("max_jobs", &Policy::max_jobs, count_type(1),

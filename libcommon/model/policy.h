@@ -14,6 +14,19 @@
 
 namespace ares {
 
+// Who may pass jobs that cannot start yet.
+enum class BackfillKind : std::uint8_t {
+  none,          // nobody passes the first that waits: first come, first served
+  easy,          // whoever does not delay one of the first `reservations` that wait
+  conservative,  // whoever delays nobody: every waiting job is promised its start
+};
+
+struct Backfill {
+  BackfillKind kind = BackfillKind::easy;
+  std::uint32_t reservations = 1;  // of `easy`; at least 1
+  friend bool operator==(const Backfill&, const Backfill&) = default;
+};
+
 struct Policy {
   std::string cluster_name = "ares";
   ClusterId cluster{1};
@@ -38,6 +51,9 @@ struct Policy {
   std::uint32_t max_script_bytes = 4 << 20;
   std::uint32_t max_environment_bytes = 2 << 20;
   bool requeue_default = true;
+
+  Backfill backfill;
+  std::map<std::string, Backfill> backfill_of;  // of partitions that have rules of their own
 
   std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
 

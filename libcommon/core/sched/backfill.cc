@@ -1,6 +1,7 @@
 #include "core/sched/backfill.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ares::core::sched {
 namespace {
@@ -13,16 +14,71 @@ bool is_required(NodeSet set, NodeIndex node) {
   return std::binary_search(set.required.begin(), set.required.end(), node);
 }
 
-// All moments from now on at which something changes on the nodes.
-std::vector<Time> changes(NodeSet set, const Profile& profile) {
-  std::vector<Time> times;
+// No job gets along with fewer CPUs. Never more than it can need.
+std::int64_t fewest_cpus(const Demand& demand) {
+  return std::max(std::int64_t{demand.tasks} * demand.cpus_per_task,
+                  std::int64_t{demand.min_nodes} * demand.min_cpus_per_node);
+}
+
+// `from`, or now if that is past, and all later moments at which something changes on the nodes; of these only such at which
+// there are as many free CPUs in all as the demand needs, for nothing fits at the others.
+std::vector<Time> moments(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                          const Profile& profile, Time from) {
+  struct Change {
+    Time at;
+    std::int64_t cpus;
+  };
+  from = std::max(from, profile.now());
+  std::int64_t free = 0;
+  std::vector<Change> changes;
   for (const NodeIndex node : set.nodes) {
-    const auto of_node = profile.node(node).times();
-    times.insert(times.end(), of_node.begin(), of_node.end());
+    free += index.nodes()[node].free[kCpus];
+    profile.each_change(node, [&](Time at, std::int64_t cpus) {
+      if (at <= from)
+        free += cpus;
+      else
+        changes.push_back({at, cpus});
+    });
   }
-  std::sort(times.begin(), times.end());
-  times.erase(std::unique(times.begin(), times.end()), times.end());
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.at < b.at; });
+  const std::int64_t needed = fewest_cpus(demand);
+  std::vector<Time> times;
+  if (free >= needed) times.push_back(from);
+  for (std::size_t i = 0; i < changes.size();) {
+    const Time at = changes[i].at;
+    for (; i < changes.size() && changes[i].at == at; ++i) free += changes[i].cpus;
+    if (free >= needed) times.push_back(at);
+  }
   return times;
+}
+
+// The first of the times, from the position on, at which it fits, if it does at every later one as well. Looked for near the
+// beginning first: where CPUs are all that is scarce it is the first.
+template <class At>
+std::optional<Reservation> first_fit(const std::vector<Time>& times, std::size_t low, At&& at,
+                                     const Work& work) {
+  std::optional<Reservation> found;
+  std::size_t high = low;
+  for (std::size_t step = 1; high < times.size() && !work.exhausted(); step *= 2) {
+    if (auto placement = at(times[high])) {
+      found = Reservation{times[high], *std::move(placement)};
+      break;
+    }
+    low = high + 1;
+    high = high + 1 == times.size() ? times.size() : std::min(high + step, times.size() - 1);
+  }
+  while (found && low < high && !work.exhausted()) {
+    const std::size_t middle = low + (high - low) / 2;
+    auto placement = at(times[middle]);
+    if (!placement) {
+      low = middle + 1;
+      continue;
+    }
+    high = middle;
+    found = Reservation{times[middle], *std::move(placement)};
+  }
+  return work.exhausted() ? std::nullopt : std::move(found);
 }
 
 }  // namespace
@@ -36,6 +92,9 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   const auto free_of = [&](const IndexedNode& node) -> const Amounts& {
     return against == Against::totals ? node.total : node.free;
   };
+  std::int64_t cpus = 0;
+  for (const NodeIndex at : set.nodes) cpus += free_of(index.nodes()[at])[kCpus];
+  if (cpus < fewest_cpus(demand)) return std::nullopt;
   if (set.required.empty() && OneNode::suits(demand)) {
     OneNode one(demand, index.stride());
     for (const NodeIndex at : set.nodes) {
@@ -72,7 +131,8 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
       continue;
     }
     const std::span<std::int64_t> row(free.data() + i * stride, stride);
-    profile.node(at).least(from, to, row);
+    profile.least(at, from, to, row);
+    if (row[kCpus] <= 0 && !is_required(set, at)) continue;
     rooms.push_back({at, row, index.nodes()[at].total, is_required(set, at)});
   }
   return fit(demand, rooms);
@@ -91,10 +151,11 @@ bool promised(const Placement& placement, const Profile& profile) {
 }
 
 std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-                                    const ClusterIndex& index, const Profile& profile, Work& work) {
-  const std::vector<Time> times = changes(set, profile);
-  const auto at = [&](Time from) {
-    return fit_between(demand, set, index, profile, from, Profile::end_of(from, limit), work);
+                                    const ClusterIndex& index, const Profile& profile, Work& work,
+                                    Time from) {
+  const std::vector<Time> times = moments(demand, set, index, profile, from);
+  const auto at = [&](Time start) {
+    return fit_between(demand, set, index, profile, start, Profile::end_of(start, limit), work);
   };
   std::size_t first = 0;
   if (promised(set, profile)) {
@@ -103,18 +164,52 @@ std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds>
         return Reservation{times[first], *std::move(placement)};
   }
   // Past the last promise nothing is taken any more: what fits at one time fits at every later one.
-  std::size_t low = first, high = times.size();
-  while (low < high && !work.exhausted()) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (at(times[middle]))
-      high = middle;
-    else
-      low = middle + 1;
+  return first_fit(times, first, at, work);
+}
+
+Promises::Line& Promises::line(const Partition* partition) {
+  const auto [found, added] = lines_.try_emplace(partition);
+  if (added) {
+    const auto own = policy_.backfill_of.find(partition->name);
+    found->second.rule = own == policy_.backfill_of.end() ? policy_.backfill : own->second;
   }
-  if (low == times.size() || work.exhausted()) return std::nullopt;
-  auto placement = at(times[low]);
-  if (!placement) return std::nullopt;
-  return Reservation{times[low], *std::move(placement)};
+  return found->second;
+}
+
+bool Promises::waits(const Partition* partition) {
+  Line& here = line(partition);
+  any_closed_ = any_closed_ || here.rule.kind == BackfillKind::none;
+  return !std::exchange(here.waiting, true);
+}
+
+bool Promises::grant(const Partition* partition) {
+  Line& here = line(partition);
+  switch (here.rule.kind) {
+    case BackfillKind::conservative: return true;
+    case BackfillKind::
+        none:  // the first, which jobs of other partitions on the same nodes then leave alone
+    case BackfillKind::easy: break;
+  }
+  if (here.promised == here.rule.reservations) return false;
+  ++here.promised;
+  return true;
+}
+
+bool Promises::closed(const Partition* partition) const {
+  if (!any_closed_) return false;
+  const auto found = lines_.find(partition);
+  return found != lines_.end() && found->second.waiting &&
+         found->second.rule.kind == BackfillKind::none;
+}
+
+Time Promises::not_before(const Partition* partition) const {
+  const auto found = lines_.find(partition);
+  return found != lines_.end() && found->second.rule.kind == BackfillKind::none ? found->second.last
+                                                                                : Time::min();
+}
+
+void Promises::note_start(const Partition* partition, Time at) {
+  line(partition).last = at;
 }
 
 }  // namespace ares::core::sched

@@ -1,8 +1,9 @@
-// Backfill, EASY style: the first blocked job of a partition is promised the earliest start; others
-// may go first if they leave that promise alone. Pure; works on one pass's profile.
+// Backfill: jobs that wait are promised the earliest start, as many of a partition as its rule says; others may go first if they
+// leave those promises alone. Pure; works on one pass's profile.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/sched/demand.h"
 #include "core/sched/fit.h"
 #include "core/sched/profile.h"
+#include "model/policy.h"
 
 namespace ares::core::sched {
 
@@ -52,8 +54,40 @@ struct Reservation {
   Placement placement;
 };
 
-// The earliest start from now on; nothing if the work ran out or it never fits.
+// The earliest start from now on, not before `from`; nothing if the work ran out or it never fits.
 std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-                                    const ClusterIndex& index, const Profile& profile, Work& work);
+                                    const ClusterIndex& index, const Profile& profile, Work& work,
+                                    Time from = Time::min());
+
+// Who waits in which partition, and who of them is promised a start: one pass's account of the rules of backfill.
+class Promises {
+ public:
+  // The policy must outlive it.
+  explicit Promises(const Policy& policy) : policy_(policy) {}
+
+  // Somebody waits there; whether it is the first.
+  bool waits(const Partition* partition);
+  // Whether one more is promised a start there, which is counted.
+  bool grant(const Partition* partition);
+  // Whether nothing may start there any more in this pass, because somebody waits whom nobody passes.
+  bool closed(const Partition* partition) const;
+
+  // No start there is before this: where nobody passes anybody, that of the one before.
+  Time not_before(const Partition* partition) const;
+  void note_start(const Partition* partition, Time at);
+
+ private:
+  struct Line {
+    Backfill rule;
+    bool waiting = false;
+    std::uint32_t promised = 0;
+    Time last = Time::min();
+  };
+  Line& line(const Partition* partition);
+
+  const Policy& policy_;
+  std::map<const Partition*, Line> lines_;  // looked up, never walked
+  bool any_closed_ = false;
+};
 
 }  // namespace ares::core::sched

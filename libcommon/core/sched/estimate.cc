@@ -47,7 +47,8 @@ bool fill_in_start(const ClusterState& state, const Plan& plan, JobId id, Time n
 void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& job, Time now,
                    StartEstimate& out) {
   ClusterIndex index(state, &policy.networks);
-  const Profile profile(state, index, now);
+  Releases releases;
+  const Profile profile(state, index, releases, now);
   const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
   for (const std::string& name : job.spec->partitions) {
     const Partition* partition = state.partitions.find(name);

@@ -43,6 +43,7 @@ struct Planner::Memory {
   Mix mix;             // kept only if
   bool mixed = false;  // a partition places its jobs by it
   Queue queue;
+  Releases releases;
   Shapes shapes;
   PendingInfos said;
   std::vector<NodeIndex> given;
@@ -75,8 +76,9 @@ class Planner::Pass {
         budget_(budget),
         now_(now),
         turns_(memory.queue.entries(), memory.ranking, index_),
-        profile_(state, index_, now),
+        profile_(state, index_, memory.releases, now),
         licenses_(state, policy),
+        promises_(policy),
         work_(budget.units) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
@@ -119,8 +121,9 @@ class Planner::Pass {
     Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
                                 : memory_.shapes.of(entry, index_, relaxed);
     queued.shape = &shape;
-    if (entry.job->array ? start_tasks(queued, shape)
-                         : start_one(queued, entry.job->key.task, shape))
+    if (!promises_.closed(entry.partition) &&
+        (entry.job->array ? start_tasks(queued, shape)
+                          : start_one(queued, entry.job->key.task, shape)))
       return;
     if (relaxed_at && !relaxed)
       plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
@@ -228,7 +231,7 @@ class Planner::Pass {
     return placement;
   }
 
-  // It cannot start now: say why, and promise it a start if it is the first of its partition.
+  // It cannot start now: say why, and promise it a start if the partition's rule is so.
   void block(Queued& queued, Shape& shape) {
     const QueueEntry& entry = queued.entry;
     if (!work_.exhausted()) {
@@ -237,7 +240,7 @@ class Planner::Pass {
         return;
       }
     }
-    const bool first = waiting_in_.insert(entry.partition).second;
+    const bool first = promises_.waits(entry.partition);
     const bool last_choice = entry.choice + 1 == entry.job->spec->partitions.size();
     if (work_.exhausted()) {
       say(queued, make_info(first ? Reason::resources : Reason::priority,
@@ -245,8 +248,8 @@ class Planner::Pass {
       return;
     }
     // A job of several partitions waits for its last: it may still start there.
-    if (last_choice && promised_.insert(entry.partition).second) {
-      say(queued, promise(*turn_text(shape, first), shape, queued.limit));
+    if (last_choice && promises_.grant(entry.partition)) {
+      say(queued, promise(*turn_text(shape, first), queued));
       return;
     }
     if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
@@ -262,9 +265,17 @@ class Planner::Pass {
     return text;
   }
 
-  // Says when and where a job of the shape is going to start, and keeps that free.
-  PendingPtr promise(PendingInfo info, const Shape& shape, std::optional<Seconds> limit) {
-    auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_);
+  // Says when and where the job is going to start, and keeps that free.
+  PendingPtr promise(PendingInfo info, const Queued& queued) {
+    Shape& shape = *queued.shape;
+    const std::optional<Seconds> limit = queued.limit;
+    const Partition* partition = queued.entry.partition;
+    const Time from = std::max(shape.not_before(limit), promises_.not_before(partition));
+    auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_, from);
+    if (found) {
+      shape.note_start(limit, found->at);
+      promises_.note_start(partition, found->at);
+    }
     if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
     if (found) profile_.reserve(found->placement, found->at, limit);
@@ -285,7 +296,7 @@ class Planner::Pass {
       const auto choice = choices_.find(key);
       const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
       if (!now_said) continue;
-      PendingPtr said = promise(*now_said, *queued->shape, queued->limit);
+      PendingPtr said = promise(*now_said, *queued);
       if (choice == choices_.end())
         say(*queued, std::move(said));
       else
@@ -320,14 +331,13 @@ class Planner::Pass {
   Turns turns_;
   Profile profile_;
   LicensePool licenses_;
+  Promises promises_;
   Work work_;
   Plan plan_;
   ArrayStarts array_starts_;
   std::map<JobKey, IntervalSet::Iterator> next_task_;  // of arrays: those before have started
   std::set<JobKey> started_;
-  std::map<JobKey, PendingPtr> choices_;   // of jobs with several partitions
-  std::set<const Partition*> waiting_in_;  // somebody waits there; looked up, never walked
-  std::set<const Partition*> promised_;
+  std::map<JobKey, PendingPtr> choices_;  // of jobs with several partitions
   std::vector<Queued*> blocked_;
 };
 
@@ -339,6 +349,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {
+    memory_->releases.update(memory_->seen, state, memory_->index);
     memory_->queue.update(memory_->seen, state, memory_->ranking,
                           [&](const JobKey& key) { memory_->said.erase(key); });
     if (memory_->ranking.update(memory_->seen, state, policy, memory_->index, now))

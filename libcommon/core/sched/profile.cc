@@ -6,29 +6,8 @@ namespace ares::core::sched {
 namespace {
 
 constexpr auto kHorizon = std::chrono::hours(24 * 365 * 10);
-// An attempt past its limit is being killed: it counts as gone in a moment, again at every pass.
-constexpr auto kOverdue = std::chrono::seconds(1);
-
-// When the attempt behind a charge will let go, as far as the state knows.
-std::optional<Time> expected_end(const ClusterState& state, const Charge& charge, Time now) {
-  const Job* job = state.jobs.find(charge.attempt.job);
-  if (!job || job->attempt != charge.attempt.attempt || !job->allocation) return std::nullopt;
-  if (job->ending || job->state == JobState::completing) return now + kOverdue;
-  if (!job->allocation->time_limit) return std::nullopt;
-  const Time from = job->started ? *job->started : std::max(job->allocation->at, now);
-  return std::max(from + *job->allocation->time_limit, now + kOverdue);
-}
-
-// A charge as amounts of its node, in the index's columns.
-Amounts amounts_of(const ClusterIndex& index, const IndexedNode& node, const Charge& charge) {
-  Amounts amounts(index.stride(), 0);
-  amounts[kCpus] = charge.cpus;
-  amounts[kMemory] = charge.memory.value();
-  for (const Gpu& gpu : node.node->inventory.gpus)
-    if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
-      if (const auto column = index.gpu_column(gpu.type)) ++amounts[*column];
-  return amounts;
-}
+// What is over, or ending, has let go in a moment.
+constexpr auto kMoment = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -69,35 +48,48 @@ void NodeProfile::least(Time from, std::optional<Time> to, std::span<std::int64_
       out[column] = std::min(out[column], rows_[step * stride_ + column]);
 }
 
-Profile::Profile(const ClusterState& state, const ClusterIndex& index, Time now)
+Profile::Profile(const ClusterState& state, const ClusterIndex& index, Releases& releases, Time now)
     : state_(state),
       index_(index),
+      releases_(releases),
       now_(now),
       horizon_(now + kHorizon),
+      touched_(index.nodes().size()),
       promised_(index.nodes().size()) {}
+
+Time Profile::lifted(Time end) const {
+  return end == Time::max() ? horizon_ : std::max(end, now_ + kMoment);
+}
 
 NodeProfile& Profile::made(NodeIndex at) const {
   if (const auto found = nodes_.find(at); found != nodes_.end()) return found->second;
-  const IndexedNode& node = index_.nodes()[at];
-  NodeProfile& profile = nodes_.emplace(at, NodeProfile(now_, node.free)).first->second;
+  NodeProfile& profile =
+      nodes_.emplace(at, NodeProfile(now_, index_.nodes()[at].free)).first->second;
   const auto give_back = [&](Time end, Amounts amounts) {
     for (std::int64_t& amount : amounts) amount = -amount;
     profile.take(end, std::nullopt, amounts);
   };
-  for (const Charge& charge : node.node->charges)
-    give_back(expected_end(state_, charge, now_).value_or(horizon_),
-              amounts_of(index_, node, charge));
+  const Releases::OfNode& releases = releases_.of(at, state_, index_, now_);
+  const std::size_t stride = index_.stride();
+  for (std::size_t i = 0; i < releases.ends.size(); ++i) {
+    const auto row = releases.amounts.begin() + static_cast<std::ptrdiff_t>(i * stride);
+    give_back(lifted(releases.ends[i]), Amounts(row, row + static_cast<std::ptrdiff_t>(stride)));
+  }
   if (const auto started = started_.find(at); started != started_.end())
     for (const Started& start : started->second) give_back(start.end, start.amounts);
-  // An over-committed node (it came back smaller) has less free than the charges give back.
-  Amounts row(index_.stride());
-  profile.least(horizon_, std::nullopt, row);
-  for (std::size_t column = 0; column < row.size(); ++column)
-    if (row[column] > node.total[column]) {
-      profile = NodeProfile(now_, node.free);
-      break;
-    }
   return profile;
+}
+
+void Profile::least(NodeIndex at, Time from, std::optional<Time> to,
+                    std::span<std::int64_t> out) const {
+  if (touched_.test(at)) return made(at).least(from, to, out);
+  const Amounts& free = index_.nodes()[at].free;
+  std::copy(free.begin(), free.end(), out.begin());
+  if (from <= now_) return;
+  const Releases::OfNode& releases = releases_.of(at, state_, index_, now_);
+  for (std::size_t i = 0; i < releases.ends.size() && lifted(releases.ends[i]) <= from; ++i)
+    for (std::size_t column = 0; column < out.size(); ++column)
+      out[column] += releases.amounts[i * out.size() + column];
 }
 
 std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
@@ -110,6 +102,7 @@ void Profile::start(const Placement& placement, std::optional<Seconds> limit, co
   const Time end = end_of(now_, limit).value_or(horizon_);
   for (const PlacedShare& share : placement) {
     arrived_[share.node].push_back({end, spec.uid, spec.exclusive_user});
+    touched_.set(share.node);
     const auto found = nodes_.find(share.node);
     if (found != nodes_.end())
       found->second.take(now_, end, share.amounts);
@@ -138,6 +131,7 @@ void Profile::reserve(const Placement& placement, Time from, std::optional<Secon
     NodeProfile& node = made(share.node);
     node.take(from, end_of(from, limit), share.amounts);
     node.set_falls();
+    touched_.set(share.node);
     promised_.set(share.node);
   }
   any_promise_ = any_promise_ || !placement.empty();

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "core/sched/cluster_index.h"
 #include "core/sched/fit.h"
+#include "core/sched/releases.h"
 
 namespace ares::core::sched {
 
@@ -32,6 +33,9 @@ class NodeProfile {
   void least(Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
 
   std::span<const Time> times() const { return times_; }
+  std::int64_t at_step(std::size_t step, std::size_t column) const {
+    return rows_[step * stride_ + column];
+  }
 
  private:
   std::size_t step_at(Time at) const;  // last step that begins at or before `at`
@@ -45,16 +49,32 @@ class NodeProfile {
 
 class Profile {
  public:
-  // Every charge lasts until its job's expected end; one whose end nobody knows, until `horizon()`. A node's steps are made
-  // when first asked for: most passes promise nothing and need none. Both arguments must outlive the profile.
-  Profile(const ClusterState& state, const ClusterIndex& index, Time now);
+  // Every charge lasts until its job's expected end; one whose end nobody knows, until `horizon()`. Only nodes on which the
+  // pass itself starts or promises something get steps of their own; of all others `releases` tell. All must outlive the
+  // profile.
+  Profile(const ClusterState& state, const ClusterIndex& index, Releases& releases, Time now);
 
   Time now() const { return now_; }
   // Stands for "when what has no limit ends": far, but still a time, so that waiting jobs keep
   // their turn.
   Time horizon() const { return horizon_; }
 
-  const NodeProfile& node(NodeIndex index) const { return made(index); }
+  // The least that the node has free at any moment of [from, to), from >= now. `out` has the index's stride.
+  void least(NodeIndex node, Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
+
+  // Tells visit(time, CPUs) of every later moment at which the node's free CPUs, or anything else of it, change, ascending.
+  template <class Visit>
+  void each_change(NodeIndex node, Visit&& visit) const {
+    if (touched_.test(node)) {
+      const NodeProfile& steps = made(node);
+      for (std::size_t i = 1; i < steps.times().size(); ++i)
+        visit(steps.times()[i], steps.at_step(i, kCpus) - steps.at_step(i - 1, kCpus));
+      return;
+    }
+    const Releases::OfNode& releases = releases_.of(node, state_, index_, now_);
+    for (std::size_t i = 0; i < releases.ends.size(); ++i)
+      visit(lifted(releases.ends[i]), releases.amounts[i * index_.stride() + kCpus]);
+  }
 
   // Whether a job was promised the node later on.
   bool promised(NodeIndex node) const { return any_promise_ && promised_.test(node); }
@@ -84,14 +104,18 @@ class Profile {
   };
 
   NodeProfile& made(NodeIndex index) const;
+  // An end as this pass sees it.
+  Time lifted(Time end) const;
 
   const ClusterState& state_;
   const ClusterIndex& index_;
+  Releases& releases_;
   Time now_;
   Time horizon_;
   mutable std::unordered_map<NodeIndex, NodeProfile> nodes_;
   std::unordered_map<NodeIndex, std::vector<Arrival>> arrived_;  // in this pass
   std::unordered_map<NodeIndex, std::vector<Started>> started_;  // on nodes without steps yet
+  Bitset touched_;  // something was started or promised there
   Bitset promised_;
   bool any_promise_ = false;
 };

@@ -28,6 +28,16 @@ void Shape::note_promise(std::optional<Seconds> limit) {
   blocked_by_promise = true;
 }
 
+Time Shape::not_before(std::optional<Seconds> limit) const {
+  const bool as_long = !limit || (promised_limit_ && *limit >= *promised_limit_);
+  return promised_at_ && as_long ? *promised_at_ : Time::min();
+}
+
+void Shape::note_start(std::optional<Seconds> limit, Time at) {
+  promised_at_ = at;
+  promised_limit_ = limit;
+}
+
 bool Shapes::begin_pass() {
   ++pass_;
   if (shapes_.size() <= kMostShapes) return false;
@@ -75,6 +85,7 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
     shape.pass_ = pass_;
     shape.blocked = shape.blocked_by_promise = false;
     shape.blocked_limit.reset();
+    shape.promised_at_.reset();
     shape.impossible.reset();
     shape.turn.reset();
     shape.first.reset();

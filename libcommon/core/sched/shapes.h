@@ -34,6 +34,10 @@ struct Shape {
   PendingPtr impossible;                 // what is said of those that cannot run at all
   PendingPtr turn, first;  // what is said of those that wait for their turn, and of the first
 
+  // Where a job of the shape was promised its start in this pass, none of at least that length starts earlier any more.
+  Time not_before(std::optional<Seconds> limit) const;
+  void note_start(std::optional<Seconds> limit, Time at);
+
   NodeSet nodes() const;
   bool known_blocked(std::optional<Seconds> limit) const;
   void note_promise(std::optional<Seconds> limit);
@@ -41,8 +45,10 @@ struct Shape {
  private:
   friend class Shapes;
   bool use_fallback_ = false;
-  std::optional<bool> possible_;  // on the usable nodes, were they empty
-  bool if_up_ = false;            // not possible, but it would be if all nodes were up
+  std::optional<bool> possible_;     // on the usable nodes, were they empty
+  bool if_up_ = false;               // not possible, but it would be if all nodes were up
+  std::optional<Time> promised_at_;  // the last start promised, to one with this limit:
+  std::optional<Seconds> promised_limit_;
   std::uint64_t generation_ = 0;  // of the index that the candidates are of
   std::uint64_t pass_ = 0;        // what the pass has learnt is of this one
 };

@@ -52,6 +52,21 @@ TEST(Config, ReadsNodesAndPartitions) {
   EXPECT_THAT(config.controller.connect, testing::ElementsAre("unix:/d/run/aresctld.sock"));
 }
 
+TEST(Config, ReadsTheRulesOfBackfill) {
+  EXPECT_EQ(good(kSmall).policy.backfill, Backfill{});
+  const Config config =
+      good(kSmall + "policy: {backfill: easy:4, backfill_of: {night: conservative}}\n");
+  EXPECT_EQ(config.policy.backfill, (Backfill{BackfillKind::easy, 4}));
+  EXPECT_EQ(config.policy.backfill_of.at("night"), (Backfill{BackfillKind::conservative, 1}));
+  EXPECT_EQ(good(to_yaml(config)).policy, config.policy);
+  for (const char* bad : {"{backfill: eazy}", "{backfill: easy:0}", "{backfill: easy:x}",
+                          "{backfill: none:2}", "{backfill: [easy]}"})
+    EXPECT_THAT(refusal(kSmall + "policy: " + bad + "\n"),
+                testing::HasSubstr("ares.yaml:9: backfill"));
+  EXPECT_THAT(refusal(kSmall + "policy: {backfill_of: {nigt: none}}\n"),
+              testing::HasSubstr("there is no partition \"nigt\"; did you mean \"night\"?"));
+}
+
 TEST(Config, WhatIsPrintedIsReadAgainAsTheSame) {
   const Config config = good(kSmall);
   const std::string printed = to_yaml(config);

@@ -232,6 +232,7 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
     Dice dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
+    cluster.policy.backfill = {static_cast<BackfillKind>(seed % 3), 1 + dice.upto(3)};
     Planner planner;
     Time now = kNow;
     for (int step = 0; step < 25; ++step) {

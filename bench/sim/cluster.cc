@@ -1,0 +1,71 @@
+#include "sim/cluster.h"
+
+#include "sim/gpu_trace.h"
+#include "sim/lines.h"
+
+namespace ares::sim {
+namespace {
+
+// So many nodes as the log says, with equal shares of the processors, the last ones with one less where they do not divide.
+Result<std::string> machine_of(const Workload& workload) {
+  const std::uint64_t cpus = workload.machine_cpus ? workload.machine_cpus : workload.machine_nodes;
+  if (cpus == 0)
+    return fail(ErrorCode::invalid_argument,
+                workload.name +
+                    " says neither MaxProcs nor MaxNodes; describe the cluster in a file for "
+                    "--cluster");
+  const std::uint64_t nodes =
+      workload.machine_nodes ? std::min<std::uint64_t>(workload.machine_nodes, cpus) : cpus;
+  const std::uint64_t each = cpus / nodes, more = cpus % nodes;
+  std::string text = "nodes:\n";
+  const auto add = [&](std::uint64_t from, std::uint64_t to, std::uint64_t of) {
+    if (from > to) return;
+    text += "  - {name: \"n[" + std::to_string(from) + "-" + std::to_string(to) +
+            "]\", cpus: " + std::to_string(of) + "}\n";
+  };
+  add(1, more, each + 1);
+  add(more + 1, nodes, each);
+  return text + "partitions:\n  - {name: all, nodes: ALL}\n";
+}
+
+Result<config::Config> describe(const std::string& what, const Workload& workload) {
+  if (what == "swf")
+    return machine_of(workload).and_then(
+        [&](const std::string& text) { return config::parse(text, workload.name); });
+  if (what.ends_with(".csv") || what.ends_with(".csv.gz")) {
+    auto lines = Lines::open(what);
+    if (!lines) return fail(lines.error());
+    return read_openb_nodes(std::move(*lines)).and_then([&](const std::string& text) {
+      return config::parse(text, what);
+    });
+  }
+  return config::load(what);
+}
+
+}  // namespace
+
+Result<config::Config> read_cluster(const std::string& what, const Workload& workload,
+                                    const std::vector<std::string>& policy) {
+  auto config = describe(what, workload);
+  if (!config) return config;
+  for (const config::ConfiguredNode& node : config->nodes)
+    if (node.inventory.cpus == 0 || !node.gpu_topology.empty())
+      return fail(
+          ErrorCode::invalid_argument,
+          what + ": node " + node.name +
+              " takes what it has from the machine itself; a simulation needs its cpus (and "
+              "memory and gpus, if any) written down");
+  for (const std::string& setting : policy) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos)
+      return fail(ErrorCode::invalid_argument,
+                  "--policy: \"" + setting + "\" is not KEY=VALUE, as in backfill=conservative");
+    if (Status set =
+            config::set_policy(*config, setting.substr(0, equals), setting.substr(equals + 1));
+        !set)
+      return fail(ErrorCode::invalid_argument, "--policy: " + set.error().message);
+  }
+  return config;
+}
+
+}  // namespace ares::sim

@@ -1,0 +1,18 @@
+// The cluster to simulate: an ares.yaml, of which nodes, partitions, licences and policy count; a list of nodes of the openb
+// trace; or the machine that a log's header describes. Made once before a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "sim/workload.h"
+
+namespace ares::sim {
+
+// `what`: a file, or "swf" for the workload's own machine. `policy`: KEY=VALUE of the section policy, set over the file.
+Result<config::Config> read_cluster(const std::string& what, const Workload& workload,
+                                    const std::vector<std::string>& policy);
+
+}  // namespace ares::sim

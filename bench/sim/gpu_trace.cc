@@ -1,0 +1,247 @@
+#include "sim/gpu_trace.h"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+namespace ares::sim {
+namespace {
+
+// A comma-separated file, read by the names of its columns. No column here has quotes.
+class Table {
+ public:
+  static Result<Table> open(Lines lines) {
+    Table table(std::move(lines));
+    std::string header;
+    const Result<bool> more = table.lines_.next(header);
+    if (!more) return fail(more.error());
+    std::size_t column = 0;
+    for (const std::string_view name : split(header))
+      table.columns_.emplace(std::string(name), column++);
+    return table;
+  }
+
+  bool has(const std::string& column) const { return columns_.contains(column); }
+  const Lines& lines() const { return lines_; }
+
+  Result<bool> next() {
+    for (;;) {
+      const Result<bool> more = lines_.next(line_);
+      if (!more || !*more) return more;
+      if (line_.empty()) continue;
+      words_ = split(line_);
+      if (words_.size() == columns_.size()) return true;
+      return fail(lines_.at_line("expected " + std::to_string(columns_.size()) +
+                                 " columns, found " + std::to_string(words_.size())));
+    }
+  }
+
+  std::string_view text(const std::string& column) const { return words_[columns_.at(column)]; }
+
+  // Not a number: none.
+  std::optional<double> number(const std::string& column) const {
+    const std::string_view word = text(column);
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value) ||
+        std::abs(value) > 1e12)
+      return std::nullopt;
+    return value;
+  }
+
+ private:
+  explicit Table(Lines lines) : lines_(std::move(lines)) {}
+
+  static std::vector<std::string_view> split(std::string_view line) {
+    std::vector<std::string_view> words;
+    for (;;) {
+      const std::size_t comma = std::min(line.find(','), line.size());
+      words.push_back(line.substr(0, comma));
+      if (comma == line.size()) return words;
+      line.remove_prefix(comma + 1);
+    }
+  }
+
+  Lines lines_;
+  std::map<std::string, std::size_t> columns_;
+  std::string line_;
+  std::vector<std::string_view> words_;
+};
+
+// One form for all jobs that ask for the same.
+class Forms {
+ public:
+  explicit Forms(Workload& out) : out_(out) {}
+  std::uint32_t of(const std::string& key, const JobSpec& spec) {
+    const auto [found, added] =
+        known_.try_emplace(key, static_cast<std::uint32_t>(out_.forms.size()));
+    if (added) out_.forms.push_back(spec);
+    return found->second;
+  }
+
+ private:
+  Workload& out_;
+  std::map<std::string, std::uint32_t> known_;
+};
+
+std::uint32_t count_of(double value) {
+  return static_cast<std::uint32_t>(std::clamp(std::ceil(value), 0.0, 1e6));
+}
+
+// "G2|T4": any of these, which are features of the nodes as well.
+void ask_for_models(JobSpec& spec, const std::string& models) {
+  if (models.empty() || spec.gpus_per_node.empty()) return;
+  if (models.find('|') == std::string::npos)
+    spec.gpus_per_node.front().type = models;
+  else
+    spec.features = {models};
+}
+
+Result<Workload> read_openb(Table table) {
+  Workload out;
+  Forms forms(out);
+  for (;;) {
+    const Result<bool> more = table.next();
+    if (!more) return fail(more.error());
+    if (!*more) return out;
+    const auto cpus = table.number("cpu_milli"), memory = table.number("memory_mib"),
+               gpus = table.number("num_gpu"), share = table.number("gpu_milli"),
+               from = table.number("creation_time"), to = table.number("deletion_time");
+    if (!cpus || !memory || !gpus || !share || !from)
+      return fail(table.lines().at_line("a column that must be a number is none"));
+    const double started = table.number("scheduled_time").value_or(*from);
+    if (!to || *to < started) {
+      ++out.left_out["no end in the trace"];
+      continue;
+    }
+    if (*gpus == 1 && *share > 0 && *share < 1000)
+      ++out.notes["ask for a share of a GPU: they get a whole one"];
+    JobSpec spec;
+    spec.name = "pod";
+    spec.cpus_per_task = std::max(1u, count_of(*cpus / 1000));
+    if (*memory > 0) spec.memory_per_node = Bytes::mib(static_cast<std::int64_t>(*memory));
+    if (*gpus > 0) spec.gpus_per_node = {{"", count_of(*gpus)}};
+    const std::string models(table.text("gpu_spec"));
+    ask_for_models(spec, models);
+    WorkJob job;
+    job.number = out.jobs.size() + 1;
+    job.submit = Seconds(std::llround(*from));
+    job.run = Seconds(std::llround(*to - started));
+    job.form = forms.of(std::string(table.text("cpu_milli")) + "/" +
+                            std::string(table.text("memory_mib")) + "/" +
+                            std::string(table.text("num_gpu")) + "/" + models,
+                        spec);
+    out.jobs.push_back(job);
+  }
+}
+
+// "2017-10-09 07:01:55", taken as UTC.
+std::optional<Seconds> wall_time(std::string_view text) {
+  const auto part = [&](std::size_t at, std::size_t length) -> int {
+    int value = -1;
+    if (text.size() >= at + length)
+      std::from_chars(text.data() + at, text.data() + at + length, value);
+    return value;
+  };
+  const std::chrono::year_month_day day{std::chrono::year(part(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(part(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(part(8, 2)))};
+  const int hour = part(11, 2), minute = part(14, 2), second = part(17, 2);
+  if (!day.ok() || hour < 0 || minute < 0 || second < 0) return std::nullopt;
+  return std::chrono::duration_cast<Seconds>(std::chrono::sys_days(day).time_since_epoch() +
+                                             std::chrono::hours(hour) +
+                                             std::chrono::minutes(minute) + Seconds(second));
+}
+
+// Machines of eight GPUs: more than that is a job of several.
+constexpr std::uint32_t kPhillyNode = 8;
+
+Result<Workload> read_philly(Table table) {
+  Workload out;
+  Forms forms(out);
+  std::map<std::string, std::uint32_t> clusters;
+  std::optional<Seconds> first;
+  for (;;) {
+    const Result<bool> more = table.next();
+    if (!more) return fail(more.error());
+    if (!*more) break;
+    const auto at = wall_time(table.text("timestamp"));
+    const auto run = table.number("duration"), gpus = table.number("num_gpus");
+    if (!at || !run || !gpus)
+      return fail(table.lines().at_line("timestamp, duration or num_gpus is not what it says"));
+    if (*gpus < 1 || *run < 0) {
+      ++out.left_out[*gpus < 1 ? "no GPUs" : "no run time"];
+      continue;
+    }
+    const std::uint32_t count = count_of(*gpus);
+    JobSpec spec;
+    spec.name = "train";
+    spec.min_nodes = (count + kPhillyNode - 1) / kPhillyNode;
+    if (spec.min_nodes == 1)
+      spec.gpus_per_node = {{"", count}};
+    else
+      spec.gpus_total = {{"", count}};
+    WorkJob job;
+    job.number = out.jobs.size() + 1;
+    job.submit = *at;
+    job.run = Seconds(std::llround(*run));
+    job.tasks = spec.min_nodes;
+    job.user = clusters
+                   .try_emplace(std::string(table.text("cluster")),
+                                static_cast<std::uint32_t>(clusters.size()))
+                   .first->second;
+    job.form = forms.of(std::to_string(count), spec);
+    first = std::min(first.value_or(job.submit), job.submit);
+    out.jobs.push_back(job);
+  }
+  out.origin = Time{first.value_or(Seconds{})};
+  for (WorkJob& job : out.jobs) job.submit -= first.value_or(Seconds{});
+  return out;
+}
+
+}  // namespace
+
+Result<Workload> read_gpu_trace(Lines lines) {
+  auto table = Table::open(std::move(lines));
+  if (!table) return fail(table.error());
+  if (table->has("gpu_milli") && table->has("creation_time") && table->has("num_gpu") &&
+      table->has("gpu_spec") && table->has("memory_mib") && table->has("scheduled_time") &&
+      table->has("deletion_time") && table->has("cpu_milli"))
+    return read_openb(std::move(*table));
+  if (table->has("timestamp") && table->has("duration") && table->has("num_gpus") &&
+      table->has("cluster"))
+    return read_philly(std::move(*table));
+  return fail(table->lines().at_line(
+      "these columns are neither those of the openb pod lists nor those of Philly's jobs"));
+}
+
+Result<std::string> read_openb_nodes(Lines lines) {
+  auto table = Table::open(std::move(lines));
+  if (!table) return fail(table.error());
+  for (const char* column : {"sn", "cpu_milli", "memory_mib", "gpu", "model"})
+    if (!table->has(column))
+      return fail(table->lines().at_line("no column \"" + std::string(column) +
+                                         "\": this is no openb list of nodes"));
+  std::string out = "nodes:\n";
+  for (;;) {
+    const Result<bool> more = table->next();
+    if (!more) return fail(more.error());
+    if (!*more) break;
+    const auto cpus = table->number("cpu_milli"), memory = table->number("memory_mib"),
+               gpus = table->number("gpu");
+    if (!cpus || !memory || !gpus)
+      return fail(table->lines().at_line("a column that must be a number is none"));
+    out += "  - {name: \"" + std::string(table->text("sn")) +
+           "\", cpus: " + std::to_string(count_of(*cpus / 1000)) +
+           ", memory: " + std::to_string(std::llround(*memory)) + "M";
+    const std::string model(table->text("model"));
+    if (*gpus > 0 && !model.empty())
+      out += ", gpus: \"" + model + ":" + std::to_string(count_of(*gpus)) + "\", features: [" +
+             model + "]";
+    out += "}\n";
+  }
+  return out + "partitions:\n  - {name: all, nodes: ALL}\n";
+}
+
+}  // namespace ares::sim

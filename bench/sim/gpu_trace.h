@@ -1,0 +1,18 @@
+// GPU traces: CSV files whose first line names the columns. Which trace it is shows in those names: pods of Alibaba's cluster
+// of 2023 (openb; cpu_milli, num_gpu, gpu_spec ...), jobs of Philly (timestamp, duration, num_gpus, gpu_time, cluster).
+// Pure but for the file.
+#pragma once
+
+#include "base/result.h"
+#include "sim/lines.h"
+#include "sim/workload.h"
+
+namespace ares::sim {
+
+// Errors name file and line, or the columns that are not understood. Shares of a GPU become whole ones, which is counted.
+Result<Workload> read_gpu_trace(Lines lines);
+
+// The openb list of nodes (sn, cpu_milli, memory_mib, gpu, model) as the nodes of an ares.yaml.
+Result<std::string> read_openb_nodes(Lines lines);
+
+}  // namespace ares::sim

@@ -1,0 +1,36 @@
+// Lines: a text file line by line, packed with gzip or not.
+// Owned by whoever reads; one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+struct gzFile_s;
+
+namespace ares::sim {
+
+class Lines {
+ public:
+  // not_found with the system's word when it cannot be opened.
+  static Result<Lines> open(const std::string& path);
+
+  // The next line without its end; false at the end of the file. data_loss when what is packed is damaged.
+  Result<bool> next(std::string& line);
+  std::size_t number() const { return number_; }  // of the line read last, from 1
+  // "FILE:12: message".
+  Error at_line(const std::string& message) const;
+
+ private:
+  struct Close {
+    void operator()(gzFile_s* file) const;
+  };
+  Lines(std::string path, gzFile_s* file);
+
+  std::string path_;
+  std::unique_ptr<gzFile_s, Close> file_;
+  std::size_t number_ = 0;
+};
+
+}  // namespace ares::sim

@@ -1,0 +1,109 @@
+// asim: replays a workload on a simulated cluster.
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/frame.h"
+#include "sim/cluster.h"
+#include "sim/options.h"
+#include "sim/progress.h"
+#include "sim/report.h"
+#include "sim/simulation.h"
+#include "sim/summary.h"
+#include "sim/workload.h"
+
+namespace ares::sim {
+namespace {
+
+std::vector<Setting> settings_of(const Asked& asked, const Workload& workload) {
+  std::vector<Setting> out = {{"workload", workload.name},
+                              {"cluster", asked.cluster.substr(asked.cluster.rfind('/') + 1)},
+                              {"estimates", asked.sim.exact_estimates ? "exact" : "logged"},
+                              {"seed", std::to_string(asked.sim.seed)}};
+  std::string policy;
+  for (const std::string& one : asked.policy) policy += (policy.empty() ? "" : " ") + one;
+  if (!policy.empty()) out.push_back({"policy", policy});
+  const auto add = [&](const char* name, Seconds value) {
+    if (value > Seconds{0}) out.push_back({name, std::to_string(value.count()) + " s"});
+  };
+  add("node_mtbf", asked.sim.node_mtbf.value_or(Seconds{0}));
+  add("interval", asked.sim.interval);
+  if (asked.load != 1) out.push_back({"load", std::to_string(asked.load)});
+  return out;
+}
+
+void speed_up(Workload& workload, double load) {
+  if (workload.jobs.empty() || load == 1) return;
+  const Seconds first = workload.jobs.front().submit;
+  for (WorkJob& job : workload.jobs)
+    job.submit = first + Seconds(static_cast<std::int64_t>(
+                             static_cast<double>((job.submit - first).count()) / load));
+}
+
+Status write_out(const std::string& folder, const std::vector<Setting>& settings,
+                 const Workload& workload, const Outcome& outcome, const std::vector<Row>& rows) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fail(ErrorCode::permission_denied,
+                "cannot make the folder " + folder + ": " + error.message());
+  const std::pair<const char*, std::string> files[] = {
+      {"summary.json", summary_json(settings, workload, outcome, rows)},
+      {"jobs.csv", jobs_csv(workload, outcome)},
+      {"history.svg", history_svg(workload.name, outcome)}};
+  for (const auto& [name, content] : files)
+    if (Status written = write_file(folder + "/" + name, content); !written) return written;
+  return {};
+}
+
+Result<int> replay(const Asked& asked, const std::string& path) {
+  if (asked.cluster.empty())
+    return fail(ErrorCode::invalid_argument,
+                "say on what: --cluster=FILE, or --cluster=swf for the machine of the log");
+  auto workload = read_workload(path, asked.sim.seed);
+  if (!workload) return fail(workload.error());
+  settle(*workload, asked.jobs);
+  speed_up(*workload, asked.load);
+  const auto config = read_cluster(asked.cluster, *workload, asked.policy);
+  if (!config) return fail(config.error());
+
+  Simulation simulation(*workload, *config, asked.sim);
+  const Time begin =
+      workload->jobs.empty() ? workload->origin : workload->origin + workload->jobs.front().submit;
+  Result<Outcome> outcome = [&] {
+    Progress progress(workload->jobs.size());
+    return simulation.run([&](std::uint64_t over, Time now) { progress.show(over, now - begin); });
+  }();
+  if (!outcome) return fail(outcome.error());
+  const std::vector<Row> rows = summarise(*workload, *outcome);
+  const std::vector<Setting> settings = settings_of(asked, *workload);
+  const auto print = asked.json ? summary_json : summary_text;
+  std::fputs(print(settings, *workload, *outcome, rows).c_str(), stdout);
+  if (!asked.out.empty())
+    if (Status written = write_out(asked.out, settings, *workload, *outcome, rows); !written)
+      return fail(written.error());
+  return 0;
+}
+
+Result<int> run(const std::vector<std::string>& words) {
+  Asked asked;
+  const cli::OptionTable table = table_of(asked);
+  if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
+  const auto operands = cli::take_options(table, words);
+  if (!operands) return fail(operands.error());
+  cli::Common common;
+  common.help = asked.help;
+  common.version = asked.version;
+  if (const auto code = cli::answer_common(manual(), table, common)) return *code;
+  if (operands->size() != 2 || operands->front() != "run")
+    return fail(ErrorCode::invalid_argument,
+                "say what to do: run WORKLOAD --cluster=FILE; try asim --help");
+  return replay(asked, operands->back());
+}
+
+}  // namespace
+}  // namespace ares::sim
+
+int main(int argc, char** argv) {
+  const auto code = ares::sim::run(ares::cli::words_of(argc, argv));
+  return code ? *code : ares::cli::complain("asim", code.error());
+}

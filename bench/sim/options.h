@@ -1,0 +1,28 @@
+// What asim is asked on its command line, and what it says about itself.
+// Owned by main; one thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/manual.h"
+#include "cli/options.h"
+#include "sim/simulation.h"
+
+namespace ares::sim {
+
+struct Asked {
+  std::string cluster;
+  std::vector<std::string> policy;  // KEY=VALUE
+  std::string out;                  // folder; empty = no files
+  std::uint64_t jobs = 0;           // 0 = all
+  double load = 1;
+  SimOptions sim;
+  bool json = false;
+  bool help = false, version = false;
+};
+
+cli::OptionTable table_of(Asked& asked);
+cli::Manual manual();
+
+}  // namespace ares::sim

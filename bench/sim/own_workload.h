@@ -1,0 +1,23 @@
+// Workloads of our own: a YAML file that describes kinds of jobs, how many of each, and how they arrive.
+//
+//   jobs:
+//     - {name: small, user: alice, count: 1000, every: 30, arrivals: random, run: [60, 3600], tasks: [1, 8]}
+//     - {name: train, submit: 3600, run: 2:00:00, time_limit: 4:00:00, nodes: 2, gpus: "a100:4"}
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "sim/workload.h"
+
+namespace ares::sim {
+
+// Errors name file and line. Equal seeds give equal workloads.
+Result<Workload> read_own_workload(const std::string& path, std::uint64_t seed);
+Result<Workload> parse_own_workload(const std::string& text, const std::string& name,
+                                    std::uint64_t seed);
+
+// The keys with their types and texts, a paragraph each, for the manual.
+std::vector<std::string> own_workload_keys();
+
+}  // namespace ares::sim

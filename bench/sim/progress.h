@@ -1,0 +1,32 @@
+// Progress: a bar on standard error while a long run goes on. Silent where that is no terminal.
+// Owned by main; one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace ares::sim {
+
+class Progress {
+ public:
+  explicit Progress(std::uint64_t jobs);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `over` jobs are over at virtual time `elapsed` since the begin. Draws a few times a second at most.
+  void show(std::uint64_t over, Duration elapsed);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::uint64_t jobs_;
+  const bool terminal_;
+  const Clock::time_point begin_;
+  Clock::time_point next_;
+  bool drawn_ = false;
+};
+
+}  // namespace ares::sim

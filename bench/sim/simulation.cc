@@ -1,0 +1,370 @@
+#include "sim/simulation.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/cluster/lease_monitor.h"
+
+namespace ares::sim {
+namespace {
+
+// How far ahead expected starts are judged.
+constexpr std::chrono::hours kAhead{1};
+constexpr std::uint32_t kFirstUid = 100'000;
+constexpr std::uint64_t kWatchEvery = 256;  // moments
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// Nobody asks a simulated controller about finished jobs or old requests, and it may hold as many jobs as there are.
+std::shared_ptr<const Policy> policy_for(const Policy& of) {
+  Policy policy = of;
+  policy.min_job_age = policy.request_retention = Seconds{0};
+  policy.max_jobs = ~std::uint32_t{0};
+  return std::make_shared<const Policy>(std::move(policy));
+}
+
+ApplyConfig to_command(const config::Config& config) {
+  ApplyConfig apply;
+  apply.hash = config.policy.config_hash;
+  apply.partitions = config.partitions;
+  apply.lease = config.policy.lease;
+  for (const config::ConfiguredNode& node : config.nodes)
+    apply.nodes.emplace_back(node.name, node.inventory);
+  return apply;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Workload& workload, const config::Config& config, SimOptions options)
+    : workload_(workload),
+      config_(config),
+      options_(options),
+      policy_(policy_for(config.policy)),
+      random_(options.seed) {}
+
+Simulation::~Simulation() = default;
+
+Result<Outcome> Simulation::run(const Watch& watch) {
+  const double begin = cpu_seconds();
+  if (Status ready = set_up(); !ready) return fail(ready.error());
+  for (std::uint64_t moment = 0; work_left(); ++moment) {
+    const std::optional<Time> next = next_moment();
+    if (!next) break;  // what waits now waits for ever
+    out_.history->until(*next, level());
+    now_ = std::max(now_, *next);
+    while (!due_.empty() && due_.top().at <= now_) {
+      const Due event = due_.top();
+      due_.pop();
+      happen(event);
+    }
+    submit_due();
+    handle(Command{Tick{}});
+    settle();
+    plan_until_quiet();
+    if (std::exchange(predict_now_, false)) predict();
+    if (moment % kWatchEvery == 0) watch(over_, now_);
+  }
+  out_.end = now_;
+  out_.cost.everything = cpu_seconds() - begin;
+  watch(over_, now_);
+  return std::move(out_);
+}
+
+Status Simulation::set_up() {
+  now_ = workload_.origin;
+  if (!workload_.jobs.empty()) {
+    now_ += workload_.jobs.front().submit;
+    out_.last_submit = workload_.origin + workload_.jobs.back().submit;
+  }
+  out_.begin = now_;
+  out_.jobs.resize(workload_.jobs.size());
+  out_.history.emplace(now_);
+  for (const config::ConfiguredNode& node : config_.nodes) {
+    out_.machine_cpus += node.inventory.cpus;
+    out_.machine_gpus += node.inventory.gpus.size();
+    ++out_.machine_nodes;
+  }
+  ClusterState empty;
+  empty.cluster = policy_->cluster;
+  engine_.emplace(std::move(empty), policy_);
+  handle(Command{Activate{Epoch(1), "asim"}});
+  handle(Command{to_command(config_)});
+  take_batch();
+  if (engine_->state().nodes.size() != config_.nodes.size())
+    return fail(ErrorCode::internal, "the engine did not take in the nodes of the cluster");
+  fleet_.emplace(config_, engine_->state());
+  std::vector<NodeId> nodes;
+  engine_->state().nodes.for_each([&](NodeId id, const Node&) { nodes.push_back(id); });
+  for (const NodeId node : nodes) {
+    fleet_->said.push_back(fleet_->registration(node));
+    if (options_.node_mtbf)
+      due(now_ + Seconds(1 + static_cast<std::int64_t>(random_.exponential(
+                                 static_cast<double>(options_.node_mtbf->count())))),
+          Kind::node_fails, {}, node);
+  }
+  settle();
+  first_id_ = engine_->state().next_job_id.value();
+  if (options_.predict_every > Seconds{0})
+    due(now_ + options_.predict_every, Kind::predict, {}, {});
+  return {};
+}
+
+void Simulation::due(Time at, Kind kind, AttemptKey attempt, NodeId node) {
+  due_.push({at, kind, ++order_, attempt, node});
+}
+
+bool Simulation::work_left() const {
+  return next_submit_ < workload_.jobs.size() || over_ < submitted_.size();
+}
+
+// The next time at which anything happens; nothing if only such things would that no waiting job waits for.
+std::optional<Time> Simulation::next_moment() const {
+  std::optional<Time> next;
+  const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
+  if (next_submit_ < workload_.jobs.size())
+    at(workload_.origin + workload_.jobs[next_submit_].submit);
+  const Time may_pass = last_pass_.value_or(now_) + options_.interval;
+  if (wake_) at(std::max(*wake_, may_pass));
+  if (changed_) at(may_pass);
+  if (!next && running_ == 0 && fleet_->down() == 0) return std::nullopt;
+  if (!due_.empty()) at(due_.top().at);
+  return next;
+}
+
+void Simulation::happen(const Due& event) {
+  const ClusterState& state = engine_->state();
+  switch (event.kind) {
+    case Kind::job_end: {
+      ExitStatus exit;
+      const Job* job = state.jobs.find(event.attempt.job);
+      if (!job || job->attempt != event.attempt.attempt) return;
+      exit.timed_out = workload_.jobs[index_of(event.attempt.job.job)].run >
+                       job->allocation->time_limit.value_or(Seconds::max());
+      fleet_->end(event.attempt, exit);
+      return;
+    }
+    case Kind::node_fails: {
+      ++out_.node_failures;
+      fleet_->fail(event.node, now_);
+      const Node& node = *state.nodes.find(event.node);
+      due(core::silent_at(state, *policy_, node, now_), Kind::node_silent, {}, event.node);
+      due(now_ + options_.node_repair, Kind::node_returns, {}, event.node);
+      return;
+    }
+    case Kind::node_silent:
+      if (const auto heard = fleet_->failed_at(event.node))
+        handle(Command{NodeSilent{event.node, *heard}});
+      return;
+    case Kind::node_returns: {
+      fleet_->said.push_back(fleet_->come_back(event.node));
+      const double pause = random_.exponential(static_cast<double>(options_.node_mtbf->count()));
+      due(now_ + Seconds(1 + static_cast<std::int64_t>(pause)), Kind::node_fails, {}, event.node);
+      return;
+    }
+    case Kind::predict:
+      predict_now_ = true;
+      due(now_ + options_.predict_every, Kind::predict, {}, {});
+      return;
+  }
+}
+
+// --- submissions --------------------------------------------------------------------------------
+
+void Simulation::submit_due() {
+  while (next_submit_ < workload_.jobs.size() &&
+         workload_.origin + workload_.jobs[next_submit_].submit <= now_)
+    submit(next_submit_++);
+}
+
+std::optional<Seconds> Simulation::limit_of(const WorkJob& job) const {
+  const Seconds run = std::max(job.run, Seconds{1});  // no time would ask for no limit
+  return options_.exact_estimates ? run : job.limit.value_or(run);
+}
+
+JobSpec Simulation::spec_of(const WorkJob& job) const {
+  JobSpec spec = workload_.forms[job.form];
+  spec.uid = UserId(kFirstUid + job.user);
+  spec.gid = GroupId(kFirstUid + job.user);
+  spec.user = "u" + std::to_string(job.user);
+  spec.tasks = std::max(job.tasks, spec.min_nodes);
+  spec.max_nodes = std::max(spec.tasks, spec.min_nodes);
+  spec.time_limit = limit_of(job);
+  if (job.memory_per_cpu.value() > 0 && options_.use_memory)
+    spec.memory_per_cpu = job.memory_per_cpu;
+  spec.work_dir = "/";
+  return spec;
+}
+
+void Simulation::submit(std::size_t index) {
+  UserCommand command;
+  auto spec = std::make_shared<const JobSpec>(spec_of(workload_.jobs[index]));
+  command.who = {spec->uid, spec->gid, spec->user, "asim"};
+  command.request_id = std::to_string(index);
+  command.body = Submit{std::move(spec), {}};
+  const JobId id = engine_->state().next_job_id;
+  if (engine_->full()) take_batch();
+  handle(Command{std::move(command)}, index + 1);
+  if (engine_->state().next_job_id == id) return;  // refused: the reply says why
+  submitted_.push_back(index);
+  out_.jobs[index].accepted = true;
+  if (!workload_.forms[workload_.jobs[index].form].gpus_per_node.empty() ||
+      !workload_.forms[workload_.jobs[index].form].gpus_total.empty())
+    ++waiting_for_gpus_;
+}
+
+// --- the engine ---------------------------------------------------------------------------------
+
+void Simulation::handle(Command command, core::Ticket ticket) {
+  engine_->handle(command, now_, ticket);
+}
+
+void Simulation::settle() {
+  for (;;) {
+    while (!fleet_->said.empty() && !engine_->full()) {
+      const Fleet::Said word = std::move(fleet_->said.front());
+      fleet_->said.pop_front();
+      handle(Command{fleet_->command(word)});
+    }
+    take_batch();
+    begin_scripts();
+    if (fleet_->said.empty()) return;
+  }
+}
+
+void Simulation::take_batch() {
+  core::Outgoing outgoing;
+  if (engine_->has_batch()) {
+    const core::EngineBatch batch = engine_->take_batch();
+    changed_ = true;
+    ++out_.cost.batches;
+    out_.cost.events += batch.events.size();
+    for (const auto& event : batch.events) observe(*event);
+    outgoing = engine_->committed();
+  } else {
+    outgoing = engine_->take_ready();
+  }
+  for (const core::Reply& reply : outgoing.replies)
+    if (reply.failed) {
+      const std::string& text = reply.error.message;
+      auto& refusal = out_.refused[text.substr(0, text.find(':'))];
+      if (refusal.jobs++ == 0) refusal.first = text;
+    }
+  if (fleet_)
+    for (const Effect& effect : outgoing.effects) fleet_->receive(effect);
+}
+
+void Simulation::begin_scripts() {
+  for (const AttemptKey& attempt : fleet_->begun) {
+    const Job& job = *engine_->state().jobs.find(attempt.job);
+    const Seconds run = workload_.jobs[index_of(attempt.job.job)].run;
+    due(now_ + std::min(run, job.allocation->time_limit.value_or(Seconds::max())), Kind::job_end,
+        attempt, {});
+  }
+  fleet_->begun.clear();
+}
+
+void Simulation::observe(const Event& event) {
+  const auto release = [&](JobOutcome& job) {
+    if (!std::exchange(job.holds, false)) return;
+    busy_cpus_ -= job.cpus;
+    busy_gpus_ -= job.gpus;
+    if (job.since) job.ran += event.at - *job.since;
+    job.since.reset();
+    --running_;
+  };
+  if (const auto* e = std::get_if<Allocated>(&event.body)) {
+    JobOutcome& job = out_.jobs[index_of(e->key.job)];
+    job.nodes = static_cast<std::uint32_t>(e->nodes.size());
+    job.cpus = job.gpus = 0;
+    for (const NodeShare& share : e->nodes) {
+      job.cpus += share.cpus;
+      job.gpus += static_cast<std::uint32_t>(share.gpus.size());
+    }
+    busy_cpus_ += job.cpus;
+    busy_gpus_ += job.gpus;
+    if (job.gpus > 0) --waiting_for_gpus_;
+    job.holds = true;
+    ++running_;
+  } else if (const auto* started = std::get_if<Started>(&event.body)) {
+    JobOutcome& job = out_.jobs[index_of(started->attempt.job.job)];
+    job.since = event.at;
+    if (job.start) return;
+    job.start = event.at;
+    const auto told = told_.find(started->attempt.job.job.value());
+    if (told == told_.end()) return;
+    for (const auto& [when, expected] : told->second)
+      if (when <= event.at - kAhead) job.predicted = expected;
+    told_.erase(told);
+  } else if (const auto* ended = std::get_if<Ended>(&event.body)) {
+    JobOutcome& job = out_.jobs[index_of(ended->key.job)];
+    release(job);
+    job.end = event.at;
+    job.state = ended->state;
+    ++over_;
+  } else if (const auto* requeued = std::get_if<Requeued>(&event.body)) {
+    JobOutcome& job = out_.jobs[index_of(requeued->key.job)];
+    release(job);
+    if (job.gpus > 0) ++waiting_for_gpus_;
+    ++job.restarts;
+  }
+}
+
+// --- planning -----------------------------------------------------------------------------------
+
+void Simulation::plan_until_quiet() {
+  if (last_pass_ && now_ < *last_pass_ + options_.interval) return;
+  if (!changed_ && !(wake_ && *wake_ <= now_)) return;
+  last_pass_ = now_;
+  while (pass()) settle();
+  changed_ = false;
+}
+
+bool Simulation::pass() {
+  core::Budget budget;
+  budget.details = false;
+  budget.estimates = 0;
+  if (options_.budget > 0) budget.units = options_.budget;
+  changed_ = false;
+  const double begin = cpu_seconds();
+  Plan plan = planner_.plan(engine_->state(), *policy_, budget, now_);
+  const double took = cpu_seconds() - begin;
+  ++out_.cost.passes;
+  out_.cost.planning += took;
+  out_.cost.longest_pass = std::max(out_.cost.longest_pass, took);
+  wake_ = plan.wake;
+  if (plan.groups.empty()) return false;
+  ++out_.cost.started_something;
+  plan.pending = {};
+  handle(Command{TakePlan{std::move(plan)}});
+  return true;
+}
+
+// Asks when each waiting job is expected to start; of what it said before, one answer of an hour ago or more is kept.
+void Simulation::predict() {
+  core::Budget budget;
+  budget.details = false;
+  budget.estimates = ~std::uint32_t{0};
+  if (options_.budget > 0) budget.units = options_.budget;
+  const Plan plan = planner_.plan(engine_->state(), *policy_, budget, now_);
+  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
+    if (!info.expected_start) return;
+    auto& told = told_[key.job.value()];
+    told.emplace_back(now_, *info.expected_start);
+    while (told.size() > 1 && told[1].first <= now_ - kAhead) told.pop_front();
+  });
+}
+
+History::Level Simulation::level() const {
+  const auto gpus_free = static_cast<double>(out_.machine_gpus - busy_gpus_);
+  return {static_cast<double>(busy_cpus_), static_cast<double>(busy_gpus_),
+          static_cast<double>(running_), static_cast<double>(engine_->state().pending.size()),
+          waiting_for_gpus_ > 0 ? gpus_free : 0.0};
+}
+
+}  // namespace ares::sim

@@ -1,0 +1,107 @@
+// Simulation: the controller's own engine and planner over virtual time. It hands in submissions, ends and failures when they
+// are due, lets the engine decide and apply, and plans after each moment at which something happened, until nothing starts
+// any more. The same workload, cluster and options give the same outcome; only Cost is measured.
+// Owned by main; one thread.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "core/engine/engine.h"
+#include "core/sched/plan.h"
+#include "sim/fleet.h"
+#include "sim/outcome.h"
+#include "sim/random.h"
+#include "sim/workload.h"
+
+namespace ares::sim {
+
+struct SimOptions {
+  bool exact_estimates = false;  // else as the log says, where it does
+  bool use_memory = false;       // jobs ask for the memory that the log says
+  std::uint64_t seed = 1;
+  std::optional<Seconds> node_mtbf;  // of each node; none = they never fail
+  Seconds node_repair{3600};
+  Seconds interval{0};       // between passes, at least
+  Seconds predict_every{0};  // 0 = expected starts are not asked for
+  std::uint64_t budget = 0;  // work units a pass; 0 = the controller's own
+};
+
+class Simulation {
+ public:
+  Simulation(const Workload& workload, const config::Config& config, SimOptions options);
+  ~Simulation();
+
+  // Is told now and then how many jobs are over, and the virtual time.
+  using Watch = std::function<void(std::uint64_t over, Time now)>;
+  // Once. An error means that the engine refused the cluster itself.
+  Result<Outcome> run(const Watch& watch);
+
+ private:
+  enum class Kind : std::uint8_t { job_end, node_fails, node_silent, node_returns, predict };
+  struct Due {
+    Time at;
+    Kind kind;
+    std::uint64_t order;
+    AttemptKey attempt{};
+    NodeId node{};
+    bool operator>(const Due& other) const {
+      return std::tie(at, kind, order) > std::tie(other.at, other.kind, other.order);
+    }
+  };
+
+  Status set_up();
+  void due(Time at, Kind kind, AttemptKey attempt, NodeId node);
+  std::optional<Time> next_moment() const;
+  bool work_left() const;
+  void happen(const Due& event);
+  void submit_due();
+  void submit(std::size_t index);
+  JobSpec spec_of(const WorkJob& job) const;
+  std::optional<Seconds> limit_of(const WorkJob& job) const;
+  void handle(Command command, core::Ticket ticket = 0);
+  void settle();  // commits and lets nodes answer until all is quiet
+  void take_batch();
+  void observe(const Event& event);
+  void begin_scripts();
+  bool pass();  // whether something started
+  void plan_until_quiet();
+  void predict();
+  std::size_t index_of(JobId id) const { return submitted_[id.value() - first_id_]; }
+  History::Level level() const;
+
+  const Workload& workload_;
+  const config::Config& config_;
+  const SimOptions options_;
+  std::shared_ptr<const Policy> policy_;
+  std::optional<core::Engine> engine_;
+  std::optional<Fleet> fleet_;
+  core::Planner planner_;
+  Random random_;
+  Outcome out_;
+
+  Time now_{};
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::uint64_t order_ = 0;
+  std::size_t next_submit_ = 0;
+  std::vector<std::size_t> submitted_;  // job in the workload by its id
+  std::uint64_t first_id_ = 1;
+  std::uint64_t over_ = 0;
+  std::uint64_t running_ = 0;
+  std::uint64_t busy_cpus_ = 0, busy_gpus_ = 0;
+  std::uint64_t waiting_for_gpus_ = 0;  // jobs
+  std::optional<Time> wake_;            // time alone changes the plan then
+  std::optional<Time> last_pass_;
+  bool changed_ = false;  // since the last pass
+  bool predict_now_ = false;
+  std::unordered_map<std::uint64_t, std::deque<std::pair<Time, Time>>>
+      told_;  // by job id: when, which start
+};
+
+}  // namespace ares::sim

@@ -1,0 +1,17 @@
+// SWF: logs of the Parallel Workloads Archive, in its Standard Workload Format 2.2
+// (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html): 18 fields a line, -1 for unknown, comments behind ';'.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "sim/lines.h"
+#include "sim/workload.h"
+
+namespace ares::sim {
+
+// Errors name file and line. Jobs that cannot be replayed are left out and counted: no processors, no run time, cancelled
+// before they ran, lines about a part of a job (status 2 to 4).
+Result<Workload> read_swf(Lines lines);
+
+}  // namespace ares::sim

@@ -1,0 +1,48 @@
+// Workload: who submitted what, when, and how long it really ran; and what of its source was left out, and why.
+// Read whole before a run, then immutable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "model/job.h"
+
+namespace ares::sim {
+
+struct WorkJob {
+  std::uint64_t number = 0;      // in its source
+  Seconds submit{};              // since the workload's origin
+  Seconds run{};                 // on the nodes it gets, if nobody ends it before
+  std::optional<Seconds> limit;  // as its user asked; none = the log does not know
+  std::uint32_t user = 0;        // in the workload's own numbering
+  std::uint32_t tasks = 1;
+  Bytes memory_per_cpu{};  // 0 = not asked
+  std::uint32_t form = 0;  // in Workload::forms
+};
+
+struct Workload {
+  std::string name;
+  Time origin{};               // of all submit times
+  std::vector<WorkJob> jobs;   // ascending submit time, then number
+  std::vector<JobSpec> forms;  // everything else that jobs ask for; most logs have one
+  std::map<std::string, std::uint64_t> left_out;  // why, and how many
+  std::map<std::string, std::uint64_t> notes;     // what was read in some way worth telling
+
+  // Of the machine, as the log says; 0 = it does not.
+  std::uint32_t machine_nodes = 0;
+  std::uint64_t machine_cpus = 0;
+};
+
+// Reads an SWF log (.swf, .swf.gz), a GPU trace (.csv, .csv.gz) or a workload of our own (.yaml).
+Result<Workload> read_workload(const std::string& path, std::uint64_t seed);
+
+// Puts jobs into the order in which they are submitted and drops all behind the first `most` (0 = keeps all).
+void settle(Workload& workload, std::uint64_t most);
+
+}  // namespace ares::sim

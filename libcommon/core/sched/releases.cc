@@ -1,0 +1,105 @@
+#include "core/sched/releases.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ares::core::sched {
+namespace {
+
+// An attempt past its limit is being killed: it counts as gone in a moment, again at every pass.
+constexpr auto kOverdue = std::chrono::seconds(1);
+
+// A charge as amounts of its node, in the index's columns.
+void add_amounts(const ClusterIndex& index, const Node& node, const Charge& charge,
+                 std::span<std::int64_t> row) {
+  row[kCpus] += charge.cpus;
+  row[kMemory] += charge.memory.value();
+  if (charge.gpus.empty()) return;
+  for (const Gpu& gpu : node.inventory.gpus)
+    if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
+      if (const auto column = index.gpu_column(gpu.type)) ++row[*column];
+}
+
+// The end as it is whatever the time: the past for what is ending, Time::max() where nobody knows. `begun` is false for what
+// counts its limit from now on.
+Time fixed_end(const ClusterState& state, const Charge& charge, Time now, bool& begun) {
+  const Job* job = state.jobs.find(charge.attempt.job);
+  if (!job || job->attempt != charge.attempt.attempt || !job->allocation) return Time::max();
+  if (job->ending || job->state == JobState::completing) return Time::min();
+  if (!job->allocation->time_limit) return Time::max();
+  begun = job->started.has_value();
+  return (begun ? *job->started : std::max(job->allocation->at, now)) +
+         *job->allocation->time_limit;
+}
+
+}  // namespace
+
+std::optional<Time> expected_end(const ClusterState& state, const Charge& charge, Time now) {
+  bool begun = true;
+  const Time end = fixed_end(state, charge, now, begun);
+  if (end == Time::max()) return std::nullopt;
+  return std::max(end, now + kOverdue);
+}
+
+void Releases::update(const ClusterState& before, const ClusterState& after,
+                      const ClusterIndex& index) {
+  const auto forget = [&](NodeId id) {
+    const auto at = index.find(id);
+    if (at && *at < nodes_.size()) nodes_[*at].known = false;
+  };
+  CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
+                             [&](NodeId id, const Node*, const Node*) { forget(id); });
+  CowMap<JobKey, Job>::diff(before.jobs, after.jobs,
+                            [&](const JobKey&, const Job* was, const Job* is) {
+                              for (const Job* job : {was, is})
+                                if (job && job->allocation)
+                                  for (const NodeShare& share : job->allocation->nodes)
+                                    forget(share.node);
+                            });
+}
+
+const Releases::OfNode& Releases::of(NodeIndex at, const ClusterState& state,
+                                     const ClusterIndex& index, Time now) {
+  if (nodes_.size() < index.nodes().size()) nodes_.resize(index.nodes().size());
+  Entry& entry = nodes_[at];
+  if (!entry.known || (entry.moves_with && *entry.moves_with != now))
+    read(entry, at, state, index, now);
+  return entry.node;
+}
+
+void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
+                    const ClusterIndex& index, Time now) {
+  const Node& node = *index.nodes()[at].node;
+  entry.known = true;
+  entry.moves_with.reset();
+  OfNode& out = entry.node;
+  out.ends.clear();
+  out.amounts.clear();
+  std::vector<std::pair<Time, const Charge*>> charges;
+  for (const Charge& charge : node.charges) {
+    bool begun = true;
+    charges.emplace_back(fixed_end(state, charge, now, begun), &charge);
+    if (!begun) entry.moves_with = now;
+  }
+  std::stable_sort(charges.begin(), charges.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Amounts sum(index.stride(), 0);
+  for (const auto& [end, charge] : charges) {
+    const std::size_t row = out.amounts.size();
+    out.ends.push_back(end);
+    out.amounts.resize(row + index.stride(), 0);
+    add_amounts(index, node, *charge, std::span(out.amounts).subspan(row));
+    for (std::size_t column = 0; column < sum.size(); ++column)
+      sum[column] += out.amounts[row + column];
+  }
+  // An over-committed node (it came back smaller) has less than the charges would give back: nothing is counted on there.
+  const Amounts& total = index.nodes()[at].total;
+  for (std::size_t column = 0; column < sum.size(); ++column)
+    if (sum[column] > total[column]) {
+      out.ends.clear();
+      out.amounts.clear();
+      return;
+    }
+}
+
+}  // namespace ares::core::sched

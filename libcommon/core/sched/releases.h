@@ -1,0 +1,45 @@
+// Releases: when each node gets back what is charged on it. Kept from pass to pass and read again only for nodes on which, or on
+// whose jobs, something has changed. Owned by a Planner (or whoever makes a Profile); not thread-safe.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/time.h"
+#include "core/sched/cluster_index.h"
+#include "model/state.h"
+
+namespace ares::core::sched {
+
+// When the attempt behind a charge will let go, as far as the state knows.
+std::optional<Time> expected_end(const ClusterState& state, const Charge& charge, Time now);
+
+class Releases {
+ public:
+  // One node's, ascending end. What is past its end, or already ending, counts as gone in a moment: the reader lifts such
+  // ends to the moment after its own now.
+  struct OfNode {
+    std::vector<Time> ends;             // Time::max() = nobody knows
+    std::vector<std::int64_t> amounts;  // a row of the index's stride for each end
+  };
+
+  // Forgets what is no longer so. The index must be the same one, brought up to date.
+  void update(const ClusterState& before, const ClusterState& after, const ClusterIndex& index);
+  // Of the state that the index shows. Valid until the next update.
+  const OfNode& of(NodeIndex node, const ClusterState& state, const ClusterIndex& index, Time now);
+
+ private:
+  struct Entry {
+    OfNode node;
+    bool known = false;
+    std::optional<Time> moves_with;  // it holds at this time only: something has not begun yet
+  };
+
+  void read(Entry& entry, NodeIndex node, const ClusterState& state, const ClusterIndex& index,
+            Time now);
+
+  std::vector<Entry> nodes_;  // by NodeIndex
+};
+
+}  // namespace ares::core::sched

@@ -1,0 +1,284 @@
+// The kinds of backfill: who may pass whom, and that nobody who was promised a start is delayed by those who pass.
+#include "core/sched/backfill.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "core/sched/order.h"
+#include "unit/sched/cluster.h"
+
+namespace ares::core::sched {
+namespace {
+
+using std::chrono::minutes;
+
+constexpr Backfill kNone{BackfillKind::none, 1};
+constexpr Backfill kEasy{BackfillKind::easy, 1};
+constexpr Backfill kEasy3{BackfillKind::easy, 3};
+constexpr Backfill kConservative{BackfillKind::conservative, 1};
+
+JobSpec timed(std::uint32_t tasks, int limit) {
+  JobSpec spec = TestCluster::spec(tasks);
+  spec.max_nodes = 0;
+  spec.time_limit = minutes(limit);
+  return spec;
+}
+
+// One node of 8 CPUs, 6 of which are busy for an hour; the first that waits needs all of it.
+struct Blocked {
+  TestCluster cluster;
+  JobKey large;
+
+  explicit Blocked(Backfill rule) {
+    cluster.policy.backfill = rule;
+    cluster.add_node("n1", 8);
+    cluster.submit(timed(6, 60));
+    cluster.take(cluster.plan(), kNow);
+    large = cluster.submit(timed(8, 10));
+  }
+};
+
+TEST(Backfill, NoneLetsNobodyPass) {
+  Blocked b(kNone);
+  const JobKey small = b.cluster.submit(timed(1, 5));
+  const Plan plan = b.cluster.plan();
+  EXPECT_FALSE(start_of(plan, small));
+  EXPECT_EQ(pending_of(plan, small)->reason, Reason::priority);
+  EXPECT_EQ(*pending_of(plan, b.large)->expected_start, kNow + minutes(60));
+  // Without passing there is nothing before the large one is over.
+  EXPECT_EQ(*pending_of(plan, small)->expected_start, kNow + minutes(70));
+}
+
+TEST(Backfill, NoneOfOnePartitionIsNoBusinessOfAnother) {
+  Blocked b(kEasy);
+  Partition other = b.cluster.partition();
+  other.name = "other";
+  other.is_default = false;
+  b.cluster.put(other);
+  b.cluster.policy.backfill_of["main"] = kNone;
+  const JobKey held = b.cluster.submit(timed(1, 5));
+  JobSpec spec = timed(1, 5);
+  spec.partitions = {"other"};
+  const JobKey passes = b.cluster.submit(spec);
+  JobSpec longer = timed(1, 90);
+  longer.partitions = {"other"};
+  const JobKey delays = b.cluster.submit(longer);
+  const Plan plan = b.cluster.plan();
+  EXPECT_FALSE(start_of(plan, held));
+  EXPECT_TRUE(start_of(plan, passes));
+  EXPECT_FALSE(start_of(plan, delays));  // the first of main keeps its promise on these nodes too
+}
+
+TEST(Backfill, JobsThatCanNeverRunHoldNobodyUp) {
+  TestCluster cluster;
+  cluster.policy.backfill = kNone;
+  cluster.add_node("n1", 8);
+  cluster.submit(timed(9, 10));
+  const JobKey small = cluster.submit(timed(1, 5));
+  EXPECT_TRUE(start_of(cluster.plan(), small));
+}
+
+// 2 of 8 CPUs are free. The first needs 8 at 60, the second 4 after that; a long job on 2 CPUs delays the second alone.
+TEST(Backfill, OnlyThoseWhoArePromisedAreKeptFromDelay) {
+  for (const auto& [rule, starts] :
+       {std::pair{kEasy, true}, std::pair{kEasy3, false}, std::pair{kConservative, false}}) {
+    TestCluster cluster;
+    cluster.policy.backfill = rule;
+    cluster.add_node("n1", 4);
+    cluster.add_node("n2", 4);
+    cluster.submit(timed(4, 60));  // n1
+    JobSpec half = timed(2, 30);
+    half.required_nodes = {"n2"};
+    half.max_nodes = 1;
+    cluster.submit(half);  // half of n2
+    cluster.take(cluster.plan(), kNow);
+    JobSpec first = timed(4, 10);
+    first.required_nodes = {"n1"};
+    first.max_nodes = 1;
+    const JobKey head = cluster.submit(first);
+    JobSpec second = timed(4, 10);
+    second.required_nodes = {"n2"};
+    second.max_nodes = 1;
+    const JobKey next = cluster.submit(second);
+    JobSpec last = timed(2, 90);
+    last.required_nodes = {"n2"};
+    last.max_nodes = 1;
+    const JobKey passes = cluster.submit(last);
+    const Plan plan = cluster.plan();
+    EXPECT_EQ(*pending_of(plan, head)->expected_start, kNow + minutes(60));
+    EXPECT_EQ(start_of(plan, passes) != nullptr, starts) << static_cast<int>(rule.kind);
+    EXPECT_EQ(*pending_of(plan, next)->expected_start, kNow + minutes(starts ? 90 : 30));
+  }
+}
+
+TEST(Backfill, ConservativePromisesEverybody) {
+  Blocked b(kConservative);
+  std::vector<JobKey> waiting;
+  for (int i = 0; i < 40; ++i) waiting.push_back(b.cluster.submit(timed(8, 10)));
+  const Plan plan = b.cluster.plan(kNow, {.estimates = 0});
+  int place = 7;
+  for (const JobKey& key : waiting)
+    EXPECT_EQ(*pending_of(plan, key)->expected_start, kNow + minutes(10 * place++));
+}
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  std::uint32_t upto(std::uint32_t most) {
+    return static_cast<std::uint32_t>(engine_() % (most + 1));
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// Lives in which every job runs for just as long as it asked for.
+class ExactLife {
+ public:
+  ExactLife(std::uint64_t seed, Backfill rule, std::uint32_t nodes) : random_(seed) {
+    cluster.policy.backfill = rule;
+    for (std::uint32_t i = 1; i <= nodes; ++i)
+      cluster.add_node("n" + std::to_string(i), nodes == 1 ? 16u : 1u + random_.upto(3));
+    cpus_ = 0;
+    cluster.state.nodes.for_each([&](NodeId, const Node& n) { cpus_ += n.inventory.cpus; });
+  }
+
+  void submit_some(std::uint32_t most) {
+    for (std::uint32_t i = random_.upto(most); i > 0; --i) {
+      JobSpec spec = timed(1 + random_.upto(cpus_ - 1), 1 + static_cast<int>(random_.upto(60)));
+      cluster.submit(spec);
+    }
+  }
+
+  // Ends what is over and goes to the next end; false if nothing runs.
+  bool next_end() {
+    std::optional<Time> next;
+    const auto end_of = [](const Job& job) { return *job.started + *job.allocation->time_limit; };
+    std::vector<Job> running;
+    cluster.state.jobs.for_each([&](const JobKey&, const Job& job) {
+      if (job.state == JobState::running) running.push_back(job);
+    });
+    for (const Job& job : running) next = std::min(next.value_or(end_of(job)), end_of(job));
+    if (!next) return false;
+    now = *next;
+    for (const Job& job : running)
+      if (end_of(job) == now) cluster.end(job.key);
+    return true;
+  }
+
+  // Takes plans until nothing starts any more; each plan is shown.
+  template <class Look>
+  void plan(Look&& look) {
+    for (;;) {
+      const Plan made = planner_.plan(cluster.state, cluster.policy, {}, now);
+      const Plan fresh = cluster.plan(now);
+      ASSERT_EQ(made.groups.size(), fresh.groups.size());
+      look(made);
+      if (made.groups.empty()) return;
+      cluster.take(made, now);
+    }
+  }
+
+  TestCluster cluster;
+  Time now = kNow;
+
+ private:
+  Random random_;
+  Planner planner_;
+  std::uint32_t cpus_ = 0;
+};
+
+TEST(BackfillProperty, WithoutBackfillJobsStartInTheirOrder) {
+  int starts = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    ExactLife life(seed, kNone, 1 + seed % 4);
+    std::optional<JobKey> last;
+    for (int step = 0; step < 40; ++step) {
+      if (step < 20) life.submit_some(4);
+      life.plan([&](const Plan& plan) {
+        for (const PlanGroup& group : plan.groups) {
+          const JobKey key = group.starts.front().key;
+          ASSERT_TRUE(!last || *last < key) << "seed " << seed;  // all alike but for their age
+          last = key;
+          ++starts;
+        }
+      });
+      if (!life.next_end()) break;
+    }
+  }
+  EXPECT_GT(starts, 1000);
+}
+
+// On one node the free CPUs are all there is to a promise; on several which of them are kept may change from pass to pass, and
+// only the first of the queue is certain (plan_property_test.cc).
+TEST(BackfillProperty, WhoWasPromisedAStartIsNeverDelayed) {
+  for (const Backfill rule : {kNone, kEasy, kEasy3, kConservative}) {
+    int promises = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      ExactLife life(seed, rule, 1);
+      std::map<JobKey, Time> promised;
+      for (int step = 0; step < 60; ++step) {
+        if (step < 20) life.submit_some(4);
+        life.plan([&](const Plan& plan) {
+          for (const PlanGroup& group : plan.groups) {
+            const auto found = promised.find(group.starts.front().key);
+            if (found != promised.end()) {
+              ASSERT_LE(life.now, found->second) << "seed " << seed;
+            }
+          }
+          std::uint32_t left = rule.kind == BackfillKind::conservative ? 1000 : rule.reservations;
+          plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
+            if (left == 0 || !info.expected_start) return;
+            --left;
+            const auto [found, added] = promised.try_emplace(key, *info.expected_start);
+            ASSERT_LE(*info.expected_start, found->second) << "seed " << seed;
+            found->second = *info.expected_start;
+            promises += added;
+          });
+        });
+        if (!life.next_end()) break;
+      }
+    }
+    EXPECT_GT(promises, 200) << static_cast<int>(rule.kind);
+  }
+}
+
+// Small jobs keep coming, each of which would fit: the large one at the head starts when it was first told.
+TEST(BackfillProperty, TheHeadOfTheQueueNeverStarves) {
+  for (const Backfill rule : {kNone, kEasy, kEasy3, kConservative}) {
+    TestCluster cluster;
+    cluster.policy.backfill = rule;
+    for (int i = 1; i <= 4; ++i) cluster.add_node("n" + std::to_string(i));
+    Time now = kNow;
+    for (int i = 0; i < 16; ++i) cluster.submit(timed(1, 30 + i));
+    cluster.take(cluster.plan(now), now);
+    JobSpec all = timed(16, 60);
+    all.min_nodes = 4;
+    const JobKey large = cluster.submit(all);
+    std::optional<Time> told;
+    bool started = false;
+    for (int minute = 0; minute < 60 && !started; ++minute, now += minutes(1)) {
+      cluster.submit(timed(1, 40));
+      std::vector<JobKey> over;
+      cluster.state.jobs.for_each([&](const JobKey& key, const Job& job) {
+        if (job.state == JobState::running && *job.started + *job.allocation->time_limit <= now)
+          over.push_back(key);
+      });
+      for (const JobKey& key : over) cluster.end(key);
+      const Plan plan = cluster.plan(now);
+      started = start_of(plan, large) != nullptr;
+      if (started) {
+        EXPECT_LE(now, *told);
+      } else if (!told) {
+        told = pending_of(plan, large)->expected_start;
+      }
+      cluster.take(plan, now);
+    }
+    EXPECT_TRUE(started) << static_cast<int>(rule.kind);
+  }
+}
+
+}  // namespace
+}  // namespace ares::core::sched
