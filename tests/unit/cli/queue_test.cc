@@ -394,7 +394,7 @@ TEST_F(QueueListing, OnlyStates) {
             "123456789012345678 PENDING\n"
             "                 7 RUNNING\n");
   EXPECT_EQ(queue(some_jobs(), {"-l", "--only-job-state"}).substr(0, 25),
-            "             JOBID STATE\n ");
+            "             JOBID STATE\n");
   EXPECT_EQ(queue(some_jobs(), {"--only-job-state", "-h", "-o", "%A", "-S", "i"}).substr(0, 2),
             "7\n");
 }
