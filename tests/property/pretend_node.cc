@@ -1,4 +1,4 @@
-#include "property/world.h"
+#include "property/pretend_node.h"
 
 namespace ares::property {
 

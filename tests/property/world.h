@@ -1,5 +1,6 @@
 // A random cluster: the production engine over pretended nodes, lossy sessions and a controller that restarts. Every step is drawn
-// from a seed, so that a failure can be run again.
+// from a seed, so that a failure can be run again. Its parts: world.cc the controller, its time and its scheduler; world_users.cc what is
+// asked of it; world_network.cc the sessions of its nodes; world_promises.cc what must hold; world_rest.cc its end.
 // For tests only; single thread.
 #pragma once
 
@@ -7,53 +8,17 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
+#include "core/job/transitions.h"
+#include "property/pretend_node.h"
 
 namespace ares::property {
-
-// A node daemon reduced to its promises: it starts user code once per attempt and only on Go, keeps results until told to forget,
-// freezes what outlives its lease, and loses everything but results when it reboots.
-class PretendNode {
- public:
-  PretendNode(std::string name, Seconds lease) : name_(std::move(name)), lease_(lease) {}
-
-  struct Held {
-    Fence fence;
-    AttemptPhase phase = AttemptPhase::accepted;
-    ExitStatus exit;
-    bool batch = false, leased = false;
-  };
-
-  void receive(const ToNodeBody& body, Time now, std::deque<FromNodeBody>& answers);
-  FromNodeBody register_message() const;
-  FromNodeBody heartbeat(Time now);
-  // Something happens by itself: a launch gets ready, a script ends.
-  void step(std::mt19937_64& random, std::deque<FromNodeBody>& answers);
-  void reboot();
-
-  bool frozen(const Held& held, Time now) const { return held.leased && now > lease_until_; }
-
-  std::uint64_t incarnation = 1;
-  std::map<AttemptKey, Held> attempts;
-  std::map<AttemptKey, int> starts;  // of user code, for ever
-  bool registered = false;
-
- private:
-  AttemptReport report(const AttemptKey& key, const Held& held) const;
-  std::vector<AttemptReport> reports() const;
-
-  std::string name_;
-  Seconds lease_;
-  std::uint64_t sequence_ = 0;
-  std::map<std::uint64_t, Time> sent_;
-  Time lease_until_{};
-};
 
 class World {
  public:
@@ -100,7 +65,12 @@ class World {
   void node_tick();
   void accident(std::size_t node);
   void check_starts();
+  void release_everything();
+  std::vector<std::string> unfinished() const;
   void check_owed(const Effects& effects);
+  void check_replay(const core::EngineBatch& batch);
+  void check_transition(const core::AboutJob& about, std::optional<JobState> from,
+                        const Job* after);
   void check();
   JobKey some_job();
 

@@ -1,0 +1,55 @@
+// The node daemon of a random cluster.
+// For tests only; single thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/node_message.h"
+
+namespace ares::property {
+
+// A node daemon reduced to its promises: it starts user code once per attempt and only on Go, keeps results until told to forget,
+// freezes what outlives its lease, and loses everything but results when it reboots.
+class PretendNode {
+ public:
+  PretendNode(std::string name, Seconds lease) : name_(std::move(name)), lease_(lease) {}
+
+  struct Held {
+    Fence fence;
+    AttemptPhase phase = AttemptPhase::accepted;
+    ExitStatus exit;
+    bool batch = false, leased = false;
+  };
+
+  void receive(const ToNodeBody& body, Time now, std::deque<FromNodeBody>& answers);
+  FromNodeBody register_message() const;
+  FromNodeBody heartbeat(Time now);
+  // Something happens by itself: a launch gets ready, a script ends.
+  void step(std::mt19937_64& random, std::deque<FromNodeBody>& answers);
+  void reboot();
+
+  bool frozen(const Held& held, Time now) const { return held.leased && now > lease_until_; }
+
+  std::uint64_t incarnation = 1;
+  std::map<AttemptKey, Held> attempts;
+  std::map<AttemptKey, int> starts;  // of user code, for ever
+  bool registered = false;
+
+ private:
+  AttemptReport report(const AttemptKey& key, const Held& held) const;
+  std::vector<AttemptReport> reports() const;
+
+  std::string name_;
+  Seconds lease_;
+  std::uint64_t sequence_ = 0;
+  std::map<std::uint64_t, Time> sent_;
+  Time lease_until_{};
+};
+
+}  // namespace ares::property

@@ -1,0 +1,144 @@
+// What must hold after every step, and what must come again by itself.
+#include "property/world.h"
+
+#include <algorithm>
+
+#include "core/engine/invariants.h"
+#include "core/job/apply.h"
+#include "core/job/effects.h"
+#include "core/job/transitions.h"
+
+namespace ares::property {
+
+namespace {
+
+// What a message to a node is about. It is owed while that attempt's job is in the state given; none: until the node forgets.
+struct Debt {
+  AttemptKey attempt;
+  Fence fence;
+  std::optional<JobState> during;
+};
+
+struct DebtOf {
+  using Answer = std::optional<Debt>;
+  Answer operator()(const Prepare& m) const {
+    return Debt{m.launch.attempt, m.launch.fence, JobState::configuring};
+  }
+  Answer operator()(const Go& m) const { return Debt{m.attempt, m.fence, JobState::running}; }
+  Answer operator()(const Kill& m) const { return Debt{m.attempt, m.fence, JobState::completing}; }
+  Answer operator()(const SetLimit& m) const { return Debt{m.attempt, m.fence, JobState::running}; }
+  Answer operator()(const Forget& m) const { return Debt{m.attempt, m.fence, {}}; }
+  // A signal that is lost stays lost; the others answer what nodes say, and nodes say it again.
+  Answer operator()(const Signal&) const { return {}; }
+  Answer operator()(const Welcome&) const { return {}; }
+  Answer operator()(const HeartbeatAck&) const { return {}; }
+  Answer operator()(const Refused&) const { return {}; }
+};
+
+// Whether `again` pays the debt of `sent`.
+bool pays(const ToNodeBody& sent, const ToNodeBody& again, const ClusterState& state) {
+  if (sent.index() != again.index()) return false;
+  const Debt a = *std::visit(DebtOf{}, sent), b = *std::visit(DebtOf{}, again);
+  if (a.attempt != b.attempt || a.fence != b.fence) return false;
+  if (const auto* p = std::get_if<Prepare>(&sent))
+    return p->launch.rank == std::get<Prepare>(again).launch.rank;
+  if (const auto* s = std::get_if<SetLimit>(&sent)) {
+    const SetLimit& newer = std::get<SetLimit>(again);
+    return newer.lsn >= s->lsn &&
+           newer.time_limit == state.jobs.find(a.attempt.job)->allocation->time_limit;
+  }
+  return true;
+}
+
+bool is_owed(const Debt& debt, NodeId node, const ClusterState& state) {
+  if (!debt.during) return true;
+  const Job* job = state.jobs.find(debt.attempt.job);
+  if (!job || job->attempt != debt.attempt.attempt || job->state != debt.during ||
+      !job->allocation || job->allocation->fence != debt.fence)
+    return false;
+  const auto& shares = job->allocation->nodes;
+  return std::any_of(shares.begin(), shares.end(), [&](const NodeShare& s) {
+    return s.node == node && s.phase != SharePhase::released && s.phase != SharePhase::fenced;
+  });
+}
+
+// What the node says while it waits for the message.
+std::vector<AttemptReport> reports(const Debt& debt) {
+  if (debt.during) return {};
+  AttemptReport r;
+  r.attempt = debt.attempt;
+  r.fence = debt.fence;
+  r.phase = AttemptPhase::done;
+  return {r};
+}
+
+}  // namespace
+
+// Whatever is sent while it is still owed must also come out of the state alone.
+void World::check_owed(const Effects& effects) {
+  const ClusterState& state = engine_->state();
+  for (const Effect& sent : effects) {
+    const std::optional<Debt> debt = std::visit(DebtOf{}, sent.body);
+    if (!debt || !is_owed(*debt, sent.node, state)) continue;
+    const Effects again = core::reconcile(*policy_, state, sent.node, reports(*debt));
+    if (std::none_of(again.begin(), again.end(),
+                     [&](const Effect& e) { return pays(sent.body, e.body, state); }))
+      problems_.push_back("an effect for job " + std::to_string(debt->attempt.job.job.value()) +
+                          " fence " + std::to_string(debt->fence.value()) +
+                          " does not come again from state");
+  }
+}
+
+// The events lead by lawful transitions to what the engine holds.
+void World::check_replay(const core::EngineBatch& batch) {
+  ClusterState replay = batch.before;
+  for (const auto& event : batch.events) {
+    const auto about = core::about_job(event->body);
+    const Job* job = about ? replay.jobs.find(about->key) : nullptr;
+    const auto from = job ? std::optional(job->state) : std::nullopt;
+    core::apply(replay, *event);
+    if (about) check_transition(*about, from, replay.jobs.find(about->key));
+  }
+  if (!(replay == batch.after))
+    problems_.push_back("the events of a batch do not lead to its state");
+}
+
+void World::check_transition(const core::AboutJob& about, std::optional<JobState> from,
+                             const Job* after) {
+  const core::Transition& t = core::transition(from, about.event);
+  const std::string what = std::string(to_string(about.event)) + " of job " +
+                           std::to_string(about.key.job.value()) + " in " +
+                           (from ? std::string(to_string(*from)) : "no state");
+  if (t.verdict == core::Verdict::refused) problems_.push_back("illegal event " + what);
+  if (t.verdict == core::Verdict::accepted && after && !core::may_lead_to(t, after->state))
+    problems_.push_back(what + " led to " + std::string(to_string(after->state)));
+}
+
+void World::check_starts() {
+  std::map<JobKey, std::vector<AttemptKey>> awake;
+  for (const PretendNode& node : nodes_) {
+    for (const auto& [attempt, times] : node.starts) {
+      if (times > 1) problems_.push_back("an attempt started user code twice on one node");
+    }
+    for (const auto& [attempt, held] : node.attempts) {
+      if (held.phase == AttemptPhase::running && held.batch && !node.frozen(held, now_))
+        awake[attempt.job].push_back(attempt);
+    }
+  }
+  for (const auto& [job, attempts] : awake) {
+    if (attempts.size() > 1)
+      problems_.push_back("two attempts of job " + std::to_string(job.job.value()) +
+                          " run at once");
+  }
+}
+
+void World::check() {
+  for (const std::string& problem : core::check_invariants(engine_->state()))
+    problems_.push_back(problem);
+  check_starts();
+  for (const auto& [id, key] : answered_) {
+    if (key.job >= committed_.next_job_id) problems_.push_back("an acknowledged job is lost");
+  }
+}
+
+}  // namespace ares::property

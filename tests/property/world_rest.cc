@@ -1,0 +1,87 @@
+// The end of all accidents: what can end, ends.
+#include "property/world.h"
+
+namespace ares::property {
+
+// What held something back, or out of service, is taken away.
+void World::release_everything() {
+  UserCommand command;
+  command.who = {UserId{0}, GroupId{0}, "root", "here"};
+  JobSelector all;
+  all.everything = true;
+  command.request_id = "q" + std::to_string(++requests_);
+  command.body = ReleaseJobs{all};
+  handle({command});
+  UpdateNode up;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) up.names.push_back("n" + std::to_string(n + 1));
+  command.request_id = "q" + std::to_string(++requests_);
+  command.body = up;
+  handle({command});
+}
+
+std::vector<std::string> World::come_to_rest() {
+  calm_ = true;
+  for (int i = 0; i < 400; ++i) {
+    now_ += Seconds{2};
+    if (i % 40 == 0) release_everything();
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      connect(n);
+      while (!sessions_[n].up.empty()) {
+        deliver_up(n);
+        commit();
+      }
+      while (!sessions_[n].down.empty()) deliver_down(n);
+    }
+    node_tick();
+    handle({Tick{}});
+    for (const NodeSilent& silent : monitor_.due(engine_->state(), *policy_, now_))
+      handle({silent});
+    for (int k = 0; k < 4; ++k) plan();
+    commit();
+    check();
+  }
+  return unfinished();
+}
+
+std::vector<std::string> World::unfinished() const {
+  std::vector<std::string> left;
+  engine_->state().jobs.for_each([&](const JobKey& key, const Job& job) {
+    if (is_terminal(job.state) || job.dependency_failed) return;
+    // Waits for a job whose own dependency failed, or for tasks whose dependency did.
+    if (job.state == JobState::pending && !job.waiting_for.empty()) return;
+    if (job.array && job.array->waiting.empty()) return;
+    left.push_back(
+        "job " + std::to_string(key.job.value()) + " is still " +
+        std::string(to_string(job.state)) + ", hold " + std::to_string(static_cast<int>(job.hold)) +
+        ", " + std::to_string(job.excluded.size()) + " excluded, " +
+        std::to_string(job.launch_failures) + " failures, attempt " +
+        std::to_string(job.attempt.value()) + ", nodes " + std::to_string(job.spec->min_nodes));
+  });
+  for (const PretendNode& node : nodes_) {
+    for (const auto& [attempt, held] : node.attempts) {
+      const Job* job = engine_->state().jobs.find(attempt.job);
+      if (!job || is_terminal(job->state))
+        left.push_back("a node still holds an attempt of job " +
+                       std::to_string(attempt.job.job.value()));
+    }
+  }
+  if (!left.empty()) {
+    // What stands in the way, for whoever looks into it.
+    engine_->state().nodes.for_each([&](NodeId, const Node& node) {
+      left.push_back(node.name + ": admin " + std::to_string(static_cast<int>(node.admin)) +
+                     ", contact " + std::to_string(static_cast<int>(node.contact)) + ", charges " +
+                     std::to_string(node.charges.size()));
+    });
+  }
+  engine_->state().nodes.for_each([&](NodeId, const Node& node) {
+    for (const Charge& charge : node.charges) {
+      const Job* job = engine_->state().jobs.find(charge.attempt.job);
+      if (!job || is_terminal(job->state))
+        left.push_back(node.name + " is still charged for job " +
+                       std::to_string(charge.attempt.job.job.value()));
+    }
+  });
+  return left;
+}
+
+}  // namespace ares::property

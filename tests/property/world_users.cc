@@ -1,0 +1,139 @@
+// What users and operators ask of the cluster, sensible or not.
+#include "property/world.h"
+
+namespace ares::property {
+namespace {
+
+constexpr UserId kUsers[] = {UserId{0}, UserId{1000}, UserId{1001}};
+
+}  // namespace
+
+JobKey World::some_job() {
+  const std::uint64_t ids = engine_->state().next_job_id.value();
+  JobKey key{JobId{1 + random_() % ids}, {}};
+  const Job* job = engine_->state().jobs.find(key);
+  if (job && job->array && chance(60)) key.task = TaskIndex{static_cast<std::uint32_t>(draw(6))};
+  return key;
+}
+
+void World::submit(UserId uid, bool again) {
+  UserCommand command;
+  if (again && !submitted_.empty()) {
+    command = submitted_[static_cast<std::size_t>(draw(static_cast<int>(submitted_.size())))].first;
+  } else {
+    JobSpec s;
+    s.name = "job";
+    s.uid = uid;
+    s.user = "u" + std::to_string(uid.value());
+    s.min_nodes = s.max_nodes = s.tasks = chance(30) ? 2 : 1;
+    s.requeue = !chance(25);
+    s.hold = chance(10);
+    s.kill_on_invalid_dependency = chance(30);
+    if (chance(25)) {
+      s.array.emplace();
+      s.array->insert(0, static_cast<std::uint32_t>(1 + draw(5)));
+      if (chance(50)) s.array_throttle = static_cast<std::uint32_t>(1 + draw(2));
+    }
+    if (chance(20)) s.begin = now_ + Seconds{draw(20)};
+    if (chance(40)) {  // a short limit, so that shares of it are used
+      s.mail_types = static_cast<std::uint32_t>(draw(1 << 10));
+      s.time_limit = Seconds{2 + draw(20)};
+    }
+    while (chance(25)) s.dependencies.push_back({static_cast<DependencyKind>(draw(4)), some_job()});
+    command.who = {uid, GroupId{100}, s.user, "login"};
+    command.request_id = "q" + std::to_string(++requests_);
+    command.body = Submit{std::make_shared<const JobSpec>(std::move(s)), {}};
+    submitted_.emplace_back(command, now_);
+    if (submitted_.size() > 20) submitted_.erase(submitted_.begin());
+  }
+  // A retry long after retention is a new request: this client gives up before.
+  for (const auto& [first, at] : submitted_) {
+    if (first.request_id == command.request_id && now_ - at > Seconds{120}) return;
+  }
+  asked_[ticket_ + 1] = command.request_id;
+  handle({command});
+}
+
+void World::user_command() {
+  const UserId uid = kUsers[draw(3)];
+  if (chance(50)) return submit(uid, chance(20));
+  UserCommand command;
+  command.who = {uid, GroupId{100}, "u" + std::to_string(uid.value()), "login"};
+  command.request_id = "q" + std::to_string(++requests_);
+  JobSelector jobs;
+  jobs.keys = {some_job()};
+  if (chance(5)) {
+    jobs = {};
+    jobs.everything = true;
+  }
+  if (chance(8)) return administer();
+  switch (draw(8)) {
+    case 0:
+    case 1: {
+      Cancel c;
+      c.jobs = jobs;
+      c.signal = chance(50) ? 10 : 0;
+      command.body = c;
+      break;
+    }
+    case 2: command.body = HoldJobs{jobs}; break;
+    case 3:
+    case 4: command.body = ReleaseJobs{jobs}; break;
+    case 5: command.body = RequeueJobs{jobs, chance(30)}; break;
+    case 6:
+      command.body =
+          chance(50) ? change_spec(jobs) : UpdateJob{jobs, {}, true, Seconds{60 + draw(600)}};
+      break;
+    default: {
+      UpdateNode u;
+      u.names = {"n" + std::to_string(1 + draw(static_cast<int>(nodes_.size())))};
+      u.admin = chance(85) ? AdminState::up : chance(60) ? AdminState::drain : AdminState::down;
+      u.reason = "test";
+      command.body = u;
+    }
+  }
+  handle({command});
+}
+
+// Partitions change by command, and configurations come that put them back.
+void World::administer() {
+  UserCommand command;
+  command.who = {UserId{0}, GroupId{0}, "root", "here"};
+  command.request_id = "q" + std::to_string(++requests_);
+  if (chance(70)) {
+    UpdatePartition update;
+    update.names = {"small"};
+    update.fields = {chance(50) ? "up" : "open", "tier", "priority"};
+    update.values.up = update.values.open = chance(50);
+    update.values.tier = draw(3);
+    update.values.priority = static_cast<std::uint32_t>(draw(100));
+    command.body = update;
+  } else {
+    Reconfigure again{configuration(), nullptr};
+    again.config.hash = 1 + static_cast<std::uint64_t>(draw(3));
+    Policy policy = *policy_;
+    policy.config_hash = again.config.hash;
+    again.policy = std::make_shared<const Policy>(std::move(policy));
+    command.body = again;
+  }
+  handle({command});
+}
+
+// Operators and owners ask for whatever comes to their minds: the engine refuses what cannot be.
+UpdateJob World::change_spec(JobSelector jobs) {
+  JobSpec values;
+  values.comment = "changed " + std::to_string(draw(3));
+  values.nice = draw(5);
+  if (chance(50)) values.begin = now_ + Seconds{draw(20)};
+  if (chance(70)) values.dependencies = {{static_cast<DependencyKind>(draw(4)), some_job()}};
+  values.requeue = chance(50);
+  UpdateJob update;
+  update.jobs = std::move(jobs);
+  for (const char* field : {"comment", "nice", "begin", "dependencies", "requeue"})
+    if (chance(40)) update.fields.emplace_back(field);
+  if (chance(20)) update.array_throttle = static_cast<std::uint32_t>(draw(3));
+  update.values = std::make_shared<const JobSpec>(std::move(values));
+  return update;
+}
+
+}  // namespace ares::property
