@@ -2,34 +2,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "aacct/print.h"
 #include "aacct/query.h"
 #include "base/timespec.h"
 #include "cli/text.h"
+#include "unit/cli/answers.h"
 
 namespace ares::aacct {
 namespace {
 
+using answers::kNow;
+using answers::kSecond;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr std::int64_t kSecond = 1'000'000;
-constexpr std::int64_t kNow = 1'900'000'000 * kSecond;
 const Time kTime{Duration(kNow)};
 
-// Times are printed in the zone of the process.
-class Accounting : public ::testing::Test {
- protected:
-  Accounting() {
-    setenv("TZ", "UTC", 1);
-    tzset();
-  }
-};
+using Accounting = answers::InUtc;
 
 api::AccountingRow row(std::uint64_t id) {
   api::AccountingRow out;

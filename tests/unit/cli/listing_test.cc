@@ -2,44 +2,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "actl/command.h"
 #include "actl/describe.h"
 #include "config/reference.h"
+#include "unit/cli/answers.h"
 
 namespace ares {
 namespace {
 
+using answers::job;
+using answers::kNow;
+using answers::kSecond;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr std::int64_t kSecond = 1'000'000;
-constexpr std::int64_t kNow = 1'900'000'000 * kSecond;
-
-// Times are printed in the zone of the process.
-class Listing : public testing::Test {
- protected:
-  Listing() {
-    setenv("TZ", "UTC", 1);
-    tzset();
-  }
-};
-
-api::Job job(std::uint64_t id, const std::string& state, const std::string& name = "wrap") {
-  api::Job out;
-  out.mutable_key()->set_job(id);
-  out.set_own_id(id);
-  out.set_name(name);
-  out.set_user("alice");
-  out.set_partition("main");
-  out.set_state(state);
-  out.set_node_count(1);
-  out.set_cpus(1);
-  out.set_reason("None");
-  return out;
-}
+using Listing = answers::InUtc;
 
 TEST_F(Listing, ShowJobTellsWhereTheOutputIs) {
   api::Job one = job(12, "RUNNING", "sim");

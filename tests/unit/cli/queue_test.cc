@@ -2,46 +2,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "aqueue/query.h"
 #include "aqueue/report.h"
 #include "proto/table.h"
+#include "unit/cli/answers.h"
 
 namespace ares::aqueue {
 namespace {
 
+using answers::job;
+using answers::kNow;
+using answers::kSecond;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr std::int64_t kSecond = 1'000'000;
-constexpr std::int64_t kNow = 1'900'000'000 * kSecond;
-
-// Times are printed in the zone of the process.
-class QueueListing : public testing::Test {
- protected:
-  QueueListing() {
-    setenv("TZ", "UTC", 1);
-    tzset();
-  }
-};
-
-api::Job job(std::uint64_t id, const std::string& state, const std::string& name = "wrap") {
-  api::Job out;
-  out.mutable_key()->set_job(id);
-  out.set_own_id(id);
-  out.set_name(name);
-  out.set_user("alice");
-  out.set_partition("main");
-  out.set_state(state);
-  out.set_node_count(1);
-  out.set_cpus(1);
-  out.set_reason("None");
-  return out;
-}
+using QueueListing = answers::InUtc;
 
 api::Jobs some_jobs() {
   api::Jobs jobs;

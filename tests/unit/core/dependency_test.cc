@@ -17,15 +17,6 @@ JobSpec after(std::vector<Dependency> dependencies, bool any = false) {
 Dependency on(DependencyKind kind, JobKey target, Seconds delay = {}) {
   return {kind, target, delay};
 }
-JobSpec array_of(std::uint32_t first, std::uint32_t last) {
-  JobSpec s = Cluster::spec();
-  s.array.emplace();
-  s.array->insert(first, last);
-  return s;
-}
-JobKey task(JobKey array, std::uint32_t index) {
-  return {array.job, TaskIndex{index}};
-}
 void run(Cluster& c, JobKey key, std::int32_t code = 0) {
   c.start(key, {1});
   c.progress(1, key, AttemptPhase::done, code);
@@ -113,7 +104,7 @@ TEST(DependencyAny, IsMetAtOnceByWhatIsOver) {
 
 TEST(DependencyOnATask, NotOkAndOkAndAnyAreJudgedByThatTaskAlone) {
   Cluster c;
-  const JobKey array = c.submit(array_of(0, 2));
+  const JobKey array = c.submit(array_between(0, 2));
   const JobKey ok = c.submit(after({on(DependencyKind::after_ok, task(array, 1))})),
                not_ok = c.submit(after({on(DependencyKind::after_not_ok, task(array, 1))})),
                whole = c.submit(after({on(DependencyKind::after_not_ok, array)}));
@@ -129,8 +120,8 @@ TEST(DependencyOnATask, NotOkAndOkAndAnyAreJudgedByThatTaskAlone) {
 
 TEST(DependencyCorr, EachTaskWaitsForItsOwnPartner) {
   Cluster c;
-  const JobKey first = c.submit(array_of(0, 2));
-  JobSpec s = array_of(0, 2);
+  const JobKey first = c.submit(array_between(0, 2));
+  JobSpec s = array_between(0, 2);
   s.dependencies = {on(DependencyKind::after_corr, first)};
   const JobKey second = c.submit(s);
   c.plan({c.group(task(second, 1), {2})});
@@ -149,10 +140,10 @@ TEST(DependencyCorr, EachTaskWaitsForItsOwnPartner) {
 
 TEST(DependencyCorr, LooksAtWhatHasEndedBefore) {
   Cluster c;
-  const JobKey first = c.submit(array_of(0, 3));
+  const JobKey first = c.submit(array_between(0, 3));
   run(c, task(first, 2));
   run(c, task(first, 3), 1);
-  JobSpec s = array_of(2, 5);
+  JobSpec s = array_between(2, 5);
   s.dependencies = {on(DependencyKind::after_corr, first)};
   const JobKey second = c.submit(s);
   EXPECT_FALSE(waits(c, task(second, 2)));
@@ -163,8 +154,8 @@ TEST(DependencyCorr, LooksAtWhatHasEndedBefore) {
 
 TEST(DependencyCorr, ACancelledArrayFailsTheRestInOneGo) {
   Cluster c;
-  const JobKey first = c.submit(array_of(0, 999));
-  JobSpec s = array_of(0, 999);
+  const JobKey first = c.submit(array_between(0, 999));
+  JobSpec s = array_between(0, 999);
   s.dependencies = {on(DependencyKind::after_corr, first)};
   const JobKey second = c.submit(s);
   s.kill_on_invalid_dependency = true;
@@ -182,7 +173,7 @@ TEST(DependencyCorr, ACancelledArrayFailsTheRestInOneGo) {
 TEST(DependencyCorr, WithoutTwoArraysIsLikeAfterok) {
   Cluster c;
   const JobKey plain = c.submit();
-  JobSpec s = array_of(0, 2);
+  JobSpec s = array_between(0, 2);
   s.dependencies = {on(DependencyKind::after_corr, plain)};
   const JobKey array = c.submit(s),
                single = c.submit(after({on(DependencyKind::after_corr, plain)})),
@@ -249,7 +240,7 @@ TEST(DependencyRepeated, CountsOnce) {
 
 TEST(DependencyRepeated, ByTheTasksOwnNumberToo) {
   Cluster c;
-  const JobKey array = c.submit(array_of(0, 2));
+  const JobKey array = c.submit(array_between(0, 2));
   const JobKey own_number{JobId{array.job.value() + 2}, {}};
   const JobKey waiting = c.submit(after(
       {on(DependencyKind::after_any, task(array, 1)), on(DependencyKind::after_any, own_number)}));
@@ -286,7 +277,7 @@ TEST(DependencyRepeated, IsDroppedByAChangeToo) {
 
 TEST(DependencyRepeated, AChangeOfManyJobsMakesABoundedNumberOfEvents) {
   Cluster c;
-  const JobKey array = c.submit(array_of(0, 999));
+  const JobKey array = c.submit(array_between(0, 999));
   Cancel cancel;
   UpdateJob update;
   JobSpec values;
@@ -321,7 +312,7 @@ TEST(Singleton, OfOneCommandAreInLineToo) {
 
 TEST(Singleton, AnArrayCountsUntilItsLastTask) {
   Cluster c;
-  JobSpec s = array_of(0, 1);
+  JobSpec s = array_between(0, 1);
   s.name = "a";
   const JobKey array = c.submit(s), next = c.submit(singleton("a"));
   run(c, task(array, 0));

@@ -258,4 +258,19 @@ class Cluster {
   int requests_ = 0;
 };
 
+// Alice's array of these tasks; it may run `throttle` at a time, 0 = all.
+inline JobSpec array_between(std::uint32_t first, std::uint32_t last, std::uint32_t throttle = 0) {
+  JobSpec s = Cluster::spec();
+  s.array.emplace();
+  s.array->insert(first, last);
+  s.array_throttle = throttle;
+  return s;
+}
+inline JobSpec array_of(std::uint32_t tasks, std::uint32_t throttle = 0) {
+  return array_between(0, tasks - 1, throttle);
+}
+inline JobKey task(JobKey array, std::uint32_t index) {
+  return {array.job, TaskIndex{index}};
+}
+
 }  // namespace ares::core

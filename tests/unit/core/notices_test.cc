@@ -19,10 +19,6 @@ JobSpec array_told(std::string_view types, std::uint32_t last) {
   return s;
 }
 
-JobKey task(JobKey array, std::uint32_t index) {
-  return {array.job, TaskIndex{index}};
-}
-
 // "began 7", "failed 7_1", "time_share 80 7": in the order in which they left.
 std::string text_of(const Notice& n) {
   constexpr const char* kKinds[] = {

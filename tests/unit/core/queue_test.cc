@@ -11,18 +11,6 @@ JobSpec after(DependencyKind kind, JobKey target, bool kill = false) {
   return s;
 }
 
-JobSpec array_of(std::uint32_t tasks, std::uint32_t throttle = 0) {
-  JobSpec s = Cluster::spec();
-  s.array.emplace();
-  s.array->insert(0, tasks - 1);
-  s.array_throttle = throttle;
-  return s;
-}
-
-JobKey task(JobKey array, std::uint32_t index) {
-  return {array.job, TaskIndex{index}};
-}
-
 TEST(Hold, AnAdministratorsHoldIsNotTheUsersToRelease) {
   Cluster c;
   const JobKey key = c.submit();

@@ -4,13 +4,6 @@
 namespace ares::core {
 namespace {
 
-JobSpec array_of(std::uint32_t tasks) {
-  JobSpec s = Cluster::spec();
-  s.array.emplace();
-  s.array->insert(0, tasks - 1);
-  return s;
-}
-
 // `count` tasks from `first` on, each `step` behind the one before.
 JobSelector tasks(JobKey array, std::uint32_t first, std::uint32_t count, std::uint32_t step) {
   JobSelector named;

@@ -20,18 +20,6 @@ UpdateJob depend(JobKey key, std::vector<Dependency> on) {
   return set(key, {"dependencies"}, [&](JobSpec& s) { s.dependencies = std::move(on); });
 }
 
-JobSpec array_of(std::uint32_t tasks, std::uint32_t throttle = 0) {
-  JobSpec s = Cluster::spec();
-  s.array.emplace();
-  s.array->insert(0, tasks - 1);
-  s.array_throttle = throttle;
-  return s;
-}
-
-JobKey task(JobKey array, std::uint32_t index) {
-  return {array.job, TaskIndex{index}};
-}
-
 // A second partition: two nodes, an hour at most, another priority.
 void add_partition(Cluster& c) {
   ApplyConfig config;
