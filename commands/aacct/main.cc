@@ -43,17 +43,7 @@ Result<std::size_t> print_all(rpc::Client& client, const Query& query,
   return count;
 }
 
-Result<int> run(const std::vector<std::string>& words) {
-  Query query;
-  const Time now = cli::clock_now();
-  const cli::OptionTable table = options(query, now);
-  if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
-  const auto operands = cli::take_options(table, words);
-  if (!operands) return fail(operands.error());
-  if (const auto code = cli::answer_common(manual(), table, query.common)) return *code;
-  if (!operands->empty())
-    return fail(ErrorCode::invalid_argument, "unexpected \"" + operands->front() +
-                                                 "\"; to name jobs use -j " + operands->front());
+Result<int> report(Query& query, Time now) {
   if (query.list_fields) {
     for (const Field& field : fields())
       std::printf("%-16s %s\n", field.name.c_str(), field.help.c_str());
@@ -73,10 +63,21 @@ Result<int> run(const std::vector<std::string>& words) {
   return 0;
 }
 
+Result<int> run(const cli::Words& words) {
+  Query query;
+  const Time now = cli::clock_now();
+  const cli::OptionTable table = options(query, now);
+  return cli::run_line(
+      manual(), table, query.common, words, [&](const cli::Words& operands) -> Result<int> {
+        if (Status none = cli::refuse_operands(operands, "to name jobs use -j"); !none)
+          return fail(none.error());
+        return report(query, now);
+      });
+}
+
 }  // namespace
 }  // namespace ares::aacct
 
 int main(int argc, char** argv) {
-  const auto code = ares::aacct::run(ares::cli::words_of(argc, argv));
-  return code ? *code : ares::cli::complain("aacct", code.error());
+  return ares::cli::run_main("aacct", argc, argv, ares::aacct::run);
 }

@@ -4,16 +4,14 @@
 #include <set>
 
 #include "base/duration.h"
-#include "base/hostlist.h"
 #include "base/timespec.h"
-#include "cli/job_ids.h"
+#include "cli/filter_options.h"
 #include "cli/text.h"
 #include "model/job.h"
 
 namespace ares::aacct {
 namespace {
 
-using TextList = google::protobuf::RepeatedPtrField<std::string>;
 using SetTime = void (api::Accounting::*)(std::int64_t);
 
 constexpr const char* kBrief = "JobID,State,ExitCode";
@@ -21,19 +19,6 @@ constexpr const char* kLong =
     "JobID,JobIDRaw,JobName,User,Partition,Account,QOS,State,ExitCode,Reason,Submit,Eligible,Start,"
     "End,Elapsed,Planned,Timelimit,Priority,AllocCPUS,AllocNodes,NodeList,ReqTRES,AllocTRES,"
     "CPUTime,TotalCPU,MaxRSS,Restarts,Comment,WorkDir";
-
-std::function<Status(const std::string&)> set_list(TextList* list) {
-  return [list](const std::string& value) -> Status {
-    list->Clear();
-    for (std::string& item : cli::split(value, ',')) {
-      if (item.empty())
-        return fail(ErrorCode::invalid_argument, "\"" + value + "\" has an empty item");
-      *list->Add() = std::move(item);
-    }
-    if (list->empty()) return fail(ErrorCode::invalid_argument, "empty; name at least one");
-    return {};
-  };
-}
 
 std::function<Status(const std::string&)> set_time(api::Accounting* filter, SetTime setter,
                                                    Time now) {
@@ -98,36 +83,30 @@ cli::OptionTable options(Query& q, Time now) {
   table.options = {
       {'j', "jobs", "IDS",
        "Only these jobs: 12, 12_3, separated by commas; of any user and any time.",
-       [&q](const std::string& value) -> Status {
-         const auto keys = cli::parse_job_ids(value);
-         if (!keys) return fail(keys.error());
-         q.filter.clear_jobs();
-         cli::add_refs(q.filter.mutable_jobs(), *keys);
-         return {};
-       }},
+       cli::set_job_ids(q.filter.mutable_jobs())},
       {'u',
        "user",
        "USERS",
        "Only jobs of these users, names or numbers. Default: my own.",
-       set_list(q.filter.mutable_users()),
+       cli::set_names(q.filter.mutable_users()),
        {"uid", "users"}},
       {'a', "allusers", "", "Jobs of all users.", cli::set_flag(q.all_users)},
       {'A',
        "accounts",
        "NAMES",
        "Only jobs of these accounts.",
-       set_list(q.filter.mutable_accounts()),
+       cli::set_names(q.filter.mutable_accounts()),
        {"account"}},
       {'r', "partition", "NAMES", "Only jobs of these partitions.",
-       set_list(q.filter.mutable_partitions())},
-      {0, "name", "NAMES", "Only jobs of these names.", set_list(q.filter.mutable_names())},
+       cli::set_names(q.filter.mutable_partitions())},
+      {0, "name", "NAMES", "Only jobs of these names.", cli::set_names(q.filter.mutable_names())},
       {'q', "qos", "NAMES", "Only jobs of these qualities of service.",
-       set_list(q.filter.mutable_qos())},
+       cli::set_names(q.filter.mutable_qos())},
       {'g',
        "gid",
        "GROUPS",
        "Only jobs of these groups, names or numbers.",
-       set_list(q.filter.mutable_groups()),
+       cli::set_names(q.filter.mutable_groups()),
        {"group"}},
       {'s', "state", "STATES",
        "Only jobs that were in one of these states in the window of time: CD, F, CA, TO, R and so "
@@ -143,13 +122,7 @@ cli::OptionTable options(Query& q, Time now) {
        "nodelist",
        "NODES",
        "Only jobs that ran on one of these nodes.",
-       [&q](const std::string& value) -> Status {
-         auto names = expand_hostlist(value);
-         if (!names) return fail(names.error());
-         q.filter.clear_nodes();
-         for (std::string& name : *names) q.filter.add_nodes(std::move(name));
-         return {};
-       },
+       cli::set_hosts(q.filter.mutable_nodes()),
        {"node"}},
       {'i', "nnodes", "N[-MAX]", "Only jobs with so many nodes.",
        set_range(&q.filter, &api::Accounting::set_min_nodes, &api::Accounting::set_max_nodes)},

@@ -6,6 +6,7 @@
 
 #include "acancel/selection.h"
 #include "cli/job_ids.h"
+#include "cli/pages.h"
 #include "proto/table.h"
 
 namespace ares::acancel {
@@ -47,18 +48,14 @@ Result<std::vector<api::Job>> list(rpc::Client& client, const Selection& selecti
   for (const int field : {api::JobRef::kJobFieldNumber, api::JobRef::kTaskFieldNumber})
     request.mutable_list_jobs()->add_fields(proto::nested_field(J::kKeyFieldNumber, field));
   std::vector<api::Job> rows;
-  for (;;) {
-    request.clear_request_id();
-    const auto response = client.call(request);
-    if (!response) return fail(response.error());
-    const api::Jobs& page = response->jobs();
-    if (Status read =
-            proto::read_rows(page.jobs(), page.table(), [&](const J& row) { rows.push_back(row); });
-        !read)
-      return fail(read.error());
-    if (!page.has_next()) return rows;
-    *request.mutable_list_jobs()->mutable_after() = page.next();
-  }
+  const auto take = [&](const api::Jobs& page) {
+    return proto::read_rows(page.jobs(), page.table(), [&](const J& row) { rows.push_back(row); });
+  };
+  if (Status read = cli::each_page(
+          std::move(request), [&](const api::Request& r) { return client.call(r); }, take);
+      !read)
+    return fail(read.error());
+  return rows;
 }
 
 bool says_yes(const std::string& question) {
@@ -96,25 +93,17 @@ Result<std::vector<api::Cancel>> ask(rpc::Client& client, const Selection& selec
   return all;
 }
 
-Result<int> run(const std::vector<std::string>& words) {
-  Selection selection;
-  const cli::OptionTable table = options(selection);
-  if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
-  auto operands = cli::take_options(table, words);
-  if (!operands) return fail(operands.error());
-  if (const auto code = cli::answer_common(manual(), table, selection.common)) return *code;
-  selection.ids = std::move(*operands);
+Result<int> cancel(const Selection& selection) {
   auto all = requests(selection, getuid());
   if (!all) return fail(all.error());
-
   auto client =
       cli::open_client("acancel", selection.common, cli::Patience::changing, selection.quiet);
   if (!client) return fail(client.error());
   if (selection.interactive) all = ask(*client, selection);
   if (!all) return fail(all.error());
   int code = 0;
-  for (const api::Cancel& cancel : *all) {
-    const Status sent = send(*client, selection, cancel);
+  for (const api::Cancel& one : *all) {
+    const Status sent = send(*client, selection, one);
     if (sent) continue;
     const bool silent = selection.quiet && is_about_absence(sent.error());
     code = silent ? cli::kExitRefused : cli::complain("acancel", sent.error());
@@ -122,10 +111,18 @@ Result<int> run(const std::vector<std::string>& words) {
   return code;
 }
 
+Result<int> run(const cli::Words& words) {
+  Selection selection;
+  const cli::OptionTable table = options(selection);
+  return cli::run_line(manual(), table, selection.common, words, [&](cli::Words operands) {
+    selection.ids = std::move(operands);
+    return cancel(selection);
+  });
+}
+
 }  // namespace
 }  // namespace ares::acancel
 
 int main(int argc, char** argv) {
-  const auto code = ares::acancel::run(ares::cli::words_of(argc, argv));
-  return code ? *code : ares::cli::complain("acancel", code.error());
+  return ares::cli::run_main("acancel", argc, argv, ares::acancel::run);
 }

@@ -41,7 +41,7 @@ class Context {
   std::optional<rpc::Client> client_;
 };
 
-using Words = std::vector<std::string>;
+using Words = cli::Words;
 
 // What a command's operands name, for completion.
 enum class Names { none, jobs, nodes, partitions };

@@ -379,27 +379,25 @@ std::vector<cli::Column<Row>> node_columns() {
   };
 }
 
-std::vector<cli::Unbuilt> unbuilt_columns() {
-  std::vector<cli::Unbuilt> all = {
-      {'B', "MaxCPUsPerNode"},  {'d', "Disk"},     {'e', "FreeMem"}, {'i', "Reservation"},
-      {'M', "PreemptMode"},     {'O', "CPUsLoad"}, {'r', "Root"},    {'S', "AllocNodes"},
-      {'w', "Weight"},          {'X', "Sockets"},  {'Y', "Cores"},   {'Z', "Threads"},
-      {'z', "SocketCoreThread"}};
-  for (const char* name : {"ActiveTRES", "All", "Comment", "Extra", "Port", "StateComplete"})
-    all.push_back({0, name});
-  return all;
-}
-
 }  // namespace
 
 const cli::Columns<Row>& columns() {
-  static const cli::Columns<Row> all = [] {
-    cli::Columns<Row> made;
-    for (auto* group : {partition_columns, count_columns, size_columns, node_columns})
-      for (auto& column : group()) made.built.push_back(std::move(column));
-    made.unbuilt = unbuilt_columns();
-    return made;
-  }();
+  static const cli::Columns<Row> all =
+      cli::make_columns<Row>({partition_columns, count_columns, size_columns, node_columns},
+                             {{'B', "MaxCPUsPerNode"},
+                              {'d', "Disk"},
+                              {'e', "FreeMem"},
+                              {'i', "Reservation"},
+                              {'M', "PreemptMode"},
+                              {'O', "CPUsLoad"},
+                              {'r', "Root"},
+                              {'S', "AllocNodes"},
+                              {'w', "Weight"},
+                              {'X', "Sockets"},
+                              {'Y', "Cores"},
+                              {'Z', "Threads"},
+                              {'z', "SocketCoreThread"}},
+                             {"ActiveTRES", "All", "Comment", "Extra", "Port", "StateComplete"});
   return all;
 }
 

@@ -29,7 +29,7 @@ Status read_nodes(rpc::Client& client, api::ListNodes filter, api::Nodes& out) {
 Status show(rpc::Client& client, const Query& query, const std::vector<std::uint32_t>& fields) {
   Answer answer;
   api::Request about_partitions;
-  about_partitions.mutable_list_partitions()->set_brief(!query.json);
+  about_partitions.mutable_list_partitions()->set_brief(!query.listing.json);
   for (const std::string& name : query.partitions)
     about_partitions.mutable_list_partitions()->add_names(name);
   auto partitions = client.call(about_partitions);
@@ -41,7 +41,7 @@ Status show(rpc::Client& client, const Query& query, const std::vector<std::uint
   for (const std::string& name : query.partitions) filter.add_partitions(name);
   for (const std::uint32_t field : fields) filter.add_fields(field);
   if (Status read = read_nodes(client, filter, answer.nodes); !read) return read;
-  if (query.json) {
+  if (query.listing.json) {
     std::fputs(print_json(query, answer).c_str(), stdout);
     return {};
   }
@@ -51,30 +51,28 @@ Status show(rpc::Client& client, const Query& query, const std::vector<std::uint
   return {};
 }
 
-Result<int> run(const std::vector<std::string>& words) {
+Result<int> run(const cli::Words& words) {
   Query query;
   const cli::OptionTable table = options(query);
-  if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
-  const auto operands = cli::take_options(table, words);
-  if (!operands) return fail(operands.error());
-  if (const auto code = cli::answer_common(manual(), table, query.common)) return *code;
-  if (!operands->empty())
-    return fail(ErrorCode::invalid_argument,
-                "unexpected \"" + operands->front() + "\"; to name nodes use -n");
-  // A wrong format is told before anything is asked.
-  auto fields = fields_of(query);
-  if (!fields) return fail(fields.error());
-  if (query.json) *fields = proto::all_fields(*api::Node::descriptor(), {});
+  return cli::run_line(
+      manual(), table, query.common, words, [&](const cli::Words& operands) -> Result<int> {
+        if (Status none = cli::refuse_operands(operands, "to name nodes use -n"); !none)
+          return fail(none.error());
+        // A wrong format is told before anything is asked.
+        auto fields = fields_of(query);
+        if (!fields) return fail(fields.error());
+        if (query.listing.json) *fields = proto::all_fields(*api::Node::descriptor(), {});
 
-  auto client = cli::open_client("ainfo", query.common, cli::Patience::reading);
-  if (!client) return fail(client.error());
-  return cli::repeat("ainfo", query.iterate, [&] { return show(*client, query, *fields); });
+        auto client = cli::open_client("ainfo", query.common, cli::Patience::reading);
+        if (!client) return fail(client.error());
+        return cli::repeat("ainfo", query.listing.iterate,
+                           [&] { return show(*client, query, *fields); });
+      });
 }
 
 }  // namespace
 }  // namespace ares::ainfo
 
 int main(int argc, char** argv) {
-  const auto code = ares::ainfo::run(ares::cli::words_of(argc, argv));
-  return code ? *code : ares::cli::complain("ainfo", code.error());
+  return ares::cli::run_main("ainfo", argc, argv, ares::ainfo::run);
 }

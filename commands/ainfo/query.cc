@@ -104,14 +104,15 @@ std::function<Status(const std::string&)> set_nodes(Query& q) {
   };
 }
 
-// Which columns: of -o and -O the later one stands.
-std::function<Status(const std::string&)> choose(Query& q, std::string Query::*format) {
-  return [&q, format](const std::string& value) -> Status {
-    q.format.clear();
-    q.name_format.clear();
-    q.*format = value;
-    return {};
-  };
+constexpr const char* kDefault = "%#P %#.a %#.l %#.D %#.t %N";
+
+const char* usual_format(const Query& q) {
+  if (q.reasons) return q.long_format ? "%#E %#U %#H %#t %N" : "%#E %#u %#H %N";
+  if (q.summary) return "%#P %#.a %#.l %#.F %N";
+  if (q.each_node)
+    return q.long_format ? "%#N %#.D %#P %#.T %#.c %#.m %#G %#f %E" : "%#N %#.D %#P %t";
+  if (q.long_format) return "%#P %#.a %#.l %#.s %#.h %#.g %#.D %#.T %#.c %#.m %#G %N";
+  return kDefault;
 }
 
 }  // namespace
@@ -148,31 +149,11 @@ cli::OptionTable options(Query& q) {
        "if "
        "others have more.",
        cli::set_flag(q.exact)},
-      {'o', "format", "FORMAT", "Columns to print, by letters; see FORMAT.",
-       choose(q, &Query::format)},
-      {.letter = 'O',
-       .name = "Format",
-       .argument = "NAMES",
-       .help =
-           "Columns to print, by names: NAME[:[.]WIDTH[TEXT]], separated by commas; see FORMAT.",
-       .apply = choose(q, &Query::name_format),
-       .variable = "AINFO_FORMAT2"},
-      {'S', "sort", "KEYS",
-       "Order of the lines: letters or names of columns, - before one for descending. Default: the "
-       "configuration's order of partitions, then states.",
-       cli::set_text(q.sort)},
-      {'h', "noheader", "", "No header.", cli::set_flag(q.no_header)},
-      {'i', "iterate", "SECONDS", "Print again and again, every so many seconds.",
-       [&q](const std::string& value) -> Status {
-         const auto seconds = cli::parse_integer(value, 1, 86'400 * 365);
-         if (!seconds) return fail(seconds.error());
-         q.iterate = *seconds;
-         return {};
-       }},
       {'a', "all", "", "All partitions, which is what is shown anyway.",
        [](const std::string&) { return Status(); }},
-      {0, "json", "", "Everything that is known, as JSON.", cli::set_flag(q.json)},
   };
+  cli::add_listing_options(table, q.listing, "",
+                           "the configuration's order of partitions, then states");
   table.unbuilt = {{'T', "reservation", false}, {'M', "clusters"},        {'v', "verbose", false},
                    {0, "hide", false},          {0, "yaml", false},       {0, "future", false},
                    {'F', "future", false},      {0, "federation", false}, {0, "local", false},
@@ -182,16 +163,7 @@ cli::OptionTable options(Query& q) {
 }
 
 Result<std::vector<cli::Piece>> format_of(const Query& q) {
-  if (!q.name_format.empty()) return cli::parse_name_format(q.name_format);
-  if (!q.format.empty()) return cli::parse_format(q.format);
-  if (q.reasons) return cli::parse_format(q.long_format ? "%#E %#U %#H %#t %N" : "%#E %#u %#H %N");
-  if (q.summary) return cli::parse_format("%#P %#.a %#.l %#.F %N");
-  if (q.each_node)
-    return cli::parse_format(q.long_format ? "%#N %#.D %#P %#.T %#.c %#.m %#G %#f %E"
-                                           : "%#N %#.D %#P %t");
-  if (q.long_format)
-    return cli::parse_format("%#P %#.a %#.l %#.s %#.h %#.g %#.D %#.T %#.c %#.m %#G %N");
-  return cli::parse_format("%#P %#.a %#.l %#.D %#.t %N");
+  return cli::pieces_of(q.listing, usual_format(q));
 }
 
 Result<std::vector<std::uint32_t>> fields_of(const Query& q) {
@@ -199,7 +171,7 @@ Result<std::vector<std::uint32_t>> fields_of(const Query& q) {
   if (!pieces) return fail(pieces.error());
   const auto listing = cli::Listing<Row>::make(std::move(*pieces), columns());
   if (!listing) return fail(listing.error());
-  const auto terms = cli::parse_sort<Row>(without_configured_order(q.sort), columns());
+  const auto terms = cli::parse_sort<Row>(without_configured_order(q.listing.sort), columns());
   if (!terms) return fail(terms.error());
   using N = api::Node;
   std::vector<std::uint32_t> all = {N::kNameFieldNumber, N::kStateFieldNumber,
@@ -231,7 +203,7 @@ Result<std::string> print(const Query& q, const Answer& answer, unsigned termina
   if (!pieces) return fail(pieces.error());
   auto listing = cli::Listing<Row>::make(std::move(*pieces), columns());
   if (!listing) return fail(listing.error());
-  auto terms = cli::parse_sort<Row>(without_configured_order(q.sort), columns());
+  auto terms = cli::parse_sort<Row>(without_configured_order(q.listing.sort), columns());
   if (!terms) return fail(terms.error());
   const bool filtered = !q.states.empty() || !q.nodes.empty() || q.responding || q.dead;
   const Grouping grouping{q.each_node, q.reasons, !filtered && !q.each_node, q.exact};
@@ -240,9 +212,9 @@ Result<std::string> print(const Query& q, const Answer& answer, unsigned termina
     listing->add(row);
     sorter.add(row);
   }
-  const bool own_format = !q.format.empty() || !q.name_format.empty();
   const auto order = sorter.order();
-  return listing->grid().layout(!q.no_header, order, own_format ? 0 : terminal);
+  return listing->grid().layout(!q.listing.no_header, order,
+                                q.listing.has_own_format() ? 0 : terminal);
 }
 
 std::string print_json(const Query& q, const Answer& answer) {
@@ -273,22 +245,8 @@ const cli::Manual& manual() {
       .description = {"ainfo shows the partitions and how their nodes stand. Nodes of a partition "
                       "that look alike in the columns shown share a line. Behind a state, * marks "
                       "nodes that do not answer, and - those that a waiting job is promised next."},
-      .sections =
-          {{"Format",
-            [] {
-              std::vector<std::string> texts = {
-                  "For -o a format is text with fields %[.][#][WIDTH]LETTER; a dot aligns to "
-                  "the right, # lets the column grow to what stands in it. The default is "
-                  "\"%#P %#.a %#.l %#.D %#.t %N\".",
-                  "For -O it is NAME[:[.]WIDTH[TEXT]], separated by commas; TEXT is printed "
-                  "behind the column. Without a width a column is as wide as what stands in "
-                  "it, and at least 20. The letters and names are:"};
-              for (std::string& line : cli::describe_columns(columns()))
-                texts.push_back(std::move(line));
-              texts.push_back("Not supported yet, and refused by name: " +
-                              cli::describe_unbuilt(columns().unbuilt) + ".");
-              return texts;
-            }()}},
+      .sections = {cli::format_section("\"" + std::string(kDefault) + "\"",
+                                       cli::describe_columns(columns()), columns().unbuilt)},
       .examples = {{"ainfo -N -l", "Every node with what it has."},
                    {"ainfo -R", "Which nodes are out of service, and why."},
                    {"ainfo -h -t idle -o %n", "The names of idle nodes, one a line."}},

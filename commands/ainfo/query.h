@@ -9,6 +9,7 @@
 #include "ainfo/rows.h"
 #include "base/result.h"
 #include "cli/frame.h"
+#include "cli/listing_options.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::ainfo {
@@ -18,9 +19,7 @@ struct Query {
   std::vector<std::string> partitions;
   std::vector<std::string> states;  // as typed, lower case
   std::string nodes;
-  std::string format;       // -o
-  std::string name_format;  // -O
-  std::string sort;
+  cli::ListingChoice listing;
   bool summary = false;
   bool each_node = false;
   bool long_format = false;
@@ -28,9 +27,6 @@ struct Query {
   bool responding = false;
   bool dead = false;
   bool exact = false;
-  bool no_header = false;
-  bool json = false;
-  std::int64_t iterate = 0;  // seconds; 0 = once
 };
 
 cli::OptionTable options(Query& target);

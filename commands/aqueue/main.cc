@@ -5,6 +5,7 @@
 #include "aqueue/query.h"
 #include "aqueue/report.h"
 #include "cli/job_ids.h"
+#include "cli/pages.h"
 #include "cli/repeat.h"
 
 namespace ares::aqueue {
@@ -26,13 +27,10 @@ Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter
   *request.mutable_list_jobs() = filter;
   for (const std::uint32_t field : report.fields()) request.mutable_list_jobs()->add_fields(field);
   std::uint64_t first_lsn = 0;
+  std::size_t pages = 0;
   bool moved = false;
-  for (std::size_t pages = 1;; ++pages) {
-    request.clear_request_id();
-    const auto response = client.call(request);
-    if (!response) return fail(response.error());
-    const api::Jobs& page = response->jobs();
-    if (pages == 1) {
+  const auto take = [&](const api::Jobs& page) -> Status {
+    if (++pages == 1) {
       first_lsn = page.lsn();
       tell_missing(page);
       if (page.missing_size() > 0 && page.missing_size() == filter.jobs_size())
@@ -41,45 +39,46 @@ Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter
     }
     moved = moved || page.lsn() != first_lsn;
     if (Status added = add_rows(page, report); !added) return added;
-    if (page.has_next()) {
-      write_out(report.ready());
-      *request.mutable_list_jobs()->mutable_after() = page.next();
-      continue;
-    }
-    write_out(report.finish(page, moved));
-    if (query.verbose)
-      std::fprintf(stderr, "aqueue: read %zu page%s; %s\n", pages, pages == 1 ? "" : "s",
-                   moved ? "the queue moved in between" : "of one state");
+    write_out(page.has_next() ? report.ready() : report.finish(page, moved));
     return {};
-  }
+  };
+  if (Status read = cli::each_page(
+          std::move(request), [&](const api::Request& r) { return client.call(r); }, take);
+      !read)
+    return read;
+  if (query.verbose)
+    std::fprintf(stderr, "aqueue: read %zu page%s; %s\n", pages, pages == 1 ? "" : "s",
+                 moved ? "the queue moved in between" : "of one state");
+  return {};
 }
 
-Result<int> run(const std::vector<std::string>& words) {
-  Query query;
-  const cli::OptionTable table = options(query);
-  if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
-  const auto operands = cli::take_options(table, words);
-  if (!operands) return fail(operands.error());
-  if (const auto code = cli::answer_common(manual(), table, query.common)) return *code;
-  if (!operands->empty())
-    return fail(ErrorCode::invalid_argument, "unexpected \"" + operands->front() +
-                                                 "\"; to name jobs use -j " + operands->front());
+Result<int> list(const Query& query) {
   // A wrong format is told before anything is asked.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
   auto client = cli::open_client("aqueue", query.common, cli::Patience::reading);
   if (!client) return fail(client.error());
   const api::ListJobs filter = filter_of(query, getuid());
-  return cli::repeat("aqueue", query.iterate, [&]() -> Status {
+  return cli::repeat("aqueue", query.listing.iterate, [&]() -> Status {
     const auto report = make_report(query, cli::terminal_width());
     if (!report) return fail(report.error());
     return show(*client, query, filter, **report);
   });
 }
 
+Result<int> run(const cli::Words& words) {
+  Query query;
+  const cli::OptionTable table = options(query);
+  return cli::run_line(
+      manual(), table, query.common, words, [&](const cli::Words& operands) -> Result<int> {
+        if (Status none = cli::refuse_operands(operands, "to name jobs use -j"); !none)
+          return fail(none.error());
+        return list(query);
+      });
+}
+
 }  // namespace
 }  // namespace ares::aqueue
 
 int main(int argc, char** argv) {
-  const auto code = ares::aqueue::run(ares::cli::words_of(argc, argv));
-  return code ? *code : ares::cli::complain("aqueue", code.error());
+  return ares::cli::run_main("aqueue", argc, argv, ares::aqueue::run);
 }

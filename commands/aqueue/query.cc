@@ -1,11 +1,8 @@
 #include "aqueue/query.h"
 
-#include <algorithm>
-
 #include "aqueue/columns.h"
 #include "base/duration.h"
-#include "base/hostlist.h"
-#include "cli/job_ids.h"
+#include "cli/filter_options.h"
 #include "cli/text.h"
 #include "model/job.h"
 
@@ -17,20 +14,8 @@ using Apply = std::function<Status(const std::string&)>;
 
 constexpr const char* kDefault = "%#.i %#.P %#.j %#.u %#.t %#.M %#.D %#R";
 constexpr const char* kLong = "%#.i %#.P %#.j %#.u %#.T %#.M %#.l %#.D %#R";
+constexpr const char* kOrder = "P,t,-p";
 constexpr const char* kStart = "%#.i %#.P %#.j %#.u %#.t %#.S %#.D %#Y %#R";
-
-Apply set_texts(TextList* list) {
-  return [list](const std::string& value) -> Status {
-    list->Clear();
-    for (std::string& item : cli::split(value, ',')) {
-      if (item.empty())
-        return fail(ErrorCode::invalid_argument, "\"" + value + "\" has an empty item");
-      *list->Add() = std::move(item);
-    }
-    if (list->empty()) return fail(ErrorCode::invalid_argument, "empty; name at least one");
-    return {};
-  };
-}
 
 Status set_states(TextList* list, const std::string& value) {
   list->Clear();
@@ -50,27 +35,6 @@ Status set_states(TextList* list, const std::string& value) {
   return {};
 }
 
-Status set_jobs(Query& q, const std::string& value) {
-  auto keys = cli::parse_job_ids(value);
-  if (!keys) return fail(keys.error());
-  std::sort(keys->begin(), keys->end());
-  keys->erase(std::unique(keys->begin(), keys->end()), keys->end());
-  q.filter.clear_jobs();
-  cli::add_refs(q.filter.mutable_jobs(), *keys);
-  return {};
-}
-
-// Which columns: of several such options the later one stands.
-Apply choose(Query& q, void (*set)(Query&, const std::string&)) {
-  return [&q, set](const std::string& value) -> Status {
-    q.format.clear();
-    q.name_format.clear();
-    q.shape = Query::Shape::usual;
-    set(q, value);
-    return {};
-  };
-}
-
 Apply set_seconds(void (api::ListJobs::*set)(std::int64_t), api::ListJobs* filter) {
   return [set, filter](const std::string& value) -> Status {
     const auto length = parse_time_limit(value);
@@ -86,7 +50,7 @@ std::vector<cli::Option> filter_options(Query& q) {
        "jobs",
        "IDS",
        "Only these jobs: 12, 12_3, 12_[1-4], separated by commas.",
-       [&q](const std::string& value) { return set_jobs(q, value); },
+       cli::set_job_ids(q.filter.mutable_jobs()),
        {"job"}},
       {'t',
        "states",
@@ -99,7 +63,7 @@ std::vector<cli::Option> filter_options(Query& q) {
        .name = "user",
        .argument = "USERS",
        .help = "Only jobs of these users, names or numbers.",
-       .apply = set_texts(q.filter.mutable_users()),
+       .apply = cli::set_names(q.filter.mutable_users()),
        .aliases = {"users"},
        .variable = "AQUEUE_USERS"},
       {0, "me", "", "Only my own jobs.", cli::set_flag(q.me)},
@@ -108,34 +72,28 @@ std::vector<cli::Option> filter_options(Query& q) {
        "partition",
        "NAMES",
        "Only jobs of these partitions.",
-       set_texts(q.filter.mutable_partitions()),
+       cli::set_names(q.filter.mutable_partitions()),
        {"partitions"}},
       {.letter = 'n',
        .name = "name",
        .argument = "NAMES",
        .help = "Only jobs of these names.",
-       .apply = set_texts(q.filter.mutable_names()),
+       .apply = cli::set_names(q.filter.mutable_names()),
        .aliases = {"names"},
        .variable = "AQUEUE_NAMES"},
       {'A',
        "account",
        "NAMES",
        "Only jobs of these accounts.",
-       set_texts(q.filter.mutable_accounts()),
+       cli::set_names(q.filter.mutable_accounts()),
        {"accounts"}},
       {'q', "qos", "NAMES", "Only jobs of these qualities of service.",
-       set_texts(q.filter.mutable_qos())},
+       cli::set_names(q.filter.mutable_qos())},
       {'w',
        "nodelist",
        "NODES",
        "Only jobs on one of these nodes, such as n[1-3].",
-       [&q](const std::string& value) -> Status {
-         const auto names = expand_hostlist(value);
-         if (!names) return fail(names.error());
-         q.filter.clear_nodes();
-         for (const std::string& name : *names) q.filter.add_nodes(name);
-         return {};
-       },
+       cli::set_hosts(q.filter.mutable_nodes()),
        {"nodes"}},
       {0, "running-over", "TIME",
        "Only running jobs that have run for at least so long (minutes, or D-HH:MM:SS).",
@@ -155,43 +113,20 @@ std::vector<cli::Option> output_options(Query& q) {
          return {};
        }},
       {'l', "long", "", "Also the time limit, and states in full.",
-       choose(q, [](Query& query, const std::string&) { query.shape = Query::Shape::full; })},
+       cli::choose_columns(q.listing, [&q] { q.shape = Query::Shape::full; })},
       {0, "start", "", "Pending jobs: when and where they are expected to start.",
-       choose(q,
-              [](Query& query, const std::string&) {
-                query.shape = Query::Shape::start;
-                query.start = true;
-              })},
-      {'o', "format", "FORMAT",
-       "Columns to print, by letters; see FORMAT. Of -o, -O, -l and --start the last one stands.",
-       choose(q, [](Query& query, const std::string& value) { query.format = value; })},
-      {.letter = 'O',
-       .name = "Format",
-       .argument = "NAMES",
-       .help =
-           "Columns to print, by names: NAME[:[.]WIDTH[TEXT]], separated by commas; see FORMAT.",
-       .apply =
-           choose(q, [](Query& query, const std::string& value) { query.name_format = value; }),
-       .variable = "AQUEUE_FORMAT2"},
-      {'S', "sort", "KEYS",
-       "Order: letters or names of columns, - before one for descending. Default: P,t,-p.",
-       cli::set_text(q.sort)},
-      {'h', "noheader", "", "No header.", cli::set_flag(q.no_header)},
-      {'i', "iterate", "SECONDS", "Print the list again and again, every so many seconds.",
-       [&q](const std::string& value) -> Status {
-         const auto seconds = cli::parse_integer(value, 1, 86'400 * 365);
-         if (!seconds) return fail(seconds.error());
-         q.iterate = *seconds;
-         return {};
-       }},
-      {0, "json", "", "Everything that is known, as JSON.", cli::set_flag(q.json)},
+       cli::choose_columns(q.listing,
+                           [&q] {
+                             q.shape = Query::Shape::start;
+                             q.start = true;
+                           })},
       {0,
        "why",
        "IDS",
        "Say in words, and with numbers, why these jobs wait; a paragraph for each.",
        [&q](const std::string& value) -> Status {
          q.why = true;
-         return set_jobs(q, value);
+         return cli::set_job_ids(q.filter.mutable_jobs())(value);
        },
        {},
        {"json", "jobs"}},
@@ -207,6 +142,8 @@ cli::OptionTable options(Query& q) {
   table.environment_prefix = "AQUEUE_";
   for (auto& group : {filter_options(q), output_options(q)})
     table.options.insert(table.options.end(), group.begin(), group.end());
+  cli::add_listing_options(table, q.listing, " Of -o, -O, -l and --start the last one stands.",
+                           kOrder);
   table.unbuilt = {{'s', "steps"},
                    {0, "hide", false},
                    {'M', "clusters"},
@@ -245,24 +182,18 @@ api::ListJobs filter_of(const Query& query, std::uint32_t uid) {
   return filter;
 }
 
-bool has_own_format(const Query& query) {
-  return !query.format.empty() || !query.name_format.empty();
-}
-
 Result<std::vector<cli::Piece>> format_of(const Query& query) {
-  if (!query.name_format.empty()) return cli::parse_name_format(query.name_format);
-  if (!query.format.empty()) return cli::parse_format(query.format);
   switch (query.shape) {
-    case Query::Shape::full: return cli::parse_format(kLong);
-    case Query::Shape::start: return cli::parse_format(kStart);
+    case Query::Shape::full: return cli::pieces_of(query.listing, kLong);
+    case Query::Shape::start: return cli::pieces_of(query.listing, kStart);
     case Query::Shape::usual: break;
   }
-  return cli::parse_format(kDefault);
+  return cli::pieces_of(query.listing, kDefault);
 }
 
 std::string sort_of(const Query& query) {
-  if (!query.sort.empty()) return query.sort;
-  return query.start ? "S" : "P,t,-p";
+  if (!query.listing.sort.empty()) return query.listing.sort;
+  return query.start ? "S" : kOrder;
 }
 
 const cli::Manual& manual() {
@@ -279,25 +210,9 @@ const cli::Manual& manual() {
            "cut first, then reasons and the rest; a + marks what was cut. Ids are never cut. A "
            "width "
            "given in a format is kept to, except for ids."},
-      .sections =
-          {{"Format",
-            [] {
-              std::vector<std::string> texts = {
-                  "For -o a format is text with fields %[.][#][WIDTH]LETTER; a dot aligns to the "
-                  "right, # lets the column grow to what stands in it, and %% is a percent sign. "
-                  "The "
-                  "default is \"" +
-                      std::string(kDefault) + "\", with --long \"" + kLong + "\", with --start \"" +
-                      kStart + "\".",
-                  "For -O it is NAME[:[.]WIDTH[TEXT]], separated by commas; TEXT is printed behind "
-                  "the column. Without a width a column is as wide as what stands in it, and at "
-                  "least 20. Names may be written in any case. The letters and names are:"};
-              for (std::string& line : cli::describe_columns(columns()))
-                texts.push_back(std::move(line));
-              texts.push_back("Not supported yet, and refused by name: " +
-                              cli::describe_unbuilt(columns().unbuilt) + ".");
-              return texts;
-            }()}},
+      .sections = {cli::format_section("\"" + std::string(kDefault) + "\", with --long \"" + kLong +
+                                           "\", with --start \"" + kStart + "\"",
+                                       cli::describe_columns(columns()), columns().unbuilt)},
       .examples = {{"aqueue --me -t R", "My running jobs."},
                    {"aqueue -h -j 12 -o '%T %r'", "State and reason of one job, for a script."},
                    {"aqueue --why 12", "Why job 12 does not start."}},

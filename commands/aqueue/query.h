@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/frame.h"
+#include "cli/listing_options.h"
 #include "cli/table.h"
 #include "proto/gen/api.pb.h"
 
@@ -16,18 +17,13 @@ namespace ares::aqueue {
 struct Query {
   cli::Common common;
   api::ListJobs filter;
-  std::string format;       // -o; "" = as `shape` says
-  std::string name_format;  // -O; likewise
-  std::string sort;         // "" = the usual order
+  cli::ListingChoice listing;  // columns that it does not choose are as `shape` says
   enum class Shape { usual, full, start } shape = Shape::usual;
   bool start = false;  // only what waits
   bool why = false;
-  bool no_header = false;
-  bool json = false;
   bool me = false;
   bool not_me = false;
   bool verbose = false;
-  std::int64_t iterate = 0;  // seconds; 0 = once
 };
 
 cli::OptionTable options(Query& target);
@@ -36,8 +32,6 @@ const cli::Manual& manual();
 // The filter that is sent: `uid` is the caller's.
 api::ListJobs filter_of(const Query& query, std::uint32_t uid);
 
-// Whether the user chose columns and their widths.
-bool has_own_format(const Query& query);
 Result<std::vector<cli::Piece>> format_of(const Query& query);
 std::string sort_of(const Query& query);
 

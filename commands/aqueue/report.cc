@@ -93,8 +93,9 @@ Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned
   auto terms = cli::parse_sort<Row>(sort, columns());
   if (!terms) return fail(terms.error());
   const bool by_id = terms->empty() || sort == "i";  // the order in which they come
-  return std::make_unique<ListingReport>(std::move(*listing), std::move(*terms), !query.no_header,
-                                         by_id, has_own_format(query) ? 0 : terminal);
+  return std::make_unique<ListingReport>(std::move(*listing), std::move(*terms),
+                                         !query.listing.no_header, by_id,
+                                         query.listing.has_own_format() ? 0 : terminal);
 }
 
 std::vector<std::uint32_t> every_field() {
@@ -110,7 +111,7 @@ Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned termina
   // A wrong format is told whatever else is asked for.
   auto listing = make_listing_report(query, terminal);
   if (!listing) return listing;
-  if (query.json) return make_json_report();
+  if (query.listing.json) return make_json_report();
   if (query.why) return make_why_report(terminal);
   return listing;
 }

@@ -105,6 +105,5 @@ Result<int> run(const std::vector<std::string>& words) {
 }  // namespace ares::asub
 
 int main(int argc, char** argv) {
-  const auto code = ares::asub::run(ares::cli::words_of(argc, argv));
-  return code ? *code : ares::cli::complain("asub", code.error());
+  return ares::cli::run_main("asub", argc, argv, ares::asub::run);
 }

@@ -66,6 +66,26 @@ Result<std::vector<std::string>> take_options(const OptionTable& table,
   return std::move(parsed->operands);
 }
 
+Result<int> run_line(const Manual& manual, const OptionTable& table, const Common& common,
+                     const Words& words, const std::function<Result<int>(Words operands)>& work) {
+  if (const auto code = answer_hidden(manual, table, words)) return *code;
+  auto operands = take_options(table, words);
+  if (!operands) return fail(operands.error());
+  if (const auto code = answer_common(manual, table, common)) return *code;
+  return work(std::move(*operands));
+}
+
+Status refuse_operands(const Words& operands, const std::string& hint) {
+  if (operands.empty()) return {};
+  return fail(ErrorCode::invalid_argument,
+              "unexpected \"" + operands.front() + "\"; " + hint + " " + operands.front());
+}
+
+int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&)) {
+  const auto code = run(words_of(argc, argv));
+  return code ? *code : complain(program, code.error());
+}
+
 int complain(std::string_view program, const Error& error) {
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
                error.message.c_str());

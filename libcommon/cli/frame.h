@@ -2,6 +2,7 @@
 // Owned by a command's main thread.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,18 @@ std::optional<int> answer_common(const Manual& manual, const OptionTable& table,
 // Parses, reads the environment and applies. What is left are the operands.
 Result<std::vector<std::string>> take_options(const OptionTable& table,
                                               const std::vector<std::string>& words);
+
+// A command line from its words to its exit status, for commands whose options all come from the line and the environment: answers
+// what can be answered by the table, applies the options, and gives the operands to `work`.
+using Words = std::vector<std::string>;
+Result<int> run_line(const Manual& manual, const OptionTable& table, const Common& common,
+                     const Words& words, const std::function<Result<int>(Words operands)>& work);
+
+// For a command that takes no operands: `hint` says which option does, "to name jobs use -j".
+Status refuse_operands(const Words& operands, const std::string& hint);
+
+// main(): the exit status of `run`, which is told of if it failed.
+int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&));
 
 // Prints "asub: message" and gives the exit status for it.
 int complain(std::string_view program, const Error& error);

@@ -1,4 +1,4 @@
-// Listings whose rows come whole: the pages behind the first, until all rows are there.
+// Listings that come in pages: one by one, or, where rows come whole, put together.
 // Belongs to the command's thread. `call` is of the form Result<api::Response>(api::Request).
 #pragma once
 
@@ -9,7 +9,22 @@
 
 namespace ares::cli {
 
-// `jobs` is what `wanted` was answered first. Precondition: no fields were chosen, so that no tables come.
+// Every page of the listing that `request` asks for, as it comes: visit(page) tells whether to go on.
+template <class Call, class Visit>
+Status each_page(api::Request request, Call&& call, Visit&& visit) {
+  for (;;) {
+    request.clear_request_id();
+    Result<api::Response> response = call(request);
+    if (!response) return fail(response.error());
+    const api::Jobs& page = response->jobs();
+    if (Status visited = visit(page); !visited) return visited;
+    if (!page.has_next()) return {};
+    *request.mutable_list_jobs()->mutable_after() = page.next();
+  }
+}
+
+// The pages behind the first, until all rows are there. `jobs` is what `wanted` was answered first. Precondition: no fields were
+// chosen, so that no tables come.
 template <class Call>
 Status add_pages(const api::ListJobs& wanted, api::Jobs& jobs, Call&& call) {
   while (jobs.has_next()) {

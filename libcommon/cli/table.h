@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,18 @@ struct Columns {
   std::vector<Column<Row>> built;
   std::vector<Unbuilt> unbuilt{};
 };
+
+// A table made of groups of columns, in their order. `names` are further columns that are refused, which have no letter.
+template <class Row>
+Columns<Row> make_columns(std::initializer_list<std::vector<Column<Row>> (*)()> groups,
+                          std::vector<Unbuilt> unbuilt, std::initializer_list<const char*> names) {
+  Columns<Row> made;
+  for (auto* group : groups)
+    for (auto& column : group()) made.built.push_back(std::move(column));
+  made.unbuilt = std::move(unbuilt);
+  for (const char* name : names) made.unbuilt.push_back({0, name});
+  return made;
+}
 
 // One field of a format and the text that follows it.
 struct Piece {

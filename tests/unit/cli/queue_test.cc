@@ -350,9 +350,9 @@ TEST_F(QueueListing, TheEnvironmentGivesDefaultsAndTheLineBeatsIt) {
                      {"AQUEUE_SORT", "-i"},
                      {"AQUEUE_STATES", "all"},
                      {"AQUEUE_USERS", "bob"}}));
-  EXPECT_EQ(query.format, "");
-  EXPECT_EQ(query.name_format, "name");
-  EXPECT_EQ(query.sort, "-i");
+  EXPECT_EQ(query.listing.format, "");
+  EXPECT_EQ(query.listing.name_format, "name");
+  EXPECT_EQ(query.listing.sort, "-i");
   EXPECT_THAT(query.filter.users(), testing::ElementsAre("bob"));
   EXPECT_EQ(filter_of(query, 0).states_size(), 0);
   Query by_name;
