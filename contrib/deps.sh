@@ -22,27 +22,9 @@ case "${1-}" in
   *) echo "deps.sh: unknown option $1; try --help" >&2; exit 2 ;;
 esac
 
-if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  echo "deps.sh: this is no Debian system; install by hand what corresponds to:$packages" >&2
-  exit 1
-fi
-
-missing=""
-for package in $packages; do
-  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$status" = installed ] || missing="$missing $package"
-done
+. "$(dirname "$0")/packages.sh"
+find_missing "$packages"
 [ -n "$missing" ] || exit 0
-
-if [ "$(id -u)" -eq 0 ]; then
-  as_root=""
-elif command -v sudo >/dev/null; then
-  as_root="sudo"
-else
-  echo "deps.sh: missing:$missing" >&2
-  echo "deps.sh: run this as root, or install sudo" >&2
-  exit 1
-fi
 
 # PostgreSQL's package makes and starts a cluster of its own unless told otherwise. Ares starts its own private ones, so
 # none is wanted; but a machine that has the package already keeps whatever it has.
@@ -55,13 +37,6 @@ case "$missing " in
     ;;
 esac
 
-echo "deps.sh: installing$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-apt() { $as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -q -y "$@" >"$log" 2>&1; }
-# shellcheck disable=SC2086  # one word a package
-if ! { apt update && apt -o Dpkg::Options::=--force-confold install --no-install-recommends $missing; }; then
-  cat "$log" >&2
-  echo "deps.sh: apt-get failed; see above" >&2
-  exit 1
-fi
+install_missing "$log"
