@@ -14,6 +14,7 @@ struct Row {
   const api::Job& job;
   Time now{};  // the controller's clock
   const std::string& cluster;
+  std::int64_t tier = 0;  // of its partition, where they are sorted by it
 };
 
 const cli::Columns<Row>& columns();

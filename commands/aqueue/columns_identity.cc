@@ -7,6 +7,10 @@ constexpr std::uint32_t kTasks = J::kArrayTasksFieldNumber,
                         kThrottle = J::kArrayThrottleFieldNumber;
 constexpr std::uint32_t kPriority = J::kPriorityFieldNumber;
 
+std::int64_t by_priority(R r) {
+  return (r.tier << 32) + std::int64_t{r.job.priority()};
+}
+
 std::int64_t job_number(R r) {
   return static_cast<std::int64_t>(r.job.key().job());
 }
@@ -157,14 +161,14 @@ ColumnGroup state_columns() {
        "its priority",
        [](R r, Out o) { put_number(r.job.priority(), o); },
        {kPriority},
-       [](R r) { return std::int64_t{r.job.priority()}; }},
+       by_priority},
       {'p',
        "Priority",
        "PRIORITY",
        "its priority as a fraction",
        [](R r, Out o) { put_fraction(r.job.priority(), o); },
        {kPriority},
-       [](R r) { return std::int64_t{r.job.priority()}; }},
+       by_priority},
       {'y',
        "Nice",
        "NICE",

@@ -52,6 +52,17 @@ Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter
   return {};
 }
 
+Result<Tiers> read_tiers(rpc::Client& client) {
+  api::Request request;
+  request.mutable_list_partitions()->set_brief(true);
+  const auto response = client.call(request);
+  if (!response) return fail(response.error());
+  Tiers tiers;
+  for (const api::Partition& partition : response->partitions().partitions())
+    tiers[partition.name()] = partition.tier();
+  return tiers;
+}
+
 Result<int> list(const Query& query) {
   // A wrong format is told before anything is asked.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
@@ -59,7 +70,13 @@ Result<int> list(const Query& query) {
   if (!client) return fail(client.error());
   const api::ListJobs filter = filter_of(query, getuid());
   return cli::repeat("aqueue", query.listing.iterate, [&]() -> Status {
-    const auto report = make_report(query, cli::terminal_width());
+    Tiers tiers;
+    if (query.each_partition) {
+      auto known = read_tiers(*client);
+      if (!known) return fail(known.error());
+      tiers = std::move(*known);
+    }
+    const auto report = make_report(query, cli::terminal_width(), std::move(tiers));
     if (!report) return fail(report.error());
     return show(*client, query, filter, **report);
   });

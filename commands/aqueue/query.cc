@@ -14,6 +14,7 @@ using Apply = std::function<Status(const std::string&)>;
 
 constexpr const char* kDefault = "%#.i %#.P %#.j %#.u %#.t %#.M %#.D %#R";
 constexpr const char* kLong = "%#.i %#.P %#.j %#.u %#.T %#.M %#.l %#.D %#R";
+constexpr const char* kStates = "%#.i %T";
 constexpr const char* kOrder = "P,t,-p";
 constexpr const char* kStart = "%#.i %#.P %#.j %#.u %#.t %#.S %#.D %#Y %#R";
 
@@ -100,18 +101,34 @@ std::vector<cli::Option> filter_options(Query& q) {
        set_seconds(&api::ListJobs::set_running_over, &q.filter)},
       {0, "running-under", "TIME", "Only running jobs that have run for at most so long.",
        set_seconds(&api::ListJobs::set_running_under, &q.filter)},
+      {'L',
+       "licenses",
+       "NAMES",
+       "Only jobs that have one of these licences or, while they wait, want one.",
+       cli::set_names(q.filter.mutable_licenses()),
+       {"license"}},
       {'a', "all", "", "Jobs of all partitions, which is what is shown anyway.",
        [](const std::string&) { return Status(); }},
   };
 }
 
 std::vector<cli::Option> output_options(Query& q) {
+  const auto expand = [&q](const std::string&) -> Status {
+    q.filter.set_expand_arrays(true);
+    return {};
+  };
   return {
-      {'r', "array", "", "One line for each task of an array, also those that wait.",
-       [&q](const std::string&) -> Status {
-         q.filter.set_expand_arrays(true);
-         return {};
-       }},
+      {'r', "array", "", "One line for each task of an array, also those that wait.", expand},
+      {0, "array-unique", "",
+       "One line for each task of an array that waits, which is what --array does: tasks that do "
+       "not "
+       "wait have lines of their own anyway.",
+       expand},
+      {'P', "priority", "",
+       "A job that waits for several partitions has a line for each; sorted by priority, "
+       "partitions "
+       "of a higher tier come first.",
+       cli::set_flag(q.each_partition)},
       {'l', "long", "", "Also the time limit, and states in full.",
        cli::choose_columns(q.listing, [&q] { q.shape = Query::Shape::full; })},
       {0, "start", "", "Pending jobs: when and where they are expected to start.",
@@ -120,6 +137,8 @@ std::vector<cli::Option> output_options(Query& q) {
                              q.shape = Query::Shape::start;
                              q.start = true;
                            })},
+      {0, "only-job-state", "", "Ids and states, and nothing else.",
+       cli::choose_columns(q.listing, [&q] { q.shape = Query::Shape::states; })},
       {0,
        "why",
        "IDS",
@@ -142,22 +161,14 @@ cli::OptionTable options(Query& q) {
   table.environment_prefix = "AQUEUE_";
   for (auto& group : {filter_options(q), output_options(q)})
     table.options.insert(table.options.end(), group.begin(), group.end());
-  cli::add_listing_options(table, q.listing, " Of -o, -O, -l and --start the last one stands.",
+  cli::add_listing_options(table, q.listing,
+                           " Of -o, -O, -l, --start and --only-job-state the last one "
+                           "stands.",
                            kOrder);
-  table.unbuilt = {{'s', "steps"},
-                   {0, "hide", false},
-                   {'M', "clusters"},
-                   {'R', "reservation"},
-                   {'L', "licenses"},
-                   {'P', "priority", false},
-                   {0, "yaml", false},
-                   {0, "only-job-state", false},
-                   {0, "expand-patterns", false},
-                   {0, "federation", false},
-                   {0, "local", false},
-                   {0, "sibling", false},
-                   {0, "noconvert", false},
-                   {0, "array-unique", false}};
+  table.unbuilt = {{'s', "steps"},           {0, "hide", false},  {'M', "clusters"},
+                   {'R', "reservation"},     {0, "yaml", false},  {0, "expand-patterns", false},
+                   {0, "federation", false}, {0, "local", false}, {0, "sibling", false},
+                   {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
 }
@@ -186,6 +197,7 @@ Result<std::vector<cli::Piece>> format_of(const Query& query) {
   switch (query.shape) {
     case Query::Shape::full: return cli::pieces_of(query.listing, kLong);
     case Query::Shape::start: return cli::pieces_of(query.listing, kStart);
+    case Query::Shape::states: return cli::pieces_of(query.listing, kStates);
     case Query::Shape::usual: break;
   }
   return cli::pieces_of(query.listing, kDefault);

@@ -18,9 +18,10 @@ struct Query {
   cli::Common common;
   api::ListJobs filter;
   cli::ListingChoice listing;  // columns that it does not choose are as `shape` says
-  enum class Shape { usual, full, start } shape = Shape::usual;
+  enum class Shape { usual, full, start, states } shape = Shape::usual;
   bool start = false;  // only what waits
   bool why = false;
+  bool each_partition = false;  // of those that a job waits for
   bool me = false;
   bool not_me = false;
   bool verbose = false;

@@ -1,9 +1,13 @@
 #include "aqueue/report.h"
 
 #include <array>
+#include <set>
+#include <utility>
 
+#include "aqueue/cells.h"
 #include "cli/json.h"
 #include "cli/sorting.h"
+#include "cli/text.h"
 #include "proto/table.h"
 
 namespace ares::aqueue {
@@ -20,8 +24,16 @@ class ListingReport final : public Report {
         streams_(by_id && listing_.grid().has_fixed_widths()),
         terminal_(terminal) {}
 
+  // Jobs that wait for several partitions have a row for each, or for each of `wanted`.
+  void split_by_partition(Tiers tiers, std::set<std::string, std::less<>> wanted) {
+    by_partition_ = true;
+    tiers_ = std::move(tiers);
+    wanted_ = std::move(wanted);
+  }
+
   std::vector<std::uint32_t> fields() const override {
     std::vector<std::uint32_t> all;
+    if (by_partition_) all = {J::kPartitionFieldNumber, J::kStateFieldNumber};
     for (const auto* column : listing_.columns()) cli::add_needs(*column, all);
     for (const auto& term : terms_) cli::add_needs(*term.column, all);
     // Rows without any field could not be told from an answer without a table.
@@ -30,8 +42,16 @@ class ListingReport final : public Report {
   }
 
   void add(const Row& row) override {
-    listing_.add(row);
-    if (!streams_) sorter_.add(row);
+    if (!by_partition_) return add_line(row);
+    const std::vector<std::string> names = cli::split(row.job.partition(), ',');
+    if (names.size() < 2 || state_of(row.job) != JobState::pending)
+      return add_line({row.job, row.now, row.cluster, tier(row.job.partition())});
+    api::Job one = row.job;
+    for (const std::string& name : names) {
+      if (!wanted_.empty() && !wanted_.contains(name)) continue;
+      one.set_partition(name);
+      add_line({one, row.now, row.cluster, tier(name)});
+    }
   }
 
   std::string ready() override {
@@ -49,12 +69,27 @@ class ListingReport final : public Report {
   }
 
  private:
+  using J = api::Job;
+
+  void add_line(const Row& row) {
+    listing_.add(row);
+    if (!streams_) sorter_.add(row);
+  }
+
+  std::int64_t tier(const std::string& partition) const {
+    const auto found = tiers_.find(partition);
+    return found == tiers_.end() ? 0 : found->second;
+  }
+
   cli::Listing<Row> listing_;
   std::vector<cli::SortTerm<Row>> terms_;
   cli::Sorter<Row> sorter_;
   bool header_;
   const bool streams_;
   const unsigned terminal_;
+  bool by_partition_ = false;
+  Tiers tiers_;
+  std::set<std::string, std::less<>> wanted_;
 };
 
 // {"jobs": [{…}, …], "now": …, …}: the jobs as they come.
@@ -84,7 +119,8 @@ class JsonReport final : public Report {
 
 }  // namespace
 
-Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal) {
+Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
+                                                    Tiers tiers) {
   auto pieces = format_of(query);
   if (!pieces) return fail(pieces.error());
   auto listing = cli::Listing<Row>::make(std::move(*pieces), columns());
@@ -93,9 +129,13 @@ Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned
   auto terms = cli::parse_sort<Row>(sort, columns());
   if (!terms) return fail(terms.error());
   const bool by_id = terms->empty() || sort == "i";  // the order in which they come
-  return std::make_unique<ListingReport>(std::move(*listing), std::move(*terms),
-                                         !query.listing.no_header, by_id,
-                                         query.listing.has_own_format() ? 0 : terminal);
+  auto report = std::make_unique<ListingReport>(std::move(*listing), std::move(*terms),
+                                                !query.listing.no_header, by_id,
+                                                query.listing.has_own_format() ? 0 : terminal);
+  if (query.each_partition)
+    report->split_by_partition(
+        std::move(tiers), {query.filter.partitions().begin(), query.filter.partitions().end()});
+  return report;
 }
 
 std::vector<std::uint32_t> every_field() {
@@ -107,9 +147,9 @@ std::unique_ptr<Report> make_json_report() {
   return std::make_unique<JsonReport>();
 }
 
-Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal) {
+Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal, Tiers tiers) {
   // A wrong format is told whatever else is asked for.
-  auto listing = make_listing_report(query, terminal);
+  auto listing = make_listing_report(query, terminal, std::move(tiers));
   if (!listing) return listing;
   if (query.listing.json) return make_json_report();
   if (query.why) return make_why_report(terminal);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,10 +31,16 @@ class Report {
   virtual std::string finish(const api::Jobs& last, bool moved) = 0;
 };
 
-// What the query asks for. `terminal` is the width of standard output's; 0 = it is none. invalid_argument: a wrong format or order.
-Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal);
+// The tiers of partitions, by name.
+using Tiers = std::map<std::string, std::int64_t, std::less<>>;
 
-Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal);
+// What the query asks for. `terminal` is the width of standard output's; 0 = it is none. `tiers` are needed by each_partition only.
+// invalid_argument: a wrong format or order.
+Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal,
+                                            Tiers tiers = {});
+
+Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
+                                                    Tiers tiers);
 std::unique_ptr<Report> make_json_report();
 std::unique_ptr<Report> make_why_report(unsigned terminal);
 

@@ -21,7 +21,8 @@ JobFilter::JobFilter(const api::ListJobs& from)
       partitions_(from.partitions()),
       names_(from.names()),
       accounts_(from.accounts()),
-      qos_(from.qos()) {}
+      qos_(from.qos()),
+      licenses_(from.licenses()) {}
 
 Result<JobFilter> JobFilter::make(const ClusterState& state, const api::ListJobs& request,
                                   Time now) {
@@ -48,7 +49,7 @@ bool JobFilter::passes(const Job& job) const {
   if (!users_.empty() && !users_.has(spec)) return false;
   if (!not_users_.empty() && not_users_.has(spec)) return false;
   return names_.passes(spec.name) && accounts_.passes(spec.account) && qos_.passes(spec.qos) &&
-         passes_partition(job) && passes_nodes(job) && passes_run_time(job);
+         passes_partition(job) && passes_nodes(job) && passes_licenses(job) && passes_run_time(job);
 }
 
 // The partition it was given, or one of those it may yet get.
@@ -65,6 +66,14 @@ bool JobFilter::passes_nodes(const Job& job) const {
   return job.allocation &&
          std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
                      [&](const NodeShare& share) { return nodes_.contains(share.node); });
+}
+
+// One that it was given, or one of those it may yet get.
+bool JobFilter::passes_licenses(const Job& job) const {
+  if (licenses_.empty()) return true;
+  const auto& own = job.allocation ? job.allocation->licenses : job.spec->licenses;
+  return std::any_of(own.begin(), own.end(),
+                     [&](const LicenseRequest& r) { return licenses_.has(r.name); });
 }
 
 bool JobFilter::passes_run_time(const Job& job) const {

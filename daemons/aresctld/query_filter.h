@@ -60,11 +60,12 @@ class JobFilter {
 
   bool passes_partition(const Job& job) const;
   bool passes_nodes(const Job& job) const;
+  bool passes_licenses(const Job& job) const;
   bool passes_run_time(const Job& job) const;
 
   std::uint32_t states_ = 0;  // one bit for each JobState; 0 = all
   Users users_, not_users_;
-  AnyOf partitions_, names_, accounts_, qos_;
+  AnyOf partitions_, names_, accounts_, qos_, licenses_;
   std::set<NodeId> nodes_;
   std::optional<Seconds> over_, under_;
   Time now_{};

@@ -162,10 +162,13 @@ Result<std::vector<std::optional<Range>>> ranges_of(const ClusterState& state,
 }
 
 // Nothing was found: perhaps because of a name that nothing has.
-Status check_names(const ClusterState& state, const api::ListJobs& request) {
+Status check_names(const ClusterState& state, const Policy& policy, const api::ListJobs& request) {
   for (const std::string& name : request.partitions())
     if (!state.partitions.find(name))
       return fail(ErrorCode::not_found, "Invalid partition name specified: " + name);
+  for (const std::string& name : request.licenses())
+    if (!policy.licenses.contains(name))
+      return fail(ErrorCode::not_found, "Invalid license specified: " + name);
   return {};
 }
 
@@ -194,7 +197,7 @@ Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::L
     if (next) next->range = i;
   }
   if (first_page && page.empty())
-    if (Status known = check_names(state, request); !known) return fail(known.error());
+    if (Status known = check_names(state, policy, request); !known) return fail(known.error());
 
   api::Jobs out = page.take();
   out.set_now(now.time_since_epoch().count());

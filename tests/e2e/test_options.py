@@ -243,6 +243,20 @@ def test_licences_are_waited_for(racks):
     racks.cancel(jobs[1])
 
 
+def test_the_queue_can_be_asked_for_licences(racks):
+    holds = racks.wrap("sleep 1000", "-L", "octave")
+    racks.wait_state(holds, "RUNNING")
+    wants = racks.wrap("true", "-H", "-L", "matlab|octave")
+    other = racks.wrap("true", "-H")
+    show = lambda names: racks.run("aqueue", "-h", "-o", "%A", "-S", "i", "-L", names).stdout.split()
+    assert show("octave") == [holds, wants]
+    assert show("matlab") == show("matlab,matlab") == [wants]
+    done = racks.run("aqueue", "-L", "mathlab", check=False)
+    assert done.returncode == 1 and "mathlab" in done.stderr
+    for job in (holds, wants, other):
+        racks.cancel(job)
+
+
 def test_licences_that_there_are_not_are_refused(racks):
     for words in (["-L", "fluent"], ["-L", "matlab:3"], ["-L", "matlab,fluent"], ["-L", "matlab|fluent"]):
         assert "Invalid license specification" in refused(racks, *words)

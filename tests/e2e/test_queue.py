@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from cluster import BIN, until
+from cluster import BIN, f1, until
 
 USER = getpass.getuser()
 
@@ -74,6 +74,19 @@ def test_filters(cluster, jobs, others):
     for words, word in (("-u", "no-such-user"), ("-p", "no-such-partition"), ("-w", "n99"), ("-j", "99999999")):
         done = cluster.run("aqueue", words, word, check=False)
         assert done.returncode == 1 and word in done.stderr, done.stderr
+
+
+def test_a_job_of_several_partitions_has_a_line_for_each_if_asked(fresh):
+    cluster = fresh(config=f1() + '  - {name: express, nodes: "n[3-4]", tier: 5}\n')
+    both = cluster.wrap("true", "-H", "-p", "main,express")
+    one = cluster.wrap("true", "-H")
+    show = lambda *words: lines(cluster, "-o", "%A %P", *words)
+    assert show("-S", "i") == [f"{both} main,express", f"{one} main"]
+    assert show("-P", "-S", "i,P") == [f"{both} express", f"{both} main", f"{one} main"]
+    assert show("-P", "-S", "-p,i")[0] == f"{both} express", "the higher tier first"
+    assert show("-P", "-p", "express") == [f"{both} express"]
+    assert lines(cluster, "--only-job-state", "-j", one)[0].split() == [one, "PENDING"]
+    cluster.cancel(both, one)
 
 
 def test_missing_ids_do_not_hide_those_that_are_there(cluster, jobs):

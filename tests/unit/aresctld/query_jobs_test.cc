@@ -318,6 +318,28 @@ TEST_F(ListJobs, Filters) {
               ElementsAre("unknown job state \"ASLEEP\""));
 }
 
+TEST_F(ListJobs, LicencesThatAJobHasOrMayGet) {
+  policy_.licenses = {{"matlab", 2}, {"octave", 1}, {"idle", 1}};
+  auto either = spec("either");
+  either->licenses = {{"matlab", 1}, {"octave", 1}};
+  either->any_license = true;
+  put(1, spec("none"));
+  put(2, either);
+  put(3, either, JobState::running);
+  Job running = *state_.jobs.find({JobId(3), {}});
+  running.allocation->licenses = {{"octave", 1}};
+  set(running);
+  const auto by = [&](const char* name) {
+    api::ListJobs request;
+    request.add_licenses(name);
+    return ids(request);
+  };
+  EXPECT_THAT(by("matlab"), ElementsAre("2"));
+  EXPECT_THAT(by("octave"), ElementsAre("2", "3"));
+  EXPECT_THAT(by("idle"), IsEmpty());
+  EXPECT_THAT(by("mathlab"), ElementsAre("Invalid license specified: mathlab"));
+}
+
 TEST_F(ListJobs, PlainRowsHoldEverything) {
   put(1, spec("a"), JobState::running);
   const auto answer = ask({});

@@ -77,10 +77,10 @@ api::Jobs as_table(const api::Jobs& plain, const std::vector<std::uint32_t>& fie
 }
 
 std::string queue(const api::Jobs& jobs, const std::vector<std::string>& words = {},
-                  unsigned terminal = 0) {
+                  unsigned terminal = 0, const Tiers& tiers = {}) {
   Query query;
   if (Status parsed = parse(query, words); !parsed) return parsed.error().message;
-  const auto report = make_report(query, terminal);
+  const auto report = make_report(query, terminal, tiers);
   if (!report) return report.error().message;
   const api::Jobs page = as_table(jobs, (*report)->fields());
   if (Status added = add_rows(page, **report); !added) return added.error().message;
@@ -325,8 +325,11 @@ TEST_F(QueueListing, WhyAnswersInSentences) {
 
 TEST_F(QueueListing, OptionsBecomeTheFilter) {
   Query query;
-  ASSERT_TRUE(parse(query, {"--me", "-t", "pd,R", "-p", "a,b", "-q", "high", "-w", "n[1-2]", "-j",
-                            "12,12_3,12", "--running-over", "5"}));
+  ASSERT_TRUE(
+      parse(query, {"--me", "-t", "pd,R", "-p", "a,b", "-q", "high", "-w", "n[1-2]", "-j",
+                    "12,12_3,12", "--running-over", "5", "-L", "matlab,octave", "--array-unique"}));
+  EXPECT_THAT(query.filter.licenses(), testing::ElementsAre("matlab", "octave"));
+  EXPECT_TRUE(query.filter.expand_arrays());
   const api::ListJobs filter = filter_of(query, 1001);
   EXPECT_THAT(filter.users(), testing::ElementsAre("1001"));
   EXPECT_THAT(filter.states(), testing::ElementsAre("PENDING", "RUNNING"));
@@ -357,7 +360,43 @@ TEST_F(QueueListing, TheEnvironmentGivesDefaultsAndTheLineBeatsIt) {
   EXPECT_EQ(filter_of(query, 0).states_size(), 0);
   Query by_name;
   ASSERT_TRUE(parse(by_name, {}, {{"AQUEUE_FORMAT2", "jobid"}}));
-  EXPECT_EQ(by_name.name_format, "jobid");
+  EXPECT_EQ(by_name.listing.name_format, "jobid");
+}
+
+TEST_F(QueueListing, AJobOfSeveralPartitionsHasALineForEachIfAsked) {
+  api::Jobs jobs;
+  jobs.set_now(kNow);
+  *jobs.add_jobs() = job(1, "PENDING");
+  *jobs.add_jobs() = job(2, "PENDING");
+  *jobs.add_jobs() = job(3, "RUNNING");
+  jobs.mutable_jobs(0)->set_partition("a,b,c");
+  jobs.mutable_jobs(0)->set_priority(5);
+  jobs.mutable_jobs(1)->set_partition("b");
+  jobs.mutable_jobs(1)->set_priority(9);
+  jobs.mutable_jobs(2)->set_partition("a");
+  const std::vector<std::string> plain = {"-h", "-o", "%A %P"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), plain.begin(), plain.end());
+    return more;
+  };
+  EXPECT_EQ(queue(jobs, plain), "3 a\n1 a,b,c\n2 b\n");
+  EXPECT_EQ(queue(jobs, with({"-P"})), "1 a\n3 a\n2 b\n1 b\n1 c\n");
+  EXPECT_EQ(queue(jobs, with({"--priority", "-p", "b,c"})), "3 a\n2 b\n1 b\n1 c\n")
+      << "which jobs there are is the controller's to say";
+  EXPECT_EQ(queue(jobs, with({"-P", "-S", "-p"}), 0, {{"a", 1}, {"b", 1}, {"c", 2}}),
+            "1 c\n2 b\n1 a\n1 b\n3 a\n");
+}
+
+TEST_F(QueueListing, OnlyStates) {
+  EXPECT_EQ(queue(some_jobs(), {"--only-job-state"}),
+            "             JOBID STATE\n"
+            "        12_[3-9%2] PENDING\n"
+            "123456789012345678 PENDING\n"
+            "                 7 RUNNING\n");
+  EXPECT_EQ(queue(some_jobs(), {"-l", "--only-job-state"}).substr(0, 25),
+            "             JOBID STATE\n");
+  EXPECT_EQ(queue(some_jobs(), {"--only-job-state", "-h", "-o", "%A", "-S", "i"}).substr(0, 2),
+            "7\n");
 }
 
 TEST_F(QueueListing, SortsByAnyColumn) {
