@@ -225,18 +225,30 @@ Error PgConnection::error(pg_result* result) const {
   return described;
 }
 
-Result<PgRows> PgConnection::query(const char* sql, const PgParams& params) {
-  const auto& values = params.values();
-  std::vector<const char*> pointers;
-  std::vector<int> lengths;
-  for (const std::string& value : values) {
-    pointers.push_back(value.data());
-    lengths.push_back(static_cast<int>(value.size()));
+namespace {
+
+// Parameters as libpq takes them, all of them binary. They must outlive it.
+struct Arguments {
+  explicit Arguments(const PgParams& params) : formats(params.values().size(), 1) {
+    for (const std::string& value : params.values()) {
+      values.push_back(value.data());
+      lengths.push_back(static_cast<int>(value.size()));
+    }
   }
-  const std::vector<int> formats(values.size(), 1);
+  int count() const { return static_cast<int>(values.size()); }
+
+  std::vector<const char*> values;
+  std::vector<int> lengths, formats;
+};
+
+}  // namespace
+
+Result<PgRows> PgConnection::query(const char* sql, const PgParams& params) {
+  const Arguments given(params);
   notices_->clear();
-  pg_result* result = PQexecParams(connection_.get(), sql, static_cast<int>(values.size()), nullptr,
-                                   pointers.data(), lengths.data(), formats.data(), 1);
+  pg_result* result =
+      PQexecParams(connection_.get(), sql, given.count(), nullptr, given.values.data(),
+                   given.lengths.data(), given.formats.data(), 1);
   PgRows rows(result);
   const auto status = PQresultStatus(result);
   if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) return fail(error(result));
@@ -264,16 +276,9 @@ Status PgConnection::prepare(const std::vector<const PgStatement*>& statements) 
 namespace {
 
 bool send(PGconn* connection, const PgStep& step) {
-  const auto& values = step.params.values();
-  std::vector<const char*> pointers;
-  std::vector<int> lengths;
-  for (const std::string& value : values) {
-    pointers.push_back(value.data());
-    lengths.push_back(static_cast<int>(value.size()));
-  }
-  const std::vector<int> formats(values.size(), 1);
-  return PQsendQueryPrepared(connection, step.statement->name, static_cast<int>(values.size()),
-                             pointers.data(), lengths.data(), formats.data(), 1) == 1;
+  const Arguments given(step.params);
+  return PQsendQueryPrepared(connection, step.statement->name, given.count(), given.values.data(),
+                             given.lengths.data(), given.formats.data(), 1) == 1;
 }
 
 bool send_text(PGconn* connection, const char* sql) {

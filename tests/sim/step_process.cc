@@ -28,13 +28,7 @@ void StepProcess::start() {
     return machine_.step_exits(life_);
   }
   spec_ = std::move(*spec);
-  node::StepSettings settings;
-  settings.attempt = key_;
-  settings.fence = spec_.launch.fence;
-  settings.runs_task = spec_.launch.rank == 0;
-  settings.leased = spec_.launch.leased;
-  settings.time_limit = spec_.launch.time_limit;
-  settings.kill_wait = spec_.launch.kill_wait;
+  node::StepSettings settings = node::settings_of(spec_.launch);
   settings.self.pid = life_.slot;
   brain_ = std::make_unique<node::StepMachine>(std::move(settings), *dir_, *this,
                                                [this](node::StepNotice n) { notice(n); });

@@ -20,6 +20,17 @@ void keep_earlier(std::optional<BootTime>& earliest, const std::optional<BootTim
 
 }  // namespace
 
+StepSettings settings_of(const LaunchSpec& launch) {
+  StepSettings settings;
+  settings.attempt = launch.attempt;
+  settings.fence = launch.fence;
+  settings.runs_task = launch.rank == 0;
+  settings.leased = launch.leased;
+  settings.time_limit = launch.time_limit;
+  settings.kill_wait = launch.kill_wait;
+  return settings;
+}
+
 StepMachine::StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tree,
                          std::function<void(StepNotice)> notify)
     : settings_(std::move(settings)), dir_(dir), tree_(tree), notify_(std::move(notify)) {

@@ -43,6 +43,9 @@ struct StepSettings {
   StartedRecord self;  // this supervisor
 };
 
+// As the controller's launch message says; `self` is the caller's to fill.
+StepSettings settings_of(const LaunchSpec& launch);
+
 class StepMachine {
  public:
   // `notify` must not call back into the machine.

@@ -104,15 +104,8 @@ Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
   intent.at = now.wall;
   (void)step.dir->create(node::Record::intent, encode(intent));
 
-  node::StepSettings settings;
-  settings.attempt = key;
-  settings.fence = spec.launch.fence;
-  settings.runs_task = spec.launch.rank == 0;
-  settings.leased = spec.launch.leased;
-  settings.time_limit = spec.launch.time_limit;
-  settings.kill_wait = spec.launch.kill_wait;
-  step.machine =
-      std::make_unique<node::StepMachine>(settings, *step.dir, step.tree, [](node::StepNotice) {});
+  step.machine = std::make_unique<node::StepMachine>(node::settings_of(spec.launch), *step.dir,
+                                                     step.tree, [](node::StepNotice) {});
   step.start_at = now.boot + options_.start_delay;
   schedule(key, step.start_at);
   return {};
