@@ -11,12 +11,20 @@ bool is_queued(const Job& job) {
   return job.state == JobState::pending && (!job.array || !job.array->waiting.empty());
 }
 
-std::vector<JobId> awaited_jobs(const Job& job) {
-  std::vector<JobId> targets;
+JobKey awaited(const Job& job, const Dependency& dependency) {
+  if (dependency.kind == DependencyKind::singleton) return {job.key.job, kItsTurn};
+  const JobKey& target = dependency.target;
+  if (!target.task.is_none()) return target;
+  if (dependency.kind == DependencyKind::after) return {target.job, kAllBegun};
+  if (dependency.kind != DependencyKind::after_corr || !job.spec->array) return target;
+  return {target.job, job.key.task.is_none() ? kEachTask : job.key.task};
+}
+
+std::vector<JobKey> awaited(const Job& job) {
+  std::vector<JobKey> targets;
   // A failed dependency stays failed whatever becomes of its target, so nothing is awaited any more.
   if (job.waiting_for.empty() || job.dependency_failed || !is_queued(job)) return targets;
-  for (const Dependency& d : job.waiting_for)
-    if (d.kind != DependencyKind::singleton) targets.push_back(d.target.job);
+  for (const Dependency& d : job.waiting_for) targets.push_back(awaited(job, d));
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
@@ -24,9 +32,10 @@ std::vector<JobId> awaited_jobs(const Job& job) {
 
 bool has_dependents(const ClusterState& state, JobId target) {
   bool found = false;
-  state.dependents.for_each_from(WaitKey{target, JobKey{JobId{0}, TaskIndex{0}}},
+  const JobKey first{target, TaskIndex{0}};
+  state.dependents.for_each_from(WaitKey{first, JobKey{JobId{0}, TaskIndex{0}}},
                                  [&](const WaitKey& key, const Lsn&) {
-                                   found = key.first == target;
+                                   found = key.first.job == target;
                                    return false;
                                  });
   return found;
@@ -128,7 +137,7 @@ void rebuild_indexes(ClusterState& state) {
   state.names = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (is_queued(job)) state.pending.set(key, job.version);
-    for (const JobId target : awaited_jobs(job)) state.dependents.set({target, key}, Lsn{});
+    for (const JobKey& target : awaited(job)) state.dependents.set({target, key}, Lsn{});
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = deadline_timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = notice_timer_of(job)) state.timers.set(*timer, Lsn{});

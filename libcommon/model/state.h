@@ -36,8 +36,12 @@ struct Timer {
 using NameKey = std::pair<std::uint64_t, JobId>;
 std::uint64_t name_hash(const JobSpec& spec);
 
-// What a record waits for, then the record: those that wait for one job lie together, ascending.
-using WaitKey = std::pair<JobId, JobKey>;
+// What a record waits for, then the record: those that wait for one thing lie together, ascending. Besides tasks and whole jobs (no
+// task) that is, of a job named whole: that all of it has begun; for arrays that wait task by task (aftercorr), each of its tasks; and
+// of a job of its own, that it is the first of its user and name (singleton).
+using WaitKey = std::pair<JobKey, JobKey>;
+inline constexpr TaskIndex kItsTurn{TaskIndex::kNone - 3}, kAllBegun{TaskIndex::kNone - 2},
+    kEachTask{TaskIndex::kNone - 1};
 
 // What one user's remembered requests come to.
 struct RequestLoad {
@@ -61,7 +65,7 @@ struct ClusterState {
 
   CowMap<JobKey, Job> jobs;         // all in memory: live ones and recently finished
   CowMap<JobKey, Lsn> pending;      // index: pending records (an array counts while tasks wait)
-  CowMap<WaitKey, Lsn> dependents;  // index: (target job, record that waits for it)
+  CowMap<WaitKey, Lsn> dependents;  // index: (what is waited for, record that waits for it)
   CowMap<Timer, Lsn> timers;        // index: see TimerKind
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
@@ -78,9 +82,9 @@ struct ClusterState {
 };
 
 // The indexes above are functions of the records. apply() keeps them; whoever loads records calls rebuild_indexes once.
-bool is_queued(const Job& job);  // belongs into `pending`, under its version
-std::vector<JobId> awaited_jobs(
-    const Job& job);  // ascending targets under which it belongs into `dependents`
+bool is_queued(const Job& job);               // belongs into `pending`, under its version
+std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `dependents`; ascending
+JobKey awaited(const Job& job, const Dependency& dependency);  // likewise
 bool has_dependents(const ClusterState& state, JobId target);
 std::optional<Timer> timer_of(const Job& job);
 // Until the deadline, in whole seconds rounded up; none without one.

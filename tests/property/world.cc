@@ -33,7 +33,10 @@ Partition partition(std::string name, int nodes) {
 }  // namespace
 
 World::World(std::uint64_t seed, int nodes)
-    : random_(seed), policy_(short_policy()), sessions_(static_cast<std::size_t>(nodes)) {
+    : random_(seed),
+      policy_(short_policy()),
+      bounds_{.batch_events = 1 + seed % 7, .wakes = 1 + seed % 3, .looks = 2 + seed % 5},
+      sessions_(static_cast<std::size_t>(nodes)) {
   for (int i = 1; i <= nodes; ++i) nodes_.emplace_back("n" + std::to_string(i), policy_->lease);
   restart_controller();
   handle({configuration()});
@@ -55,7 +58,7 @@ void World::restart_controller() {
   registering_.clear();
   asked_.clear();
   monitor_ = {};
-  engine_ = std::make_unique<core::Engine>(committed_, policy_);
+  engine_ = std::make_unique<core::Engine>(committed_, policy_, bounds_);
   handle({Activate{Epoch{++epoch_}, "controller"}});
 }
 
@@ -73,6 +76,7 @@ void World::handle(Command command) {
 
 void World::commit() {
   give_out(engine_->take_ready());
+  if (chance(50)) engine_->go_on(now_);
   if (!engine_->has_batch()) return;
   core::EngineBatch batch = engine_->take_batch();
   for (const auto& event : batch.events) journal_.push_back(event);

@@ -73,9 +73,11 @@ class World {
                         const Job* after);
   void check();
   JobKey some_job();
+  DependencyKind any_kind();
 
   std::mt19937_64 random_;
   std::shared_ptr<const Policy> policy_;
+  core::Bounds bounds_;  // so low that those who wait are told in many parts
   std::unique_ptr<core::Engine> engine_;
   core::LeaseMonitor monitor_;
   std::uint64_t epoch_ = 0;

@@ -7,6 +7,7 @@
 #include "core/job/apply.h"
 #include "core/job/effects.h"
 #include "core/job/transitions.h"
+#include "core/job/wakes.h"
 
 namespace ares::property {
 
@@ -135,6 +136,16 @@ void World::check_starts() {
 void World::check() {
   for (const std::string& problem : core::check_invariants(engine_->state()))
     problems_.push_back(problem);
+  if (!engine_->owes())
+    for (const JobKey& key : core::forgotten(engine_->state())) {
+      std::string kinds;
+      for (const Dependency& d : engine_->state().jobs.find(key)->waiting_for)
+        kinds += " " + std::to_string(static_cast<int>(d.kind)) + " of " +
+                 std::to_string(d.target.job.value());
+      problems_.push_back("job " + std::to_string(key.job.value()) +
+                          (key.task.is_none() ? "" : "_" + std::to_string(key.task.value)) +
+                          " waits for what is over:" + kinds);
+    }
   check_starts();
   for (const auto& [id, key] : answered_) {
     if (key.job >= committed_.next_job_id) problems_.push_back("an acknowledged job is lost");

@@ -38,6 +38,10 @@ std::vector<std::string> World::come_to_rest() {
       handle({silent});
     for (int k = 0; k < 4; ++k) plan();
     commit();
+    while (engine_->owes()) {
+      engine_->go_on(now_);
+      commit();
+    }
     check();
   }
   return unfinished();

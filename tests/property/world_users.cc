@@ -8,6 +8,10 @@ constexpr UserId kUsers[] = {UserId{0}, UserId{1000}, UserId{1001}};
 
 }  // namespace
 
+DependencyKind World::any_kind() {
+  return static_cast<DependencyKind>(draw(static_cast<int>(kLastDependencyKind) + 1));
+}
+
 JobKey World::some_job() {
   const std::uint64_t ids = engine_->state().next_job_id.value();
   JobKey key{JobId{1 + random_() % ids}, {}};
@@ -39,7 +43,7 @@ void World::submit(UserId uid, bool again) {
       s.mail_types = static_cast<std::uint32_t>(draw(1 << 10));
       s.time_limit = Seconds{2 + draw(20)};
     }
-    while (chance(25)) s.dependencies.push_back({static_cast<DependencyKind>(draw(4)), some_job()});
+    while (chance(25)) s.dependencies.push_back({any_kind(), some_job()});
     command.who = {uid, GroupId{100}, s.user, "login"};
     command.request_id = "q" + std::to_string(++requests_);
     command.body = Submit{std::make_shared<const JobSpec>(std::move(s)), {}};
@@ -125,7 +129,7 @@ UpdateJob World::change_spec(JobSelector jobs) {
   values.comment = "changed " + std::to_string(draw(3));
   values.nice = draw(5);
   if (chance(50)) values.begin = now_ + Seconds{draw(20)};
-  if (chance(70)) values.dependencies = {{static_cast<DependencyKind>(draw(4)), some_job()}};
+  if (chance(70)) values.dependencies = {{any_kind(), some_job()}};
   values.requeue = chance(50);
   UpdateJob update;
   update.jobs = std::move(jobs);

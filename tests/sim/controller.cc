@@ -13,6 +13,9 @@ namespace {
 // For how long a commit or a check is proof that this controller is the one: as the daemon has it.
 constexpr Duration kConfirmed = 1s;
 
+// So low that a crash often comes while jobs have still to be told of what they wait for.
+constexpr core::Bounds kBounds{.wakes = 1, .looks = 3};
+
 }  // namespace
 
 Controller::Controller(Stage& stage, World& world, Life life, Clock clock)
@@ -37,7 +40,7 @@ void Controller::open() {
   journal_epoch_ = opened->epoch;
   planned_ = Lsn(0);
   committer_.emplace(journal_, journal_epoch_);
-  engine_.emplace(std::move(opened->state), world_.policy());
+  engine_.emplace(std::move(opened->state), world_.policy(), kBounds);
   handle(Command{Activate{journal_epoch_, "host-" + std::to_string(life_.slot)}}, 0);
   handle(Command{world_.configuration()}, 0);
   pump();
@@ -98,6 +101,14 @@ void Controller::handle(const Command& command, core::Ticket ticket) {
   boundary();
 }
 
+void Controller::go_on() {
+  if (!engine_->owes()) return;
+  boundary();
+  const Lsn before = engine_->state().lsn;
+  engine_->go_on(wall());
+  if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
+}
+
 void Controller::take_in() {
   while (!inbox_.empty() && !engine_->full()) {
     Posted posted = std::move(inbox_.front());
@@ -131,6 +142,7 @@ void Controller::tick() {
 
 void Controller::pump() {
   if (in_flight_) return;
+  go_on();
   if (!engine_->has_batch()) {
     hold(engine_->take_ready());
     return;

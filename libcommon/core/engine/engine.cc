@@ -12,9 +12,6 @@
 namespace ares::core {
 namespace {
 
-constexpr std::size_t kBatchEvents = 500;
-constexpr std::size_t kBatchBlobBytes = 16 << 20;
-
 const std::vector<AttemptReport>* reports_of(const Command& command) {
   const auto* node = std::get_if<NodeCommand>(&command.body);
   if (!node) return nullptr;
@@ -44,8 +41,8 @@ const Reconfigure* reconfiguration(const Command& command) {
 
 }  // namespace
 
-Engine::Engine(ClusterState recovered, std::shared_ptr<const Policy> policy)
-    : state_(std::move(recovered)), policy_(std::move(policy)) {
+Engine::Engine(ClusterState recovered, std::shared_ptr<const Policy> policy, Bounds bounds)
+    : state_(std::move(recovered)), policy_(std::move(policy)), bounds_(bounds) {
   rebuild_indexes(state_);
   batch_base_ = state_;
   committed_ = std::make_shared<const ClusterState>(state_);
@@ -59,7 +56,11 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
     decision.error = Error{ErrorCode::unavailable, "the controller is not active yet; retry"};
   } else {
     decision = decide(state_, *policy_, command, now);
-    if (std::holds_alternative<Activate>(command.body) && !decision.failed) active_ = true;
+    if (std::holds_alternative<Activate>(command.body) && !decision.failed) {
+      // Whom the one before had still to tell follows from the records.
+      if (!active_) owed_.push_back(wake_everybody());
+      active_ = true;
+    }
   }
 
   // Not for a repeated request, which brings no event and whose configuration may be another by now.
@@ -69,14 +70,11 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
   const std::size_t first_effect = effects_.size();
   const std::size_t first_event = events_.size();
   for (EventBody& body : decision.events) commit_event(std::move(body), now);
-  // What follows is applied as it is found, so that each question is asked of the state that all answers before it made.
-  for (std::size_t i = first_event; i < events_.size(); ++i) {
-    const std::shared_ptr<const Event> cause = events_[i];
-    for (EventBody& body : follow(state_, *policy_, cause->body, now))
-      commit_event(std::move(body), now);
-  }
-
+  follow_from(first_event, now);
   const bool acted = events_.size() > first_event;
+  // Not beside what needs no commit: it would have to wait for one.
+  if (acted || std::holds_alternative<Tick>(command.body)) tell_waiting(bounds_.wakes, now);
+
   if (const std::vector<Blob>* blobs = blobs_of(command); blobs && acted && !decision.failed) {
     for (const Blob& blob : *blobs) {
       blob_bytes_ += blob.content ? blob.content->size() : 0;
@@ -88,6 +86,34 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
     replies_.push_back({ticket, decision.failed, std::move(decision.error),
                         std::move(decision.jobs), std::move(decision.text), decision.repeated});
   }
+}
+
+// What follows is applied as it is found, so that each question is asked of the state that all answers before it made.
+void Engine::follow_from(std::size_t first_event, Time at) {
+  for (std::size_t i = first_event; i < events_.size(); ++i) {
+    const std::shared_ptr<const Event> cause = events_[i];
+    Consequences consequences = follow(state_, *policy_, cause->body, at);
+    for (EventBody& body : consequences.events) commit_event(std::move(body), at);
+    owed_.insert(owed_.end(), consequences.wakes.begin(), consequences.wakes.end());
+  }
+}
+
+void Engine::tell_waiting(std::size_t events, Time at) {
+  const std::size_t begin = events_.size();
+  Allowance allowance{events, bounds_.looks};
+  while (!owed_.empty() && events_.size() - begin < events && allowance.looks > 0) {
+    const std::size_t first_event = events_.size();
+    allowance.events = events - (first_event - begin);
+    for (EventBody& body : next_answer(state_, owed_.front(), allowance))
+      commit_event(std::move(body), at);
+    if (owed_.front().done) owed_.pop_front();
+    follow_from(first_event, at);
+  }
+}
+
+void Engine::go_on(Time now) {
+  if (!active_ || full()) return;
+  tell_waiting(bounds_.batch_events - events_.size(), std::max(now, state_.now));
 }
 
 void Engine::commit_event(EventBody body, Time at) {
@@ -156,7 +182,7 @@ void Engine::queue_effects(const Command& command, Decision& decision, std::size
 }
 
 bool Engine::full() const {
-  return events_.size() >= kBatchEvents || blob_bytes_ >= kBatchBlobBytes;
+  return events_.size() >= bounds_.batch_events || blob_bytes_ >= bounds_.batch_blob_bytes;
 }
 
 bool Engine::has_batch() const {

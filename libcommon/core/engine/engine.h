@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/job/notices.h"
+#include "core/job/wakes.h"
 #include "model/command.h"
 #include "model/effect.h"
 #include "model/policy.h"
@@ -48,16 +50,28 @@ struct Outgoing {
   std::shared_ptr<const ClusterState> snapshot;  // publish it before sending the replies
 };
 
+// How much is done at a time. Commands come whole, whatever they change.
+struct Bounds {
+  std::size_t batch_events = 500;
+  std::size_t batch_blob_bytes = 16 << 20;
+  std::size_t wakes = 100;     // events by which a command goes on telling those who wait
+  std::size_t looks = 10'000;  // records that are looked at meanwhile; at least 2
+};
+
 class Engine {
  public:
   // `recovered` is what the journal holds, with the epoch already taken. The first command must be Activate.
-  Engine(ClusterState recovered, std::shared_ptr<const Policy> policy);
+  Engine(ClusterState recovered, std::shared_ptr<const Policy> policy, Bounds bounds = {});
 
   // Decides and applies one command. `now` is the caller's clock; an earlier one than already seen is lifted to that.
   void handle(const Command& command, Time now, Ticket ticket);
 
   // Whether enough events wait that the caller should take the batch before handing in more.
   bool full() const;
+
+  // Whether jobs have still to be told of what they wait for. Then the caller fills what is left of every batch by go_on().
+  bool owes() const { return !owed_.empty(); }
+  void go_on(Time now);
 
   // Whether events wait to be committed. What needs no commit of its own (a refusal, a repeated request, an answer to a heartbeat)
   // comes out of take_ready(), or with the batch whose events it must not overtake.
@@ -79,6 +93,8 @@ class Engine {
 
  private:
   void commit_event(EventBody body, Time at);
+  void follow_from(std::size_t first_event, Time at);
+  void tell_waiting(std::size_t events, Time at);
   void note_row(const JobKey& key);
   void send(const Command& command, Decision& decision, std::size_t first_effect);
   void queue_effects(const Command& command, Decision& decision, std::size_t first_effect);
@@ -86,7 +102,9 @@ class Engine {
   ClusterState state_;
   ClusterState batch_base_;
   std::shared_ptr<const Policy> policy_;
+  const Bounds bounds_;
   bool active_ = false;
+  std::deque<Wake> owed_;  // first come, first told
   std::vector<std::shared_ptr<const Event>> events_;
   std::vector<Blob> blobs_;
   std::size_t blob_bytes_ = 0;

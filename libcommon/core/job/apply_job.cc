@@ -124,10 +124,10 @@ void apply_job(ClusterState& state, const DependencyMet& e, Stamp s) {
 
 void apply_job(ClusterState& state, const DependencyFailed& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
-    if (job.spec->any_dependency) {  // the last of them decides
-      std::erase(job.waiting_for, e.dependency);
-      if (!job.waiting_for.empty()) return;
-    }
+    // Where any will do the last of them decides; and one of two that one end answers may have been met before.
+    if (job.spec->any_dependency &&
+        (std::erase(job.waiting_for, e.dependency) == 0 || !job.waiting_for.empty()))
+      return;
     job.dependency_failed = true;
     job.reason = Reason::dependency_never_satisfied;
   });

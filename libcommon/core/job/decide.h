@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/job/wakes.h"
 #include "model/command.h"
 #include "model/effect.h"
 #include "model/event.h"
@@ -44,8 +45,12 @@ struct Decision {
 Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now);
 
 // What follows from an event that was just applied, without anybody asking: Started when all nodes are ready, the end when all have
-// let go, dependents, the end of an array. `state` may already hold later events; what follows is judged by it.
-std::vector<EventBody> follow(const ClusterState& state, const Policy& policy,
-                              const EventBody& event, Time now);
+// let go, the end of an array, and who is to be told of it. `state` may already hold later events; what follows is judged by it.
+struct Consequences {
+  std::vector<EventBody> events;  // at once: a few
+  std::vector<Wake> wakes;        // a part at a time: any number may wait
+};
+Consequences follow(const ClusterState& state, const Policy& policy, const EventBody& event,
+                    Time now);
 
 }  // namespace ares::core

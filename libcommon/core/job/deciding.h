@@ -70,6 +70,9 @@ Standing standing(const ClusterState& state, const Dependent& who, const Depende
 bool waits_task_by_task(const ClusterState& state, const Dependent& who,
                         const Dependency& dependency);
 
+// Whether all of the job, or array, has started, or ended without ever having.
+bool has_begun(const ClusterState& state, const JobKey& key);
+
 // The first of `jobs` (jobs, arrays or tasks) that waits for `target`, by itself or through others, or that is part of it. One
 // search for all of them: each record is looked at once.
 std::optional<JobKey> first_waiting_for(const ClusterState& state, const std::vector<JobKey>& jobs,

@@ -51,6 +51,10 @@ std::optional<Time> array_began(const ClusterState& state, const Job& array) {
   return last ? last : began(array);  // none of its tasks ever ran
 }
 
+std::optional<Time> all_began(const ClusterState& state, const Job& job) {
+  return job.array ? array_began(state, job) : began(job);
+}
+
 const Job* array_of(const ClusterState& state, JobId id) {
   const Job* array = state.jobs.find(JobKey{id, {}});
   return array && array->array ? array : nullptr;
@@ -67,8 +71,7 @@ Standing of_target(const ClusterState& state, const Dependency& d, const JobKey&
     return stands(Standing::met);  // no longer known: lifted
   }
   std::optional<Time> since;
-  if (d.kind == DependencyKind::after)
-    since = target->array ? array_began(state, *target) : began(*target);
+  if (d.kind == DependencyKind::after) since = all_began(state, *target);
   Standing s = judge(d.kind, is_terminal(target->state), target->state == JobState::completed,
                      since.has_value());
   if (s.kind == Standing::met && d.delay > Seconds{0} && since) s.not_before = *since + d.delay;
@@ -76,6 +79,11 @@ Standing of_target(const ClusterState& state, const Dependency& d, const JobKey&
 }
 
 }  // namespace
+
+bool has_begun(const ClusterState& state, const JobKey& key) {
+  const Job* job = state.jobs.find(key);
+  return job && all_began(state, *job);
+}
 
 bool waits_task_by_task(const ClusterState& state, const Dependent& who, const Dependency& d) {
   return d.kind == DependencyKind::after_corr && d.target.task.is_none() && who.spec.array &&

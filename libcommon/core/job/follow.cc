@@ -22,7 +22,8 @@ struct Follow {
   const ClusterState& state;
   const Policy& policy;
   Time now;
-  std::vector<EventBody> out;
+  std::vector<EventBody> out{};
+  std::vector<Wake> wakes{};
 
   // When every node has let go of an ending attempt, the job ends or returns to the queue.
   void settle(const AttemptKey& attempt) {
@@ -42,82 +43,8 @@ struct Follow {
     }
   }
 
-  // `ended`: the target did; else it only began, which only `after` waits for.
-  void wake(const JobKey& target, bool ended) {
-    const WaitKey first{target.job, JobKey{JobId{0}, TaskIndex{0}}};
-    state.dependents.for_each_from(first, [&](const WaitKey& waiting, const Lsn&) {
-      if (waiting.first != target.job) return false;
-      if (const Job* job = state.jobs.find(waiting.second)) wake(*job, target, ended);
-      return true;
-    });
-  }
-  void wake(const Job& job, const JobKey& target, bool ended) {
-    for (const Dependency& d : job.waiting_for) {
-      if (d.kind == DependencyKind::singleton || d.target.job != target.job ||
-          (!ended && d.kind != DependencyKind::after))
-        continue;
-      if (job.array && waits_task_by_task(state, {job.key, *job.spec}, d))
-        correspond(job, d, target.task);
-      else
-        judge(job.key, *job.spec, d);
-    }
-  }
-
-  // Jobs of one user and name go one at a time: the next in line may be waiting for this end.
-  void wake_next_of_name(const JobKey& ended) {
-    const Job* job = ended.task.is_none() ? state.jobs.find(ended) : nullptr;
-    if (job && is_terminal(job->state)) wake_first_of_name(*job->spec);
-  }
-
-  void wake_first_of_name(const JobSpec& like) {
-    const Job* next = first_of_name(state, like);
-    if (!next) return;
-    for (const Dependency& d : next->waiting_for)
-      if (d.kind == DependencyKind::singleton) judge(next->key, *next->spec, d);
-  }
-
-  // Whether anything could be said.
-  bool judge(const JobKey& key, const JobSpec& spec, const Dependency& d) {
-    const Standing s = standing(state, {key, spec}, d);
-    switch (s.kind) {
-      case Standing::waiting: return false;
-      case Standing::met: out.emplace_back(DependencyMet{key, d, s.not_before}); return true;
-      case Standing::failed: out.emplace_back(DependencyFailed{key, d}); return true;
-    }
-    return false;
-  }
-
-  // Waiting tasks of `array` for which the tasks of another array have an answer get a record of their own, with the answer.
-  // `changed` is the other's task that ended; none: look at all.
-  void correspond(const Job& array, const Dependency& d, TaskIndex changed) {
-    if (!changed.is_none()) {
-      if (array.array->waiting.contains(changed.value)) answer(array, d, changed);
-      return;
-    }
-    const Job* target = state.jobs.find(JobKey{d.target.job, {}});
-    if (!target || !is_terminal(target->state)) {
-      for (const std::uint32_t task : array.array->waiting) answer(array, d, TaskIndex{task});
-      return;
-    }
-    // Everything is answered. What all tasks have in common is said of the array, so that a large one costs one event.
-    IntervalSet met;
-    for (const std::uint32_t task : array.array->waiting) {
-      const JobKey key{array.key.job, TaskIndex{task}};
-      if (standing(state, {key, *array.spec}, d).kind == Standing::met) met.insert(task);
-    }
-    if (met.count() == array.array->waiting.count()) {
-      out.emplace_back(DependencyMet{array.key, d, {}});
-      return;
-    }
-    for (const std::uint32_t task : met) answer(array, d, TaskIndex{task});
-    out.emplace_back(DependencyFailed{array.key, d});
-  }
-
-  void answer(const Job& array, const Dependency& d, TaskIndex task) {
-    const JobKey key{array.key.job, task};
-    if (standing(state, {key, *array.spec}, d).kind == Standing::waiting) return;
-    out.emplace_back(TaskSplit{key, task_rank(array, task)});
-    judge(key, *array.spec, d);
+  void judge(const JobKey& key, const JobSpec& spec, const Dependency& d) {
+    for (EventBody& event : answer_to(state, key, spec, d)) out.push_back(std::move(event));
   }
 
   // An array ends with the last of its tasks.
@@ -149,7 +76,7 @@ struct Follow {
                                  [](const NodeShare& s) { return s.phase == SharePhase::ready; });
     if (all) out.emplace_back(Started{e.attempt});
   }
-  void operator()(const Started& e) { wake(e.attempt.job, false); }
+  void operator()(const Started& e) { add_wakes_of_start(state, e.attempt.job, wakes); }
   void operator()(const LaunchFailed& e) { settle(e.attempt); }
   void operator()(const EndingBegan& e) { settle(e.attempt); }
   void operator()(const BatchFinished& e) { settle(e.attempt); }
@@ -157,8 +84,9 @@ struct Follow {
   void operator()(const NodeFenced& e) { settle(e.attempt); }
   void operator()(const Ended& e) {
     end_array(e.key);
-    wake(e.key, true);
-    wake_next_of_name(e.key);
+    add_wakes_of_end(state, e.key, wakes);
+    const Job* job = e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
+    if (job && is_terminal(job->state)) add_wakes_of_name(state, *job->spec, wakes);
   }
   void operator()(const DependencyFailed& e) {
     const Job* job = state.jobs.find(e.key);
@@ -169,34 +97,30 @@ struct Follow {
     out.emplace_back(Ended{e.key, JobState::cancelled, Reason::cancelled_dependency, {}});
   }
 
-  // Cancelled while it waited, it was not woken: what it waited for may be over by now.
-  void operator()(const Requeued& e) {
-    const Job* job = state.jobs.find(e.key);
-    if (!job || job->dependency_failed) return;
-    for (const Dependency& d : job->waiting_for) judge(e.key, *job->spec, d);
-  }
-
-  // Tasks of another array may have ended before this one came, or came to depend on it.
-  void look_task_by_task(const JobKey& key) {
+  // What a record waits for may be over when it comes into the queue.
+  void judge_all(const JobKey& key) {
     const Job* job = state.jobs.find(key);
-    if (!job || !job->array) return;
-    for (const Dependency& d : job->waiting_for)
-      if (waits_task_by_task(state, {job->key, *job->spec}, d)) correspond(*job, d, {});
+    if (!job || job->dependency_failed) return;
+    for (const Dependency& d : job->waiting_for) judge(key, *job->spec, d);
   }
-  void operator()(const Submitted& e) { look_task_by_task(e.key); }
+  // Cancelled while it waited, it was not told.
+  void operator()(const Requeued& e) { judge_all(e.key); }
+  // Its array may be told only later, and then of the tasks that it still has.
+  void operator()(const TaskSplit& e) { judge_all(e.key); }
+
+  void operator()(const Submitted& e) { add_wakes_of_array(state, e.key, wakes); }
   void operator()(const Modified& e) {
-    if (e.waiting_for) look_task_by_task(e.key);
+    if (e.waiting_for) add_wakes_of_array(state, e.key, wakes);
     const Job* job = e.was_named && e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
     if (!job) return;
     JobSpec before = *job->spec;
     before.name = *e.was_named;
-    wake_first_of_name(before);
+    add_wakes_of_name(state, before, wakes);
   }
 
   void operator()(const ControllerActivated&) {}
   void operator()(const ConfigApplied&) {}
   void operator()(const TresDefined&) {}
-  void operator()(const TaskSplit&) {}
   void operator()(const Held&) {}
   void operator()(const Released&) {}
   void operator()(const DependencyMet&) {}
@@ -219,11 +143,11 @@ struct Follow {
 
 }  // namespace
 
-std::vector<EventBody> follow(const ClusterState& state, const Policy& policy,
-                              const EventBody& event, Time now) {
-  Follow follow{state, policy, now, {}};
+Consequences follow(const ClusterState& state, const Policy& policy, const EventBody& event,
+                    Time now) {
+  Follow follow{state, policy, now};
   std::visit(follow, event);
-  return std::move(follow.out);
+  return {std::move(follow.out), std::move(follow.wakes)};
 }
 
 }  // namespace ares::core

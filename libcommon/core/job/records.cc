@@ -83,14 +83,14 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
     state.pending.erase(after.key);
   }
 
-  const std::vector<JobId> was = before ? awaited_jobs(*before) : std::vector<JobId>{};
-  const std::vector<JobId> is = awaited_jobs(after);
+  const std::vector<JobKey> was = before ? awaited(*before) : std::vector<JobKey>{};
+  const std::vector<JobKey> is = awaited(after);
   if (was != is) {
-    for (JobId target : was) {
+    for (const JobKey& target : was) {
       if (!std::binary_search(is.begin(), is.end(), target))
         state.dependents.erase({target, after.key});
     }
-    for (JobId target : is) {
+    for (const JobKey& target : is) {
       if (!std::binary_search(was.begin(), was.end(), target))
         state.dependents.set({target, after.key}, Lsn{});
     }
@@ -119,7 +119,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   const Job* job = state.jobs.find(key);
   if (!job) return;
   if (is_queued(*job)) state.pending.erase(key);
-  for (JobId target : awaited_jobs(*job)) state.dependents.erase({target, key});
+  for (const JobKey& target : awaited(*job)) state.dependents.erase({target, key});
   if (const auto timer = timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = deadline_timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = notice_timer_of(*job)) state.timers.erase(*timer);

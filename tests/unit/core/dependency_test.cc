@@ -384,7 +384,7 @@ TEST(Dependency, EveryWaitingJobHasAnEntryOfItsOwn) {
   const JobKey both = c.submit(
       after({on(DependencyKind::after_any, target), on(DependencyKind::after_any, other)}));
   EXPECT_EQ(c.state().dependents.size(), 7u);
-  EXPECT_TRUE(c.state().dependents.find({other.job, both}));
+  EXPECT_TRUE(c.state().dependents.find({other, both}));
   EXPECT_TRUE(has_dependents(c.state(), target.job));
   EXPECT_FALSE(has_dependents(c.state(), both.job));
   c.cancel(waiting[2]);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -15,6 +16,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/invariants.h"
 #include "core/job/transitions.h"
+#include "core/job/wakes.h"
 
 namespace ares::core {
 
@@ -231,6 +233,7 @@ class Cluster {
   std::vector<std::shared_ptr<const Event>> events;
   std::map<AttemptKey, Attempt> rows;
   std::vector<Notice> told;
+  std::size_t largest_batch = 0;  // in events
 
  private:
   Reply settle(Ticket ticket) {
@@ -243,14 +246,18 @@ class Cluster {
       for (Notice& n : o.notices) told.push_back(std::move(n));
     };
     keep(engine.take_ready());
-    while (engine.has_batch()) {
+    while (engine.has_batch() || engine.owes()) {
+      engine.go_on(now);
       EngineBatch batch = engine.take_batch();
+      largest_batch = std::max(largest_batch, batch.events.size());
       for (auto& e : batch.events) events.push_back(e);
       for (auto& r : batch.attempts) rows.insert_or_assign(r.key, r);
       keep(engine.committed());
     }
     EXPECT_EQ(mine.ticket, ticket) << "no reply";
     for (const std::string& problem : check_invariants(state())) ADD_FAILURE() << problem;
+    for (const JobKey& key : forgotten(state()))
+      ADD_FAILURE() << "job " << key.job.value() << " waits for what is over";
     return mine;
   }
 

@@ -1,4 +1,5 @@
 // Names of states and reasons as users' scripts know them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/state.h"
@@ -49,10 +50,20 @@ TEST(Index, FollowsFromTheRecord) {
   job.array->waiting.insert(3);
   EXPECT_TRUE(is_queued(job));
   job.waiting_for = {{DependencyKind::after_any, {JobId{9}, {}}},
-                     {DependencyKind::after_ok, {JobId{9}, TaskIndex{1}}}};
-  EXPECT_EQ(awaited_jobs(job), std::vector<JobId>{JobId{9}});
+                     {DependencyKind::after_ok, {JobId{9}, {}}},
+                     {DependencyKind::after, {JobId{9}, {}}},
+                     {DependencyKind::after_corr, {JobId{9}, {}}},
+                     {DependencyKind::after, {JobId{9}, TaskIndex{1}}},
+                     {DependencyKind::singleton, {}}};
+  JobSpec spec;
+  spec.array.emplace();
+  job.spec = std::make_shared<const JobSpec>(spec);
+  EXPECT_THAT(awaited(job),
+              ::testing::ElementsAre(JobKey{JobId{1}, kItsTurn}, JobKey{JobId{9}, TaskIndex{1}},
+                                     JobKey{JobId{9}, kAllBegun}, JobKey{JobId{9}, kEachTask},
+                                     JobKey{JobId{9}, {}}));
   job.dependency_failed = true;
-  EXPECT_TRUE(awaited_jobs(job).empty());
+  EXPECT_TRUE(awaited(job).empty());
   job.state = JobState::completed;
   job.ended = Time{Seconds{5}};
   ASSERT_TRUE(timer_of(job));

@@ -1,0 +1,50 @@
+// Wakes: who waits for what has ended or begun is told of it, a part at a time, because one end may be awaited by a hundred thousand.
+// A wake is owed, not state: the engine keeps those under way, and after a restart asks for everybody again (wake_everybody), since
+// who should be told follows from the records alone.
+// Pure; plain values of the engine thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/event.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+struct Wake {
+  WaitKey next, last;   // of ClusterState::dependents: who is still to be looked at
+  TaskIndex changed{};  // only this task of the array they wait for ended; none: look at all of it
+  std::uint32_t next_task =
+      0;  // within an array that waits task by task: its tasks before this one were looked at
+  bool done = false;
+};
+
+// What may still be done in one go.
+struct Allowance {
+  std::size_t events = 0;  // exceeded by one task's at most
+  std::size_t looks = 0;   // records, each about a microsecond
+};
+
+// Adds whom an event that was just applied concerns; nobody where nobody waits.
+void add_wakes_of_start(const ClusterState& state, const JobKey& started, std::vector<Wake>& out);
+void add_wakes_of_end(const ClusterState& state, const JobKey& ended, std::vector<Wake>& out);
+// An array that came, or came to wait for another one task by task: tasks of that may have ended before.
+void add_wakes_of_array(const ClusterState& state, const JobKey& array, std::vector<Wake>& out);
+// Jobs of one user and name go one at a time: the first of those that are left may be waiting for this, and tasks of it.
+void add_wakes_of_name(const ClusterState& state, const JobSpec& like, std::vector<Wake>& out);
+Wake wake_everybody();
+
+// The next answer that somebody is owed, which must be applied before the call after; takes what it cost from the allowance. Nothing
+// when the allowance is used up, or the wake is done.
+std::vector<EventBody> next_answer(const ClusterState& state, Wake& wake, Allowance& allowance);
+
+// What the record is told of a dependency that is not to be waited for any more; nothing while it is.
+std::vector<EventBody> answer_to(const ClusterState& state, const JobKey& key, const JobSpec& spec,
+                                 const Dependency& dependency);
+
+// Records that wait for what is over. Without a wake under way there are none. Slow: it looks at all; for tests.
+std::vector<JobKey> forgotten(const ClusterState& state);
+
+}  // namespace ares::core
