@@ -1,5 +1,6 @@
 #include "config/read.h"
 
+#include <algorithm>
 #include <set>
 
 #include "config/tables.h"
@@ -89,6 +90,26 @@ Checked check_partitions(Config& config, const std::vector<int>& lines) {
   return problem(lines.front(), "no default partition; write \"default: true\" in one of them");
 }
 
+Checked read_fairness(const Value& value, Config& config) {
+  Fairness fairness;
+  if (Checked done = read_map(value, fairness, fairness_fields()); !done) return done;
+  if (fairness.calc_period < Seconds(1))
+    return problem(value.line, "calc_period: must be at least a second");
+  if (fairness != Fairness{})
+    config.policy.fairness.value = std::make_shared<const Fairness>(std::move(fairness));
+  return {};
+}
+
+Checked check_fairness(const Config& config, int line) {
+  std::vector<std::string> names;
+  for (const Partition& partition : config.partitions) names.push_back(partition.name);
+  for (const auto& [name, policy] : fairness_of(config).partitions)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return problem(
+          line, "partitions: there is no partition \"" + name + "\"" + suggestion(name, names));
+  return {};
+}
+
 Checked resolve(const std::vector<std::string>& names, int line, const char* key,
                 const FindUser& find_user, std::vector<UserId>& out) {
   for (const std::string& name : names) {
@@ -126,6 +147,7 @@ Checked check_policy(const Policy& policy, int line) {
 struct Lines {
   int controller = 1;
   int policy = 1;
+  int fairness = 1;
   std::vector<int> partitions;
 };
 
@@ -143,6 +165,10 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
   }
   if (entry.key == "nodes") return read_nodes(value, config);
   if (entry.key == "partitions") return read_partitions(value, config, lines.partitions);
+  if (entry.key == "fairness") {
+    lines.fairness = entry.line;
+    return read_fairness(value, config);
+  }
   if (entry.key == "node") return read_map(value, config.node, node_daemon_fields());
   if (entry.key == "log") return read_map(value, config.log, log_fields());
 
@@ -169,7 +195,8 @@ Checked read_root(const Value& root, Config& config, const FindUser& find_user) 
   if (Checked done = resolve_users(config, lines.controller, find_user); !done) return done;
   if (config.controller.listen.empty())
     return problem(lines.controller, "listen: the controller needs at least one address");
-  return check_partitions(config, lines.partitions);
+  if (Checked done = check_partitions(config, lines.partitions); !done) return done;
+  return check_fairness(config, lines.fairness);
 }
 
 }  // namespace
