@@ -163,6 +163,36 @@ void compare_networks(const Policy& running, const Policy& next, Diff& diff) {
       diff.out.push_back({"topology " + before.name, "", print_network(before), ""});
 }
 
+std::string name_of(const AccountRow& row) {
+  if (row.user.empty()) return "account " + row.account;
+  return "user " + row.user + (row.account.empty() ? "" : " of account " + row.account);
+}
+
+// Row by row, however large the tree.
+void compare_fairness(const Config& running, const Config& next, Diff& diff) {
+  const Fairness &before = fairness_of(running), &after = fairness_of(next);
+  auto fields = fairness_fields();
+  std::erase_if(fields, [](const Field<Fairness>& field) { return field.name == "tree"; });
+  diff.section("fairness", fields, before, after, kAtOnce);
+  if (before.tree == after.tree) return;
+  const auto row_fields = account_fields();
+  std::map<std::string, const AccountRow*> known;
+  for (const AccountRow& row : before.tree) known.emplace(name_of(row), &row);
+  for (const AccountRow& row : after.tree) {
+    const std::string subject = name_of(row);
+    const auto found = known.find(subject);
+    if (found == known.end()) {
+      diff.out.push_back({subject, "", "", print_flow(row, row_fields)});
+      continue;
+    }
+    if (*found->second != row) diff.section(subject, row_fields, *found->second, row, kAtOnce);
+    known.erase(found);
+  }
+  for (const AccountRow& row : before.tree)
+    if (known.contains(name_of(row)))
+      diff.out.push_back({name_of(row), "", print_flow(row, row_fields), ""});
+}
+
 }  // namespace
 
 std::vector<Change> diff(const Config& running, const std::vector<Partition>& in_force,
@@ -176,6 +206,7 @@ std::vector<Change> diff(const Config& running, const std::vector<Partition>& in
   compare_nodes(running, next, diff);
   compare_networks(running.policy, next.policy, diff);
   compare_partitions(running, in_force, next, diff);
+  compare_fairness(running, next, diff);
   diff.section("node", node_daemon_fields(), running.node, next.node, kNode);
   diff.section("log", log_fields(), running.log, next.log, kLog);
   return std::move(diff.out);

@@ -102,6 +102,26 @@ Checked check_backfill(const Config& config, int line) {
   return {};
 }
 
+Checked read_fairness(const Value& value, Config& config) {
+  Fairness fairness;
+  if (Checked done = read_map(value, fairness, fairness_fields()); !done) return done;
+  if (fairness.calc_period < Seconds(1))
+    return problem(value.line, "calc_period: must be at least a second");
+  if (fairness != Fairness{})
+    config.policy.fairness.value = std::make_shared<const Fairness>(std::move(fairness));
+  return {};
+}
+
+Checked check_fairness(const Config& config, int line) {
+  std::vector<std::string> names;
+  for (const Partition& partition : config.partitions) names.push_back(partition.name);
+  for (const auto& [name, policy] : fairness_of(config).partitions)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return problem(
+          line, "partitions: there is no partition \"" + name + "\"" + suggestion(name, names));
+  return {};
+}
+
 Checked resolve(const std::vector<std::string>& names, int line, const char* key,
                 const FindUser& find_user, std::vector<UserId>& out) {
   for (const std::string& name : names) {
@@ -139,6 +159,7 @@ Checked check_policy(const Policy& policy, int line) {
 struct Lines {
   int controller = 1;
   int policy = 1;
+  int fairness = 1;
   std::vector<int> partitions;
 };
 
@@ -156,6 +177,10 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
   }
   if (entry.key == "nodes") return read_nodes(value, config);
   if (entry.key == "partitions") return read_partitions(value, config, lines.partitions);
+  if (entry.key == "fairness") {
+    lines.fairness = entry.line;
+    return read_fairness(value, config);
+  }
   if (entry.key == "node") return read_map(value, config.node, node_daemon_fields());
   if (entry.key == "log") return read_map(value, config.log, log_fields());
 
@@ -243,6 +268,7 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   if (Checked done = read_root(*root, config, find_user, lines); !done) return refuse(done);
   if (Checked done = check_partitions(config, lines.partitions); !done) return refuse(done);
   if (Checked done = check_backfill(config, lines.policy); !done) return refuse(done);
+  if (Checked done = check_fairness(config, lines.fairness); !done) return refuse(done);
   if (Status done = read_topology_file(config, read_other); !done) return fail(done.error());
   if (Checked done = check_topologies(config, lines.partitions); !done) return refuse(done);
   config.controller.connect = connect_addresses(config.controller);

@@ -44,6 +44,9 @@ std::string describe_section(const std::string& name) {
   if (name == "partitions")
     return describe(partition_fields()) + ".PP\nKeys of placement:\n" +
            describe(placement_fields());
+  if (name == "fairness")
+    return describe(fairness_fields()) + ".PP\nKeys of weights:\n" + describe(weight_fields()) +
+           ".PP\nKeys of an item of tree:\n" + describe(account_fields());
   if (name == "node")
     return describe(node_daemon_fields()) + ".PP\nKeys of mock:\n" + describe(mock_fields());
   return describe(log_fields());
@@ -100,6 +103,13 @@ std::string reference_page() {
       "  \\- {name: \"n[1\\-4]\", cpus: 64, memory: 256G, gpus: \"a100:4\", features: [fast]}\n"
       "partitions:\n"
       "  \\- {name: main, nodes: ALL, default: true, max_time: 2\\-0, default_memory_per_cpu: 2G}\n"
+      "fairness:\n"
+      "  policy: fair_tree\n"
+      "  tree:\n"
+      "    \\- {account: physics, shares: 40}\n"
+      "    \\- {user: ann, account: physics, usage: {cpu: 360000}}\n"
+      "    \\- {account: biology, shares: 60}\n"
+      "    \\- {user: bob, account: biology}\n"
       ".fi\n.SH SEE ALSO\n.BR actl (1),\n.BR asub (1)\n";
   return out;
 }

@@ -424,6 +424,10 @@ const std::vector<Section>& sections() {
       {"partitions",
        "A list of queues over those nodes. Plain numbers in time limits are minutes, as with asub "
        "-t."},
+      {"fairness",
+       "Who is served before whom. Queue policies, and the shares and usage they go by. Not given: "
+       "by priority, nice and age "
+       "everywhere."},
       {"node", "The node daemon, aresd."},
       {"log", "What daemons write."},
   };

@@ -33,9 +33,15 @@ std::vector<Field<Policy>> policy_fields();
 std::vector<Field<NodeEntry>> node_fields();             // a line of `nodes`
 std::vector<Field<Partition>> partition_fields();        // a line of `partitions`
 std::vector<Field<PlacementPolicy>> placement_fields();  // of a partition
+std::vector<Field<Fairness>> fairness_fields();
+std::vector<Field<PriorityWeights>> weight_fields();
+std::vector<Field<AccountRow>> account_fields();  // a line of `fairness.tree`
 std::vector<Field<NodeConfig>> node_daemon_fields();
 std::vector<Field<MockConfig>> mock_fields();
 std::vector<Field<LogConfig>> log_fields();
+
+// What is in force: of a configuration without the section its defaults.
+const Fairness& fairness_of(const Config& config);
 
 // Every section in the file's order, with what the manual says about it.
 struct Section {

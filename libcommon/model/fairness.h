@@ -43,7 +43,7 @@ struct AccountRow {
   std::string user;                         // empty: this is the account itself
   std::optional<std::uint32_t> shares = 1;  // none: as much as the parent (Fairshare=parent)
   std::uint32_t priority = 0;               // for the factor `association`; of a user
-  TresSeconds usage;                        // of a user, decayed to Fairness::usage_time
+  TresSeconds usage;                        // of a user, as of Fairness::usage_time
   friend bool operator==(const AccountRow&, const AccountRow&) = default;
 };
 
@@ -86,7 +86,7 @@ struct Fairness {
   BillingMode billing = BillingMode::sum;
   TresWeights billing_weights{{"cpu", 1 << kTresWeightBits}};
   DrfUsage drf_usage = DrfUsage::running;
-  Seconds usage_time{0};         // what the tree's usage is decayed to, since 1970
+  Seconds usage_time{0};         // what the tree's usage is decayed to, since 1970; 0 = to now
   std::vector<AccountRow> tree;  // in any order
 
   friend bool operator==(const Fairness&, const Fairness&) = default;

@@ -94,6 +94,7 @@ class Ranking {
   std::map<std::string, Amounts128> delivered(const ClusterState& state,
                                               const ClusterIndex& index) const;
 
+  fairness::HalfPower since_configured() const;  // what is left of configured usage
   Time moment_of(Time now) const;
   bool uses(QueuePolicy policy) const;
   bool by_delivered() const;

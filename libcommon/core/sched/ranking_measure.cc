@@ -131,8 +131,13 @@ void Ranking::measure_scale(const ClusterState& state, ClusterIndex& index) {
   }
 }
 
+HalfPower Ranking::since_configured() const {
+  if (rules_->usage_time == Seconds::zero()) return {};
+  return decay_factor(moment_ - Time(rules_->usage_time), rules_->half_life);
+}
+
 void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index) {
-  const HalfPower factor = decay_factor(moment_ - Time(rules_->usage_time), rules_->half_life);
+  const HalfPower factor = since_configured();
   Amounts128 usage(configured_.size());
   for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
   std::map<Held, std::uint64_t> rates;
@@ -168,7 +173,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
     amounts.resize(index.stride());
     return amounts;
   };
-  const HalfPower factor = decay_factor(moment_ - Time(rules_->usage_time), rules_->half_life);
+  const HalfPower factor = since_configured();
   for (const AccountRow& row : rules_->tree) {
     if (row.user.empty()) continue;
     Amounts128& amounts = of(row.user);

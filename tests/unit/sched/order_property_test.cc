@@ -1,0 +1,229 @@
+// Under every queue policy a planner that remembers plans what a new one would, and the order in which records were made, or
+// partitions and users are stored, never shows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "unit/sched/cluster.h"
+
+namespace ares::core::sched {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class Life {
+ public:
+  explicit Life(std::uint64_t seed) : engine_(seed) {
+    for (std::uint32_t i = 1; i <= 2 + upto(3); ++i) {
+      const std::string name = "n" + std::to_string(i);
+      cluster.add_node(name, 2 + upto(6), Bytes::mib(4000));
+      if (chance(50)) cluster.add_gpus(name, chance(50) ? "a100" : "h100", 1 + upto(3));
+    }
+    Partition side = cluster.partition();
+    side.name = "side";
+    side.is_default = false;
+    side.tier = static_cast<std::int32_t>(upto(1));
+    side.priority = upto(5);
+    cluster.put(side);
+    cluster.policy.fairness.value = random_rules();
+  }
+
+  std::uint32_t upto(std::uint32_t most) {
+    return static_cast<std::uint32_t>(engine_() % (most + 1));
+  }
+  bool chance(std::uint32_t percent) { return upto(99) < percent; }
+
+  std::shared_ptr<const Fairness> random_rules() {
+    Fairness made;
+    made.policy = static_cast<QueuePolicy>(upto(4));
+    if (chance(50)) made.partitions["side"] = static_cast<QueuePolicy>(upto(4));
+    made.calc_period = chance(50) ? Seconds(60) : Seconds(300);
+    made.half_life = chance(80) ? Seconds(3600) : Seconds(0);
+    made.max_age = Seconds(7200);
+    made.weights = {upto(1000), upto(1000), upto(1000), upto(1000), upto(1000), upto(1000)};
+    if (chance(50)) made.tres_weights = {{"cpu", upto(1000)}, {"gres/gpu", upto(1000)}};
+    made.qos = {{"high", 10}};
+    made.flags.no_fair_tree = chance(30);
+    made.flags.favor_small = chance(30);
+    made.billing = static_cast<BillingMode>(upto(2));
+    made.billing_weights["gres/gpu"] = 4 << kTresWeightBits;
+    made.drf_usage = chance(50) ? DrfUsage::running : DrfUsage::delivered;
+    if (chance(20)) return std::make_shared<const Fairness>(made);
+    made.tree = {{"x", "", "", 1 + upto(2), 0, {}}, {"y", "", "", 1 + upto(2), 0, {}}};
+    for (const char* in : {"x", "y", ""})
+      for (const char* user : {"a", "b", "c"}) {
+        if (chance(30)) continue;
+        made.tree.push_back({in, "", user, upto(2), upto(9), {{"cpu", upto(3) * 1000}}});
+        if (chance(10)) made.tree.back().shares.reset();
+      }
+    return std::make_shared<const Fairness>(made);
+  }
+
+  JobSpec random_spec() {
+    JobSpec spec = TestCluster::spec(1 + upto(3), 1);
+    const char* const users[] = {"a", "b", "c", "d"};
+    const std::uint32_t who = upto(3);
+    spec.user = users[who];
+    spec.uid = UserId(1000 + who);
+    const char* const accounts[] = {"", "x", "y", "z"};
+    spec.account = accounts[upto(3)];
+    if (chance(20)) spec.qos = "high";
+    if (chance(30)) spec.gpus_per_node = {{chance(50) ? "a100" : "h100", 1}};
+    if (chance(40)) spec.partitions = {"side"};
+    if (chance(20)) spec.partitions = {"main", "side"};
+    if (chance(90)) spec.time_limit = minutes(1 + upto(60));
+    if (chance(15)) spec.array.emplace().insert(0, upto(6));
+    spec.nice = static_cast<std::int32_t>(upto(2));
+    return spec;
+  }
+
+  void submit() {
+    Job job = cluster.job(random_spec());
+    job.submitted = now - minutes(upto(100));
+    job.eligible = job.submitted + seconds(upto(1000));
+    if (chance(10)) {
+      job.priority_set = true;
+      job.priority = upto(3) * 300;
+    }
+    cluster.put(job);
+  }
+
+  std::vector<JobKey> keys(bool (*which)(JobState)) const {
+    std::vector<JobKey> out;
+    cluster.state.jobs.for_each([&](const JobKey& key, const Job& job) {
+      if (which(job.state)) out.push_back(key);
+    });
+    return out;
+  }
+
+  // Jobs end, run again, belong to other accounts, are forgotten.
+  void happen() {
+    for (const JobKey& key : keys(holds_resources)) {
+      if (chance(5)) {
+        Job job = *cluster.state.jobs.find(key);
+        JobSpec spec = *job.spec;
+        spec.account = "y";
+        job.spec = std::make_shared<const JobSpec>(spec);
+        cluster.put(job);
+      }
+      if (!chance(30)) continue;
+      cluster.end(key);
+      Job job = *cluster.state.jobs.find(key);
+      if (chance(20)) {
+        job.state = JobState::pending;
+        job.allocation.reset();
+      } else {
+        job.ended = now;
+      }
+      cluster.put(job);
+    }
+    for (const JobKey& key : keys(is_terminal))
+      if (chance(10)) cluster.state.jobs.erase(key);
+    if (chance(10)) {
+      Node node = cluster.node("n1");
+      if (!node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
+      node.inventory.cpus += 1;
+      cluster.put(node);
+    }
+    if (chance(5)) {
+      Partition side = *cluster.state.partitions.find("side");
+      side.tier = static_cast<std::int32_t>(upto(2));
+      cluster.put(side);
+    }
+    if (chance(5)) cluster.policy.fairness.value = random_rules();
+    now += chance(50) ? Duration(seconds(upto(30))) : Duration(minutes(upto(10)));
+  }
+
+  TestCluster cluster;
+  Time now = kNow;
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+std::string describe(const Plan& plan) {
+  std::string text;
+  for (const PlanGroup& group : plan.groups)
+    for (const Start& start : group.starts) {
+      text += std::to_string(start.key.job.value()) + "." + std::to_string(start.key.task.value) +
+              "@" + start.partition;
+      for (const NodeShare& share : start.nodes) text += " " + std::to_string(share.node.value());
+      text += "\n";
+    }
+  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
+    text += std::to_string(key.job.value()) + " " + std::string(to_string(info.reason)) + " " +
+            (info.expected_start ? std::to_string(info.expected_start->time_since_epoch().count())
+                                 : "-") +
+            "\n";
+  });
+  return text + (plan.wake ? std::to_string(plan.wake->time_since_epoch().count()) : "");
+}
+
+TEST(OrderProperty, APlannerThatRemembersPlansWhatANewOneWould) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Life life(seed);
+    Planner planner;
+    for (int step = 0; step < 25; ++step) {
+      for (std::uint32_t i = life.upto(5); i > 0; --i) life.submit();
+      const Plan plan = planner.plan(life.cluster.state, life.cluster.policy, {}, life.now);
+      ASSERT_EQ(describe(plan), describe(life.cluster.plan(life.now)))
+          << "seed " << seed << " step " << step;
+      ASSERT_EQ(over_commitment(life.cluster.state, plan), "") << "seed " << seed;
+      if (life.chance(80)) life.cluster.take(plan, life.now);
+      life.happen();
+    }
+  }
+}
+
+// Users' numbers only break ties: where usage and shares differ, the order of users is by those whatever they are called, and
+// the rows of the tree may stand in any order.
+TEST(OrderProperty, TheOrderOfTheTreesRowsNeverShows) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Life life(seed);
+    for (int i = 0; i < 20; ++i) life.submit();
+    // A user's first account stands for those who name none: keep rows of one user in their order.
+    Fairness rules = *life.cluster.policy.fairness.value;
+    const std::string once = describe(life.cluster.plan(life.now));
+    std::stable_sort(rules.tree.begin(), rules.tree.end(),
+                     [](const AccountRow& a, const AccountRow& b) { return a.user > b.user; });
+    life.cluster.policy.fairness.value = std::make_shared<const Fairness>(rules);
+    ASSERT_EQ(once, describe(life.cluster.plan(life.now))) << "seed " << seed;
+  }
+}
+
+// With drf on what runs, no user who could have started something is left with a smaller dominant share than one who was served
+// after him: on one node, with jobs of one CPU, users differ by one job at most.
+TEST(OrderProperty, DrfSharesOutEvenly) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    std::mt19937_64 dice(seed);
+    TestCluster cluster;
+    const auto cpus = static_cast<std::uint32_t>(1 + dice() % 40);
+    cluster.add_node("n1", cpus);
+    Fairness rules;
+    rules.policy = QueuePolicy::drf;
+    cluster.policy.fairness.value = std::make_shared<const Fairness>(rules);
+    const std::uint32_t users = 1 + static_cast<std::uint32_t>(dice() % 6);
+    std::vector<std::uint32_t> has(users), wants(users);
+    for (std::uint32_t i = 0; i < 60; ++i) {
+      const auto who = static_cast<std::uint32_t>(dice() % users);
+      JobSpec spec = TestCluster::spec();
+      spec.uid = UserId(who);
+      spec.user = "u" + std::to_string(who);
+      spec.nice = static_cast<std::int32_t>(dice() % 3);
+      ++wants[who];
+      cluster.submit(spec);
+    }
+    const Plan plan = cluster.plan();
+    for (const PlanGroup& group : plan.groups)
+      ++has[cluster.state.jobs.find(group.jobs.front().first)->spec->uid.value()];
+    EXPECT_EQ(plan.groups.size(), std::min<std::size_t>(cpus, 60));
+    for (std::uint32_t a = 0; a < users; ++a)
+      for (std::uint32_t b = 0; b < users; ++b)
+        EXPECT_TRUE(has[a] == wants[a] || has[b] <= has[a] + 1) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace ares::core::sched
