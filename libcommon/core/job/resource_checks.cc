@@ -191,6 +191,11 @@ Status check_layout(const JobSpec& spec) {
                       "\" says something of several nodes together; what is preferred is of each "
                       "node: a&b, a|b"));
   }
+  const auto asked = parse_constraints(spec.features);
+  if ((spec.switches > 0 || spec.segment > 1) && asked && !asked->counts.empty())
+    return fail(
+        bad("Invalid feature specification: numbers of nodes with a feature (a*2) cannot be "
+            "asked for together with --switches or --segment"));
   if (spec.segment <= 1) return {};
   const std::uint64_t most = spec.max_nodes > 0 ? std::max(spec.max_nodes, spec.min_nodes)
                                                 : std::max(spec.tasks, spec.min_nodes);

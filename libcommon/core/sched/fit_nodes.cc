@@ -142,7 +142,17 @@ std::optional<std::size_t> how_many(const Typed& typed, std::vector<Candidate>& 
   return std::nullopt;
 }
 
-// The candidates that can take an even share of `n` nodes, and the required ones; best first.
+// Whether the candidate holds an even share of `n` nodes, of each type of GPUs too.
+bool takes_even(const Typed& typed, const Candidate& c, std::int64_t n) {
+  if (c.tasks < (typed.demand.tasks + n - 1) / n) return false;
+  for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column)
+    if (c.room->free[column] - typed.per_node[column] < (typed.total[column] + n - 1) / n)
+      return false;
+  return true;
+}
+
+// The candidates that can take an even share of `n` nodes, and the required ones; best first. Where the demand has limits all
+// must, or there are none: then any `n` of them hold it, and more free nodes never leave fewer ways.
 std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate> all,
                                    std::size_t n) {
   const auto count = static_cast<std::int64_t>(n);
@@ -156,6 +166,10 @@ std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate
   std::vector<Scored> good;
   Amounts take(typed.per_node.size(), 0);
   for (const Candidate& c : all) {
+    if (typed.demand.limited() && !takes_even(typed, c, count)) {
+      if (c.room->required) return {};
+      continue;
+    }
     if (!c.room->required && (c.tasks < tasks || c.gpus < gpus)) continue;
     if (looks_at_take(typed.demand.strategy)) {
       charge(typed, *c.room, tasks, take);
@@ -211,7 +225,8 @@ std::optional<std::vector<Candidate>> best_packed(const Typed& typed,
 // nothing is known to be close, and one node is close to itself.
 std::size_t most_together(const Demand& demand, std::span<const Candidate> all) {
   if (!demand.limited()) return all.size();
-  if (!demand.network) return std::min<std::size_t>(all.size(), 1);
+  const std::size_t alone = demand.limits.segment > 1 ? 0 : std::min<std::size_t>(all.size(), 1);
+  if (!demand.network) return alone;
   std::vector<std::size_t> leaves(demand.network->leaves(), 0);
   for (const Candidate& c : all)
     if (const auto leaf = demand.network->leaf_of(c.room->node); leaf < leaves.size())
@@ -220,7 +235,7 @@ std::size_t most_together(const Demand& demand, std::span<const Candidate> all) 
   std::sort(leaves.begin(), leaves.end(), std::greater<>{});
   if (demand.limits.max_leaves > 0 && demand.limits.max_leaves < leaves.size())
     leaves.resize(demand.limits.max_leaves);
-  return std::accumulate(leaves.begin(), leaves.end(), std::size_t{0});
+  return std::max(alone, std::accumulate(leaves.begin(), leaves.end(), std::size_t{0}));
 }
 
 // Neighbours in the network are neighbours by rank.
@@ -244,15 +259,16 @@ std::optional<std::vector<Candidate>> choose_nodes(const Typed& typed,
       std::min<std::size_t>(demand.max_nodes, most_together(demand, candidates));
   if (low > high) return std::nullopt;
   const std::vector<std::size_t> counts = sizes(demand, low, high);
+  if (demand.limited()) {
+    for (const std::size_t n : counts)
+      if (auto chosen = n > 1 ? best_packed(typed, candidates, n) : best_even(typed, candidates, n))
+        return chosen;
+    return std::nullopt;
+  }
   const auto count = how_many(typed, candidates, counts, high);
   if (!count) return std::nullopt;
   if (demand.network && *count > 1)
-    for (auto n = std::find(counts.begin(), counts.end(), *count); n != counts.end(); ++n) {
-      if (auto chosen = best_packed(typed, candidates, *n)) return chosen;
-      if (!demand.limited()) break;
-    }
-  // One node is under one switch; any number of them within limits has been looked for.
-  if (demand.limited() && *count > 1) return std::nullopt;
+    if (auto chosen = best_packed(typed, candidates, *count)) return chosen;
   auto chosen = best_even(typed, candidates, *count);
   if (!chosen) {
     candidates.resize(*count);

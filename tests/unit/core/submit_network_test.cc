@@ -98,6 +98,12 @@ TEST(NetworkRequests, MustAgreeWithThemselves) {
                       spec.max_nodes = 4;
                     }),
             "accepted");
+  EXPECT_THAT(refusal(cluster,
+                      [](JobSpec& spec) {
+                        nodes(2, 1, 0)(spec);
+                        spec.features = {"r1*1"};
+                      }),
+              HasSubstr("cannot be asked for together with --switches or --segment"));
   EXPECT_THAT(refusal(cluster, nodes(2, 0, 0, Seconds{60})),
               HasSubstr("a time to wait for switches"));
   EXPECT_THAT(refusal(cluster, nodes(2, 1, 0, Seconds{0})),

@@ -100,6 +100,8 @@ JobSpec random_spec(Dice& dice) {
     spec.array_throttle = dice.upto(3);
   }
   spec.nice = static_cast<std::int32_t>(dice.upto(3));
+  if (spec.features == std::vector<std::string>{constraints[3]})
+    return spec;  // refused with limits
   if (dice.chance(10)) spec.switches = 1 + dice.upto(1);
   if (spec.switches > 0 && dice.chance(50)) spec.switches_wait = minutes(50 + dice.upto(100));
   if (dice.chance(10)) spec.segment = 1 + dice.upto(1);
