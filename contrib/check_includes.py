@@ -39,7 +39,7 @@ ALLOWED = {
     "ainfo": ["cli"],
     "actl": ["cli", "core"],
     "acluster": ["cli", "os"],
-    "sim": ["core", "config", "cli"],
+    "asim": ["core", "config", "cli"],
 }
 
 PURE = ["model", "core"]

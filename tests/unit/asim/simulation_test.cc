@@ -1,12 +1,12 @@
 // Whole runs of small workloads whose outcome can be reckoned by hand.
-#include "sim/simulation.h"
+#include "asim/simulation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/own_workload.h"
-#include "sim/report.h"
-#include "sim/summary.h"
+#include "asim/own_workload.h"
+#include "asim/report.h"
+#include "asim/summary.h"
 
 namespace ares::sim {
 namespace {

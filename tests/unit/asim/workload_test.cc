@@ -1,5 +1,5 @@
 // What asim makes of logs, good and odd ones, and of workloads of our own.
-#include "sim/workload.h"
+#include "asim/workload.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/cluster.h"
-#include "sim/own_workload.h"
+#include "asim/cluster.h"
+#include "asim/own_workload.h"
 
 namespace ares::sim {
 namespace {

@@ -2,14 +2,14 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "asim/cluster.h"
+#include "asim/options.h"
+#include "asim/progress.h"
+#include "asim/report.h"
+#include "asim/simulation.h"
+#include "asim/summary.h"
+#include "asim/workload.h"
 #include "cli/frame.h"
-#include "sim/cluster.h"
-#include "sim/options.h"
-#include "sim/progress.h"
-#include "sim/report.h"
-#include "sim/simulation.h"
-#include "sim/summary.h"
-#include "sim/workload.h"
 
 namespace ares::sim {
 namespace {

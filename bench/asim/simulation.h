@@ -11,14 +11,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "asim/fleet.h"
+#include "asim/outcome.h"
+#include "asim/random.h"
+#include "asim/workload.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "core/engine/engine.h"
 #include "core/sched/plan.h"
-#include "sim/fleet.h"
-#include "sim/outcome.h"
-#include "sim/random.h"
-#include "sim/workload.h"
 
 namespace ares::sim {
 

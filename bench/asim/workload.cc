@@ -1,11 +1,11 @@
-#include "sim/workload.h"
+#include "asim/workload.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "sim/gpu_trace.h"
-#include "sim/own_workload.h"
-#include "sim/swf.h"
+#include "asim/gpu_trace.h"
+#include "asim/own_workload.h"
+#include "asim/swf.h"
 
 namespace ares::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/swf.h"
+#include "asim/swf.h"
 
 #include <array>
 #include <charconv>

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "asim/workload.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "sim/workload.h"
 
 namespace ares::sim {
 

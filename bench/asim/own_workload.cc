@@ -1,12 +1,12 @@
-#include "sim/own_workload.h"
+#include "asim/own_workload.h"
 
 #include <charconv>
 #include <cmath>
 
+#include "asim/lines.h"
+#include "asim/random.h"
 #include "config/fields.h"
 #include "config/types.h"
-#include "sim/lines.h"
-#include "sim/random.h"
 
 namespace ares::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/gpu_trace.h"
+#include "asim/gpu_trace.h"
 
 #include <charconv>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "sim/report.h"
+#include "asim/report.h"
 
 namespace ares::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/fleet.h"
+#include "asim/fleet.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sim/simulation.h"
+#include "asim/simulation.h"
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include "sim/outcome.h"
+#include "asim/outcome.h"
 
 namespace ares::sim {
 namespace {

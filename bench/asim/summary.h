@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/outcome.h"
-#include "sim/workload.h"
+#include "asim/outcome.h"
+#include "asim/workload.h"
 
 namespace ares::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/progress.h"
+#include "asim/progress.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "sim/summary.h"
+#include "asim/summary.h"
 
 #include <algorithm>
 #include <cmath>

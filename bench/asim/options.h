@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "asim/simulation.h"
 #include "cli/manual.h"
 #include "cli/options.h"
-#include "sim/simulation.h"
 
 namespace ares::sim {
 

@@ -1,7 +1,7 @@
-#include "sim/cluster.h"
+#include "asim/cluster.h"
 
-#include "sim/gpu_trace.h"
-#include "sim/lines.h"
+#include "asim/gpu_trace.h"
+#include "asim/lines.h"
 
 namespace ares::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/report.h"
+#include "asim/report.h"
 
 #include <cerrno>
 #include <cstdio>

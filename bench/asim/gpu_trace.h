@@ -3,9 +3,9 @@
 // Pure but for the file.
 #pragma once
 
+#include "asim/lines.h"
+#include "asim/workload.h"
 #include "base/result.h"
-#include "sim/lines.h"
-#include "sim/workload.h"
 
 namespace ares::sim {
 

@@ -7,8 +7,8 @@
 
 #include <string>
 
+#include "asim/workload.h"
 #include "base/result.h"
-#include "sim/workload.h"
 
 namespace ares::sim {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "asim/outcome.h"
+#include "asim/summary.h"
+#include "asim/workload.h"
 #include "base/result.h"
-#include "sim/outcome.h"
-#include "sim/summary.h"
-#include "sim/workload.h"
 
 namespace ares::sim {
 

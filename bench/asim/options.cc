@@ -1,12 +1,12 @@
-#include "sim/options.h"
+#include "asim/options.h"
 
 #include <charconv>
 #include <cmath>
 
+#include "asim/own_workload.h"
 #include "base/duration.h"
 #include "cli/frame.h"
 #include "cli/text.h"
-#include "sim/own_workload.h"
 
 namespace ares::sim {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "asim/lines.h"
+#include "asim/workload.h"
 #include "base/result.h"
-#include "sim/lines.h"
-#include "sim/workload.h"
 
 namespace ares::sim {
 

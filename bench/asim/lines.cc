@@ -1,4 +1,4 @@
-#include "sim/lines.h"
+#include "asim/lines.h"
 
 #include <zlib.h>
 
