@@ -123,7 +123,8 @@ class Life {
       if (chance(10)) cluster.state.jobs.erase(key);
     if (chance(10)) {
       Node node = cluster.node("n1");
-      if (!node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
+      const bool idle = node.charges.empty();  // what runs keeps what it has
+      if (idle && !node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
       node.inventory.cpus += 1;
       cluster.put(node);
     }
