@@ -144,10 +144,9 @@ TEST_F(OrderTest, MultifactorIsLookedAtAgainAtEachPeriod) {
 
   ClusterIndex index(cluster.state);
   Ranking ranking(cluster.state, cluster.policy, index, kNow);
-  const Job* job = cluster.state.jobs.find(JobKey{JobId(1), TaskIndex{}});
-  change(job->key, [](Job& changed) { changed.eligible = kNow - minutes(30); });
-  job = cluster.state.jobs.find(job->key);
-  const QueueEntry entry{job, cluster.state.partitions.find("main"), 0};
+  const JobKey first{JobId(1), TaskIndex{}};
+  change(first, [](Job& changed) { changed.eligible = kNow - minutes(30); });
+  const QueueEntry entry{cluster.state.jobs.find(first), cluster.state.partitions.find("main"), 0};
   EXPECT_EQ(ranking.priority_of(entry).value, 500'000u);
   const ClusterState& same = cluster.state;
   EXPECT_FALSE(ranking.update(same, same, cluster.policy, index, kNow + seconds(299)));
