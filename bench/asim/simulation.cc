@@ -143,7 +143,8 @@ void Simulation::happen(const Due& event) {
     case Kind::job_end: {
       ExitStatus exit;
       const Job* job = state.jobs.find(event.attempt.job);
-      if (!job || job->attempt != event.attempt.attempt) return;
+      // It may have lost its node meanwhile, and wait again.
+      if (!job || job->attempt != event.attempt.attempt || !job->allocation) return;
       exit.timed_out = workload_.jobs[index_of(event.attempt.job.job)].run >
                        job->allocation->time_limit.value_or(Seconds::max());
       fleet_->end(event.attempt, exit);
