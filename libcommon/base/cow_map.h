@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -118,18 +117,11 @@ class CowMap {
     if (before.root_ == after.root_) return;
     std::vector<const Leaf*> old_leaves, new_leaves;
     differing_leaves(before, after, old_leaves, new_leaves);
-    const std::unordered_set<const Leaf*> old_set(old_leaves.begin(), old_leaves.end());
-    std::unordered_set<const Leaf*> shared;
     std::vector<const Entry*> old_entries, new_entries;
-    for (const Leaf* leaf : new_leaves) {
-      if (old_set.contains(leaf))
-        shared.insert(leaf);
-      else
-        for (const Entry& entry : leaf->entries) new_entries.push_back(&entry);
-    }
+    for (const Leaf* leaf : new_leaves)
+      for (const Entry& entry : leaf->entries) new_entries.push_back(&entry);
     for (const Leaf* leaf : old_leaves)
-      if (!shared.contains(leaf))
-        for (const Entry& entry : leaf->entries) old_entries.push_back(&entry);
+      for (const Entry& entry : leaf->entries) old_entries.push_back(&entry);
     auto a = old_entries.begin();
     auto b = new_entries.begin();
     while (a != old_entries.end() || b != new_entries.end()) {
@@ -209,18 +201,24 @@ class CowMap {
     Owner owner;
   };
 
-  // The leaves of either side without those both begin and end with.
+  // The leaves that only one side has. Each side's follow one another by key without overlap: whichever of two different ones ends
+  // first cannot be among the rest of the other side.
   static void differing_leaves(const CowMap& before, const CowMap& after,
                                std::vector<const Leaf*>& old_leaves,
                                std::vector<const Leaf*>& new_leaves) {
     static const Leaves none;
     const Leaves& a = before.root_ ? before.root_->leaves : none;
     const Leaves& b = after.root_ ? after.root_->leaves : none;
-    std::size_t first = 0, last_a = a.size(), last_b = b.size();
-    while (first < last_a && first < last_b && a[first] == b[first]) ++first;
-    while (last_a > first && last_b > first && a[last_a - 1] == b[last_b - 1]) --last_a, --last_b;
-    for (std::size_t i = first; i < last_a; ++i) old_leaves.push_back(a[i].get());
-    for (std::size_t i = first; i < last_b; ++i) new_leaves.push_back(b[i].get());
+    auto old = a.begin(), young = b.begin();
+    while (old != a.end() || young != b.end()) {
+      if (old != a.end() && young != b.end() && *old == *young)
+        ++old, ++young;
+      else if (young == b.end() ||
+               (old != a.end() && (*old)->entries.back().first < (*young)->entries.back().first))
+        old_leaves.push_back((old++)->get());
+      else
+        new_leaves.push_back((young++)->get());
+    }
   }
 
   template <class L>

@@ -80,6 +80,14 @@ std::uint32_t throttle_room(const ClusterState& state, const Job& job,
   return array->array->throttle > busy ? array->array->throttle - busy : 0;
 }
 
+bool is_steady(const QueueEntry& entry) {
+  const Job& job = *entry.job;
+  const JobSpec& spec = *job.spec;
+  return !job.array && job.key.task.is_none() && job.not_before == Time{} && !spec.begin &&
+         !spec.deadline && !spec.time_min && spec.licenses.empty() && spec.switches == 0 &&
+         spec.partitions.size() == 1 && !check_partition(entry);
+}
+
 Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
                 Time now) {
   const Job& job = *entry.job;

@@ -22,6 +22,10 @@ using ArrayStarts = std::map<JobId, std::uint32_t>;
 // Such jobs are not in the queue.
 std::optional<PendingInfo> kept_back(const Job& job);
 
+// Whether nothing but what is free and promised will ever keep the entry from starting, as long as the job and the partitions
+// stay as they are: no time, no licence, no throttle, no other partition.
+bool is_steady(const QueueEntry& entry);
+
 Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
                 Time now);
 

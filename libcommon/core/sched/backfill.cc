@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sched/able.h"
+#include "core/sched/moments.h"
+
 namespace ares::core::sched {
 namespace {
 
@@ -14,69 +17,51 @@ bool is_required(NodeSet set, NodeIndex node) {
   return std::binary_search(set.required.begin(), set.required.end(), node);
 }
 
+bool has_required(std::span<const Room> rooms, NodeSet set) {
+  const auto required =
+      std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
+  return static_cast<std::size_t>(required) == set.required.size();
+}
+
 // No job gets along with fewer CPUs. Never more than it can need.
 std::int64_t fewest_cpus(const Demand& demand) {
   return std::max(std::int64_t{demand.tasks} * demand.cpus_per_task,
                   std::int64_t{demand.min_nodes} * demand.min_cpus_per_node);
 }
 
-// `from`, or now if that is past, and all later moments at which something changes on the nodes; of these only such at which
-// there are as many free CPUs in all as the demand needs, for nothing fits at the others.
-std::vector<Time> moments(const Demand& demand, NodeSet set, const ClusterIndex& index,
-                          const Profile& profile, Time from) {
-  struct Change {
-    Time at;
-    std::int64_t cpus;
-  };
-  from = std::max(from, profile.now());
-  std::int64_t free = 0;
-  std::vector<Change> changes;
-  for (const NodeIndex node : set.nodes) {
-    free += index.nodes()[node].free[kCpus];
-    profile.each_change(node, [&](Time at, std::int64_t cpus) {
-      if (at <= from)
-        free += cpus;
-      else
-        changes.push_back({at, cpus});
-    });
-  }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.at < b.at; });
-  const std::int64_t needed = fewest_cpus(demand);
-  std::vector<Time> times;
-  if (free >= needed) times.push_back(from);
-  for (std::size_t i = 0; i < changes.size();) {
-    const Time at = changes[i].at;
-    for (; i < changes.size() && changes[i].at == at; ++i) free += changes[i].cpus;
-    if (free >= needed) times.push_back(at);
-  }
-  return times;
+// Of the set, those that may have room now; kept in `list`.
+NodeSet with_room_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                      std::vector<NodeIndex>& list) {
+  if (!set.bits) return set;
+  able(demand, *set.bits, index).for_each([&](std::size_t at) {
+    list.push_back(static_cast<NodeIndex>(at));
+  });
+  return {list, set.required};
 }
 
-// The first of the times, from the position on, at which it fits, if it does at every later one as well. Looked for near the
-// beginning first: where CPUs are all that is scarce it is the first.
+// The first of the moments, from the position on, at which it fits, if it does at every later one as well. Looked for near the
+// beginning first: where one node is enough it is the first.
 template <class At>
-std::optional<Reservation> first_fit(const std::vector<Time>& times, std::size_t low, At&& at,
-                                     const Work& work) {
+std::optional<Reservation> first_fit(Moments& moments, std::size_t low, At&& at, const Work& work) {
   std::optional<Reservation> found;
   std::size_t high = low;
-  for (std::size_t step = 1; high < times.size() && !work.exhausted(); step *= 2) {
-    if (auto placement = at(times[high])) {
-      found = Reservation{times[high], *std::move(placement)};
+  for (std::size_t step = 1; moments.at(high) && !work.exhausted(); step *= 2) {
+    if (auto placement = at(*moments.at(high))) {
+      found = Reservation{*moments.at(high), *std::move(placement)};
       break;
     }
     low = high + 1;
-    high = high + 1 == times.size() ? times.size() : std::min(high + step, times.size() - 1);
+    high = moments.at(high + step) ? high + step : std::max(low, moments.told() - 1);
   }
   while (found && low < high && !work.exhausted()) {
     const std::size_t middle = low + (high - low) / 2;
-    auto placement = at(times[middle]);
+    auto placement = at(*moments.at(middle));
     if (!placement) {
       low = middle + 1;
       continue;
     }
     high = middle;
-    found = Reservation{times[middle], *std::move(placement)};
+    found = Reservation{*moments.at(middle), *std::move(placement)};
   }
   return work.exhausted() ? std::nullopt : std::move(found);
 }
@@ -86,6 +71,9 @@ std::optional<Reservation> first_fit(const std::vector<Time>& times, std::size_t
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                 Against against, Work& work) {
   work.spend(set.nodes.size());
+  std::vector<NodeIndex> list;
+  if (against == Against::free_now) set = with_room_now(demand, set, index, list);
+  if (set.nodes.size() < demand.min_nodes) return std::nullopt;
   const auto admits = [&](const IndexedNode& node) {
     return against == Against::totals || node.guests.admit(demand.caller);
   };
@@ -110,16 +98,32 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     if (free_of(node)[kCpus] > 0 && admits(node))
       rooms.push_back({at, free_of(node), node.total, is_required(set, at)});
   }
-  const auto required =
-      std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
-  if (static_cast<std::size_t>(required) != set.required.size()) return std::nullopt;
+  if (!has_required(rooms, set)) return std::nullopt;
   return fit(demand, rooms);
+}
+
+bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
+  if (demand.wants_any_gpu() || !demand.gpus_total.empty() || demand.tags || demand.limited() ||
+      demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty())
+    return false;
+  const Typed typed = typed_as(demand, index.stride(), std::nullopt);
+  const std::uint32_t even = (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
+  std::uint32_t nodes = 0;
+  for (const NodeIndex at : set.nodes) {
+    const Amounts& total = index.nodes()[at].total;
+    const Room room{at, total, total, false};
+    if (task_capacity(demand, typed.per_node, room, typed.per_task) < even) continue;
+    if (++nodes == demand.min_nodes) return true;
+  }
+  return false;
 }
 
 std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                      const Profile& profile, Time from, std::optional<Time> to,
                                      Work& work) {
   work.spend(set.nodes.size());
+  std::vector<NodeIndex> list;
+  if (from <= profile.now()) set = with_room_now(demand, set, index, list);
   const std::size_t stride = index.stride();
   std::vector<std::int64_t> free(set.nodes.size() * stride);
   std::vector<Room> rooms;
@@ -135,12 +139,14 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
     rooms.push_back({at, row, index.nodes()[at].total, is_required(set, at)});
   }
+  if (!has_required(rooms, set)) return std::nullopt;
   return fit(demand, rooms);
 }
 
 bool promised(NodeSet set, const Profile& profile) {
-  return profile.any_promise() &&
-         std::any_of(set.nodes.begin(), set.nodes.end(),
+  if (!profile.any_promise()) return false;
+  if (set.bits) return set.bits->intersects(profile.promised());
+  return std::any_of(set.nodes.begin(), set.nodes.end(),
                      [&](NodeIndex node) { return profile.promised(node); });
 }
 
@@ -153,18 +159,20 @@ bool promised(const Placement& placement, const Profile& profile) {
 std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
                                     const ClusterIndex& index, const Profile& profile, Work& work,
                                     Time from) {
-  const std::vector<Time> times = moments(demand, set, index, profile, from);
+  work.spend(set.nodes.size());
+  Moments moments(demand, limit, set, index, profile, from);
   const auto at = [&](Time start) {
-    return fit_between(demand, set, index, profile, start, Profile::end_of(start, limit), work);
+    return fit_between(demand, moments.nodes(), index, profile, start,
+                       Profile::end_of(start, limit), work);
   };
   std::size_t first = 0;
   if (promised(set, profile)) {
-    for (; first < times.size() && first < kTimesTried && !work.exhausted(); ++first)
-      if (auto placement = at(times[first]))
-        return Reservation{times[first], *std::move(placement)};
+    for (; first < kTimesTried && moments.at(first) && !work.exhausted(); ++first)
+      if (auto placement = at(*moments.at(first)))
+        return Reservation{*moments.at(first), *std::move(placement)};
   }
   // Past the last promise nothing is taken any more: what fits at one time fits at every later one.
-  return first_fit(times, first, at, work);
+  return first_fit(moments, first, at, work);
 }
 
 Promises::Line& Promises::line(const Partition* partition) {
@@ -200,6 +208,13 @@ bool Promises::closed(const Partition* partition) const {
   const auto found = lines_.find(partition);
   return found != lines_.end() && found->second.waiting &&
          found->second.rule.kind == BackfillKind::none;
+}
+
+bool Promises::spent(const Partition* partition) const {
+  const auto found = lines_.find(partition);
+  return found != lines_.end() && found->second.waiting &&
+         found->second.rule.kind != BackfillKind::conservative &&
+         found->second.promised == found->second.rule.reservations;
 }
 
 Time Promises::not_before(const Partition* partition) const {

@@ -31,7 +31,9 @@ class Work {
 // Nodes that a demand may use, both ascending; every required one is among the nodes.
 struct NodeSet {
   std::span<const NodeIndex> nodes;
-  std::span<const NodeIndex> required;
+  std::span<const NodeIndex> required{};
+  const Bitset* bits =
+      nullptr;  // the nodes once more; null: only searches of what is free now would gain by it
 };
 
 enum class Against : std::uint8_t { totals, free_now };
@@ -39,6 +41,9 @@ enum class Against : std::uint8_t { totals, free_now };
 // On empty nodes, or on what is free at this moment, promises ignored.
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                 Against against, Work& work);
+
+// Whether it fits on empty nodes for certain; if not, only fit_on() knows. Looks at no more nodes than are needed to tell.
+bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
 // On what stays free for the whole of [from, to).
 std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
@@ -71,6 +76,9 @@ class Promises {
   bool grant(const Partition* partition);
   // Whether nothing may start there any more in this pass, because somebody waits whom nobody passes.
   bool closed(const Partition* partition) const;
+
+  // Whether whoever waits there from now on in this pass is promised nothing; somebody does already.
+  bool spent(const Partition* partition) const;
 
   // No start there is before this: where nobody passes anybody, that of the one before.
   Time not_before(const Partition* partition) const;

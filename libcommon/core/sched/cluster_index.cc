@@ -1,10 +1,14 @@
 #include "core/sched/cluster_index.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace ares::core::sched {
 namespace {
+
+// More than a pass brings, so that it can tell what may have become possible since the last one.
+constexpr std::size_t kMostGains = 4096;
 
 // A node that never registered is only known from the configuration: enough to say "could fit one
 // day".
@@ -45,6 +49,9 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     nodes_.push_back(std::move(entry));
   });
   by_user_ = kept_ > 0;
+  levels_ = FreeLevels(nodes_.size(), stride());
+  idle_ = Bitset(nodes_.size());
+  for (NodeIndex at = 0; at < nodes_.size(); ++at) note_free(at);
   if (!networks) return;
   for (const NetworkSpec& spec : networks->all())
     networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
@@ -82,17 +89,40 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) const {
   return true;
 }
 
+void ClusterIndex::note_free(NodeIndex at) {
+  const IndexedNode& node = nodes_[at];
+  levels_.set(at, node.free);
+  if (node.free[kCpus] == node.total[kCpus])
+    idle_.set(at);
+  else
+    idle_.reset(at);
+}
+
+void ClusterIndex::forget_gains() {
+  if (gained_.size() <= kMostGains) return;
+  forgotten_gains_ += gained_.size();
+  gained_.clear();
+}
+
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> given) {
   bool possible = true;
+  forget_gains();
   const auto reread = [&](IndexedNode& entry, const Node& node) {
     const bool was_usable = entry.usable;
-    const Amounts was_total = entry.total;
+    const Amounts was_total = entry.total, was_free = entry.free;
+    const Guests were = entry.guests;
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
     kept_ -= entry.guests.kept() ? 1 : 0;
     possible = possible && read(node, entry);
     kept_ += entry.guests.kept() ? 1 : 0;
+    if (!possible) return;
+    const auto at = static_cast<NodeIndex>(&entry - nodes_.data());
+    note_free(at);
+    if (entry.guests != were || !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(),
+                                            was_free.end(), std::less_equal<>()))
+      gained_.push_back(at);
     if (was_usable != entry.usable || was_total != entry.total || !same_features) ++generation_;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,

@@ -13,6 +13,7 @@
 
 #include "base/bitset.h"
 #include "base/ids.h"
+#include "core/sched/free_levels.h"
 #include "core/sched/guests.h"
 #include "core/topology/network.h"
 #include "model/state.h"
@@ -66,6 +67,21 @@ class ClusterIndex {
   std::span<const IndexedNode> nodes() const { return nodes_; }
   std::span<IndexedNode> nodes() { return nodes_; }
   std::span<const std::string> gpu_types() const { return gpu_types_; }
+  // What is free, for searches: a pass that has marked something on a node says so with note_given().
+  const FreeLevels& levels() const { return levels_; }
+  const Bitset& idle() const { return idle_; }  // nodes with all of their CPUs free
+  void note_given(NodeIndex node) { note_free(node); }
+
+  // How often a node has got more free than it had, since the index was made.
+  std::uint64_t gains() const { return forgotten_gains_ + gained_.size(); }
+  // Calls visit(node) for each such time behind the first `gains`. False, without a call, if they are too many to remember.
+  template <class Visit>
+  bool each_gain(std::uint64_t gains, Visit&& visit) const {
+    if (gains < forgotten_gains_) return false;
+    for (std::uint64_t i = gains - forgotten_gains_; i < gained_.size(); ++i) visit(gained_[i]);
+    return true;
+  }
+
   std::size_t stride() const { return kFirstGpu + gpu_types_.size(); }
 
   // Where a GPU type stands in Amounts; nothing for a type that no node has.
@@ -86,6 +102,8 @@ class ClusterIndex {
 
  private:
   bool read(const Node& node, IndexedNode& entry) const;  // false: a GPU type without a column
+  void note_free(NodeIndex node);
+  void forget_gains();
 
   std::uint64_t generation_ = 1;
   bool by_user_ = false;
@@ -97,6 +115,10 @@ class ClusterIndex {
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;
   const Mix* mix_ = nullptr;
+  FreeLevels levels_;
+  Bitset idle_;
+  std::vector<NodeIndex> gained_;      // in the order in which they did
+  std::uint64_t forgotten_gains_ = 0;  // before those
 };
 
 }  // namespace ares::core::sched

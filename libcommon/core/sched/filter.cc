@@ -27,18 +27,23 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     return result;
   }
   const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
+  std::vector<NodeIndex> members, fallback, usable;
   for (const NodeIndex at : index.members(partition)) {
     const IndexedNode& node = index.nodes()[at];
     if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
       continue;
     if (!constraint->every.holds(features_of(*node.node))) continue;
-    result.members.push_back(at);
+    members.push_back(at);
     if (!node.usable) continue;
-    result.fallback.push_back(at);
+    fallback.push_back(at);
     const auto& failed = job.excluded;
     if (std::find(failed.begin(), failed.end(), node.node->id) == failed.end())
-      result.usable.push_back(at);
+      usable.push_back(at);
   }
+  const std::size_t all = index.nodes().size();
+  result.usable = job.excluded.empty() ? NodeList(fallback, all) : NodeList(usable, all);
+  result.fallback = job.excluded.empty() ? result.usable : NodeList(fallback, all);
+  result.members = NodeList(std::move(members), all);
   for (const std::string& name : spec.required_nodes) {
     const auto at = index.find(name);
     if (!at || !std::binary_search(result.members.begin(), result.members.end(), *at)) {

@@ -23,20 +23,6 @@ std::int64_t spare_gpus(const Typed& typed, const Room& room) {
   return sum - useful_gpus(typed, room);
 }
 
-Typed typed_as(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column) {
-  Typed typed{demand, Amounts(stride, 0), Amounts(stride, 0), Amounts(stride, 0), 0};
-  for (const auto& [column, count] : demand.gpus_per_node) typed.per_node[column] += count;
-  for (const auto& [column, count] : demand.gpus_total) typed.total[column] += count;
-  for (const auto& [column, count] : demand.gpus_per_task) typed.per_task[column] += count;
-  if (any_column) {
-    typed.per_node[*any_column] += demand.any_gpus_per_node;
-    typed.total[*any_column] += demand.any_gpus_total;
-    typed.per_task[*any_column] += demand.any_gpus_per_task;
-  }
-  typed.total_count = std::accumulate(typed.total.begin(), typed.total.end(), std::int64_t{0});
-  return typed;
-}
-
 std::optional<Placement> fit_typed(const Typed& typed, std::span<const Room> rooms) {
   std::vector<Candidate> candidates;
   candidates.reserve(rooms.size());
@@ -83,6 +69,20 @@ std::optional<Placement> fit_preferred(const Demand& demand, std::span<const Roo
 }
 
 }  // namespace
+
+Typed typed_as(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column) {
+  Typed typed{demand, Amounts(stride, 0), Amounts(stride, 0), Amounts(stride, 0), 0};
+  for (const auto& [column, count] : demand.gpus_per_node) typed.per_node[column] += count;
+  for (const auto& [column, count] : demand.gpus_total) typed.total[column] += count;
+  for (const auto& [column, count] : demand.gpus_per_task) typed.per_task[column] += count;
+  if (any_column) {
+    typed.per_node[*any_column] += demand.any_gpus_per_node;
+    typed.total[*any_column] += demand.any_gpus_total;
+    typed.per_task[*any_column] += demand.any_gpus_per_task;
+  }
+  typed.total_count = std::accumulate(typed.total.begin(), typed.total.end(), std::int64_t{0});
+  return typed;
+}
 
 std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room,
                             std::span<const std::int64_t> per_task) {

@@ -22,6 +22,9 @@ struct Typed {
   std::int64_t total_count = 0;
 };
 
+// The demand with `any_column`'s GPUs for those of no type; of a demand without such, with none.
+Typed typed_as(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column);
+
 struct PlacedShare {
   NodeIndex node = 0;
   std::uint32_t tasks = 0;

@@ -33,6 +33,7 @@ class Guests {
     return !mixed_ && (!first_ || first_ == caller.user);
   }
   bool kept() const { return keeper_.has_value(); }
+  friend bool operator==(const Guests&, const Guests&) = default;
 
  private:
   void join(std::optional<UserId> user) {

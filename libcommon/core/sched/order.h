@@ -21,8 +21,9 @@ struct Shape;
 struct Queued {
   Rank rank;
   QueueEntry entry;
-  std::optional<Seconds> limit;             // time limit there; none = unlimited
-  Shape* shape = nullptr;                   // found at first sight, kept by the planner's table
+  std::optional<Seconds> limit;  // time limit there; none = unlimited
+  bool steady = false;     // whether it starts is nothing but a matter of what is free and promised
+  Shape* shape = nullptr;  // found at first sight, kept by the planner's table
   std::shared_ptr<const PendingInfo> said;  // what was last said of it, if it is still said
 };
 

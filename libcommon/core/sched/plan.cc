@@ -20,6 +20,15 @@ namespace ares::core {
 
 using namespace sched;
 
+namespace {
+
+PendingPtr make_info(Reason reason, std::string detail = {}) {
+  return std::make_shared<const PendingInfo>(
+      PendingInfo{reason, std::move(detail), std::nullopt, {}});
+}
+
+}  // namespace
+
 // What is kept from pass to pass. Everything in it is a function of `seen`, but for what the last pass marked on `given`.
 struct Planner::Memory {
   Memory(const ClusterState& state, const Policy& policy, Time now)
@@ -46,15 +55,11 @@ struct Planner::Memory {
   Releases releases;
   Shapes shapes;
   PendingInfos said;
+  const PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority);
   std::vector<NodeIndex> given;
 };
 
 namespace {
-
-PendingPtr make_info(Reason reason, std::string detail = {}) {
-  return std::make_shared<const PendingInfo>(
-      PendingInfo{reason, std::move(detail), std::nullopt, {}});
-}
 
 // Of several partitions the one where it only waits its turn says most.
 bool says_more(const PendingInfo& info, const PendingInfo& than) {
@@ -87,6 +92,7 @@ class Planner::Pass {
 
   Plan run() {
     const bool dropped = memory_.shapes.begin_pass();
+    pass_ = memory_.shapes.pass();
     while (Queued* queued = turns_.next()) {
       if (dropped) queued->shape = nullptr;
       consider(*queued);
@@ -102,6 +108,10 @@ class Planner::Pass {
 
  private:
   void consider(Queued& queued) {
+    if (queued.steady && queued.shape && queued.shape->settled_in == pass_ &&
+        queued.said == memory_.turn && queued.shape->known_blocked(queued.limit) &&
+        !work_.exhausted())
+      return;  // most of a long queue
     const QueueEntry& entry = queued.entry;
     if (started_.contains(entry.job->key)) return;
     const Admission admission = admit(state_, entry, array_starts_, now_);
@@ -166,6 +176,7 @@ class Planner::Pass {
       start.nodes.push_back(choose_devices(node, share, index_));
       memory_.given.push_back(share.node);
       node.guests.arrive(job.spec->uid, job.spec->exclusive_user);
+      index_.note_given(share.node);
     }
     group.starts.push_back(std::move(start));
     plan_.groups.push_back(std::move(group));
@@ -219,9 +230,15 @@ class Planner::Pass {
   std::optional<Placement> place(Shape& shape, std::optional<Seconds> limit) {
     if (shape.known_blocked(limit) || work_.exhausted() || !shape.candidates.problem.empty())
       return std::nullopt;
+    if (shape.still_blocked(index_)) {
+      work_.spend(shape.nodes().nodes.size());  // as much as whoever does not remember it
+      shape.blocked = true;
+      return std::nullopt;
+    }
     auto placement = fit_on(shape.demand, shape.nodes(), index_, Against::free_now, work_);
     if (!placement) {
       shape.blocked = true;
+      shape.note_blocked(index_);
       return std::nullopt;
     }
     if (!promised(*placement, profile_)) return placement;
@@ -254,14 +271,19 @@ class Planner::Pass {
     }
     if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
     say(queued, turn_text(shape, first));
+    if (promises_.closed(entry.partition)) shape.blocked = true;
+    if (!budget_.details && blocked_.size() >= budget_.estimates &&
+        promises_.spent(entry.partition))
+      shape.settled_in = pass_;
   }
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   PendingPtr turn_text(Shape& shape, bool first) {
+    if (!budget_.details) return first ? memory_.first : memory_.turn;
     PendingPtr& text = first ? shape.first : shape.turn;
     if (!text)
-      text = make_info(first ? Reason::resources : Reason::priority,
-                       budget_.details ? explain_blocked(shape, index_) : std::string());
+      text =
+          make_info(first ? Reason::resources : Reason::priority, explain_blocked(shape, index_));
     return text;
   }
 
@@ -333,6 +355,7 @@ class Planner::Pass {
   LicensePool licenses_;
   Promises promises_;
   Work work_;
+  std::uint64_t pass_ = 0;
   Plan plan_;
   ArrayStarts array_starts_;
   std::map<JobKey, IntervalSet::Iterator> next_task_;  // of arrays: those before have started

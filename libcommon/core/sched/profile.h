@@ -3,6 +3,7 @@
 // the last step.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,9 +33,14 @@ class NodeProfile {
   // The least free at any moment of [from, to). Written to `out`, of the profile's stride.
   void least(Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
 
-  std::span<const Time> times() const { return times_; }
-  std::int64_t at_step(std::size_t step, std::size_t column) const {
-    return rows_[step * stride_ + column];
+  // Tells visit(time, free amounts) what is free at `from`, then of every later step, until it returns false.
+  template <class Visit>
+  void each_step(Time from, Visit&& visit) const {
+    const std::size_t first = step_at(from);
+    for (std::size_t step = first; step < times_.size(); ++step)
+      if (!visit(step == first ? from : times_[step],
+                 std::span(rows_).subspan(step * stride_, stride_)))
+        return;
   }
 
  private:
@@ -62,23 +68,38 @@ class Profile {
   // The least that the node has free at any moment of [from, to), from >= now. `out` has the index's stride.
   void least(NodeIndex node, Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
 
-  // Tells visit(time, CPUs) of every later moment at which the node's free CPUs, or anything else of it, change, ascending.
+  // Tells visit(time, free amounts) what the node has at `from` and of every later change, ascending, until it returns false.
+  // The amounts lie in `row`, of the index's stride. From >= now.
   template <class Visit>
-  void each_change(NodeIndex node, Visit&& visit) const {
+  void each_step(NodeIndex node, Time from, std::span<std::int64_t> row, Visit&& visit) const {
     if (touched_.test(node)) {
-      const NodeProfile& steps = made(node);
-      for (std::size_t i = 1; i < steps.times().size(); ++i)
-        visit(steps.times()[i], steps.at_step(i, kCpus) - steps.at_step(i - 1, kCpus));
+      made(node).each_step(from, visit);
       return;
     }
+    const Amounts& free = index_.nodes()[node].free;
+    std::copy(free.begin(), free.end(), row.begin());
     const Releases::OfNode& releases = releases_.of(node, state_, index_, now_);
-    for (std::size_t i = 0; i < releases.ends.size(); ++i)
-      visit(lifted(releases.ends[i]), releases.amounts[i * index_.stride() + kCpus]);
+    const auto add = [&](std::size_t i) {
+      for (std::size_t c = 0; c < row.size(); ++c) row[c] += releases.amounts[i * row.size() + c];
+    };
+    std::size_t i = 0;
+    const std::size_t count = releases.ends.size();
+    while (i < count && lifted(releases.ends[i]) <= from) add(i++);
+    if (!visit(from, std::span<const std::int64_t>(row))) return;
+    while (i < count) {
+      const Time at = lifted(releases.ends[i]);
+      while (i < count && lifted(releases.ends[i]) == at) add(i++);
+      if (!visit(at, std::span<const std::int64_t>(row))) return;
+    }
   }
+
+  // Whether the node may have less free at some time than before.
+  bool falls(NodeIndex node) const { return promised(node); }
 
   // Whether a job was promised the node later on.
   bool promised(NodeIndex node) const { return any_promise_ && promised_.test(node); }
   bool any_promise() const { return any_promise_; }
+  const Bitset& promised() const { return promised_; }
 
   // When a job that starts at `from` is certain to have let go; nullopt = never. What starts
   // without a limit must leave every reservation alone, for nobody knows when it ends.

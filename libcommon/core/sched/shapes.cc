@@ -13,7 +13,30 @@ constexpr std::size_t kMostShapes = 10'000;
 }  // namespace
 
 NodeSet Shape::nodes() const {
-  return {use_fallback_ ? candidates.fallback : candidates.usable, candidates.required};
+  return {list(), candidates.required, &list().bits()};
+}
+
+bool Shape::still_blocked(const ClusterIndex& index) {
+  if (!lack_.any()) return false;
+  const Bitset& bits = list().bits();
+  const bool remembered = index.each_gain(lack_gains_, [&](NodeIndex at) {
+    if (!lack_.any() || !bits.test(at)) return;
+    const std::int64_t tasks = tasks_now(demand, at, index);
+    if (tasks == 0 || (demand.max_nodes == 1 && tasks < demand.tasks)) return;
+    // Once as many as were missing have come it may fit, whatever else was missing: nobody knows without looking.
+    lack_.nodes -= 1;
+    lack_.tasks -= tasks;
+  });
+  if (!remembered) lack_ = {};
+  lack_gains_ = index.gains();
+  return lack_.any();
+}
+
+void Shape::note_blocked(const ClusterIndex& index) {
+  lack_ = {};
+  if (!stays_blocked(demand)) return;
+  lack_ = lack_of(demand, list().bits(), index);
+  lack_gains_ = index.gains();
 }
 
 bool Shape::known_blocked(std::optional<Seconds> limit) const {
@@ -46,6 +69,7 @@ bool Shapes::begin_pass() {
 }
 
 void Shapes::clear() {
+  candidates_.clear();
   shapes_.clear();
   by_hash_.clear();
 }
@@ -69,12 +93,27 @@ Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index, bool relaxed) {
   return again(shape, index);
 }
 
+// Most shapes ask nothing of a node's name and features, and share one answer.
+const Candidates& Shapes::candidates_of(const Shape& shape, ClusterIndex& index) {
+  if (generation_ != index.generation()) candidates_.clear();
+  generation_ = index.generation();
+  const JobSpec& spec = *shape.example.spec;
+  FilterKey key{shape.partition, spec.features, spec.excluded_nodes, spec.required_nodes,
+                shape.example.excluded};
+  const auto found = candidates_.find(key);
+  if (found != candidates_.end()) return found->second;
+  return candidates_.emplace(std::move(key), filter(shape.example, *shape.partition, index))
+      .first->second;
+}
+
 Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   if (shape.generation_ != index.generation()) {
     shape.generation_ = index.generation();
     shape.demand = make_demand(*shape.example.spec, *shape.partition, index, shape.relaxed);
-    shape.candidates = filter(shape.example, *shape.partition, index);
+    shape.candidates = candidates_of(shape, index);
     shape.possible_.reset();
+    shape.impossible.reset();
+    shape.lack_ = {};
     // Nodes that failed to launch the job are avoided only as long as it can run without them.
     Work unpaid = Work::unbounded();
     shape.use_fallback_ = false;
@@ -86,7 +125,7 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
     shape.blocked = shape.blocked_by_promise = false;
     shape.blocked_limit.reset();
     shape.promised_at_.reset();
-    shape.impossible.reset();
+    if (shape.impossible && !shape.impossible->detail.empty()) shape.impossible.reset();
     shape.turn.reset();
     shape.first.reset();
   }
@@ -102,11 +141,13 @@ PendingPtr Shapes::impossible(Shape& shape, const ClusterIndex& index, bool deta
       return shape.candidates.problem.empty() &&
              fit_on(one_day, set, index, Against::totals, unpaid).has_value();
     };
-    shape.possible_ = fits(shape.nodes());
+    shape.possible_ =
+        (shape.candidates.problem.empty() && fits_empty(one_day, shape.nodes(), index)) ||
+        fits(shape.nodes());
     shape.if_up_ = !*shape.possible_ && fits({shape.candidates.members, shape.candidates.required});
   }
   if (*shape.possible_) return nullptr;
-  if (!shape.impossible) {
+  if (!shape.impossible || (details && shape.impossible->detail.empty())) {
     PendingInfo info = explain_impossible(shape, index, shape.if_up_);
     if (!details) info.detail.clear();
     shape.impossible = std::make_shared<const PendingInfo>(std::move(info));

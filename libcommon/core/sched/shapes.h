@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "core/sched/able.h"
 #include "core/sched/backfill.h"
 #include "core/sched/demand.h"
 #include "core/sched/filter.h"
@@ -21,6 +24,10 @@ namespace ares::core::sched {
 using PendingPtr = std::shared_ptr<const PendingInfo>;
 
 struct Shape {
+  // What a walk through the queue looks at first, and often at nothing else: in this pass nobody else of the shape is promised
+  // anything, so that whoever is known to be blocked waits for his turn, as was said before.
+  std::uint64_t settled_in = 0;
+
   Job example;  // specification and excluded nodes only: what the shape is made of
   const Partition* partition = nullptr;
   bool relaxed = false;  // its jobs have waited so long that the bound on switches counts no more
@@ -40,11 +47,18 @@ struct Shape {
 
   NodeSet nodes() const;
   bool known_blocked(std::optional<Seconds> limit) const;
+  // Whether it did not fit before and no node has got so much more free since that it could now.
+  bool still_blocked(const ClusterIndex& index);
+  void note_blocked(const ClusterIndex& index);
   void note_promise(std::optional<Seconds> limit);
 
  private:
   friend class Shapes;
+  const NodeList& list() const { return use_fallback_ ? candidates.fallback : candidates.usable; }
+
   bool use_fallback_ = false;
+  Lack lack_;                        // when it did not fit, less what has come free since
+  std::uint64_t lack_gains_ = 0;     // counted so far, of the index
   std::optional<bool> possible_;     // on the usable nodes, were they empty
   bool if_up_ = false;               // not possible, but it would be if all nodes were up
   std::optional<Time> promised_at_;  // the last start promised, to one with this limit:
@@ -68,10 +82,19 @@ class Shapes {
   // Null if the shape fits on the usable nodes when they are empty; else why not, on request with numbers.
   PendingPtr impossible(Shape& shape, const ClusterIndex& index, bool details);
 
+  std::uint64_t pass() const { return pass_; }
+
   void clear();
 
  private:
+  // What filter() looks at.
+  using FilterKey = std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
+                               std::vector<std::string>, std::vector<NodeId>>;
+  const Candidates& candidates_of(const Shape& shape, ClusterIndex& index);
+
   std::deque<Shape> shapes_;
+  std::map<FilterKey, Candidates> candidates_;
+  std::uint64_t generation_ = 0;  // of the index that these are of
   std::unordered_map<std::size_t, std::vector<Shape*>> by_hash_;
   std::uint64_t pass_ = 0;
 };

@@ -7,7 +7,7 @@ using fairness::DominantShare;
 Turns::Turns(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index)
     : entries_(entries), ranking_(ranking), index_(index) {}
 
-Queued* Turns::next() {
+Queued* Turns::next_in_turn() {
   settle();
   if (!filling_) {
     if (at_ == entries_.size()) return nullptr;

@@ -19,7 +19,10 @@ class Turns {
   Turns(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index);
 
   // Null at the end.
-  Queued* next();
+  Queued* next() {
+    if (ranking_.any_turns()) return next_in_turn();
+    return at_ == entries_.size() ? nullptr : &entries_[at_++];
+  }
 
   // What is started of it counts for its user from then on.
   void took(const JobSpec& spec, const Placement& placement);
@@ -32,6 +35,7 @@ class Turns {
     std::uint64_t weight = 0;
   };
 
+  Queued* next_in_turn();
   void begin_filling();
   void settle();
   fairness::DominantShare share_of(const Group& group) const;
