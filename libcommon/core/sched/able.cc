@@ -76,13 +76,13 @@ bool stays_blocked(const Demand& demand) {
 std::int64_t tasks_now(const Demand& demand, NodeIndex at, const ClusterIndex& index) {
   const IndexedNode& node = index.nodes()[at];
   if (!is_able(demand, node)) return 0;
-  const Typed typed = typed_as(demand, index.stride(), std::nullopt);
+  const Typed typed(demand, index.stride(), std::nullopt);
   return task_capacity(demand, typed.per_node, {at, node.free, node.total, false}, typed.per_task);
 }
 
 Lack lack_of(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
   if (demand.max_nodes == 1 || !counts_nodes(demand)) return {1, 0};
-  const Typed typed = typed_as(demand, index.stride(), std::nullopt);
+  const Typed typed(demand, index.stride(), std::nullopt);
   std::int64_t nodes = 0, tasks = 0;
   able(demand, among, index).for_each([&](std::size_t at) {
     const IndexedNode& node = index.nodes()[at];

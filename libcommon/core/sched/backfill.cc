@@ -106,7 +106,7 @@ bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
   if (demand.wants_any_gpu() || !demand.gpus_total.empty() || demand.tags || demand.limited() ||
       demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty())
     return false;
-  const Typed typed = typed_as(demand, index.stride(), std::nullopt);
+  const Typed typed(demand, index.stride(), std::nullopt);
   const std::uint32_t even = (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
   std::uint32_t nodes = 0;
   for (const NodeIndex at : set.nodes) {

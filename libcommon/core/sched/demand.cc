@@ -161,9 +161,18 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   return demand;
 }
 
+std::vector<std::int64_t> gpu_rows_of(const Demand& demand, std::size_t stride) {
+  std::vector<std::int64_t> rows(3 * stride, 0);
+  for (const auto& [column, count] : demand.gpus_per_node) rows[column] += count;
+  for (const auto& [column, count] : demand.gpus_total) rows[stride + column] += count;
+  for (const auto& [column, count] : demand.gpus_per_task) rows[2 * stride + column] += count;
+  return rows;
+}
+
 Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,
                    bool relaxed) {
   Demand demand = make_amounts(spec, partition, index);
+  demand.gpu_rows = gpu_rows_of(demand, index.stride());
   if (spec.node_counts) {
     if (demand.tasks > demand.min_nodes)
       demand.max_nodes = std::min(demand.max_nodes, demand.tasks);

@@ -54,6 +54,8 @@ struct Demand {
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_per_node;
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_total;
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_per_task;
+  // The same as three rows by column, made once for all searches: on each node, in total, for each task. Empty: not made.
+  std::vector<std::int64_t> gpu_rows;
   std::uint32_t any_gpus_per_node = 0;
   std::uint32_t any_gpus_total = 0;
   std::uint32_t any_gpus_per_task = 0;
@@ -81,6 +83,9 @@ struct Demand {
 // `relaxed`: the job has waited so long that the bound on its switches counts no more.
 Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,
                    bool relaxed = false);
+
+// What Demand::gpu_rows holds.
+std::vector<std::int64_t> gpu_rows_of(const Demand& demand, std::size_t stride);
 
 // The numbers alone, without what tells one node from another.
 Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index);

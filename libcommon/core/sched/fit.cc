@@ -49,9 +49,9 @@ std::optional<Placement> fit_typed(const Typed& typed, std::span<const Room> roo
 std::optional<Placement> fit_rooms(const Demand& demand, std::span<const Room> rooms) {
   if (demand.unknown_gpu_type || rooms.size() < demand.min_nodes) return std::nullopt;
   const std::size_t stride = rooms.front().total.size();
-  if (!demand.wants_any_gpu()) return fit_typed(typed_as(demand, stride, std::nullopt), rooms);
+  if (!demand.wants_any_gpu()) return fit_typed(Typed(demand, stride, std::nullopt), rooms);
   for (std::size_t column = kFirstGpu; column < stride; ++column)
-    if (auto placement = fit_typed(typed_as(demand, stride, column), rooms)) return placement;
+    if (auto placement = fit_typed(Typed(demand, stride, column), rooms)) return placement;
   return std::nullopt;
 }
 
@@ -70,22 +70,23 @@ std::optional<Placement> fit_preferred(const Demand& demand, std::span<const Roo
 
 }  // namespace
 
-Typed typed_as(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column) {
-  Typed typed{demand, Amounts(stride, 0), Amounts(stride, 0), Amounts(stride, 0), 0};
-  for (const auto& [column, count] : demand.gpus_per_node) typed.per_node[column] += count;
-  for (const auto& [column, count] : demand.gpus_total) typed.total[column] += count;
-  for (const auto& [column, count] : demand.gpus_per_task) typed.per_task[column] += count;
+Typed::Typed(const Demand& of, std::size_t stride, std::optional<std::size_t> any_column)
+    : demand(of) {
+  if (any_column || of.gpu_rows.size() != 3 * stride) own_rows = gpu_rows_of(of, stride);
   if (any_column) {
-    typed.per_node[*any_column] += demand.any_gpus_per_node;
-    typed.total[*any_column] += demand.any_gpus_total;
-    typed.per_task[*any_column] += demand.any_gpus_per_task;
+    own_rows[*any_column] += of.any_gpus_per_node;
+    own_rows[stride + *any_column] += of.any_gpus_total;
+    own_rows[2 * stride + *any_column] += of.any_gpus_per_task;
   }
-  typed.total_count = std::accumulate(typed.total.begin(), typed.total.end(), std::int64_t{0});
-  return typed;
+  const Row rows = own_rows.empty() ? Row(of.gpu_rows) : Row(own_rows);
+  per_node = rows.first(stride);
+  total = rows.subspan(stride, stride);
+  per_task = rows.last(stride);
+  total_count = std::accumulate(total.begin(), total.end(), std::int64_t{0});
 }
 
-std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room,
-                            std::span<const std::int64_t> per_task) {
+std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> gpus,
+                            const Room& room, std::span<const std::int64_t> per_task) {
   if (room.free[kCpus] < std::int64_t{demand.min_cpus_per_node}) return 0;
   if (demand.exclusive && room.free[kCpus] != room.total[kCpus]) return 0;
   for (std::size_t column = kFirstGpu; column < gpus.size(); ++column)
@@ -120,10 +121,12 @@ bool OneNode::suits(const Demand& demand) {
 }
 
 OneNode::OneNode(const Demand& demand, std::size_t stride)
-    : demand_(demand), typed_(typed_as(demand, stride, std::nullopt)), take_(stride, 0) {}
+    : demand_(demand),
+      typed_(demand, stride, std::nullopt),
+      take_(looks_at_take(demand.strategy) ? stride : 0, 0) {}
 
 void OneNode::offer(const Room& room) {
-  const Amounts& gpus = typed_.per_node;
+  const Typed::Row gpus = typed_.per_node;
   const std::int64_t tasks = task_capacity(demand_, gpus, room);
   if (tasks < demand_.tasks) return;
   std::int64_t spare = 0;

@@ -13,17 +13,18 @@
 
 namespace ares::core::sched {
 
-// A demand whose untyped GPUs have been given a type.
+// A demand whose untyped GPUs have been given a type. The demand must outlive it.
 struct Typed {
+  using Row = std::span<const std::int64_t>;  // GPU columns only; CPU and memory are zero
+  Typed(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column);
+  Typed(Typed&&) = default;
+  Typed(const Typed&) = delete;  // the rows lie in it, or in the demand
+
   const Demand& demand;
-  Amounts per_node;  // GPU columns only; CPU and memory stay zero
-  Amounts total;
-  Amounts per_task;
+  std::vector<std::int64_t> own_rows;
+  Row per_node, total, per_task;
   std::int64_t total_count = 0;
 };
-
-// The demand with `any_column`'s GPUs for those of no type; of a demand without such, with none.
-Typed typed_as(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column);
 
 struct PlacedShare {
   NodeIndex node = 0;
@@ -58,7 +59,7 @@ class OneNode {
 
 // Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it, and of each in `per_task` for
 // every task (empty = none).
-std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Room& room,
-                            std::span<const std::int64_t> per_task = {});
+std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> gpus,
+                            const Room& room, std::span<const std::int64_t> per_task = {});
 
 }  // namespace ares::core::sched

@@ -14,9 +14,9 @@ bool wants_total(const Demand& demand) {
 
 std::vector<Typed> types_of(const Demand& demand, std::size_t stride) {
   std::vector<Typed> types;
-  if (!demand.wants_any_gpu()) types.push_back(typed_as(demand, stride, std::nullopt));
+  if (!demand.wants_any_gpu()) types.emplace_back(demand, stride, std::nullopt);
   for (std::size_t column = kFirstGpu; column < stride && demand.wants_any_gpu(); ++column)
-    types.push_back(typed_as(demand, stride, column));
+    types.emplace_back(demand, stride, column);
   return types;
 }
 

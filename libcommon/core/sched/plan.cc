@@ -113,18 +113,7 @@ class Planner::Pass {
         !work_.exhausted())
       return;  // most of a long queue
     const QueueEntry& entry = queued.entry;
-    if (started_.contains(entry.job->key)) return;
-    const Admission admission = admit(state_, entry, array_starts_, now_);
-    if (admission.wake)
-      plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
-    if (admission.refused) {
-      say(queued, std::make_shared<const PendingInfo>(*admission.refused));
-      return;
-    }
-    if (!licenses_.choose(*entry.job->spec)) {
-      say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
-      return;
-    }
+    if (!queued.steady && !may_start(queued)) return;
     const auto relaxed_at = relaxed_from(*entry.job);
     const bool relaxed = relaxed_at && *relaxed_at <= now_;
     if (queued.shape && queued.shape->relaxed != relaxed) queued.shape = nullptr;
@@ -143,6 +132,24 @@ class Planner::Pass {
       say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
     else
       block(queued, shape);
+  }
+
+  // Whether nothing but nodes keeps it from starting. If something does, that is said.
+  bool may_start(Queued& queued) {
+    const QueueEntry& entry = queued.entry;
+    if (started_.contains(entry.job->key)) return false;
+    const Admission admission = admit(state_, entry, array_starts_, now_);
+    if (admission.wake)
+      plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
+    if (admission.refused) {
+      say(queued, std::make_shared<const PendingInfo>(*admission.refused));
+      return false;
+    }
+    if (!licenses_.choose(*entry.job->spec)) {
+      say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
+      return false;
+    }
+    return true;
   }
 
   // Whether every waiting task could be started, or waits for its user's next turn.

@@ -1,0 +1,115 @@
+// The earliest start, against trying every moment at which anything changes one after the other.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <set>
+
+#include "core/sched/backfill.h"
+#include "core/sched/filter.h"
+#include "unit/sched/cluster.h"
+
+namespace ares::core::sched {
+namespace {
+
+using std::chrono::minutes;
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  std::uint32_t upto(std::uint32_t most) {
+    return static_cast<std::uint32_t>(engine_() % (most + 1));
+  }
+  bool chance(std::uint32_t percent) { return upto(99) < percent; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// Of the kinds whose feasibility is monotone in what is free, so that the search may halve its way.
+JobSpec random_spec(Dice& dice) {
+  JobSpec spec = TestCluster::spec(1 + dice.upto(5), 1 + dice.upto(2));
+  if (dice.chance(30)) spec.max_nodes = dice.chance(50) ? 0 : spec.min_nodes + dice.upto(3);
+  if (dice.chance(40)) spec.cpus_per_task = 1 + dice.upto(2);
+  if (dice.chance(20)) spec.tasks_per_node = 1 + dice.upto(2);
+  if (dice.chance(30)) spec.memory_per_node = Bytes::mib(dice.upto(4) * 500);
+  if (dice.chance(30)) spec.gpus_per_node = {{dice.chance(50) ? "" : "a100", 1 + dice.upto(2)}};
+  if (dice.chance(10)) spec.exclusive = true;
+  if (dice.chance(10)) spec.exclusive_user = true;
+  spec.uid = UserId(1 + dice.upto(2));
+  if (dice.chance(10)) spec.required_nodes = {"n1"};
+  if (dice.chance(85)) spec.time_limit = minutes(1 + dice.upto(100));
+  return spec;
+}
+
+struct Scene {
+  TestCluster cluster;
+  explicit Scene(Dice& dice) {
+    for (std::uint32_t i = 1; i <= 2 + dice.upto(5); ++i) {
+      const std::string name = "n" + std::to_string(i);
+      cluster.add_node(name, 2 + dice.upto(6), Bytes::mib(4000));
+      if (dice.chance(50)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
+      if (dice.chance(30)) cluster.add_gpus(name, "h100", 1 + dice.upto(3));
+    }
+    for (int i = 0; i < 12; ++i) cluster.submit(random_spec(dice));
+    cluster.take(cluster.plan(), kNow);
+  }
+};
+
+TEST(Earliest, IsTheFirstOfAllMomentsAtWhichItFits) {
+  int found = 0, later = 0, beside_promises = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Dice dice(seed);
+    Scene scene(dice);
+    const ClusterState& state = scene.cluster.state;
+    const Partition main = scene.cluster.partition();
+    ClusterIndex index(state);
+    Releases releases;
+    const Time now = kNow + minutes(dice.upto(30));
+    Profile profile(state, index, releases, now);
+    std::set<Time> changes = {now};
+    state.jobs.for_each([&](const JobKey&, const Job& job) {
+      if (job.started && job.allocation->time_limit)
+        changes.insert(
+            std::max(*job.started + *job.allocation->time_limit, now + std::chrono::seconds(1)));
+    });
+    changes.insert(profile.horizon());
+    for (int i = 0; i < 8; ++i) {
+      const Job job = scene.cluster.job(random_spec(dice));
+      const Demand demand = make_demand(*job.spec, main, index);
+      const Candidates candidates = filter(job, main, index);
+      if (!candidates.problem.empty()) continue;
+      const NodeSet set{candidates.usable, candidates.required, &candidates.usable.bits()};
+      const auto limit = job.spec->time_limit;
+      Work work = Work::unbounded();
+      const auto reservation = earliest(demand, limit, set, index, profile, work);
+      std::optional<Reservation> expected;
+      for (const Time at : changes)
+        if (auto placement = fit_between(demand, {set.nodes, set.required}, index, profile, at,
+                                         Profile::end_of(at, limit), work)) {
+          expected = Reservation{at, *std::move(placement)};
+          break;
+        }
+      ASSERT_EQ(reservation.has_value(), expected.has_value()) << "seed " << seed << " job " << i;
+      if (!expected) continue;
+      ASSERT_EQ(reservation->at, expected->at) << "seed " << seed << " job " << i;
+      ASSERT_EQ(reservation->placement.size(), expected->placement.size());
+      for (std::size_t n = 0; n < expected->placement.size(); ++n) {
+        ASSERT_EQ(reservation->placement[n].node, expected->placement[n].node) << "seed " << seed;
+        ASSERT_EQ(reservation->placement[n].amounts, expected->placement[n].amounts);
+      }
+      ++found;
+      later += expected->at > now ? 1 : 0;
+      beside_promises += i > 0 ? 1 : 0;
+      profile.reserve(expected->placement, expected->at, limit);
+      changes.insert(expected->at);
+      if (limit) changes.insert(expected->at + *limit);
+    }
+  }
+  EXPECT_GT(found, 1000);
+  EXPECT_GT(later, 500);
+  EXPECT_GT(beside_promises, 500);
+}
+
+}  // namespace
+}  // namespace ares::core::sched
