@@ -1,6 +1,7 @@
 #include "asim/fleet.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ares::sim {
 
@@ -11,9 +12,9 @@ Fleet::Fleet(const config::Config& config, const ClusterState& state) {
   }
 }
 
-NodeCommand Fleet::command(const Said& word) const {
+NodeCommand Fleet::command(Said word) const {
   const Place& place = of(word.node);
-  return {{place.name, place.incarnation, word.body}, {}, std::nullopt};
+  return {{place.name, place.incarnation, std::move(word.body)}, {}, std::nullopt};
 }
 
 Fleet::Said Fleet::registration(NodeId node) const {

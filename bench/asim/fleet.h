@@ -27,7 +27,7 @@ class Fleet {
   Fleet(const config::Config& config, const ClusterState& state);
 
   std::size_t size() const { return nodes_.size(); }
-  NodeCommand command(const Said& word) const;
+  NodeCommand command(Said word) const;
   Said registration(NodeId node) const;
 
   void receive(const Effect& effect);

@@ -58,9 +58,9 @@ class History {
 struct Cost {
   std::uint64_t passes = 0;
   std::uint64_t started_something = 0;  // passes
-  double planning = 0;                  // seconds of processor time
+  double planning = 0;                  // seconds
   double longest_pass = 0;
-  double everything = 0;
+  double everything = 0;     // seconds of processor time
   std::uint64_t events = 0;  // of the engine
   std::uint64_t batches = 0;
 };

@@ -92,14 +92,14 @@ def print_tables(arguments):
                 s = found.get((log, estimates, rule))
                 if not s:
                     continue
-                share = s["slowdown_mean"] / base["slowdown_mean"] if base else None
+                share = s["slowdown_mean"] / base["slowdown_mean"] if base and base["jobs"] == s["jobs"] else None
                 rows.append([log, number(s["jobs"]), rule, number(s["wait_mean"]), number(s["wait_median"]),
                              number(s["wait_p90"]), number(s["wait_p99"]), number(s["slowdown_mean"], 1),
                              number(s["slowdown_p90"], 1), number(share, 3), number(s["utilisation"], 3),
-                             number(s["pass_cpu_mean"]), number(s["cpu_all"], 1)])
+                             number(s.get("pass_mean", s.get("pass_cpu_mean"))), number(s["cpu_all"], 1)])
         print(f"### Requested times {'as logged' if estimates == 'logged' else 'exact'}\n")
         print(table(["log", "jobs", "rule", "wait mean s", "median", "p90", "p99", "slowdown mean", "p90",
-                     "of FCFS", "utilisation", "CPU a pass µs", "CPU s"], rows) + "\n")
+                     "of FCFS", "utilisation", "a pass µs", "CPU s"], rows) + "\n")
     rows = [[log, estimates, rule, number(s["predicted"]), number(s["prediction_error_median"]),
              number(s["prediction_error_p90"])]
             for (log, estimates, rule), s in found.items() if s.get("predicted")]

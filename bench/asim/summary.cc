@@ -79,12 +79,12 @@ void add_cost(std::vector<Row>& rows, const Cost& cost) {
   rows.push_back({"passes", "", "scheduling passes", count(cost.passes)});
   rows.push_back(
       {"passes_that_started", "", "of them started something", count(cost.started_something)});
-  rows.push_back({"pass_cpu_mean", "us", "processor time of a pass, mean",
+  rows.push_back({"pass_mean", "us", "time of a pass, mean",
                   ratio(cost.planning * 1e6, count(cost.passes)), 1});
-  rows.push_back({"pass_cpu_longest", "us", "the longest", cost.longest_pass * 1e6, 1});
+  rows.push_back({"pass_longest", "us", "the longest", cost.longest_pass * 1e6, 1});
   rows.push_back({"engine_events", "", "events of the engine", count(cost.events)});
   rows.push_back({"engine_batches", "", "in batches", count(cost.batches)});
-  rows.push_back({"cpu_planning", "s", "processor time of all passes", cost.planning, 2});
+  rows.push_back({"planning", "s", "time of all passes", cost.planning, 2});
   rows.push_back({"cpu_all", "s", "processor time of the run", cost.everything, 2});
 }
 
