@@ -23,7 +23,8 @@ using ArrayStarts = std::map<JobId, std::uint32_t>;
 std::optional<PendingInfo> kept_back(const Job& job);
 
 // Whether nothing but what is free and promised will ever keep the entry from starting, as long as the job and the partitions
-// stay as they are: no time, no licence, no throttle, no other partition.
+// stay as they are: no time, no licence, no throttle, no other partition, no other task. Its record need not be looked at to
+// find that out again.
 bool is_steady(const QueueEntry& entry);
 
 Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,

@@ -50,6 +50,14 @@ std::optional<Placement> fit_rooms(const Demand& demand, std::span<const Room> r
   if (demand.unknown_gpu_type || rooms.size() < demand.min_nodes) return std::nullopt;
   const std::size_t stride = rooms.front().total.size();
   if (!demand.wants_any_gpu()) return fit_typed(Typed(demand, stride, std::nullopt), rooms);
+  // Of one node the best, whatever its type; several nodes get the first type that there is enough of.
+  const bool any_required =
+      std::any_of(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
+  if (OneNode::suits(demand) && !any_required) {
+    OneNode one(demand, stride);
+    for (const Room& room : rooms) one.offer(room);
+    return one.placement();
+  }
   for (std::size_t column = kFirstGpu; column < stride; ++column)
     if (auto placement = fit_typed(Typed(demand, stride, column), rooms)) return placement;
   return std::nullopt;
@@ -116,31 +124,40 @@ std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> 
 }
 
 bool OneNode::suits(const Demand& demand) {
-  return demand.max_nodes == 1 && !demand.wants_any_gpu() && demand.gpus_total.empty() &&
-         demand.gpus_per_task.empty() && !demand.tags && demand.limits.segment <= 1;
+  return demand.max_nodes == 1 && demand.any_gpus_total == 0 && demand.any_gpus_per_task == 0 &&
+         demand.gpus_total.empty() && demand.gpus_per_task.empty() && !demand.tags &&
+         demand.limits.segment <= 1;
 }
 
 OneNode::OneNode(const Demand& demand, std::size_t stride)
-    : demand_(demand),
-      typed_(demand, stride, std::nullopt),
-      take_(looks_at_take(demand.strategy) ? stride : 0, 0) {}
+    : demand_(demand), take_(looks_at_take(demand.strategy) ? stride : 0, 0) {
+  if (demand.any_gpus_per_node == 0) types_.emplace_back(demand, stride, std::nullopt);
+  for (std::size_t c = kFirstGpu; c < stride && demand.any_gpus_per_node > 0; ++c)
+    types_.emplace_back(demand, stride, c);
+}
 
 void OneNode::offer(const Room& room) {
-  const Typed::Row gpus = typed_.per_node;
-  const std::int64_t tasks = task_capacity(demand_, gpus, room);
-  if (tasks < demand_.tasks) return;
-  std::int64_t spare = 0;
-  for (std::size_t c = kFirstGpu; c < gpus.size(); ++c) spare += room.free[c] - gpus[c];
-  if (looks_at_take(demand_.strategy)) charge(typed_, room, demand_.tasks, take_);
-  const Score here = score(demand_, {&room, tasks, spare, take_});
-  if (best_ && score_ <= here) return;
-  best_ = room;
-  score_ = here;
+  for (std::size_t type = 0; type < types_.size(); ++type) {
+    const Typed& typed = types_[type];
+    const std::int64_t tasks = task_capacity(demand_, typed.per_node, room);
+    if (tasks < demand_.tasks) continue;
+    std::int64_t spare = 0;
+    for (std::size_t c = kFirstGpu; c < typed.per_node.size(); ++c)
+      spare += room.free[c] - typed.per_node[c];
+    if (looks_at_take(demand_.strategy)) charge(typed, room, demand_.tasks, take_);
+    const Score here = score(demand_, {&room, tasks, spare, take_});
+    if (best_ && score_ <= here) continue;
+    best_ = room;
+    best_type_ = type;
+    best_tasks_ = tasks;
+    score_ = here;
+  }
 }
 
 std::optional<Placement> OneNode::placement() const {
-  if (!best_ || demand_.unknown_gpu_type) return std::nullopt;
-  return fit(demand_, std::span(&*best_, 1));
+  if (!best_ || demand_.unknown_gpu_type || demand_.min_nodes > 1) return std::nullopt;
+  const Candidate chosen{&*best_, best_tasks_, 0, 0};
+  return lay_out(types_[best_type_], std::span(&chosen, 1));
 }
 
 std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms) {

@@ -40,8 +40,8 @@ using Placement = std::vector<PlacedShare>;
 // take an even share.
 std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms);
 
-// The same choice for a demand of one node whose GPUs are all typed and a node's own: the bulk of all jobs. Looks at each
-// room once and allocates nothing.
+// The same choice for a demand of one node whose GPUs are a node's own: the bulk of all jobs. GPUs of no type are of the type that
+// the best node gives. Looks at each room once and allocates nothing.
 class OneNode {
  public:
   static bool suits(const Demand& demand);
@@ -51,9 +51,11 @@ class OneNode {
 
  private:
   const Demand& demand_;
-  Typed typed_;
-  Amounts take_;  // room to reckon in
+  std::vector<Typed> types_;  // that it may get
+  Amounts take_;              // room to reckon in
   std::optional<Room> best_;
+  std::size_t best_type_ = 0;
+  std::int64_t best_tasks_ = 0;
   Score score_;
 };
 

@@ -113,13 +113,30 @@ class Planner::Pass {
         !work_.exhausted())
       return;  // most of a long queue
     const QueueEntry& entry = queued.entry;
-    if (!queued.steady && !may_start(queued)) return;
-    const auto relaxed_at = relaxed_from(*entry.job);
-    const bool relaxed = relaxed_at && *relaxed_at <= now_;
+    if (!queued.steady) {
+      consider_unsteady(queued);
+      return;
+    }
+    Shape& shape = shape_of(queued, false);
+    if (promises_.closed(entry.partition) || !start_one(queued, TaskIndex{}, shape))
+      block(queued, shape);
+  }
+
+  Shape& shape_of(Queued& queued, bool relaxed) {
     if (queued.shape && queued.shape->relaxed != relaxed) queued.shape = nullptr;
     Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
-                                : memory_.shapes.of(entry, index_, relaxed);
+                                : memory_.shapes.of(queued.entry, index_, relaxed);
     queued.shape = &shape;
+    return shape;
+  }
+
+  // Something else than nodes has a say as well.
+  void consider_unsteady(Queued& queued) {
+    const QueueEntry& entry = queued.entry;
+    if (!may_start(queued)) return;
+    const auto relaxed_at = relaxed_from(*entry.job);
+    const bool relaxed = relaxed_at && *relaxed_at <= now_;
+    Shape& shape = shape_of(queued, relaxed);
     if (!promises_.closed(entry.partition) &&
         (entry.job->array ? start_tasks(queued, shape)
                           : start_one(queued, entry.job->key.task, shape)))
@@ -167,10 +184,12 @@ class Planner::Pass {
   }
 
   bool start_one(Queued& queued, TaskIndex task, Shape& shape) {
+    std::optional<Seconds> limit = limit_now(queued);
+    // The record of a job that waits on as before is not even read.
+    if (queued.steady && is_blocked(shape, limit)) return false;
     const Job& job = *queued.entry.job;
     auto licenses = licenses_.choose(*job.spec);
     if (!licenses) return false;
-    std::optional<Seconds> limit = limit_now(queued);
     const auto placement = place(*job.spec, shape, limit);
     if (!placement) return false;
     PlanGroup group;
@@ -205,6 +224,7 @@ class Planner::Pass {
 
   // A deadline shortens it.
   std::optional<Seconds> limit_now(const Queued& queued) const {
+    if (queued.steady) return queued.limit;
     const auto left = time_left(*queued.entry.job, now_);
     return left ? std::min(queued.limit.value_or(*left), *left) : queued.limit;
   }
@@ -234,14 +254,18 @@ class Planner::Pass {
     return placement;
   }
 
-  std::optional<Placement> place(Shape& shape, std::optional<Seconds> limit) {
+  // Whether it is known without a search that none of that limit starts.
+  bool is_blocked(Shape& shape, std::optional<Seconds> limit) {
     if (shape.known_blocked(limit) || work_.exhausted() || !shape.candidates.problem.empty())
-      return std::nullopt;
-    if (shape.still_blocked(index_)) {
-      work_.spend(shape.nodes().nodes.size());  // as much as whoever does not remember it
-      shape.blocked = true;
-      return std::nullopt;
-    }
+      return true;
+    if (!shape.still_blocked(index_)) return false;
+    work_.spend(shape.nodes().nodes.size());  // as much as whoever does not remember it
+    shape.blocked = true;
+    return true;
+  }
+
+  std::optional<Placement> place(Shape& shape, std::optional<Seconds> limit) {
+    if (is_blocked(shape, limit)) return std::nullopt;
     auto placement = fit_on(shape.demand, shape.nodes(), index_, Against::free_now, work_);
     if (!placement) {
       shape.blocked = true;
@@ -265,7 +289,8 @@ class Planner::Pass {
       }
     }
     const bool first = promises_.waits(entry.partition);
-    const bool last_choice = entry.choice + 1 == entry.job->spec->partitions.size();
+    const bool last_choice =
+        queued.steady || entry.choice + 1 == entry.job->spec->partitions.size();
     if (work_.exhausted()) {
       say(queued, make_info(first ? Reason::resources : Reason::priority,
                             "not looked at in this pass: its budget was spent"));
@@ -334,13 +359,14 @@ class Planner::Pass {
   }
 
   void say(Queued& queued, PendingPtr info) {
+    if (queued.said == info) return;
     const Job& job = *queued.entry.job;
-    if (job.spec->partitions.size() > 1) {  // which of them says most shows at the end of the pass
+    if (!queued.steady &&
+        job.spec->partitions.size() > 1) {  // which of them says most shows at the end of the pass
       const auto [found, added] = choices_.try_emplace(job.key, info);
       if (!added && says_more(*info, *found->second)) found->second = std::move(info);
       return;
     }
-    if (queued.said == info) return;
     if (!queued.said || *queued.said != *info) memory_.said.set(job.key, info);
     queued.said = std::move(info);
   }

@@ -259,6 +259,19 @@ TEST(Mix, FollowsTheJobsThatWaitAndRun) {
   }
 }
 
+// The strategy chooses among nodes of all types, not among those of the type whose name comes first.
+TEST(OneNode, GpusOfNoTypeAreOfTheBestNodesType) {
+  TestCluster cluster;
+  cluster.add_node("n1", 8);
+  cluster.add_gpus("n1", "a100", 4);
+  cluster.add_node("n2", 8);
+  cluster.add_gpus("n2", "h100", 1);
+  const JobKey key = cluster.submit(gpus(1, 1, ""));
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(start_of(plan, key));
+  EXPECT_EQ(node_names(cluster.state, *start_of(plan, key)), std::vector<std::string>{"n2"});
+}
+
 // One pass over the rooms and the general search are two ways to the same node.
 TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
   int placed = 0;
