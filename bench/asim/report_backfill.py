@@ -27,7 +27,6 @@ RULES = ["none", "easy", "easy:4", "conservative"]
 ESTIMATES = ["logged", "exact"]
 # Expected starts are asked for with one of the rules only where they are promises, for each asking costs a whole plan.
 FORETOLD = {"easy", "conservative"}
-PREDICT = 1800
 
 
 def data_folder():
@@ -61,7 +60,7 @@ def run(arguments):
         if arguments.jobs:
             command.append(f"--jobs={arguments.jobs}")
         if rule in FORETOLD:
-            command.append(f"--predict={PREDICT}")
+            command.append(f"--predict={arguments.predict}")
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             print(" ".join(command), done.stderr, sep="\n", file=sys.stderr)
@@ -113,6 +112,7 @@ def main():
     parser.add_argument("action", choices=["run", "print"])
     parser.add_argument("--results", type=pathlib.Path, required=True)
     parser.add_argument("--jobs", type=int, help="only the first N jobs of each log")
+    parser.add_argument("--predict", type=int, default=1800, help="seconds between questions for expected starts")
     parser.add_argument("--within", type=float, help="begin no run after so many seconds")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin")
     parser.add_argument("--only", action="append", default=[], help="runs whose names hold this")
