@@ -16,4 +16,6 @@ std::string describe(const api::Node& node, bool one_line);
 // `members` are its nodes, for the totals; others are passed over.
 std::string describe(const api::Partition& partition, const api::Nodes& members, bool one_line);
 
+std::string describe(const api::Reservation& reservation, bool one_line);
+
 }  // namespace ares::actl

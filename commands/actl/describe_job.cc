@@ -138,6 +138,8 @@ void add_resources(Lines& lines, const api::Job& job) {
                             : spec.exclusive_user() ? "USER"
                                                     : "OK")
       .end_line();
+  if (!spec.reservations().empty())
+    lines.add("Reservation", joined(spec.reservations())).end_line();
   if (spec.switches() > 0 || spec.segment() > 0)
     lines.add("Switches", switches_text(spec)).count("SegmentSize", spec.segment()).end_line();
 }

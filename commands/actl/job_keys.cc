@@ -135,6 +135,11 @@ const Keys<api::JobAction>& job_keys() {
            "Partition, or several separated by commas.",
            spec({"partitions"}, cli::set_partitions),
            {"partitionname"}},
+          {"ReservationName",
+           "NAMES",
+           "Reservation to run in, as asub --reservation takes it; empty for none.",
+           spec_or_none({"reservations"}, cli::set_reservations),
+           {"reservation"}},
           {"Dependency", "LIST",
            "Jobs to wait for, as asub -d takes them, in place of those before; empty for none.",
            spec_or_none({"dependencies", "any_dependency"}, cli::set_dependencies)},
@@ -217,11 +222,12 @@ const Keys<api::JobAction>& job_keys() {
            "Whether it is cancelled once its dependency can never be met.",
            spec({"kill_on_invalid_dependency"}, cli::set_kill_on_invalid_dependency)},
       },
-      {"admincomment",    "burstbuffer",   "clusters",       "clusterfeatures", "contiguous",
-       "corespec",        "cronjob",       "delayboot",      "endtime",         "extra",
-       "mcslabel",        "mincpusnode",   "mintmpdisknode", "numcpus",         "reboot",
-       "reservationname", "reqcores",      "reqsockets",     "reqthreads",      "resetaccruetime",
-       "sitefactor",      "systemcomment", "threadspec",     "userid",          "wckey"}};
+      {"admincomment",   "burstbuffer", "clusters",        "clusterfeatures",
+       "contiguous",     "corespec",    "cronjob",         "delayboot",
+       "endtime",        "extra",       "mcslabel",        "mincpusnode",
+       "mintmpdisknode", "numcpus",     "reboot",          "reqcores",
+       "reqsockets",     "reqthreads",  "resetaccruetime", "sitefactor",
+       "systemcomment",  "threadspec",  "userid",          "wckey"}};
   return keys;
 }
 

@@ -77,6 +77,26 @@ Result<int> show_partitions(Context& context, const Words& operands) {
   return 0;
 }
 
+Result<int> show_reservations(Context& context, const Words& operands) {
+  api::Request request;
+  request.mutable_list_reservations();
+  for (const std::string& word : operands)
+    for (const std::string& name : cli::split(word, ','))
+      request.mutable_list_reservations()->add_names(name);
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  const api::Reservations& all = response->reservations();
+  if (context.flags.json) {
+    std::fputs(cli::to_json(all).c_str(), stdout);
+    return 0;
+  }
+  for (const api::Reservation& one : all.reservations())
+    std::fputs(describe(one, context.flags.one_line).c_str(), stdout);
+  if (all.reservations().empty() && !context.flags.quiet)
+    std::puts("No reservations in the system");
+  return 0;
+}
+
 Result<int> show_config(Context& context, const Words& operands) {
   if (!operands.empty()) return fail(ErrorCode::invalid_argument, "show config takes no argument");
   api::Request request;

@@ -107,6 +107,8 @@ std::vector<cli::Option> filter_options(Query& q) {
        "Only jobs that have one of these licences or, while they wait, want one.",
        cli::set_names(q.filter.mutable_licenses()),
        {"license"}},
+      {'R', "reservation", "NAMES", "Only jobs that ask for one of these reservations.",
+       cli::set_names(q.filter.mutable_reservations())},
       {'a', "all", "", "Jobs of all partitions, which is what is shown anyway.",
        [](const std::string&) { return Status(); }},
   };
@@ -165,9 +167,14 @@ cli::OptionTable options(Query& q) {
                            " Of -o, -O, -l, --start and --only-job-state the last one "
                            "stands.",
                            kOrder);
-  table.unbuilt = {{'s', "steps"},           {0, "hide", false},  {'M', "clusters"},
-                   {'R', "reservation"},     {0, "yaml", false},  {0, "expand-patterns", false},
-                   {0, "federation", false}, {0, "local", false}, {0, "sibling", false},
+  table.unbuilt = {{'s', "steps"},
+                   {0, "hide", false},
+                   {'M', "clusters"},
+                   {0, "yaml", false},
+                   {0, "expand-patterns", false},
+                   {0, "federation", false},
+                   {0, "local", false},
+                   {0, "sibling", false},
                    {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;

@@ -66,7 +66,6 @@ std::vector<cli::Unbuilt> unbuilt() {
       {0, "profile"},
       {0, "propagate", false},
       {0, "reboot", false},
-      {0, "reservation"},
       {0, "resources"},
       {0, "resv-ports"},
       {0, "runtime"},
@@ -226,6 +225,10 @@ class Rows {
         "has them. With @TIME (minutes, or as -t takes them) only for so long: once the job has "
         "waited that much, any number will do.",
         spec(set_switches));
+    add(0, "reservation", "NAMES",
+        "Run in this reservation, or in any of several separated by commas. Without a time limit "
+        "(and none of the partition) the job gets the time that is left of it.",
+        spec(set_reservations));
     add(0, "segment", "COUNT",
         "The nodes come in segments of so many, each wholly in one block (or under one leaf "
         "switch) of the partition's topology. The number of nodes is a multiple of it.",

@@ -166,6 +166,11 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       responder->send(answer_with(list_partitions(view, request.list_partitions()),
                                   &api::Response::mutable_partitions));
       return;
+    case api::Request::kListReservations:
+      responder->send(
+          answer_with(list_reservations(view, identity_, request.list_reservations(), now),
+                      &api::Response::mutable_reservations));
+      return;
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);

@@ -27,6 +27,10 @@ Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy
 
 Result<api::Partitions> list_partitions(const View& view, const api::ListPartitions& filter);
 
+// Ascending name. May ask the name service for their users.
+Result<api::Reservations> list_reservations(const View& view, Identity& identity,
+                                            const api::ListReservations& filter, Time now);
+
 // Nothing was listed: not_found if that is because a user asked for does not exist. May ask the name service.
 Status check_users(const api::ListJobs& request, Identity& identity);
 

@@ -47,11 +47,22 @@ bool is_completing(const ClusterState& state, const Node& node) {
   });
 }
 
-std::string_view state_of(const ClusterState& state, const Node& node, const Charged& used) {
+// Of an idle node that lies in a reservation now.
+std::string_view reserved_state(const ClusterState& state, const Node& node, Time now) {
+  std::string_view text = "IDLE";
+  state.reservations.for_each([&](const std::string&, const Reservation& r) {
+    if (!is_active(r, now) || !has_node(r, node.name)) return;
+    if (r.maintenance || text == "IDLE") text = r.maintenance ? "MAINT" : "RESERVED";
+  });
+  return text;
+}
+
+std::string_view state_of(const ClusterState& state, const Node& node, const Charged& used,
+                          Time now) {
   if (node.admin == AdminState::down || node.contact == Contact::lost) return "DOWN";
   if (node.admin == AdminState::drain) return node.charges.empty() ? "DRAINED" : "DRAINING";
   if (node.contact == Contact::never) return "UNKNOWN";
-  if (node.charges.empty()) return "IDLE";
+  if (node.charges.empty()) return reserved_state(state, node, now);
   if (is_completing(state, node)) return "COMPLETING";
   return used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
 }
@@ -99,7 +110,7 @@ class NodeQuery {
     const auto& in = found == partitions_of_.end() ? kNone : found->second;
     if (!request_.partitions().empty() && in.empty()) return false;
     const Charged used = charged(node);
-    const std::string_view state = state_of(*view_.state, node, used);
+    const std::string_view state = state_of(*view_.state, node, used, now_);
     if (!states_.empty() && !states_.contains(state)) return false;
     out.Clear();
     out.set_name(node.name);

@@ -254,6 +254,14 @@ Status set_prefer(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
+Status set_reservations(api::JobSpec& spec, const std::string& text) {
+  spec.clear_reservations();
+  for (const std::string& name : cli::split(text, ','))
+    if (!name.empty()) spec.add_reservations(name);
+  if (spec.reservations().empty()) return bad("name a reservation");
+  return {};
+}
+
 Status set_switches(api::JobSpec& spec, const std::string& text) {
   const std::size_t at = text.find('@');
   const auto count = cli::parse_number(std::string_view(text).substr(0, at), kMaxNodes);

@@ -31,6 +31,7 @@ Status set_deadline(api::JobSpec& spec, const std::string& text, Time now);
 Status set_licenses(api::JobSpec& spec, const std::string& text);    // a:2,b  or  a|b
 Status set_constraint(api::JobSpec& spec, const std::string& text);  // a&b, [a|b], a*2&b*4
 Status set_prefer(api::JobSpec& spec, const std::string& text);
+Status set_reservations(api::JobSpec& spec, const std::string& text);
 Status set_switches(api::JobSpec& spec, const std::string& text);  // 1, 2@10:00
 Status set_segment(api::JobSpec& spec, const std::string& text);
 Status set_required_nodes(api::JobSpec& spec, const std::string& text);

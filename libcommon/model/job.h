@@ -75,8 +75,10 @@ enum class Reason : std::uint8_t {
   invalid_partition,
   licenses,
   deadline,
+  reservation,
+  reservation_deleted,
 };
-inline constexpr Reason kLastReason = Reason::deadline;
+inline constexpr Reason kLastReason = Reason::reservation_deleted;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).
@@ -152,6 +154,7 @@ struct JobSpec {
   std::uint32_t switches = 0;            // at most so many leaf switches or blocks; 0 = any number
   std::optional<Seconds> switches_wait;  // after this much waiting any number will do; none = never
   std::uint32_t segment = 0;  // nodes come in groups of so many, each wholly in one block or leaf
+  std::vector<std::string> reservations;  // in any of these; empty = in none
   std::vector<LicenseRequest> licenses;
   bool any_license = false;  // one of them is enough
 

@@ -117,6 +117,7 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   out.switches = in.switches();
   if (in.has_switches_wait()) out.switches_wait = Seconds(in.switches_wait());
   out.segment = in.segment();
+  read.texts("reservations", in.reservations(), TextKind::name, out.reservations);
   for (const auto& license : in.licenses()) {
     LicenseRequest request{.name = {}, .count = license.count()};
     read.text("licenses", license.name(), TextKind::name, request.name);
@@ -251,6 +252,7 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->set_switches(spec.switches);
   if (spec.switches_wait) out->set_switches_wait(spec.switches_wait->count());
   out->set_segment(spec.segment);
+  put_texts(spec.reservations, out->mutable_reservations());
   for (const LicenseRequest& license : spec.licenses) {
     auto* added = out->add_licenses();
     added->set_name(license.name);

@@ -144,6 +144,38 @@ Partition get(const storage::Partition& from, Complaint& complaint) {
   return to;
 }
 
+void put(const Reservation& from, storage::Reservation& to) {
+  to.set_name(from.name);
+  to.set_start(micros(from.start));
+  to.set_end(micros(from.end));
+  to.set_recurrence(number(from.recurrence));
+  put_list(from.nodes, to.mutable_nodes());
+  put_ids(from.users, to.mutable_users());
+  put_list(from.accounts, to.mutable_accounts());
+  to.set_maintenance(from.maintenance);
+  to.set_flexible(from.flexible);
+  to.set_ignore_jobs(from.ignore_jobs);
+  to.set_overlap(from.overlap);
+  to.set_comment(from.comment);
+}
+
+Reservation get(const storage::Reservation& from, Complaint& complaint) {
+  Reservation to;
+  to.name = from.name();
+  to.start = to_time(from.start());
+  to.end = to_time(from.end());
+  to.recurrence = complaint.check(from.recurrence(), kLastRecurrence, "recurrence");
+  to.nodes = get_list<std::string>(from.nodes());
+  to.users = get_ids<UserId>(from.users());
+  to.accounts = get_list<std::string>(from.accounts());
+  to.maintenance = from.maintenance();
+  to.flexible = from.flexible();
+  to.ignore_jobs = from.ignore_jobs();
+  to.overlap = from.overlap();
+  to.comment = from.comment();
+  return to;
+}
+
 void put(const Tres& from, storage::Tres& to) {
   to.set_id(from.id.value());
   to.set_name(from.name);

@@ -145,6 +145,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_switches(from.switches);
   if (from.switches_wait) to.set_switches_wait(from.switches_wait->count());
   to.set_segment(from.segment);
+  put_list(from.reservations, to.mutable_reservations());
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -210,6 +211,7 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.switches = from.switches();
   if (from.has_switches_wait()) to.switches_wait = Seconds(from.switches_wait());
   to.segment = from.segment();
+  to.reservations = get_list<std::string>(from.reservations());
   return to;
 }
 

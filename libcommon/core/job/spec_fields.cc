@@ -47,6 +47,7 @@ constexpr SpecField kFields[] = {
     {"switches", "switches", kPendingOnly, kShape, copy<&JobSpec::switches>},
     {"switches_wait", "switches", kPendingOnly, kShape, copy<&JobSpec::switches_wait>},
     {"segment", "segment", kPendingOnly, kShape, copy<&JobSpec::segment>},
+    {"reservations", "reservation", kPendingOnly, kShape, copy<&JobSpec::reservations>},
     {"begin", "time to begin", kPendingOnly, kTimes, copy<&JobSpec::begin>},
     {"deadline", "deadline", kPendingOnly, kTimes, copy<&JobSpec::deadline>},
     {"time_min", "minimum time limit", kPendingOnly, kTimes, copy<&JobSpec::time_min>},

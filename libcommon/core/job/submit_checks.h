@@ -39,6 +39,9 @@ Status check_constraint(const JobSpec& spec);
 // What is asked of the network between the nodes, and what is only preferred of them, by itself.
 Status check_layout(const JobSpec& spec);
 
+// That each of its reservations exists, that the job's user or account may use it, and that it lasts as long as the job asks for.
+Status check_reservations(const ClusterState& state, const JobSpec& spec);
+
 // Minimum limit and deadline, each by itself and against the limit asked for.
 Status check_times(const JobSpec& spec, Time now);
 

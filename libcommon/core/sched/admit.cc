@@ -53,6 +53,41 @@ std::optional<Admission> check_partition(const QueueEntry& entry) {
   return std::nullopt;
 }
 
+// Whether one of the reservations it asked for is on and lasts long enough; else when the next of them begins.
+std::optional<Admission> check_reservations(const ClusterState& state, const QueueEntry& entry,
+                                            Time now) {
+  const JobSpec& spec = *entry.job->spec;
+  std::string unusable;
+  Reason reason = Reason::reservation_deleted;
+  std::optional<Time> next;
+  const auto needed = spec.time_min ? spec.time_min : time_limit_of(*entry.job, *entry.partition);
+  for (const std::string& name : spec.reservations) {
+    const Reservation* r = state.reservations.find(name);
+    if (!r) {
+      if (unusable.empty()) unusable = "reservation " + name + " does not exist any more";
+      continue;
+    }
+    if (!may_use(*r, spec.uid, spec.account)) {
+      unusable = "reservation " + name + " is not for the job's user any more";
+      reason = Reason::reservation;
+      continue;
+    }
+    if (r->flexible) return std::nullopt;
+    auto occurrence = occurrence_at(*r, now);
+    const Seconds least = std::max(needed.value_or(Seconds{1}), Seconds{1});
+    if (occurrence && occurrence->start <= now) {
+      if (occurrence->end - now >= least) return std::nullopt;
+      unusable = "reservation " + name + " is over before the job's time limit is";
+      reason = Reason::reservation;
+      occurrence = occurrence_at(*r, occurrence->end);
+    }
+    if (occurrence) next = std::min(next.value_or(occurrence->start), occurrence->start);
+  }
+  if (!next) return refuse(reason, unusable);
+  PendingInfo waits{Reason::reservation, "its reservation has not begun yet", next, {}};
+  return Admission{std::move(waits), next};
+}
+
 }  // namespace
 
 std::optional<PendingInfo> kept_back(const Job& job) {
@@ -93,6 +128,8 @@ Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayS
   if (deadline_is_lost(job, now))
     return refuse(Reason::deadline, "it cannot be over by its deadline any more");
   if (auto refused = check_partition(entry)) return *refused;
+  if (!job.spec->reservations.empty())
+    if (auto refused = check_reservations(state, entry, now)) return *refused;
   if (throttle_room(state, job, starting) == 0)
     return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");
   return {};

@@ -39,6 +39,7 @@ std::vector<Time> moments(const Demand& demand, NodeSet set, const ClusterIndex&
       else
         changes.push_back({at, cpus});
     });
+    index.reserved().each_change(node, from, [&](Time at) { changes.push_back({at, 0}); });
   }
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.at < b.at; });
@@ -56,13 +57,13 @@ std::vector<Time> moments(const Demand& demand, NodeSet set, const ClusterIndex&
 // The first of the times, from the position on, at which it fits, if it does at every later one as well. Looked for near the
 // beginning first: where CPUs are all that is scarce it is the first.
 template <class At>
-std::optional<Reservation> first_fit(const std::vector<Time>& times, std::size_t low, At&& at,
-                                     const Work& work) {
-  std::optional<Reservation> found;
+std::optional<EarliestStart> first_fit(const std::vector<Time>& times, std::size_t low, At&& at,
+                                       const Work& work) {
+  std::optional<EarliestStart> found;
   std::size_t high = low;
   for (std::size_t step = 1; high < times.size() && !work.exhausted(); step *= 2) {
     if (auto placement = at(times[high])) {
-      found = Reservation{times[high], *std::move(placement)};
+      found = EarliestStart{times[high], *std::move(placement)};
       break;
     }
     low = high + 1;
@@ -76,7 +77,7 @@ std::optional<Reservation> first_fit(const std::vector<Time>& times, std::size_t
       continue;
     }
     high = middle;
-    found = Reservation{times[middle], *std::move(placement)};
+    found = EarliestStart{times[middle], *std::move(placement)};
   }
   return work.exhausted() ? std::nullopt : std::move(found);
 }
@@ -126,7 +127,7 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   rooms.reserve(set.nodes.size());
   for (std::size_t i = 0; i < set.nodes.size(); ++i) {
     const NodeIndex at = set.nodes[i];
-    if (!profile.admits(at, demand.caller, from)) {
+    if (!profile.admits(at, demand.caller, from, to)) {
       if (is_required(set, at)) return std::nullopt;
       continue;
     }
@@ -150,18 +151,32 @@ bool promised(const Placement& placement, const Profile& profile) {
                      [&](const PlacedShare& share) { return profile.promised(share.node); });
 }
 
-std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-                                    const ClusterIndex& index, const Profile& profile, Work& work,
-                                    Time from) {
+bool reserved(const Demand& demand, NodeSet set, const ClusterIndex& index) {
+  if (!demand.caller.reservations.empty()) return true;
+  const Reserved& all = index.reserved();
+  return !all.empty() && std::any_of(set.nodes.begin(), set.nodes.end(),
+                                     [&](NodeIndex node) { return all.any(node); });
+}
+
+bool reserved(const Demand& demand, const Placement& placement, const ClusterIndex& index) {
+  if (!demand.caller.reservations.empty()) return true;
+  const Reserved& all = index.reserved();
+  return !all.empty() && std::any_of(placement.begin(), placement.end(),
+                                     [&](const PlacedShare& share) { return all.any(share.node); });
+}
+
+std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Seconds> limit,
+                                      NodeSet set, const ClusterIndex& index,
+                                      const Profile& profile, Work& work, Time from) {
   const std::vector<Time> times = moments(demand, set, index, profile, from);
   const auto at = [&](Time start) {
     return fit_between(demand, set, index, profile, start, Profile::end_of(start, limit), work);
   };
   std::size_t first = 0;
-  if (promised(set, profile)) {
+  if (promised(set, profile) || reserved(demand, set, index)) {
     for (; first < times.size() && first < kTimesTried && !work.exhausted(); ++first)
       if (auto placement = at(times[first]))
-        return Reservation{times[first], *std::move(placement)};
+        return EarliestStart{times[first], *std::move(placement)};
   }
   // Past the last promise nothing is taken any more: what fits at one time fits at every later one.
   return first_fit(times, first, at, work);

@@ -49,15 +49,19 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
 bool promised(NodeSet set, const Profile& profile);
 bool promised(const Placement& placement, const Profile& profile);
 
-struct Reservation {
+// Whether it matters to the demand when reservations begin and end.
+bool reserved(const Demand& demand, NodeSet set, const ClusterIndex& index);
+bool reserved(const Demand& demand, const Placement& placement, const ClusterIndex& index);
+
+struct EarliestStart {
   Time at{};
   Placement placement;
 };
 
 // The earliest start from now on, not before `from`; nothing if the work ran out or it never fits.
-std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-                                    const ClusterIndex& index, const Profile& profile, Work& work,
-                                    Time from = Time::min());
+std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Seconds> limit,
+                                      NodeSet set, const ClusterIndex& index,
+                                      const Profile& profile, Work& work, Time from = Time::min());
 
 // Who waits in which partition, and who of them is promised a start: one pass's account of the rules of backfill.
 class Promises {

@@ -45,6 +45,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     nodes_.push_back(std::move(entry));
   });
   by_user_ = kept_ > 0;
+  reserved_ = Reserved(state, [this](const std::string& name) { return find(name); });
   if (!networks) return;
   for (const NetworkSpec& spec : networks->all())
     networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });

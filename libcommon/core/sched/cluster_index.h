@@ -14,6 +14,7 @@
 #include "base/bitset.h"
 #include "base/ids.h"
 #include "core/sched/guests.h"
+#include "core/sched/reserved.h"
 #include "core/topology/network.h"
 #include "model/state.h"
 
@@ -53,7 +54,7 @@ class ClusterIndex {
 
   // Takes in what has changed since; `given` are the nodes on which a pass marked something: they are read again whether or
   // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types, the first or no node that is kept). Precondition: the
-  // partitions are the same.
+  // partitions and the reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> given);
 
@@ -72,6 +73,9 @@ class ClusterIndex {
   std::optional<std::size_t> gpu_column(std::string_view type) const;
   std::optional<NodeIndex> find(const std::string& name) const;
   std::optional<NodeIndex> find(NodeId id) const;
+
+  // Of the state that the index was made from; a changed reservation needs a new index.
+  const Reserved& reserved() const { return reserved_; }
 
   bool knows_networks() const { return knows_networks_; }
   // Null for a name that there is no network of. It stays where it is as long as the index lives.
@@ -93,6 +97,7 @@ class ClusterIndex {
   std::vector<std::string> gpu_types_;  // ascending
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
+  Reserved reserved_;
   std::map<std::string, std::vector<NodeIndex>> members_;
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;

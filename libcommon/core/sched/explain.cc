@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/saturating.h"
 #include "core/sched/shapes.h"
@@ -143,6 +144,21 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
 
 std::string explain_blocked(const Shape& shape, const ClusterIndex& index) {
   return "needs " + need_text(shape) + ": " + node_text(shape, index);
+}
+
+std::string explain_reserved(const Shape& shape, const ClusterIndex& index) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const NodeIndex at : shape.nodes().nodes) {
+    if (room_obstacle(shape.demand, index.nodes()[at]) != Obstacle::none) continue;
+    for (const Reservation* r : index.reserved().on(at)) ++counts[r->name];
+  }
+  std::string text = "free nodes are reserved before it could end";
+  const char* separator = ": ";
+  for (const auto& [name, count] : counts) {
+    text += separator + plural(count, "node") + " in " + name;
+    separator = ", ";
+  }
+  return text;
 }
 
 PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bool if_up) {

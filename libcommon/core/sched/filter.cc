@@ -16,6 +16,13 @@ std::vector<std::string_view> sorted(const std::vector<std::string>& names) {
   return out;
 }
 
+bool in_one_of(const std::vector<const Reservation*>& there,
+               const std::vector<std::string>& names) {
+  return std::any_of(there.begin(), there.end(), [&](const Reservation* r) {
+    return std::find(names.begin(), names.end(), r->name) != names.end();
+  });
+}
+
 }  // namespace
 
 Candidates filter(const Job& job, const Partition& partition, ClusterIndex& index) {
@@ -26,18 +33,25 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     result.problem = constraint.error().message;
     return result;
   }
+  const bool inside = !spec.reservations.empty() && !index.reserved().flexible(spec.reservations);
   const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
   for (const NodeIndex at : index.members(partition)) {
     const IndexedNode& node = index.nodes()[at];
     if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
       continue;
     if (!constraint->every.holds(features_of(*node.node))) continue;
+    if (inside && !in_one_of(index.reserved().on(at), spec.reservations)) continue;
     result.members.push_back(at);
     if (!node.usable) continue;
     result.fallback.push_back(at);
     const auto& failed = job.excluded;
     if (std::find(failed.begin(), failed.end(), node.node->id) == failed.end())
       result.usable.push_back(at);
+  }
+  if (inside && result.members.empty()) {
+    result.problem = "no node of its reservation is in partition " + partition.name +
+                     ", with the features asked for and not excluded";
+    return result;
   }
   for (const std::string& name : spec.required_nodes) {
     const auto at = index.find(name);

@@ -94,6 +94,8 @@ class Planner::Pass {
     estimate();
     settle_choices();
     plan_.pending = memory_.said;
+    if (const auto change = index_.reserved().next_change(now_))
+      plan_.wake = std::min(plan_.wake.value_or(*change), *change);
     if (const auto change = memory_.ranking.changes_at();
         change && !memory_.queue.entries().empty())
       plan_.wake = std::min(plan_.wake.value_or(*change), *change);
@@ -188,7 +190,10 @@ class Planner::Pass {
   // A deadline shortens it.
   std::optional<Seconds> limit_now(const Queued& queued) const {
     const auto left = time_left(*queued.entry.job, now_);
-    return left ? std::min(queued.limit.value_or(*left), *left) : queued.limit;
+    const auto limit = left ? std::min(queued.limit.value_or(*left), *left) : queued.limit;
+    const auto& reservations = queued.entry.job->spec->reservations;
+    if (limit || reservations.empty()) return limit;
+    return time_left_in(state_, reservations, now_);  // what has no limit lasts as long as they do
   }
 
   // Where the promises of others leave no room for all of `limit`, a job that allows it gets as much as they leave.
@@ -224,10 +229,12 @@ class Planner::Pass {
       shape.blocked = true;
       return std::nullopt;
     }
-    if (!promised(*placement, profile_)) return placement;
+    if (!promised(*placement, profile_) && !reserved(shape.demand, *placement, index_))
+      return placement;
     placement = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
                             Profile::end_of(now_, limit), work_);
     if (!placement) shape.note_promise(limit);
+    if (!placement && !profile_.any_promise()) shape.kept_out = true;
     return placement;
   }
 
@@ -258,6 +265,11 @@ class Planner::Pass {
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   PendingPtr turn_text(Shape& shape, bool first) {
+    if (shape.kept_out) {
+      if (!shape.reserved)
+        shape.reserved = make_info(Reason::reservation, explain_reserved(shape, index_));
+      return shape.reserved;
+    }
     PendingPtr& text = first ? shape.first : shape.turn;
     if (!text)
       text = make_info(first ? Reason::resources : Reason::priority,
@@ -347,6 +359,7 @@ Planner::~Planner() = default;
 Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
+                      memory_->seen.reservations.shares_all_with(state.reservations) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {
     memory_->releases.update(memory_->seen, state, memory_->index);

@@ -83,7 +83,8 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   }
   if (shape.pass_ != pass_) {
     shape.pass_ = pass_;
-    shape.blocked = shape.blocked_by_promise = false;
+    shape.blocked = shape.blocked_by_promise = shape.kept_out = false;
+    shape.reserved = nullptr;
     shape.blocked_limit.reset();
     shape.promised_at_.reset();
     shape.impossible.reset();

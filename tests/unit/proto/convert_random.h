@@ -122,6 +122,7 @@ class RandomWire {
     s.switches = u32();
     s.switches_wait = maybe([this] { return seconds(); });
     s.segment = u32();
+    s.reservations = words();
     s.licenses = list([this] { return license(); });
     s.any_license = flag();
     s.time_min = maybe([this] { return seconds(); });

@@ -118,6 +118,7 @@ class RandomModel {
   static constexpr OpenMode last(OpenMode) { return OpenMode::append; }
   static constexpr SharePhase last(SharePhase) { return SharePhase::fenced; }
   static constexpr AdminState last(AdminState) { return AdminState::down; }
+  static constexpr Recurrence last(Recurrence) { return kLastRecurrence; }
   static constexpr PlacementStrategy last(PlacementStrategy) { return kLastPlacementStrategy; }
   static constexpr Contact last(Contact) { return Contact::lost; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }
