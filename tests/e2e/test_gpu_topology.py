@@ -72,7 +72,7 @@ def test_linked_gpus_are_waited_for(cluster, job):
         cluster.wait_end(holders[gpu])
     waits = job("--gpus-per-node=2", "--gpu-topology=nvlink", "-c1")
     cluster.wait_reason(waits, "Resources")
-    why = until(lambda: cluster.run("aqueue", "--why", "-j", waits).stdout)
+    why = " ".join(cluster.run("aqueue", "--why", waits).stdout.split())
     assert "2 GPUs of one type a node with --gpu-topology=nvlink" in why, why
     assert "1 node with too few free GPUs so linked (at most 1 together)" in why, why
     cluster.run("acancel", holders["2"])
