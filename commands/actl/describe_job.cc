@@ -142,6 +142,10 @@ void add_resources(Lines& lines, const api::Job& job) {
     lines.add("Reservation", joined(spec.reservations())).end_line();
   if (spec.switches() > 0 || spec.segment() > 0)
     lines.add("Switches", switches_text(spec)).count("SegmentSize", spec.segment()).end_line();
+  if (!spec.gpu_topology().empty() || spec.min_nvlink() > 0)
+    lines.add("GpuTopology", spec.gpu_topology().empty() ? "any" : spec.gpu_topology())
+        .count("MinNvlink", spec.min_nvlink())
+        .end_line();
 }
 
 void add_shares(Lines& lines, const api::Job& job) {

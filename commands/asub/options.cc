@@ -192,6 +192,16 @@ class Rows {
         .excludes = {"cpus-per-task"};
     add(0, "gres", "gpu:TYPE:COUNT", "GPUs on each node; type and count may be left out.",
         spec(set_gres));
+    add(0, "gpu-topology", "WORD",
+        "How the job's GPUs on each node are linked, all of them together: any (as near to each "
+        "other as the free ones are, the default), nvlink (joined to one whole by NVLinks), switch "
+        "(every two directly, by equally many NVLinks), pix (below one PCIe switch), node (near "
+        "the "
+        "same NUMA node). The job waits for GPUs linked so, and is refused where there never are.",
+        spec(set_gpu_topology));
+    add(0, "min-nvlink", "COUNT",
+        "Every two of the job's GPUs on a node are joined directly by at least so many NVLinks.",
+        spec(set_min_nvlink));
     add('L', "licenses", "NAMES",
         "Licences to hold while the job runs: matlab:2,ansys for both, matlab|ansys for either.",
         spec(set_licenses))

@@ -2,12 +2,14 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "aresctld/queries.h"
 #include "aresctld/row_page.h"
 #include "base/hostlist.h"
+#include "core/topology/told.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -155,7 +157,7 @@ class NodeQuery {
       out.set_reason_user(identity_.name_of(*node.reason_by));
   }
 
-  void describe_resources(const Node& node, const Charged& used, api::Node& out) const {
+  void describe_resources(const Node& node, const Charged& used, api::Node& out) {
     const Inventory& has = node.contact == Contact::never ? node.configured : node.inventory;
     out.set_cpus(has.cpus);
     out.set_cpus_allocated(used.cpus);
@@ -168,10 +170,19 @@ class NodeQuery {
         entry->set_index(gpu.index.value());
         entry->set_type(gpu.type);
       }
+    if (shows(api::Node::kGpuTopologyFieldNumber) && !has.gpu_topology.empty())
+      out.set_gpu_topology(topology_of(has.gpu_topology));
     for (const Charge& charge : node.charges) {
       for (const GpuIndex index : charge.gpus) out.add_gpus_allocated(index.value());
       if (shows(api::Node::kJobsFieldNumber)) proto::to_api(charge.attempt.job, out.add_jobs());
     }
+  }
+
+  // Most nodes tell the same.
+  const std::string& topology_of(const GpuTopology& told) {
+    const auto [found, added] = topologies_.try_emplace(std::string(told.text()));
+    if (added) found->second = core::topology::summary(told);
+    return found->second;
   }
 
   void describe_daemon(const Node& node, api::Node& out) const {
@@ -194,6 +205,7 @@ class NodeQuery {
   const std::set<std::string, std::less<>> states_;
   std::unordered_map<NodeId, std::vector<const std::string*>> partitions_of_;
   std::set<NodeId> promised_;
+  std::unordered_map<std::string, std::string> topologies_;  // in words, by what nodes tell
 };
 
 }  // namespace

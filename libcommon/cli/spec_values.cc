@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/text.h"
 #include "model/constraint.h"
+#include "model/gpu_constraint.h"
 
 namespace ares::cli {
 namespace {
@@ -283,6 +284,21 @@ Status set_segment(api::JobSpec& spec, const std::string& text) {
   const auto count = cli::parse_number(text, kMaxNodes);
   if (!count) return bad("\"" + text + "\" is no number of nodes");
   spec.set_segment(static_cast<std::uint32_t>(*count));
+  return {};
+}
+
+Status set_gpu_topology(api::JobSpec& spec, const std::string& text) {
+  const auto shape = parse_gpu_shape(text);
+  if (!shape) return fail(shape.error());
+  spec.set_gpu_topology(*shape == GpuShape::any ? "" : text);
+  return {};
+}
+
+Status set_min_nvlink(api::JobSpec& spec, const std::string& text) {
+  const auto count = cli::parse_number(text, kMaxNvlinks);
+  if (!count)
+    return bad("\"" + text + "\" is no number of NVLinks, 0 to " + std::to_string(kMaxNvlinks));
+  spec.set_min_nvlink(static_cast<std::uint32_t>(*count));
   return {};
 }
 

@@ -18,7 +18,9 @@ Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text);
 Status set_gpus_per_task(api::JobSpec& spec, const std::string& text);
 Status set_gpus_total(api::JobSpec& spec, const std::string& text);  // 4, a100:4, a100:2,h100:2
 Status set_gpus_per_node(api::JobSpec& spec, const std::string& text);
-Status set_gres(api::JobSpec& spec, const std::string& text);        // gpu, gpu:2, gpu:a100:2
+Status set_gres(api::JobSpec& spec, const std::string& text);          // gpu, gpu:2, gpu:a100:2
+Status set_gpu_topology(api::JobSpec& spec, const std::string& text);  // nvlink, any
+Status set_min_nvlink(api::JobSpec& spec, const std::string& text);
 Status set_time_limit(api::JobSpec& spec, const std::string& text);  // seconds make up a minute
 Status set_time_min(api::JobSpec& spec, const std::string& text);
 Status set_array(api::JobSpec& spec, const std::string& text);  // 0-15:4, 1,3,5-9%2

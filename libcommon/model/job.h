@@ -13,6 +13,7 @@
 #include "base/interval_set.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "model/gpu_constraint.h"
 #include "model/resources.h"
 
 namespace ares {
@@ -144,6 +145,7 @@ struct JobSpec {
   std::vector<GpuRequest> gpus_per_task;
   std::uint32_t cpus_per_gpu = 0;
   std::optional<Bytes> memory_per_gpu;
+  GpuConstraint gpu_constraint;            // on the GPUs that it gets on each node, all together
   std::optional<IntervalSet> node_counts;  // only these numbers of nodes; none = min to max
   bool exclusive = false;
   bool exclusive_user = false;              // nodes shared with jobs of the same user only

@@ -21,6 +21,7 @@ void put(const Inventory& from, storage::Inventory& to) {
   to.set_memory(from.memory.value());
   put_messages(from.gpus, to.mutable_gpus());
   put_list(from.features, to.mutable_features());
+  to.set_gpu_topology(std::string(from.gpu_topology.text()));
 }
 
 Inventory get(const storage::Inventory& from, Complaint& complaint) {
@@ -29,6 +30,7 @@ Inventory get(const storage::Inventory& from, Complaint& complaint) {
   to.memory = Bytes(from.memory());
   to.gpus = get_messages<Gpu>(from.gpus(), complaint);
   to.features = get_list<std::string>(from.features());
+  to.gpu_topology = GpuTopology(from.gpu_topology());
   return to;
 }
 

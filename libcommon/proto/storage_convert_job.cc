@@ -146,6 +146,8 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   if (from.switches_wait) to.set_switches_wait(from.switches_wait->count());
   to.set_segment(from.segment);
   put_list(from.reservations, to.mutable_reservations());
+  to.set_gpu_topology(number(from.gpu_constraint.shape));
+  to.set_min_nvlink(from.gpu_constraint.min_nvlinks);
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -212,6 +214,8 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   if (from.has_switches_wait()) to.switches_wait = Seconds(from.switches_wait());
   to.segment = from.segment();
   to.reservations = get_list<std::string>(from.reservations());
+  to.gpu_constraint = {complaint.check(from.gpu_topology(), kLastGpuShape, "topology of GPUs"),
+                       from.min_nvlink()};
   return to;
 }
 

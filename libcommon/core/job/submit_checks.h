@@ -30,6 +30,9 @@ Status check_partitions(const Question& q, const JobSpec& spec,
 // GPUs by task, by node and in total must say the same; and what comes with each GPU needs to be told apart by node.
 Status check_gpus(const JobSpec& spec);
 
+// What is asked of the links between the GPUs of a node.
+Status check_gpu_constraint(const JobSpec& spec);
+
 // The numbers of nodes, if only some will do.
 Status check_node_counts(const JobSpec& spec);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sched/devices.h"
+
 namespace ares::core::sched {
 namespace {
 
@@ -104,12 +106,21 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     }
     return one.placement();
   }
+  const bool capped = !demand.gpu_constraint.none();
+  const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
+  std::vector<Amounts> rows;  // of nodes whose GPUs cannot all be had together
+  rows.reserve(capped ? set.nodes.size() : 0);
   std::vector<Room> rooms;
   rooms.reserve(set.nodes.size());
   for (const NodeIndex at : set.nodes) {
     const IndexedNode& node = index.nodes()[at];
-    if (free_of(node)[kCpus] > 0 && admits(node))
-      rooms.push_back({at, free_of(node), node.total, is_required(set, at)});
+    if (free_of(node)[kCpus] <= 0 || !admits(node)) continue;
+    std::span<const std::int64_t> free = free_of(node);
+    if (capped) {
+      cap_gpus(demand, node, which, index, rows.emplace_back(free_of(node)));
+      free = rows.back();
+    }
+    rooms.push_back({at, free, node.total, is_required(set, at)});
   }
   const auto required =
       std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
@@ -133,6 +144,9 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     }
     const std::span<std::int64_t> row(free.data() + i * stride, stride);
     profile.least(at, from, to, row);
+    // Which GPUs will be free later nobody reckons out: as if they were the best ones, so that a start may be expected too early.
+    cap_gpus(demand, index.nodes()[at], from == profile.now() ? GpusOf::free_now : GpusOf::node,
+             index, row);
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
     rooms.push_back({at, row, index.nodes()[at].total, is_required(set, at)});
   }

@@ -51,8 +51,10 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
 }
 
-bool ClusterIndex::read(const Node& node, IndexedNode& entry) const {
+bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
   const Inventory& inventory = inventory_of(node);
+  if (!entry.node || !inventory_of(*entry.node).gpu_topology.shares(inventory.gpu_topology))
+    entry.machine = machines_.of(inventory.gpu_topology);
   entry.node = &node;
   entry.usable = node.admin == AdminState::up && node.contact == Contact::registered;
   entry.total.assign(stride(), 0);
@@ -89,12 +91,15 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
   const auto reread = [&](IndexedNode& entry, const Node& node) {
     const bool was_usable = entry.usable;
     const Amounts was_total = entry.total;
+    const auto* was_machine = entry.machine;
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
     kept_ -= entry.guests.kept() ? 1 : 0;
     possible = possible && read(node, entry);
     kept_ += entry.guests.kept() ? 1 : 0;
-    if (was_usable != entry.usable || was_total != entry.total || !same_features) ++generation_;
+    if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
+        !same_features)
+      ++generation_;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
                              [&](const NodeId& id, const Node* was, const Node* is) {

@@ -14,6 +14,7 @@
 #include "base/bitset.h"
 #include "base/ids.h"
 #include "core/sched/guests.h"
+#include "core/sched/machines.h"
 #include "core/sched/reserved.h"
 #include "core/topology/network.h"
 #include "model/state.h"
@@ -39,6 +40,7 @@ struct IndexedNode {
   Bitset cpus_used;                 // as far as the charges name them
   std::vector<GpuIndex> gpus_used;  // ascending
   Guests guests;
+  const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
 };
 
 // What the node has, or, until it registers, what the configuration says.
@@ -81,6 +83,9 @@ class ClusterIndex {
   // Null for a name that there is no network of. It stays where it is as long as the index lives.
   const topology::Network* network(const std::string& name) const;
 
+  // The nodes' machines; what they are asked is remembered there.
+  Machines& machines() const { return machines_; }
+
   // The mix of jobs that strategies look at; the planner's. Null until it gives one.
   const Mix* mix() const { return mix_; }
   void set_mix(const Mix* mix) { mix_ = mix; }
@@ -89,7 +94,7 @@ class ClusterIndex {
   const std::vector<NodeIndex>& members(const Partition& partition);
 
  private:
-  bool read(const Node& node, IndexedNode& entry) const;  // false: a GPU type without a column
+  bool read(const Node& node, IndexedNode& entry);  // false: a GPU type without a column
 
   std::uint64_t generation_ = 1;
   bool by_user_ = false;
@@ -102,6 +107,7 @@ class ClusterIndex {
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;
   const Mix* mix_ = nullptr;
+  mutable Machines machines_;
 };
 
 }  // namespace ares::core::sched

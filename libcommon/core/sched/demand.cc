@@ -18,7 +18,7 @@ auto shape_of(const JobSpec& s) {
                   s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
-                  s.segment, s.reservations);
+                  s.segment, s.reservations, s.gpu_constraint);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -149,6 +149,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes)
     demand.max_nodes = std::min(demand.max_nodes, *partition.max_nodes);
   demand.as_many_nodes = demand.max_nodes > demand.min_nodes && demand.tasks <= demand.min_nodes;
+  demand.gpu_constraint = spec.gpu_constraint;
   fill_memory(demand, spec, partition);
   fill_per_gpu(demand, spec);
   // Refused at submission; an older release may have stored it.
@@ -217,6 +218,8 @@ std::size_t shape_hash(const Job& job, bool by_user) {
   mix(seed, s.cpus_per_gpu);
   mix(seed, s.switches);
   mix(seed, s.segment);
+  mix(seed, static_cast<std::size_t>(s.gpu_constraint.shape));
+  mix(seed, s.gpu_constraint.min_nvlinks);
   if (needs_user(s, by_user)) mix(seed, s.uid.value());
   for (const auto* requests : {&s.gpus_per_node, &s.gpus_total, &s.gpus_per_task})
     for (const GpuRequest& request : *requests) {

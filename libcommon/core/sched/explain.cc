@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/saturating.h"
+#include "core/sched/devices.h"
 #include "core/sched/shapes.h"
 
 namespace ares::core::sched {
@@ -17,6 +18,7 @@ enum class Obstacle : std::uint8_t {
   lost,
   excluded,
   gpus,
+  links,
   cpus,
   memory,
   busy,
@@ -24,12 +26,13 @@ enum class Obstacle : std::uint8_t {
   none
 };
 
-constexpr std::array<const char*, 11> kObstacleText = {"drained",
+constexpr std::array<const char*, 12> kObstacleText = {"drained",
                                                        "down",
                                                        "not registered",
                                                        "not responding",
                                                        "failed to launch it",
                                                        "with too few free GPUs",
+                                                       "with too few free GPUs so linked",
                                                        "with too few free CPUs",
                                                        "with too little free memory",
                                                        "not empty",
@@ -43,8 +46,29 @@ Obstacle state_obstacle(const Node& node) {
   return Obstacle::lost;
 }
 
+// The most GPUs, of its type or of any one, that the job could have there now, linked as it asks.
+std::int64_t most_linked(const Demand& demand, const IndexedNode& node, const ClusterIndex& index) {
+  if (demand.gpu_constraint.none()) return 0;
+  Amounts free = node.free;
+  cap_gpus(demand, node, GpusOf::free_now, index, free);
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_per_task, &demand.gpus_total})
+    if (!list->empty()) return free[list->front().first];
+  return free.size() > kFirstGpu ? *std::max_element(free.begin() + kFirstGpu, free.end()) : 0;
+}
+
+// Whether so many are too few; GPUs in total, of several nodes, may come from others. The constraint is on GPUs of one type.
+bool too_few_linked(const Demand& demand, std::int64_t most) {
+  if (demand.gpu_constraint.none()) return false;
+  std::int64_t fewest = std::int64_t{demand.any_gpus_per_node} + demand.any_gpus_per_task;
+  if (demand.max_nodes == 1) fewest += demand.any_gpus_total;
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_per_task, &demand.gpus_total})
+    if (list != &demand.gpus_total || demand.max_nodes == 1)
+      for (const auto& [column, count] : *list) fewest += count;
+  return most < fewest;
+}
+
 // What one task with the GPUs of a node needs there, for an untyped request of the type most free.
-Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
+Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
   if (!node.guests.admit(demand.caller)) return Obstacle::others;
   for (const auto& [column, count] : demand.gpus_per_node)
     if (node.free[column] < count) return Obstacle::gpus;
@@ -57,6 +81,7 @@ Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
   if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return Obstacle::busy;
   for (const auto& [column, count] : demand.gpus_per_task)
     if (node.free[column] < count) return Obstacle::gpus;
+  if (too_few_linked(demand, linked)) return Obstacle::links;
   if (node.free[kCpus] < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
     return Obstacle::cpus;
   switch (demand.memory_rule) {
@@ -104,6 +129,7 @@ std::string need_text(const Shape& shape) {
   if (!spec.gpus_per_node.empty()) text += gpu_text(spec.gpus_per_node) + " a node";
   if (!spec.gpus_per_task.empty()) text += gpu_text(spec.gpus_per_task) + " a task";
   if (!spec.gpus_total.empty()) text += gpu_text(spec.gpus_total) + " in all";
+  if (!demand.gpu_constraint.none()) text += " with " + to_text(demand.gpu_constraint);
   text +=
       " on " + (demand.min_nodes == demand.max_nodes
                     ? plural(demand.min_nodes, "node")
@@ -122,13 +148,17 @@ std::string need_text(const Shape& shape) {
 std::string node_text(const Shape& shape, const ClusterIndex& index) {
   std::array<std::uint64_t, kObstacleText.size()> counts{};
   const auto usable = shape.nodes().nodes;
+  std::int64_t most = 0;  // GPUs linked as asked, on nodes where they are too few
   for (const NodeIndex at : shape.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
     Obstacle obstacle = Obstacle::excluded;
     if (!node.usable)
       obstacle = state_obstacle(*node.node);
-    else if (std::binary_search(usable.begin(), usable.end(), at))
-      obstacle = room_obstacle(shape.demand, node);
+    else if (std::binary_search(usable.begin(), usable.end(), at)) {
+      const std::int64_t linked = most_linked(shape.demand, node, index);
+      obstacle = room_obstacle(shape.demand, node, linked);
+      if (obstacle == Obstacle::links) most = std::max(most, linked);
+    }
     ++counts[static_cast<std::size_t>(obstacle)];
   }
   std::string text;
@@ -136,6 +166,8 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
     if (counts[i] == 0) continue;
     text += text.empty() ? plural(counts[i], "node") : ", " + std::to_string(counts[i]);
     text += std::string(" ") + kObstacleText[i];
+    if (i == static_cast<std::size_t>(Obstacle::links))
+      text += " (at most " + std::to_string(most) + " together)";
   }
   return text.empty() ? "no node qualifies" : text;
 }

@@ -116,7 +116,8 @@ std::uint32_t task_capacity(const Demand& demand, const Amounts& gpus, const Roo
 
 bool OneNode::suits(const Demand& demand) {
   return demand.max_nodes == 1 && !demand.wants_any_gpu() && demand.gpus_total.empty() &&
-         demand.gpus_per_task.empty() && !demand.tags && demand.limits.segment <= 1;
+         demand.gpus_per_task.empty() && !demand.tags && demand.limits.segment <= 1 &&
+         demand.gpu_constraint.none();
 }
 
 OneNode::OneNode(const Demand& demand, std::size_t stride)

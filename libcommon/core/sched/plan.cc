@@ -165,7 +165,7 @@ class Planner::Pass {
     for (const PlacedShare& share : *placement) {
       IndexedNode& node = index_.nodes()[share.node];
       group.nodes.emplace_back(node.node->id, node.node->version);
-      start.nodes.push_back(choose_devices(node, share, index_));
+      start.nodes.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
       memory_.given.push_back(share.node);
       node.guests.arrive(job.spec->uid, job.spec->exclusive_user);
     }
@@ -290,6 +290,7 @@ class Planner::Pass {
     }
     if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
+    if (found) keep_all_gpus(shape.demand, *found, limit);
     if (found) profile_.reserve(found->placement, found->at, limit);
     if (found && found->at < profile_.horizon()) {  // else when something without limit ends
       info.expected_start = found->at;
@@ -298,6 +299,19 @@ class Planner::Pass {
         info.expected_nodes.push_back(index_.nodes()[share.node].node->id);
     }
     return std::make_shared<const PendingInfo>(std::move(info));
+  }
+
+  // Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
+  // there from then on: sooner or later the right ones are among them.
+  void keep_all_gpus(const Demand& demand, Reservation& promise, std::optional<Seconds> limit) {
+    if (demand.gpu_constraint.none()) return;
+    Amounts free(index_.stride());
+    for (PlacedShare& share : promise.placement) {
+      profile_.least(share.node, promise.at, Profile::end_of(promise.at, limit), free);
+      for (std::size_t column = kFirstGpu; column < free.size(); ++column)
+        if (share.amounts[column] > 0)
+          share.amounts[column] = std::max(share.amounts[column], free[column]);
+    }
   }
 
   // Nothing starts any more: as if all that wait were promised their turn one after the other.

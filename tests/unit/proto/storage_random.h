@@ -52,6 +52,12 @@ class RandomModel {
     for (char& c : value) c = static_cast<char>(bits());
   }
 
+  void fill(GpuTopology& value) {
+    std::string text;
+    fill(text);
+    value = GpuTopology(std::move(text));
+  }
+
   template <class Tag, class Rep>
   void fill(Id<Tag, Rep>& value) {
     Rep number{};
@@ -120,6 +126,7 @@ class RandomModel {
   static constexpr AdminState last(AdminState) { return AdminState::down; }
   static constexpr Recurrence last(Recurrence) { return kLastRecurrence; }
   static constexpr PlacementStrategy last(PlacementStrategy) { return kLastPlacementStrategy; }
+  static constexpr GpuShape last(GpuShape) { return kLastGpuShape; }
   static constexpr Contact last(Contact) { return Contact::lost; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }
 
