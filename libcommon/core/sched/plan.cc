@@ -278,6 +278,7 @@ class Planner::Pass {
     }
     if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
+    if (found) keep_even_shares(shape.demand, index_, found->placement);
     if (found) profile_.reserve(found->placement, found->at, limit);
     if (found && found->at < profile_.horizon()) {  // else when something without limit ends
       info.expected_start = found->at;
