@@ -6,6 +6,7 @@
 #include "core/job/deciding.h"
 #include "core/sched/admit.h"
 #include "core/sched/backfill.h"
+#include "core/sched/explain.h"
 #include "core/sched/filter.h"
 #include "core/sched/plan.h"
 
@@ -92,7 +93,7 @@ Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& po
   const Plan plan = core::plan(with, policy, kBudget, now);
   if (fill_in_start(with, plan, key->job, now, out)) return out;
 
-  out.waiting = Explainer(with).why(job, now);
+  out.waiting = Explainer(with, policy).why(job, now);
   const PendingInfo* seen = plan.pending.find(*key);
   if (seen) out.waiting.reason = seen->reason;
   if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
