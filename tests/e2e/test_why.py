@@ -21,7 +21,7 @@ partitions:
   - {{name: main, nodes: "n[1-4]", default: true, default_memory_per_cpu: 500M, topology: racks}}
 fairness:
   partitions: {{main: multifactor}}
-  weights: {{age: 1000, job_size: 500}}
+  weights: {{age: 1000}}
 """
 
 TOPOLOGY = """
@@ -72,7 +72,7 @@ def test_too_large_and_behind_another(racks, job):
     assert "Resources in main: needs 4 CPUs" in why and "4 nodes with too few free CPUs" in why
     assert "free in all: 4 CPUs, at most 1 on one node" in why
     assert re.search(r"Starts now if: +--cpus-per-task=1\n", why), why
-    assert re.search(r"Priority: +\d+ \(multifactor\)", why) and "JOBSIZE" in why
+    assert re.search(r"Priority: +\d+ \(multifactor\)", why) and "AGE" in why
     shown = racks.run("actl", "show", "job", first).stdout
     assert "WaitsFor=Resources in main: needs 4 CPUs" in shown and "StartsNowIf=--cpus-per-task=1" in shown
 
