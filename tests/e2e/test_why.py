@@ -136,7 +136,7 @@ def test_a_trial_says_the_same(racks, job):
 def test_arrays_held_jobs_and_those_that_run_or_ended(racks, job):
     array = job("--array=0-3%1", "-c1")
     until(lambda: racks.run("aqueue", "-h", "-j", f"{array}_0", "-o", "%T").stdout.strip() == "RUNNING")
-    racks.wait_reason(array, "JobArrayTaskLimit")
+    racks.wait_reason(f"{array}_2", "JobArrayTaskLimit")
     why = racks.run("aqueue", "--why", f"{array}_0,{array}_2").stdout.split("\n\n")
     assert "does not wait: it is RUNNING" in why[0]
     assert "JobArrayTaskLimit in main: as many tasks of the array run" in why[1]

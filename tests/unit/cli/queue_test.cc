@@ -348,20 +348,20 @@ TEST_F(QueueListing, WhyTellsEverythingAligned) {
   EXPECT_EQ(queue(only(one), {"--why", "7"}),
             "Job 7 (train of alice, partition main) is first in line and waits for resources "
             "(Resources). It has waited for 1:30.\n"
-            "  Waits for:      Resources in main: needs 4 CPUs on 1 node: 2 nodes with too few "
+            "  Waits for:     Resources in main: needs 4 CPUs on 1 node: 2 nodes with too few "
             "free CPUs, "
             "1 drained\n"
-            "                  Priority in long: enough is free now, but it would delay job 5; job "
+            "                 Priority in long: enough is free now, but it would delay job 5; job "
             "5 is to "
             "start at 2030-03-17T18:46:40 on n4\n"
-            "  Jobs ahead:     2\n"
-            "  Would start:    2030-03-17T17:47:40 on n3\n"
-            "  Priority:       750 (multifactor)\n"
-            "  Factor:         AGE 750 = 0.75 of weight 1000\n"
-            "  Starts now if:  --time=02:00:00 (it would end before job 5 needs the nodes)\n"
-            "                  --cpus-per-task=2\n");
+            "  Jobs ahead:    2\n"
+            "  Would start:   2030-03-17T17:47:40 on n3\n"
+            "  Priority:      750 (multifactor)\n"
+            "  Factor:        AGE 750 = 0.75 of weight 1000\n"
+            "  Starts now if: --time=02:00:00 (it would end before job 5 needs the nodes)\n"
+            "                 --cpus-per-task=2\n");
   EXPECT_THAT(queue(only(one), {"--why", "7"}, 60),
-              HasSubstr("main: needs 4 CPUs on 1 node: 2\n                  nodes with"));
+              HasSubstr("main: needs 4 CPUs on 1 node:\n                 2 nodes with"));
   EXPECT_THAT(
       queue(some_jobs(), {"--why", "7,12"}),
       AllOf(HasSubstr("does not wait: it is RUNNING on n[1-2]"), HasSubstr("\n\nJob 12_[3-9%2]")));

@@ -309,7 +309,7 @@ TEST(Estimate, SaysWhenWhereAndHowSure) {
   e.mutable_why()->set_waits(true);
   e.mutable_why()->set_cut(true);
   EXPECT_THAT(describe_estimate(e),
-              HasSubstr(" with 8 CPUs\n  Jobs ahead:     0\n  Would start:    nobody can tell\n"));
+              HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   nobody can tell\n"));
   EXPECT_THAT(describe_estimate(e), testing::EndsWith("the search was cut short"));
 }
 
