@@ -103,7 +103,7 @@ const std::vector<Command>& commands() {
       {{"show", "job"},
        "[IDS]",
        "Everything known about jobs that have not been forgotten; with -d also what each node "
-       "gives them.",
+       "gives them. Of the first 20 that are named and wait also why, as aqueue --why tells it.",
        show_jobs,
        Names::jobs},
       {{"show", "jobs"}, "[IDS]", "The same.", show_jobs, Names::jobs},

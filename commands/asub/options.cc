@@ -332,9 +332,11 @@ class Rows {
           target->from = value;
           return {};
         }));
-    command_line_only(add(0, "test-only", "",
-                          "Check everything and say when the job would start, but submit nothing.",
-                          cli::set_flag(s_.test_only)));
+    command_line_only(
+        add(0, "test-only", "",
+            "Check everything and say when the job would start, or, if it would wait, why "
+            "and what would let it start now, but submit nothing.",
+            cli::set_flag(s_.test_only)));
     add(0, "parsable", "", "Print the job's id alone.", cli::set_flag(s_.parsable));
     add('W', "wait", "",
         "Wait for the job's end and exit as it did; of an array, with the highest exit code.",

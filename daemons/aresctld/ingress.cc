@@ -224,6 +224,15 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       if (full) responder->send(refused(*full));
       return;
     }
+    case api::Request::kExplainJob: {
+      const auto full = parts_.accounting.add(who.uid, [=, asked = request.explain_job()] {
+        if (responder->abandoned()) return;
+        responder->send(answer_with(explain(view, config->policy, asked, now),
+                                    &api::Response::mutable_explanation));
+      });
+      if (full) responder->send(refused(*full));
+      return;
+    }
     case api::Request::kReconfigure: reconfigure(who, request, std::move(responder)); return;
     case api::Request::kJobScript:
       job_script(who, request.job_script(), std::move(responder));

@@ -196,6 +196,18 @@ std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Second
   return first_fit(times, first, at, work);
 }
 
+void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement) {
+  if (!demand.limited()) return;
+  Amounts most(index.stride(), 0);
+  for (const PlacedShare& share : placement)
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], share.amounts[i]);
+  for (PlacedShare& share : placement) {
+    const Amounts& total = index.nodes()[share.node].total;
+    for (std::size_t i = 0; i < most.size(); ++i)
+      share.amounts[i] = std::max(share.amounts[i], std::min(most[i], total[i]));
+  }
+}
+
 Promises::Line& Promises::line(const Partition* partition) {
   const auto [found, added] = lines_.try_emplace(partition);
   if (added) {

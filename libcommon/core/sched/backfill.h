@@ -63,6 +63,11 @@ std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Second
                                       NodeSet set, const ClusterIndex& index,
                                       const Profile& profile, Work& work, Time from = Time::min());
 
+// Raises what a promise keeps free to what its demand asks of each node: with limits every node must be able to take an even share,
+// though where shares cannot be equal the last ones take less. If only that were kept, somebody could take the rest of such
+// a node, and it would do no more when the time has come.
+void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement);
+
 // Who waits in which partition, and who of them is promised a start: one pass's account of the rules of backfill.
 class Promises {
  public:

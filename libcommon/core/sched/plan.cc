@@ -15,6 +15,7 @@
 #include "core/sched/score_fragmentation.h"
 #include "core/sched/shapes.h"
 #include "core/sched/turns.h"
+#include "core/sched/witness.h"
 
 namespace ares::core {
 
@@ -56,12 +57,6 @@ PendingPtr make_info(Reason reason, std::string detail = {}) {
       PendingInfo{reason, std::move(detail), std::nullopt, {}});
 }
 
-// Of several partitions the one where it only waits its turn says most.
-bool says_more(const PendingInfo& info, const PendingInfo& than) {
-  const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
-  return turn(info.reason) && !turn(than.reason);
-}
-
 const char* const kThrottled = "as many tasks of the array run as it allows";
 
 }  // namespace
@@ -69,7 +64,8 @@ const char* const kThrottled = "as many tasks of the array run as it allows";
 // One pass over the queue. Lives for one call of plan().
 class Planner::Pass {
  public:
-  Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now)
+  Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now,
+       Witness* witness)
       : memory_(memory),
         state_(state),
         index_(memory.index),
@@ -79,7 +75,8 @@ class Planner::Pass {
         profile_(state, index_, memory.releases, now),
         licenses_(state, policy),
         promises_(policy),
-        work_(budget.units) {
+        work_(budget.units),
+        witness_(witness) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
     plan_.config_hash = policy.config_hash;
@@ -88,6 +85,7 @@ class Planner::Pass {
   Plan run() {
     const bool dropped = memory_.shapes.begin_pass();
     while (Queued* queued = turns_.next()) {
+      if (witness_ && witness_->done()) break;
       if (dropped) queued->shape = nullptr;
       consider(*queued);
     }
@@ -106,6 +104,9 @@ class Planner::Pass {
   void consider(Queued& queued) {
     const QueueEntry& entry = queued.entry;
     if (started_.contains(entry.job->key)) return;
+    if (witness_ && witness_->is_about(entry.job->key))
+      return witness_->turn({entry, index_, profile_, licenses_, array_starts_,
+                             promises_.closed(entry.partition), work_.exhausted()});
     const Admission admission = admit(state_, entry, array_starts_, now_);
     if (admission.wake)
       plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
@@ -290,8 +291,10 @@ class Planner::Pass {
     }
     if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
+    if (found) keep_even_shares(shape.demand, index_, found->placement);
     if (found) keep_all_gpus(shape.demand, *found, limit);
     if (found) profile_.reserve(found->placement, found->at, limit);
+    if (found && witness_) witness_->promised(queued.entry, *found);
     if (found && found->at < profile_.horizon()) {  // else when something without limit ends
       info.expected_start = found->at;
       info.expected_nodes.clear();
@@ -303,7 +306,7 @@ class Planner::Pass {
 
   // Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
   // there from then on: sooner or later the right ones are among them.
-  void keep_all_gpus(const Demand& demand, Reservation& promise, std::optional<Seconds> limit) {
+  void keep_all_gpus(const Demand& demand, EarliestStart& promise, std::optional<Seconds> limit) {
     if (demand.gpu_constraint.none()) return;
     Amounts free(index_.stride());
     for (PlacedShare& share : promise.placement) {
@@ -359,6 +362,7 @@ class Planner::Pass {
   LicensePool licenses_;
   Promises promises_;
   Work work_;
+  Witness* const witness_;
   Plan plan_;
   ArrayStarts array_starts_;
   std::map<JobKey, IntervalSet::Iterator> next_task_;  // of arrays: those before have started
@@ -370,7 +374,8 @@ class Planner::Pass {
 Planner::Planner() = default;
 Planner::~Planner() = default;
 
-Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
+Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
+                   Witness* witness) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
                       memory_->seen.reservations.shares_all_with(state.reservations) &&
@@ -387,7 +392,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   } else {
     memory_ = std::make_unique<Memory>(state, policy, now);
   }
-  Plan plan = Pass(*memory_, memory_->seen, policy, budget, now).run();
+  Plan plan = Pass(*memory_, memory_->seen, policy, budget, now, witness).run();
   // What the record itself says is worth repeating only to those who ask for everything.
   if (budget.details)
     state.pending.for_each([&](const JobKey& key, Lsn) {
@@ -399,45 +404,6 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
 
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
   return Planner().plan(state, policy, budget, now);
-}
-
-struct Explainer::Memory {
-  explicit Memory(const ClusterState& state) : index(state) { shapes.begin_pass(); }
-  ClusterIndex index;
-  Shapes shapes;
-  std::size_t kinds = 0;
-};
-
-Explainer::Explainer(const ClusterState& state) : state_(state) {}
-Explainer::~Explainer() = default;
-
-PendingInfo Explainer::why(const Job& job, Time now) {
-  if (auto why = kept_back(job)) return *std::move(why);
-  if (!memory_) memory_ = std::make_unique<Memory>(state_);
-  std::optional<PendingInfo> most;
-  for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
-    const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
-    PendingInfo info{Reason::priority, {}, std::nullopt, {}};
-    if (const Admission admission = admit(state_, entry, {}, now); admission.refused) {
-      info = *admission.refused;
-    } else {
-      const auto relaxed_at = relaxed_from(job);
-      Shape& shape = memory_->shapes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
-      if (!shape.turn) {
-        ++memory_->kinds;
-        shape.turn = memory_->shapes.impossible(shape, memory_->index, true);
-        if (!shape.turn)
-          shape.turn = make_info(Reason::priority, explain_blocked(shape, memory_->index));
-      }
-      info = *shape.turn;
-    }
-    if (!most || says_more(info, *most)) most = std::move(info);
-  }
-  return most.value_or(PendingInfo{});
-}
-
-std::size_t Explainer::kinds() const {
-  return memory_ ? memory_->kinds : 0;
 }
 
 }  // namespace ares::core

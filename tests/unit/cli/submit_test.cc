@@ -317,6 +317,11 @@ TEST(Estimate, SaysWhenWhereAndHowSure) {
   EXPECT_THAT(describe_estimate(e), HasSubstr(" on nodes n[1-2] in partition main with 8 CPUs"));
   e.set_at_the_earliest(true);
   EXPECT_THAT(describe_estimate(e), HasSubstr("not before 2030-05-17T"));
+  e.mutable_why()->set_waits(true);
+  e.mutable_why()->set_cut(true);
+  EXPECT_THAT(describe_estimate(e),
+              HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   nobody can tell\n"));
+  EXPECT_THAT(describe_estimate(e), testing::EndsWith("the search was cut short"));
 }
 
 TEST(Submission, ADirectiveIsNamedByItsLine) {
