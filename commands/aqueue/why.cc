@@ -48,6 +48,8 @@ constexpr Sentence kMeanings[] = {
     {"PartitionTimeLimit", "asks for more time than its partition allows"},
     {"PartitionNodeLimit", "asks for more or fewer nodes than its partition allows"},
     {"Licenses", "waits for licences"},
+    {"Reservation", "waits because of a reservation"},
+    {"ReservationDeleted", "asks for a reservation that there is not any more"},
     {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
     {"BadConstraints", "asks for what its partition never has"},
     {"JobHoldMaxRequeue", "was held because it failed to start too often"},

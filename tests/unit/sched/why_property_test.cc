@@ -1,5 +1,4 @@
 // Whatever a person is told would let a job start does: on random clusters each change is made, and the next pass starts the job.
-// A smaller one of the same kind would not have.
 #include <gtest/gtest.h>
 
 #include "core/sched/why.h"
