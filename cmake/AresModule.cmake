@@ -135,7 +135,7 @@ function(ares_tests name)
   target_link_libraries(test_${name} PRIVATE ${modules} ${arg_LINKS} GTest::gmock GTest::gtest_main)
   set_target_properties(test_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  if(arg_LABELS MATCHES "(^|;)(engine|journal)(;|$)")
+  if(arg_LABELS MATCHES "(^|;)(engine|journal|rpc)(;|$)")
     add_dependencies(tsan_tests test_${name})
   endif()
   gtest_discover_tests(test_${name}

@@ -38,7 +38,7 @@ ALLOWED = {
     "aacct": ["cli"],
     "ainfo": ["cli"],
     "actl": ["cli", "core"],
-    "acluster": ["cli", "os"],
+    "acluster": ["cli", "os", "core"],
     "asim": ["core", "config", "cli"],
 }
 

@@ -3,8 +3,8 @@
 #
 #   contrib/test.sh          the release build, all tests
 #   contrib/test.sh --asan   also all but the slow and end-to-end tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   contrib/test.sh --all    and those of the engine and the journal under ThreadSanitizer; not of the RPC layer: Debian's gRPC is not
-#                            built for it and synchronises unseen, so nearly every call would be reported
+#   contrib/test.sh --all    and those of the engine, the journal and of calls over local sockets under ThreadSanitizer; not of calls over
+#                            TCP: Debian's gRPC is not built for it and synchronises unseen, so nearly every call would be reported
 #
 # Ends with one line: N passed, N failed.
 set -eu

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "asim/lines.h"
-#include "asim/random.h"
+#include "base/random.h"
 #include "config/fields.h"
 #include "config/types.h"
 

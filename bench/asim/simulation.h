@@ -13,8 +13,8 @@
 
 #include "asim/fleet.h"
 #include "asim/outcome.h"
-#include "asim/random.h"
 #include "asim/workload.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "core/engine/engine.h"

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "config/config.h"
+#include "core/topology/told.h"
 #include "os/file.h"
 
 namespace ares::acluster {
@@ -36,6 +38,20 @@ std::string defaults(const Settings& settings, const std::string& base) {
   return yaml;
 }
 
+// The nodes' daemons would refuse it where nobody looks.
+Status check_topologies(const config::Config& config) {
+  std::set<std::string> files;
+  for (const auto& node : config.nodes)
+    if (!node.gpu_topology.empty()) files.insert(node.gpu_topology);
+  for (const std::string& file : files) {
+    const auto text = os::read_file(file);
+    if (!text) return fail(text.error());
+    if (const auto told = core::topology::read_topology(*text, ""); !told)
+      return fail(told.error().code, file + ": " + told.error().message);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings,
@@ -63,6 +79,7 @@ Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings
     return fail(std::move(error));
   }
 
+  if (auto fine = check_topologies(*config); !fine) return fail(fine.error());
   config->controller.listen = {"unix:" + layout.controller_socket};
   config->controller.connect = config->controller.listen;
   if (tcp) config->controller.listen.push_back("tcp:" + *tcp);

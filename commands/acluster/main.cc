@@ -54,7 +54,10 @@ cli::OptionTable table_of(Words& w) {
           {'g', "gpus", "TYPE:N",
            "GPUs of each node, pretended: a100:4, or a100:2,h100:2. Default: none.",
            set_optional(w.up.gpus)},
-          {0, "topology", "FILE", "Take each node's GPUs from this file.",
+          {0, "topology", "FILE",
+           "Take each node's GPUs, and how they are linked, from this file: what nvidia-smi topo "
+           "-m "
+           "prints.",
            set_optional(w.up.topology)},
           {'x', "exec", "KIND",
            "baremetal runs real processes under one aresd for each node; mock pretends them, "

@@ -85,6 +85,16 @@ std::optional<ProcessId> read_record(const std::string& path) {
   return id;
 }
 
+std::string recorded_groups(const std::string& path) {
+  constexpr std::string_view kField = "\ncgroups ";
+  const auto text = os::read_file(path);
+  if (!text) return {};
+  const std::size_t at = text->find(kField);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + kField.size();
+  return text->substr(begin, text->find('\n', begin) - begin);
+}
+
 bool alive(const ProcessId& process) {
   if (os::process_start_ticks(process.pid) != process.start_ticks) return false;
   const char state = state_letter(process.pid);

@@ -25,6 +25,8 @@ struct ProcessId {
 
 // A record is `pid N` and `start_ticks N` on lines of their own. Nothing if there is none or it is no record.
 std::optional<ProcessId> read_record(const std::string& path);
+// The control groups in a supervisor's record, separated by ':'; empty where it has none.
+std::string recorded_groups(const std::string& path);
 
 bool alive(const ProcessId& process);  // false for a zombie too
 

@@ -16,6 +16,7 @@
 #include "base/hostlist.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/sweep.h"
 
 namespace ares::acluster {
 namespace {
@@ -94,18 +95,21 @@ void add_tree(pid_t pid, std::vector<ProcessId>& out) {
 // Supervisors of jobs outlive aresd on purpose. Their records in the spools say who they are.
 void end_jobs(const Layout& layout) {
   std::vector<ProcessId> trees;
+  std::vector<std::string> groups;
   std::error_code error;
   using Walk = std::filesystem::recursive_directory_iterator;
   for (Walk at(layout.spool(), std::filesystem::directory_options::skip_permission_denied, error),
        end;
        !error && at != end; at.increment(error)) {
     if (at->path().filename() != "started") continue;
+    groups.push_back(recorded_groups(at->path()));
     const auto supervisor = read_record(at->path());
     if (supervisor && alive(*supervisor)) add_tree(supervisor->pid, trees);
   }
   // Stopped first, so that no supervisor restarts, reports or records anything while its tree is taken down.
   for (const ProcessId& process : trees) send_signal(process, SIGSTOP);
   end_together(trees, SIGKILL, milliseconds(5000));
+  for (const std::string& directories : groups) os::remove_groups(directories);
 }
 
 }  // namespace

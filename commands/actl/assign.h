@@ -22,6 +22,10 @@ Result<std::vector<Assignment>> assignments(const Words& words);
 // `job 12 …` means the same as `job=12 …`.
 Words join_subject(Words words);
 
+// Changes one reservation.
+Result<int> update_reservations(Context& context, const std::string& name,
+                                const std::vector<Assignment>& all);
+
 tl::unexpected<Error> bad(std::string message);  // invalid_argument
 
 }  // namespace ares::actl

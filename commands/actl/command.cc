@@ -24,14 +24,17 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
 }
 
 // Known from scontrol and refused by name until they are built.
-const std::vector<std::string> kUnbuilt = {
-    "abort",         "cancel_reboot",     "cluster",  "completing", "create",        "delete",
-    "errnumstr",     "fsdampeningfactor", "getent",   "listjobs",   "listpids",      "liststeps",
-    "notify",        "pidinfo",           "power",    "reboot",     "schedloglevel", "setdebug",
-    "setdebugflags", "suspend",           "takeover", "token",      "top",           "wait_job"};
+const std::vector<std::string> kUnbuilt = {"abort",      "cancel_reboot", "cluster",
+                                           "completing", "errnumstr",     "fsdampeningfactor",
+                                           "getent",     "listjobs",      "listpids",
+                                           "liststeps",  "notify",        "pidinfo",
+                                           "power",      "reboot",        "schedloglevel",
+                                           "setdebug",   "setdebugflags", "suspend",
+                                           "takeover",   "token",         "top",
+                                           "wait_job"};
 const std::vector<std::string> kUnbuiltSubjects = {
-    "assoc_mgr",  "aliases",  "bbstat",      "burstbuffer", "daemons", "dwstat",
-    "federation", "licenses", "reservation", "step",        "topology"};
+    "assoc_mgr", "aliases",    "bbstat",   "burstbuffer", "daemons",
+    "dwstat",    "federation", "licenses", "step",        "topology"};
 
 bool begins_with(const Words& words, const std::vector<std::string>& prefix) {
   if (words.size() < prefix.size()) return false;
@@ -100,7 +103,7 @@ const std::vector<Command>& commands() {
       {{"show", "job"},
        "[IDS]",
        "Everything known about jobs that have not been forgotten; with -d also what each node "
-       "gives them.",
+       "gives them. Of the first 20 that are named and wait also why, as aqueue --why tells it.",
        show_jobs,
        Names::jobs},
       {{"show", "jobs"}, "[IDS]", "The same.", show_jobs, Names::jobs},
@@ -112,6 +115,12 @@ const std::vector<Command>& commands() {
        show_partitions,
        Names::partitions},
       {{"show", "partitions"}, "[NAMES]", "The same.", show_partitions, Names::partitions},
+      {{"show", "reservation"},
+       "[NAMES]",
+       "Everything known about reservations.",
+       show_reservations,
+       Names::reservations},
+      {{"show", "reservations"}, "[NAMES]", "The same.", show_reservations, Names::reservations},
       {{"show", "config"}, "", "The configuration in force, defaults filled in.", show_config},
       {{"show", "hostnames"},
        "[LIST]",
@@ -150,6 +159,23 @@ const std::vector<Command>& commands() {
        "partitionname=NAMES NAME=VALUE...",
        "Change partitions: see PROPERTIES OF PARTITIONS.",
        update},
+      {{"update"},
+       "reservationname=NAME NAME=VALUE...",
+       "Change a reservation: see PROPERTIES OF RESERVATIONS.",
+       update},
+      {{"create"},
+       "reservation NAME NAME=VALUE...",
+       "Keep whole nodes for users or accounts, or for maintenance, during a time: see PROPERTIES "
+       "OF "
+       "RESERVATIONS. For operators.",
+       create},
+      {{"delete"},
+       "reservation NAMES",
+       "Take reservations back. What runs in them runs on; what waits for them waits for ever, "
+       "with "
+       "the reason ReservationDeleted, until it is updated or cancelled.",
+       remove,
+       Names::reservations},
       {{"drain"},
        "NODES reason=TEXT",
        "Start nothing more on nodes; what runs there runs on.",
@@ -253,6 +279,21 @@ std::vector<std::string> partition_properties() {
   return texts;
 }
 
+std::vector<std::string> reservation_properties() {
+  std::vector<std::string> texts = {
+      "A reservation needs a name, nodes, an end or a duration, and users or accounts, or the flag "
+      "MAINT. Jobs of its users run in it when they ask for it (asub --reservation), wholly "
+      "between "
+      "its start and end unless it is FLEX; a job without a time limit gets the time that is left. "
+      "All other jobs stay off its nodes unless they end before it begins. It is refused if a job "
+      "that runs there may not be over by then, or another reservation has a node at the same "
+      "time. "
+      "A reservation that does not come again is forgotten when it is over. One that does is moved "
+      "to its next occurrence then, by the clock on the wall of the controller's time zone."};
+  for (std::string& text : key_texts(reservation_keys())) texts.push_back(std::move(text));
+  return texts;
+}
+
 std::vector<std::string> interactive_texts() {
   return {
       "Without a command actl reads commands, one a line, until the end of its input, exit or "
@@ -285,6 +326,7 @@ const cli::Manual& manual() {
                     }()},
                    {"Properties of jobs", job_properties()},
                    {"Properties of nodes", key_texts(node_keys())},
+                   {"Properties of reservations", reservation_properties()},
                    {"Properties of partitions", partition_properties()},
                    {"Topology of a machine", topology_texts()},
                    {"Interactive use", interactive_texts()}},

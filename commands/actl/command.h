@@ -46,7 +46,7 @@ class Context {
 using Words = cli::Words;
 
 // What a command's operands name, for completion.
-enum class Names { none, jobs, nodes, partitions };
+enum class Names { none, jobs, nodes, partitions, reservations };
 
 struct Command {
   std::vector<std::string> words;  // {"show", "job"}
@@ -72,6 +72,9 @@ int interact(Context& context);
 Result<int> show_jobs(Context& context, const Words& operands);
 Result<int> show_nodes(Context& context, const Words& operands);
 Result<int> show_partitions(Context& context, const Words& operands);
+Result<int> show_reservations(Context& context, const Words& operands);
+Result<int> create(Context& context, const Words& operands);
+Result<int> remove(Context& context, const Words& operands);
 Result<int> show_config(Context& context, const Words& operands);
 Result<int> show_host_names(Context& context, const Words& operands);
 Result<int> show_host_list(Context& context, const Words& operands);

@@ -27,7 +27,8 @@ const std::vector<Subject>& subjects() {
   static const std::vector<Subject> all = {
       subject_of({"jobid", "job"}, Names::jobs, job_keys()),
       subject_of({"nodename", "node"}, Names::nodes, node_keys()),
-      subject_of({"partitionname", "partition"}, Names::partitions, partition_keys())};
+      subject_of({"partitionname", "partition"}, Names::partitions, partition_keys()),
+      subject_of({"reservationname", "reservation"}, Names::reservations, reservation_keys())};
   return all;
 }
 

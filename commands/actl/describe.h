@@ -10,10 +10,14 @@
 
 namespace ares::actl {
 
-// Several lines, the first unindented; or, with `one_line`, a single one. `details`: also what each node gives.
-std::string describe(const api::Job& job, Time now, bool one_line, bool details = false);
+// Several lines, the first unindented; or, with `one_line`, a single one. `details`: also what each node gives. `why`: of a
+// job that waits; null: not asked.
+std::string describe(const api::Job& job, Time now, bool one_line, bool details = false,
+                     const api::Explanation* why = nullptr);
 std::string describe(const api::Node& node, bool one_line);
 // `members` are its nodes, for the totals; others are passed over.
 std::string describe(const api::Partition& partition, const api::Nodes& members, bool one_line);
+
+std::string describe(const api::Reservation& reservation, bool one_line);
 
 }  // namespace ares::actl

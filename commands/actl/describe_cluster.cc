@@ -80,6 +80,7 @@ std::string describe(const api::Node& node, bool one_line) {
   const std::string features = or_null(joined(node.features()));
   lines.add("AvailableFeatures", features).add("ActiveFeatures", features).end_line();
   lines.add("Gres", gres_text(node)).add("GresUsed", gres_used_text(node)).end_line();
+  if (!node.gpu_topology().empty()) lines.add("GpuTopology", node.gpu_topology()).end_line();
   lines.add("NodeAddr", or_null(node.address()))
       .add("NodeHostName", node.name())
       .add("Version", or_null(node.version()))
@@ -148,6 +149,31 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
       .add("Topology", or_null(partition.topology()))
       .end_line();
   lines.add("TRES", tres_text(cpus, memory, nodes, gpus)).end_line();
+  return lines.text(one_line);
+}
+
+std::string describe(const api::Reservation& r, bool one_line) {
+  std::string flags = r.recurrence();
+  const auto flag = [&](bool on, const char* word) {
+    if (on) flags += (flags.empty() ? "" : ",") + std::string(word);
+  };
+  flag(r.maintenance(), "MAINT");
+  flag(r.flexible(), "FLEX");
+  flag(r.ignore_jobs(), "IGNORE_JOBS");
+  flag(r.overlap(), "OVERLAP");
+  Lines lines;
+  lines.add("ReservationName", r.name())
+      .add("StartTime", time_text(r.start()))
+      .add("EndTime", time_text(r.end()))
+      .add("Duration", limit_text(true, (r.end() - r.start()) / 1'000'000))
+      .end_line();
+  lines.add("Nodes", or_null(r.nodes())).count("NodeCnt", r.node_count()).end_line();
+  lines.add("Users", or_null(joined(r.users())))
+      .add("Accounts", or_null(joined(r.accounts())))
+      .add("Flags", or_null(flags))
+      .add("State", r.state())
+      .end_line();
+  if (!r.comment().empty()) lines.add("Comment", r.comment()).end_line();
   return lines.text(one_line);
 }
 

@@ -8,6 +8,7 @@
 #include "base/file_pattern.h"
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "cli/explanation.h"
 #include "cli/spec_values.h"
 
 namespace ares::actl {
@@ -138,8 +139,14 @@ void add_resources(Lines& lines, const api::Job& job) {
                             : spec.exclusive_user() ? "USER"
                                                     : "OK")
       .end_line();
+  if (!spec.reservations().empty())
+    lines.add("Reservation", joined(spec.reservations())).end_line();
   if (spec.switches() > 0 || spec.segment() > 0)
     lines.add("Switches", switches_text(spec)).count("SegmentSize", spec.segment()).end_line();
+  if (!spec.gpu_topology().empty() || spec.min_nvlink() > 0)
+    lines.add("GpuTopology", spec.gpu_topology().empty() ? "any" : spec.gpu_topology())
+        .count("MinNvlink", spec.min_nvlink())
+        .end_line();
 }
 
 void add_shares(Lines& lines, const api::Job& job) {
@@ -153,9 +160,24 @@ void add_shares(Lines& lines, const api::Job& job) {
   }
 }
 
+// Each line of the account under a key of its own: "WaitsFor=Resources in main: …", numbered where there are several.
+void add_why(Lines& lines, const api::Explanation& why) {
+  const auto told = cli::explanation_lines(why);
+  std::map<std::string, int> counts, seen;
+  for (const cli::ExplanationLine& line : told) ++counts[line.title];
+  for (const cli::ExplanationLine& line : told) {
+    std::string key;
+    for (const std::string& word : cli::split(line.title, ' '))
+      key += cli::upper(word.substr(0, 1)) + word.substr(1);
+    if (counts[line.title] > 1) key += std::to_string(++seen[line.title]);
+    lines.add(key, line.text).end_line();
+  }
+}
+
 }  // namespace
 
-std::string describe(const api::Job& job, Time now, bool one_line, bool details) {
+std::string describe(const api::Job& job, Time now, bool one_line, bool details,
+                     const api::Explanation* why) {
   const api::JobSpec& spec = job.spec();
   Lines lines;
   lines.count("JobId", job.own_id());
@@ -207,6 +229,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details)
   add_resources(lines, job);
   if (details) add_shares(lines, job);
   add_files(lines, job);
+  if (why) add_why(lines, *why);
   return lines.text(one_line);
 }
 

@@ -135,6 +135,11 @@ const Keys<api::JobAction>& job_keys() {
            "Partition, or several separated by commas.",
            spec({"partitions"}, cli::set_partitions),
            {"partitionname"}},
+          {"ReservationName",
+           "NAMES",
+           "Reservation to run in, as asub --reservation takes it; empty for none.",
+           spec_or_none({"reservations"}, cli::set_reservations),
+           {"reservation"}},
           {"Dependency", "LIST",
            "Jobs to wait for, as asub -d takes them, in place of those before; empty for none.",
            spec_or_none({"dependencies", "any_dependency"}, cli::set_dependencies)},
@@ -188,6 +193,10 @@ const Keys<api::JobAction>& job_keys() {
            {"reqswitch"}},
           {"SegmentSize", "COUNT", "Nodes of a segment, as asub --segment takes it; 0 for none.",
            spec({"segment"}, cli::set_segment)},
+          {"GpuTopology", "WORD", "How its GPUs are linked, as asub --gpu-topology takes it.",
+           spec({"gpu_topology"}, cli::set_gpu_topology)},
+          {"MinNvlink", "COUNT", "NVLinks between every two of its GPUs; 0 for any number.",
+           spec({"min_nvlink"}, cli::set_min_nvlink)},
           {"Licenses", "LIST", "Licences, as asub -L takes them; empty for none.",
            spec_or_none({"any_license"}, cli::set_licenses)},
           {"TimeMin", "LIMIT", "The limit may be lowered to this to start it earlier.",
@@ -217,11 +226,12 @@ const Keys<api::JobAction>& job_keys() {
            "Whether it is cancelled once its dependency can never be met.",
            spec({"kill_on_invalid_dependency"}, cli::set_kill_on_invalid_dependency)},
       },
-      {"admincomment",    "burstbuffer",   "clusters",       "clusterfeatures", "contiguous",
-       "corespec",        "cronjob",       "delayboot",      "endtime",         "extra",
-       "mcslabel",        "mincpusnode",   "mintmpdisknode", "numcpus",         "reboot",
-       "reservationname", "reqcores",      "reqsockets",     "reqthreads",      "resetaccruetime",
-       "sitefactor",      "systemcomment", "threadspec",     "userid",          "wckey"}};
+      {"admincomment",   "burstbuffer", "clusters",        "clusterfeatures",
+       "contiguous",     "corespec",    "cronjob",         "delayboot",
+       "endtime",        "extra",       "mcslabel",        "mincpusnode",
+       "mintmpdisknode", "numcpus",     "reboot",          "reqcores",
+       "reqsockets",     "reqthreads",  "resetaccruetime", "sitefactor",
+       "systemcomment",  "threadspec",  "userid",          "wckey"}};
   return keys;
 }
 

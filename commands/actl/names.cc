@@ -16,6 +16,7 @@ std::vector<std::string> KnownNames::ask(Names names) {
     case Names::jobs: request.mutable_list_jobs(); break;
     case Names::nodes: request.mutable_list_nodes(); break;
     case Names::partitions: request.mutable_list_partitions(); break;
+    case Names::reservations: request.mutable_list_reservations(); break;
     case Names::none: return {};
   }
   const auto response = context_.call_for_all(request, cli::Patience::none);
@@ -26,6 +27,8 @@ std::vector<std::string> KnownNames::ask(Names names) {
   for (const api::Node& node : response->nodes().nodes()) out.push_back(node.name());
   for (const api::Partition& partition : response->partitions().partitions())
     out.push_back(partition.name());
+  for (const api::Reservation& one : response->reservations().reservations())
+    out.push_back(one.name());
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "actl/command.h"
 #include "actl/describe.h"
@@ -7,6 +8,7 @@
 #include "cli/job_ids.h"
 #include "cli/json.h"
 #include "cli/text.h"
+#include "model/job.h"
 
 namespace ares::actl {
 namespace {
@@ -15,6 +17,19 @@ namespace {
 void print_list(const std::vector<std::string>& names) {
   std::printf("[%s%s%s]\n", names.empty() ? "" : "\"", cli::join(names, "\", \"").c_str(),
               names.empty() ? "" : "\"");
+}
+
+// Jobs that were named and wait are explained, the first few of them: each costs passes of the scheduler.
+constexpr int kExplained = 20;
+
+std::optional<api::Explanation> explain(Context& context, const api::Job& job) {
+  if (job.state() != to_string(JobState::pending)) return std::nullopt;
+  api::Request request;
+  *request.mutable_explain_job()->mutable_job() = job.key();
+  auto response = context.call(std::move(request));
+  if (!response)
+    return std::nullopt;  // it has gone since, or the controller is busy: the rest stands
+  return std::move(*response->mutable_explanation());
 }
 
 }  // namespace
@@ -34,8 +49,15 @@ Result<int> show_jobs(Context& context, const Words& operands) {
     return 0;
   }
   const Time now{Duration(response->jobs().now())};
-  for (const api::Job& job : response->jobs().jobs())
-    std::fputs(describe(job, now, context.flags.one_line, context.flags.details).c_str(), stdout);
+  int explained = operands.empty() ? kExplained : 0;
+  for (const api::Job& job : response->jobs().jobs()) {
+    std::optional<api::Explanation> why;
+    if (explained < kExplained && (why = explain(context, job))) ++explained;
+    std::fputs(
+        describe(job, now, context.flags.one_line, context.flags.details, why ? &*why : nullptr)
+            .c_str(),
+        stdout);
+  }
   if (response->jobs().jobs().empty() && !context.flags.quiet) std::puts("No jobs in the system");
   return 0;
 }
@@ -74,6 +96,26 @@ Result<int> show_partitions(Context& context, const Words& operands) {
   if (!nodes) return fail(nodes.error());
   for (const api::Partition& partition : response->partitions().partitions())
     std::fputs(describe(partition, nodes->nodes(), context.flags.one_line).c_str(), stdout);
+  return 0;
+}
+
+Result<int> show_reservations(Context& context, const Words& operands) {
+  api::Request request;
+  request.mutable_list_reservations();
+  for (const std::string& word : operands)
+    for (const std::string& name : cli::split(word, ','))
+      request.mutable_list_reservations()->add_names(name);
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  const api::Reservations& all = response->reservations();
+  if (context.flags.json) {
+    std::fputs(cli::to_json(all).c_str(), stdout);
+    return 0;
+  }
+  for (const api::Reservation& one : all.reservations())
+    std::fputs(describe(one, context.flags.one_line).c_str(), stdout);
+  if (all.reservations().empty() && !context.flags.quiet)
+    std::puts("No reservations in the system");
   return 0;
 }
 

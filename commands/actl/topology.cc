@@ -114,7 +114,7 @@ std::vector<cli::Option> topology_rows(TopologyOptions& options) {
        keep(options.busy, parse_gpu_set)},
       {0, "gpu-topology", "WORD",
        "With topology: how the GPUs must be joined: any, nvlink, switch, pix or node.",
-       keep(options.shape, parse_shape)},
+       keep(options.shape, parse_gpu_shape)},
       {0, "min-nvlink", "N",
        "With topology: by how many NVLinks every two of the GPUs must be joined directly.",
        keep(options.min_nvlinks, number(kMaxNvlinks))},
@@ -127,7 +127,7 @@ std::vector<cli::Option> topology_rows(TopologyOptions& options) {
 
 std::vector<std::string> topology_texts() {
   std::string shapes;
-  for (const ShapeName& name : shape_names())
+  for (const GpuShapeName& name : gpu_shape_names())
     shapes += (shapes.empty() ? "" : "; ") + std::string(name.word) + ": " + std::string(name.help);
   return {
       "FILE holds what nvidia-smi topo -m prints on the machine, or is - for standard input. "

@@ -56,14 +56,16 @@ Result<int> update_partitions(Context& context, const std::string& names, const 
 }
 
 const std::vector<Subject>& subjects() {
-  static const std::vector<Subject> all = {{{"jobid", "job"}, update_jobs},
-                                           {{"nodename", "node"}, update_nodes},
-                                           {{"partitionname", "partition"}, update_partitions}};
+  // The first of them that is named: a reservation has a partition, and nodes, of its own.
+  static const std::vector<Subject> all = {
+      {{"jobid", "job"}, update_jobs},
+      {{"reservationname", "reservation"}, update_reservations},
+      {{"nodename", "node"}, update_nodes},
+      {{"partitionname", "partition"}, update_partitions}};
   return all;
 }
 
-const std::vector<std::string> kUnbuilt = {"reservationname", "reservation", "stepid",
-                                           "suspendexc"};
+const std::vector<std::string> kUnbuilt = {"stepid", "suspendexc"};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -33,9 +34,17 @@ struct Keys {
 };
 
 // `jobid` and the like, which say what is changed, are not among these.
+// What the words after `create reservation` and `update reservation` come to.
+struct ReservationWords {
+  api::UpdateReservation update;
+  std::uint32_t node_count = 0;  // only when it is made
+  std::string partition;         // likewise
+};
+
 const Keys<api::JobAction>& job_keys();
 const Keys<api::UpdateNode>& node_keys();
 const Keys<api::UpdatePartition>& partition_keys();
+const Keys<ReservationWords>& reservation_keys();
 
 // Why there is no such row, with the nearest one.
 Error unknown_key(const std::string& name, const std::string& subject,

@@ -15,7 +15,7 @@ struct StateWord {
   const char* word;
   std::string_view states;  // separated by blanks; "" = none of them yet
 };
-constexpr std::array<StateWord, 16> kWords = {
+constexpr std::array<StateWord, 20> kWords = {
     {{"idle", "IDLE"},
      {"mix", "MIXED"},
      {"mixed", "MIXED"},
@@ -30,8 +30,12 @@ constexpr std::array<StateWord, 16> kWords = {
      {"down", "DOWN"},
      {"unk", "UNKNOWN"},
      {"unknown", "UNKNOWN"},
+     {"resv", "RESERVED"},
+     {"reserved", "RESERVED"},
+     {"maint", "MAINT"},
+     {"maintenance", "MAINT"},
      {"no_respond", ""},
-     {"all", "IDLE MIXED ALLOCATED COMPLETING DRAINED DRAINING DOWN UNKNOWN"}}};
+     {"all", "IDLE MIXED ALLOCATED COMPLETING RESERVED MAINT DRAINED DRAINING DOWN UNKNOWN"}}};
 
 const StateWord* find_word(const std::string& word) {
   for (const StateWord& row : kWords)

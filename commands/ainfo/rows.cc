@@ -15,14 +15,16 @@ struct StateName {
   const char* state;
   const char* brief;
 };
-constexpr std::array<StateName, 8> kStates = {{{"MIXED", "mix"},
-                                               {"ALLOCATED", "alloc"},
-                                               {"COMPLETING", "comp"},
-                                               {"IDLE", "idle"},
-                                               {"DRAINING", "drng"},
-                                               {"DRAINED", "drain"},
-                                               {"DOWN", "down"},
-                                               {"UNKNOWN", "unk"}}};
+constexpr std::array<StateName, 10> kStates = {{{"MIXED", "mix"},
+                                                {"ALLOCATED", "alloc"},
+                                                {"COMPLETING", "comp"},
+                                                {"IDLE", "idle"},
+                                                {"RESERVED", "resv"},
+                                                {"MAINT", "maint"},
+                                                {"DRAINING", "drng"},
+                                                {"DRAINED", "drain"},
+                                                {"DOWN", "down"},
+                                                {"UNKNOWN", "unk"}}};
 
 const char* mark_of(const api::Node& node) {
   return is_silent(node) ? "*" : node.planned() ? "-" : "";

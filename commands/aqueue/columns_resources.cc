@@ -219,6 +219,17 @@ ColumnGroup resource_columns() {
        "licences asked for",
        [](R r, Out o) { put_licenses(r.job.spec().licenses(), r.job.spec().any_license(), o); },
        {of_spec(S::kLicensesFieldNumber), of_spec(S::kAnyLicenseFieldNumber)}},
+      {'v',
+       "Reservation",
+       "RESERVATION",
+       "reservations asked for",
+       [](R r, Out o) {
+         std::string all;
+         for (const std::string& name : r.job.spec().reservations())
+           all += (all.empty() ? "" : ",") + name;
+         put_text(all, o);
+       },
+       {of_spec(S::kReservationsFieldNumber)}},
       {0,
        "LicensesAlloc",
        "LICENSES_ALLOC",

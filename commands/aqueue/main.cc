@@ -63,6 +63,14 @@ Result<Tiers> read_tiers(rpc::Client& client) {
   return tiers;
 }
 
+Result<api::Explanation> explain(rpc::Client& client, const api::JobRef& job) {
+  api::Request request;
+  *request.mutable_explain_job()->mutable_job() = job;
+  auto response = client.call(request);
+  if (!response) return fail(response.error());
+  return std::move(*response->mutable_explanation());
+}
+
 Result<int> list(const Query& query) {
   // A wrong format is told before anything is asked.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
@@ -76,7 +84,8 @@ Result<int> list(const Query& query) {
       if (!known) return fail(known.error());
       tiers = std::move(*known);
     }
-    const auto report = make_report(query, cli::terminal_width(), std::move(tiers));
+    const auto report = make_report(query, cli::terminal_width(), std::move(tiers),
+                                    [&](const api::JobRef& job) { return explain(*client, job); });
     if (!report) return fail(report.error());
     return show(*client, query, filter, **report);
   });

@@ -107,6 +107,8 @@ std::vector<cli::Option> filter_options(Query& q) {
        "Only jobs that have one of these licences or, while they wait, want one.",
        cli::set_names(q.filter.mutable_licenses()),
        {"license"}},
+      {'R', "reservation", "NAMES", "Only jobs that ask for one of these reservations.",
+       cli::set_names(q.filter.mutable_reservations())},
       {'a', "all", "", "Jobs of all partitions, which is what is shown anyway.",
        [](const std::string&) { return Status(); }},
   };
@@ -142,13 +144,15 @@ std::vector<cli::Option> output_options(Query& q) {
       {0,
        "why",
        "IDS",
-       "Say in words, and with numbers, why these jobs wait; a paragraph for each.",
+       "Say why these jobs wait: every reason with its numbers, how many come before them, when "
+       "they "
+       "are expected to start, their priority, and with which changes they would start now.",
        [&q](const std::string& value) -> Status {
          q.why = true;
          return cli::set_job_ids(q.filter.mutable_jobs())(value);
        },
        {},
-       {"json", "jobs"}},
+       {"jobs"}},
       {'v', "verbose", "", "Say on standard error how the list was read.",
        cli::set_flag(q.verbose)},
   };
@@ -165,9 +169,14 @@ cli::OptionTable options(Query& q) {
                            " Of -o, -O, -l, --start and --only-job-state the last one "
                            "stands.",
                            kOrder);
-  table.unbuilt = {{'s', "steps"},           {0, "hide", false},  {'M', "clusters"},
-                   {'R', "reservation"},     {0, "yaml", false},  {0, "expand-patterns", false},
-                   {0, "federation", false}, {0, "local", false}, {0, "sibling", false},
+  table.unbuilt = {{'s', "steps"},
+                   {0, "hide", false},
+                   {'M', "clusters"},
+                   {0, "yaml", false},
+                   {0, "expand-patterns", false},
+                   {0, "federation", false},
+                   {0, "local", false},
+                   {0, "sibling", false},
                    {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
@@ -221,7 +230,24 @@ const cli::Manual& manual() {
            "Columns are as wide as what stands in them. On a terminal that is too narrow names are "
            "cut first, then reasons and the rest; a + marks what was cut. Ids are never cut. A "
            "width "
-           "given in a format is kept to, except for ids."},
+           "given in a format is kept to, except for ids.",
+           "--why runs the scheduler's own pass up to the job's turn and tries changed jobs there: "
+           "less "
+           "time, memory, CPUs, tasks, nodes, GPUs or licences, another type of GPU, more "
+           "switches, "
+           "smaller segments, without a constraint, another partition; where none is enough by "
+           "itself, "
+           "pairs of them. Of each kind the smallest change is told, and only if a whole pass over "
+           "the "
+           "queue with the changed job starts it. That holds for the job in its place, as \"actl "
+           "update\" changes it, and as long as nothing else happens. The work is bounded; a "
+           "search that "
+           "was cut short says so. asub --test-only and \"actl show job\" tell the same.",
+           "An expected start moves later only if jobs are submitted, changed or released that "
+           "come "
+           "before, or nodes go away. What is kept for a job with --switches or --segment is an "
+           "even "
+           "share of each node, rounded up."},
       .sections = {cli::format_section("\"" + std::string(kDefault) + "\", with --long \"" + kLong +
                                            "\", with --start \"" + kStart + "\"",
                                        cli::describe_columns(columns()), columns().unbuilt)},

@@ -92,6 +92,15 @@ class ListingReport final : public Report {
   std::set<std::string, std::less<>> wanted_;
 };
 
+std::string json_end(const api::Jobs& last, bool moved, bool empty) {
+  std::string out = empty ? "{\n  \"jobs\": []" : "\n  ]";
+  out += ",\n  \"now\": " + std::to_string(last.now());
+  out += ",\n  \"lsn\": " + std::to_string(last.lsn());
+  out += ",\n  \"cluster\": ";
+  cli::put_json_text(last.cluster(), out);
+  return out + ",\n  \"moved\": " + (moved ? "true" : "false") + "\n}\n";
+}
+
 // {"jobs": [{…}, …], "now": …, …}: the jobs as they come.
 class JsonReport final : public Report {
  public:
@@ -103,12 +112,7 @@ class JsonReport final : public Report {
   }
   std::string ready() override { return std::exchange(out_, {}); }
   std::string finish(const api::Jobs& last, bool moved) override {
-    out_ += first_ ? "{\n  \"jobs\": []" : "\n  ]";
-    out_ += ",\n  \"now\": " + std::to_string(last.now());
-    out_ += ",\n  \"lsn\": " + std::to_string(last.lsn());
-    out_ += ",\n  \"cluster\": ";
-    cli::put_json_text(last.cluster(), out_);
-    out_ += std::string(",\n  \"moved\": ") + (moved ? "true" : "false") + "\n}\n";
+    out_ += json_end(last, moved, first_);
     return ready();
   }
 
@@ -117,7 +121,37 @@ class JsonReport final : public Report {
   bool first_ = true;
 };
 
+// The same with an explanation each, in which the job is.
+class WhyJsonReport final : public Report {
+ public:
+  explicit WhyJsonReport(Explain explain) : explain_(std::move(explain)) {}
+  std::vector<std::uint32_t> fields() const override { return every_field(); }
+  void add(const Row& row) override {
+    api::Explanation told;
+    if (state_of(row.job) == JobState::pending)
+      if (auto answer = explain_(row.job.key())) told = std::move(*answer);
+    *told.mutable_job() = row.job;
+    out_ += first_ ? "{\n  \"jobs\": [\n    " : ",\n    ";
+    first_ = false;
+    cli::put_json(told, 2, out_);
+  }
+  std::string ready() override { return std::exchange(out_, {}); }
+  std::string finish(const api::Jobs& last, bool moved) override {
+    out_ += json_end(last, moved, first_);
+    return ready();
+  }
+
+ private:
+  const Explain explain_;
+  std::string out_;
+  bool first_ = true;
+};
+
 }  // namespace
+
+std::unique_ptr<Report> make_why_json_report(Explain explain) {
+  return std::make_unique<WhyJsonReport>(std::move(explain));
+}
 
 Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
                                                     Tiers tiers) {
@@ -147,12 +181,14 @@ std::unique_ptr<Report> make_json_report() {
   return std::make_unique<JsonReport>();
 }
 
-Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal, Tiers tiers) {
+Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal, Tiers tiers,
+                                            Explain explain) {
   // A wrong format is told whatever else is asked for.
   auto listing = make_listing_report(query, terminal, std::move(tiers));
   if (!listing) return listing;
+  if (query.why && query.listing.json) return make_why_json_report(std::move(explain));
   if (query.listing.json) return make_json_report();
-  if (query.why) return make_why_report(terminal);
+  if (query.why) return make_why_report(terminal, std::move(explain));
   return listing;
 }
 

@@ -34,15 +34,20 @@ class Report {
 // The tiers of partitions, by name.
 using Tiers = std::map<std::string, std::int64_t, std::less<>>;
 
-// What the query asks for. `terminal` is the width of standard output's; 0 = it is none. `tiers` are needed by each_partition only.
+// Why one record waits; the controller's answer.
+using Explain = std::function<Result<api::Explanation>(const api::JobRef&)>;
+
+// What the query asks for. `terminal` is the width of standard output's; 0 = it is none. `tiers` are needed by each_partition only,
+// `explain` by --why.
 // invalid_argument: a wrong format or order.
-Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal,
-                                            Tiers tiers = {});
+Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal, Tiers tiers = {},
+                                            Explain explain = {});
 
 Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
                                                     Tiers tiers);
 std::unique_ptr<Report> make_json_report();
-std::unique_ptr<Report> make_why_report(unsigned terminal);
+std::unique_ptr<Report> make_why_report(unsigned terminal, Explain explain);
+std::unique_ptr<Report> make_why_json_report(Explain explain);
 
 // Every field of a job, each of its specification's by itself.
 std::vector<std::uint32_t> every_field();

@@ -4,6 +4,7 @@
 #include "aqueue/cells.h"
 #include "aqueue/report.h"
 #include "base/duration.h"
+#include "cli/explanation.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
@@ -47,6 +48,8 @@ constexpr Sentence kMeanings[] = {
     {"PartitionTimeLimit", "asks for more time than its partition allows"},
     {"PartitionNodeLimit", "asks for more or fewer nodes than its partition allows"},
     {"Licenses", "waits for licences"},
+    {"Reservation", "waits because of a reservation"},
+    {"ReservationDeleted", "asks for a reservation that there is not any more"},
     {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
     {"BadConstraints", "asks for what its partition never has"},
     {"JobHoldMaxRequeue", "was held because it failed to start too often"},
@@ -60,11 +63,11 @@ std::string meaning(const std::string& reason) {
   return "waits";
 }
 
-std::string pending_text(const Row& row) {
+std::string pending_text(const Row& row, bool explained) {
   const api::Job& job = row.job;
   std::string text = name_of(job) + " " + meaning(job.reason());
   if (!job.reason().empty() && job.reason() != "None") text += " (" + job.reason() + ")";
-  if (!job.reason_detail().empty()) text += ": " + job.reason_detail();
+  if (!explained && !job.reason_detail().empty()) text += ": " + job.reason_detail();
   text += ".";
   if (!job.cause().empty()) text += " Its last attempt failed: " + job.cause() + ".";
   if (!job.waiting_for().empty()) {
@@ -74,17 +77,7 @@ std::string pending_text(const Row& row) {
   }
   if (job.reason() == "BeginTime" && job.spec().has_begin())
     text += " It may begin at " + moment(job.spec().begin()) + ".";
-  if (job.jobs_ahead() > 0)
-    text += " " + std::to_string(job.jobs_ahead()) +
-            (job.jobs_ahead() == 1 ? " job of its partition is" : " jobs of its partition are") +
-            " ahead of it.";
-  if (job.expected_start()) {
-    text += " It is expected to start at " + moment(job.expected_start());
-    if (!job.expected_nodes().empty()) text += " on " + job.expected_nodes();
-    text += ".";
-  }
-  return text + " It has waited for " + format_duration_short(Seconds(waited(row))) +
-         "; its priority is " + std::to_string(job.priority()) + ".";
+  return text + " It has waited for " + format_duration_short(Seconds(waited(row))) + ".";
 }
 
 std::string live_text(const Row& row) {
@@ -124,29 +117,43 @@ std::string wrap(const std::string& text, std::size_t width) {
 
 class WhyReport final : public Report {
  public:
-  explicit WhyReport(unsigned terminal)
-      : width_(terminal ? std::min<std::size_t>(terminal, kWidest) : SIZE_MAX) {}
+  WhyReport(unsigned terminal, Explain explain)
+      : width_(terminal ? std::min<std::size_t>(terminal, kWidest) : 0),
+        explain_(std::move(explain)) {}
 
   std::vector<std::uint32_t> fields() const override { return every_field(); }
   void add(const Row& row) override {
-    const JobState state = state_of(row.job);
-    const std::string text = state == JobState::pending ? pending_text(row)
-                             : is_terminal(state)       ? ended_text(row)
-                                                        : live_text(row);
     if (!out_.empty()) out_ += '\n';
-    out_ += wrap(cli::printable(text), width_) + "\n";
+    if (state_of(row.job) != JobState::pending) return add_text(text_of(row));
+    const auto told = explain_(row.job.key());
+    if (told && !told->waits())  // it has started, or ended, since it was listed
+      return add_text(text_of({told->job(), row.now, row.cluster}));
+    add_text(pending_text(row, told.has_value()));
+    out_ += told ? cli::format_explanation(*told, width_)
+                 : "  More cannot be told now: " + cli::printable(told.error().message) + "\n";
   }
   std::string finish(const api::Jobs&, bool) override { return std::move(out_); }
 
  private:
+  static std::string text_of(const Row& row) {
+    const JobState state = state_of(row.job);
+    return state == JobState::pending ? pending_text(row, true)
+           : is_terminal(state)       ? ended_text(row)
+                                      : live_text(row);
+  }
+  void add_text(const std::string& text) {
+    out_ += wrap(cli::printable(text), width_ ? width_ : SIZE_MAX) + "\n";
+  }
+
   std::string out_;
   const std::size_t width_;
+  const Explain explain_;
 };
 
 }  // namespace
 
-std::unique_ptr<Report> make_why_report(unsigned terminal) {
-  return std::make_unique<WhyReport>(terminal);
+std::unique_ptr<Report> make_why_report(unsigned terminal, Explain explain) {
+  return std::make_unique<WhyReport>(terminal, std::move(explain));
 }
 
 }  // namespace ares::aqueue

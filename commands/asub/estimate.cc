@@ -1,6 +1,7 @@
 #include "asub/estimate.h"
 
 #include "base/timespec.h"
+#include "cli/explanation.h"
 
 namespace ares::asub {
 namespace {
@@ -9,9 +10,7 @@ std::string why_text(const api::Estimate& e) {
   return e.reason() + (e.reason_detail().empty() ? "" : " (" + e.reason_detail() + ")");
 }
 
-}  // namespace
-
-std::string describe_estimate(const api::Estimate& e) {
+std::string sentence(const api::Estimate& e) {
   if (e.start() == 0) return "Job would wait, and nobody can tell until when: " + why_text(e);
   std::string text = "Job would start at " + format_local_time(Time(Duration(e.start())));
   if (e.at_the_earliest())
@@ -21,6 +20,17 @@ std::string describe_estimate(const api::Estimate& e) {
   text += " in partition " + e.partition();
   if (e.cpus() > 0)
     text += " with " + std::to_string(e.cpus()) + (e.cpus() == 1 ? " CPU" : " CPUs");
+  return text;
+}
+
+}  // namespace
+
+std::string describe_estimate(const api::Estimate& e, std::size_t width) {
+  std::string text = sentence(e);
+  if (std::string why = cli::format_explanation(e.why(), width); !why.empty()) {
+    why.pop_back();  // the last newline
+    text += "\n" + why;
+  }
   return text;
 }
 

@@ -2,6 +2,7 @@
 // Pure; any thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "proto/gen/api.pb.h"
@@ -9,6 +10,7 @@
 namespace ares::asub {
 
 // "Job would start at 2030-05-17T10:00:00 on nodes n[1-2] in partition main with 8 CPUs".
-std::string describe_estimate(const api::Estimate& estimate);
+// and, where it would not start at once, why: as aqueue --why tells it, wrapped at `width` (0 = not at all).
+std::string describe_estimate(const api::Estimate& estimate, std::size_t width = 0);
 
 }  // namespace ares::asub

@@ -54,7 +54,8 @@ Result<int> test_only(const Submission& wanted, Prepared job) {
       std::move(*request_for(wanted, std::move(job)).mutable_submit());
   const auto response = client->call(request);
   if (!response) return fail(response.error());
-  std::fprintf(stderr, "asub: %s\n", describe_estimate(response->estimate()).c_str());
+  std::fprintf(stderr, "asub: %s\n",
+               describe_estimate(response->estimate(), cli::terminal_width()).c_str());
   return 0;
 }
 

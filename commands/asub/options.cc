@@ -66,7 +66,6 @@ std::vector<cli::Unbuilt> unbuilt() {
       {0, "profile"},
       {0, "propagate", false},
       {0, "reboot", false},
-      {0, "reservation"},
       {0, "resources"},
       {0, "resv-ports"},
       {0, "runtime"},
@@ -193,6 +192,16 @@ class Rows {
         .excludes = {"cpus-per-task"};
     add(0, "gres", "gpu:TYPE:COUNT", "GPUs on each node; type and count may be left out.",
         spec(set_gres));
+    add(0, "gpu-topology", "WORD",
+        "How the job's GPUs on each node are linked, all of them together: any (as near to each "
+        "other as the free ones are, the default), nvlink (joined to one whole by NVLinks), switch "
+        "(every two directly, by equally many NVLinks), pix (below one PCIe switch), node (near "
+        "the "
+        "same NUMA node). The job waits for GPUs linked so, and is refused where there never are.",
+        spec(set_gpu_topology));
+    add(0, "min-nvlink", "COUNT",
+        "Every two of the job's GPUs on a node are joined directly by at least so many NVLinks.",
+        spec(set_min_nvlink));
     add('L', "licenses", "NAMES",
         "Licences to hold while the job runs: matlab:2,ansys for both, matlab|ansys for either.",
         spec(set_licenses))
@@ -226,6 +235,10 @@ class Rows {
         "has them. With @TIME (minutes, or as -t takes them) only for so long: once the job has "
         "waited that much, any number will do.",
         spec(set_switches));
+    add(0, "reservation", "NAMES",
+        "Run in this reservation, or in any of several separated by commas. Without a time limit "
+        "(and none of the partition) the job gets the time that is left of it.",
+        spec(set_reservations));
     add(0, "segment", "COUNT",
         "The nodes come in segments of so many, each wholly in one block (or under one leaf "
         "switch) of the partition's topology. The number of nodes is a multiple of it.",
@@ -319,9 +332,11 @@ class Rows {
           target->from = value;
           return {};
         }));
-    command_line_only(add(0, "test-only", "",
-                          "Check everything and say when the job would start, but submit nothing.",
-                          cli::set_flag(s_.test_only)));
+    command_line_only(
+        add(0, "test-only", "",
+            "Check everything and say when the job would start, or, if it would wait, why "
+            "and what would let it start now, but submit nothing.",
+            cli::set_flag(s_.test_only)));
     add(0, "parsable", "", "Print the job's id alone.", cli::set_flag(s_.parsable));
     add('W', "wait", "",
         "Wait for the job's end and exit as it did; of an array, with the highest exit code.",

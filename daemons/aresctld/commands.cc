@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aresctld/reservation_commands.h"
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
 #include "model/constraint.h"
@@ -301,7 +302,10 @@ bool is_mutating(const api::Request& request) {
     case api::Request::kCancel:
     case api::Request::kJobAction:
     case api::Request::kUpdateNode:
-    case api::Request::kUpdatePartition: return true;
+    case api::Request::kUpdatePartition:
+    case api::Request::kCreateReservation:
+    case api::Request::kUpdateReservation:
+    case api::Request::kDeleteReservations: return true;
     default: return false;
   }
 }
@@ -314,6 +318,9 @@ std::string_view verb_of(const api::Request& request) {
     case api::Request::kJobAction: return "update jobs";
     case api::Request::kUpdateNode: return "update nodes";
     case api::Request::kUpdatePartition: return "update partitions";
+    case api::Request::kCreateReservation: return "create reservation";
+    case api::Request::kUpdateReservation: return "update reservation";
+    case api::Request::kDeleteReservations: return "delete reservation";
     default: return "read";
   }
 }
@@ -342,6 +349,12 @@ Result<UserBody> to_command(const Principal& who, const Policy& policy, const ap
     case api::Request::kJobAction: return to_job_action(request.job_action(), identity);
     case api::Request::kUpdateNode: return to_update_node(request.update_node());
     case api::Request::kUpdatePartition: return to_update_partition(request.update_partition());
+    case api::Request::kCreateReservation:
+      return to_create_reservation(request.create_reservation(), identity);
+    case api::Request::kUpdateReservation:
+      return to_update_reservation(request.update_reservation(), identity);
+    case api::Request::kDeleteReservations:
+      return to_delete_reservations(request.delete_reservations());
     default:
       return fail(ErrorCode::invalid_argument,
                   "this controller does not know that request; is the command newer than it?");

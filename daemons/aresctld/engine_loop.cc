@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "aresctld/recurrence.h"
 #include "store/row_images.h"
 
 namespace ares::aresctld {
@@ -240,6 +241,12 @@ void EngineLoop::tick(Time now, bool nodes_heard) {
     for (const NodeSilent& silent : leases_.due(engine_.state(), *engine_.policy(), now))
       engine_.handle(Command{silent}, now, 0);
   engine_.handle(Command{Tick{}}, now, 0);
+  engine_.state().reservations.for_each([&](const std::string& name, const Reservation& r) {
+    if (r.recurrence != Recurrence::none && r.end <= now)
+      over_.push_back({name, next_by_the_clock(r, now)});
+  });
+  for (NextOccurrence& next : over_) engine_.handle(Command{std::move(next)}, now, 0);
+  over_.clear();
 }
 
 void EngineLoop::give_out(core::Outgoing outgoing) {

@@ -82,8 +82,9 @@ class EngineLoop {
 
   store::Journal& journal_;
   const Epoch first_epoch_;
-  core::Engine engine_;        // engine thread
-  core::LeaseMonitor leases_;  // engine thread
+  core::Engine engine_;               // engine thread
+  core::LeaseMonitor leases_;         // engine thread
+  std::vector<NextOccurrence> over_;  // of recurring reservations; engine thread, during a tick
   Clock& clock_;
   Sinks sinks_;
   std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread

@@ -166,6 +166,11 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       responder->send(answer_with(list_partitions(view, request.list_partitions()),
                                   &api::Response::mutable_partitions));
       return;
+    case api::Request::kListReservations:
+      responder->send(
+          answer_with(list_reservations(view, identity_, request.list_reservations(), now),
+                      &api::Response::mutable_reservations));
+      return;
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);
@@ -215,6 +220,15 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       const auto full = parts_.accounting.add(who.uid, [=, submit = *std::move(submit)] {
         responder->send(answer_with(estimate(view, config->policy, who, submit, now),
                                     &api::Response::mutable_estimate));
+      });
+      if (full) responder->send(refused(*full));
+      return;
+    }
+    case api::Request::kExplainJob: {
+      const auto full = parts_.accounting.add(who.uid, [=, asked = request.explain_job()] {
+        if (responder->abandoned()) return;
+        responder->send(answer_with(explain(view, config->policy, asked, now),
+                                    &api::Response::mutable_explanation));
       });
       if (full) responder->send(refused(*full));
       return;

@@ -16,6 +16,10 @@ namespace ares::aresctld {
 Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
                                const Submit& submit, Time now);
 
+// Why one record waits, in full. not_found: there is none of that key. Costs a few passes of the planner.
+Result<api::Explanation> explain(const View& view, const Policy& policy,
+                                 const api::ExplainJob& request, Time now);
+
 // In ascending order of keys. A page (row_page.h): while Jobs.next is set, asking again with it as `after` goes on behind
 // that place, in the state of then. not_found names the first job asked for that does not exist, or a name that nothing has.
 Result<api::Jobs> list_jobs(const View& view, const Policy& policy, const api::ListJobs& request,
@@ -26,6 +30,10 @@ Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy
                               Identity& identity, const api::ListNodes& request, Time now);
 
 Result<api::Partitions> list_partitions(const View& view, const api::ListPartitions& filter);
+
+// Ascending name. May ask the name service for their users.
+Result<api::Reservations> list_reservations(const View& view, Identity& identity,
+                                            const api::ListReservations& filter, Time now);
 
 // Nothing was listed: not_found if that is because a user asked for does not exist. May ask the name service.
 Status check_users(const api::ListJobs& request, Identity& identity);

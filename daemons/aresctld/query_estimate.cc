@@ -1,5 +1,6 @@
 // When a job would start: asub --test-only.
 #include "aresctld/queries.h"
+#include "aresctld/query_why.h"
 #include "base/hostlist.h"
 #include "core/sched/estimate.h"
 
@@ -18,6 +19,7 @@ Result<api::Estimate> estimate(const View& view, const Policy& policy, const Pri
   if (found->waiting.reason != Reason::none)
     out.set_reason(std::string(to_string(found->waiting.reason)));
   out.set_reason_detail(found->waiting.detail);
+  if (found->why) to_api(*found->why, *view.state, *out.mutable_why());
   return out;
 }
 

@@ -167,6 +167,9 @@ Status check_names(const ClusterState& state, const Policy& policy, const api::L
   for (const std::string& name : request.partitions())
     if (!state.partitions.find(name))
       return fail(ErrorCode::not_found, "Invalid partition name specified: " + name);
+  for (const std::string& name : request.reservations())
+    if (!state.reservations.find(name))
+      return fail(ErrorCode::not_found, "there is no reservation " + name);
   for (const std::string& name : request.licenses())
     if (!policy.licenses.contains(name))
       return fail(ErrorCode::not_found, "Invalid license specified: " + name);

@@ -2,12 +2,14 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "aresctld/queries.h"
 #include "aresctld/row_page.h"
 #include "base/hostlist.h"
+#include "core/topology/told.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -47,11 +49,22 @@ bool is_completing(const ClusterState& state, const Node& node) {
   });
 }
 
-std::string_view state_of(const ClusterState& state, const Node& node, const Charged& used) {
+// Of an idle node that lies in a reservation now.
+std::string_view reserved_state(const ClusterState& state, const Node& node, Time now) {
+  std::string_view text = "IDLE";
+  state.reservations.for_each([&](const std::string&, const Reservation& r) {
+    if (!is_active(r, now) || !has_node(r, node.name)) return;
+    if (r.maintenance || text == "IDLE") text = r.maintenance ? "MAINT" : "RESERVED";
+  });
+  return text;
+}
+
+std::string_view state_of(const ClusterState& state, const Node& node, const Charged& used,
+                          Time now) {
   if (node.admin == AdminState::down || node.contact == Contact::lost) return "DOWN";
   if (node.admin == AdminState::drain) return node.charges.empty() ? "DRAINED" : "DRAINING";
   if (node.contact == Contact::never) return "UNKNOWN";
-  if (node.charges.empty()) return "IDLE";
+  if (node.charges.empty()) return reserved_state(state, node, now);
   if (is_completing(state, node)) return "COMPLETING";
   return used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
 }
@@ -99,7 +112,7 @@ class NodeQuery {
     const auto& in = found == partitions_of_.end() ? kNone : found->second;
     if (!request_.partitions().empty() && in.empty()) return false;
     const Charged used = charged(node);
-    const std::string_view state = state_of(*view_.state, node, used);
+    const std::string_view state = state_of(*view_.state, node, used, now_);
     if (!states_.empty() && !states_.contains(state)) return false;
     out.Clear();
     out.set_name(node.name);
@@ -144,7 +157,7 @@ class NodeQuery {
       out.set_reason_user(identity_.name_of(*node.reason_by));
   }
 
-  void describe_resources(const Node& node, const Charged& used, api::Node& out) const {
+  void describe_resources(const Node& node, const Charged& used, api::Node& out) {
     const Inventory& has = node.contact == Contact::never ? node.configured : node.inventory;
     out.set_cpus(has.cpus);
     out.set_cpus_allocated(used.cpus);
@@ -157,10 +170,19 @@ class NodeQuery {
         entry->set_index(gpu.index.value());
         entry->set_type(gpu.type);
       }
+    if (shows(api::Node::kGpuTopologyFieldNumber) && !has.gpu_topology.empty())
+      out.set_gpu_topology(topology_of(has.gpu_topology));
     for (const Charge& charge : node.charges) {
       for (const GpuIndex index : charge.gpus) out.add_gpus_allocated(index.value());
       if (shows(api::Node::kJobsFieldNumber)) proto::to_api(charge.attempt.job, out.add_jobs());
     }
+  }
+
+  // Most nodes tell the same.
+  const std::string& topology_of(const GpuTopology& told) {
+    const auto [found, added] = topologies_.try_emplace(std::string(told.text()));
+    if (added) found->second = core::topology::summary(told);
+    return found->second;
   }
 
   void describe_daemon(const Node& node, api::Node& out) const {
@@ -183,6 +205,7 @@ class NodeQuery {
   const std::set<std::string, std::less<>> states_;
   std::unordered_map<NodeId, std::vector<const std::string*>> partitions_of_;
   std::set<NodeId> promised_;
+  std::unordered_map<std::string, std::string> topologies_;  // in words, by what nodes tell
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "core/sched/admit.h"
 #include "core/sched/order.h"
-#include "core/sched/plan.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "aresctld/view.h"
+#include "core/sched/explain.h"
 #include "core/sched/order.h"
-#include "core/sched/plan.h"
 #include "model/job.h"
 #include "proto/gen/api.pb.h"
 
@@ -44,7 +44,7 @@ class JobRows {
         named_(named),
         now_(now),
         pending_(*view.pending),
-        explainer_(*view.state),
+        explainer_(*view.state, policy),
         ahead_(*view.state, policy, now) {}
 
   // Replaces `out`. A `waiting` task of an array is shown as a row of its own.

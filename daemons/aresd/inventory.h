@@ -2,9 +2,6 @@
 // Pure but for machine_inventory(); any thread.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "config/config.h"
 #include "model/resources.h"
@@ -14,11 +11,8 @@ namespace ares::aresd {
 // CPUs of the calling process's affinity and the memory of /proc/meminfo.
 Inventory machine_inventory();
 
-// GPUs of the text that `nvidia-smi topo -m` prints: one for each row GPU0, GPU1, … with its CPU affinity.
-// invalid_argument when there is no such row or numbers do not ascend.
-Result<std::vector<Gpu>> parse_gpu_topology(std::string_view text, const std::string& type);
-
-// What the node registers with: the configuration's word where it has one, else the machine's.
+// What the node registers with: the configuration's word where it has one, else the machine's. invalid_argument with file, line and
+// column for a topology of GPUs that cannot be read.
 Result<Inventory> node_inventory(const config::ConfiguredNode& configured,
                                  const Inventory& machine);
 

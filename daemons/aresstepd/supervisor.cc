@@ -112,7 +112,7 @@ Status Supervisor::run() {
   const std::string group =
       "ares." + node::directory_name(launch.attempt) + "." + std::to_string(::getpid());
   std::optional<os::Cgroup> cgroup =
-      runs_task ? os::Cgroup::make(group, launch.share.memory) : std::nullopt;
+      runs_task ? os::Cgroup::plan(group, launch.share.memory) : std::nullopt;
   const std::string groups = cgroup ? cgroup->directories() : "";
   tree_ = std::make_unique<Tree>(
       [this] { return run_script(spec_, dir_.path(), environment_, os::wall_now()); },

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/text.h"
 #include "model/constraint.h"
+#include "model/gpu_constraint.h"
 
 namespace ares::cli {
 namespace {
@@ -254,6 +255,14 @@ Status set_prefer(api::JobSpec& spec, const std::string& text) {
   return {};
 }
 
+Status set_reservations(api::JobSpec& spec, const std::string& text) {
+  spec.clear_reservations();
+  for (const std::string& name : cli::split(text, ','))
+    if (!name.empty()) spec.add_reservations(name);
+  if (spec.reservations().empty()) return bad("name a reservation");
+  return {};
+}
+
 Status set_switches(api::JobSpec& spec, const std::string& text) {
   const std::size_t at = text.find('@');
   const auto count = cli::parse_number(std::string_view(text).substr(0, at), kMaxNodes);
@@ -275,6 +284,21 @@ Status set_segment(api::JobSpec& spec, const std::string& text) {
   const auto count = cli::parse_number(text, kMaxNodes);
   if (!count) return bad("\"" + text + "\" is no number of nodes");
   spec.set_segment(static_cast<std::uint32_t>(*count));
+  return {};
+}
+
+Status set_gpu_topology(api::JobSpec& spec, const std::string& text) {
+  const auto shape = parse_gpu_shape(text);
+  if (!shape) return fail(shape.error());
+  spec.set_gpu_topology(*shape == GpuShape::any ? "" : text);
+  return {};
+}
+
+Status set_min_nvlink(api::JobSpec& spec, const std::string& text) {
+  const auto count = cli::parse_number(text, kMaxNvlinks);
+  if (!count)
+    return bad("\"" + text + "\" is no number of NVLinks, 0 to " + std::to_string(kMaxNvlinks));
+  spec.set_min_nvlink(static_cast<std::uint32_t>(*count));
   return {};
 }
 

@@ -18,7 +18,9 @@ Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text);
 Status set_gpus_per_task(api::JobSpec& spec, const std::string& text);
 Status set_gpus_total(api::JobSpec& spec, const std::string& text);  // 4, a100:4, a100:2,h100:2
 Status set_gpus_per_node(api::JobSpec& spec, const std::string& text);
-Status set_gres(api::JobSpec& spec, const std::string& text);        // gpu, gpu:2, gpu:a100:2
+Status set_gres(api::JobSpec& spec, const std::string& text);          // gpu, gpu:2, gpu:a100:2
+Status set_gpu_topology(api::JobSpec& spec, const std::string& text);  // nvlink, any
+Status set_min_nvlink(api::JobSpec& spec, const std::string& text);
 Status set_time_limit(api::JobSpec& spec, const std::string& text);  // seconds make up a minute
 Status set_time_min(api::JobSpec& spec, const std::string& text);
 Status set_array(api::JobSpec& spec, const std::string& text);  // 0-15:4, 1,3,5-9%2
@@ -31,6 +33,7 @@ Status set_deadline(api::JobSpec& spec, const std::string& text, Time now);
 Status set_licenses(api::JobSpec& spec, const std::string& text);    // a:2,b  or  a|b
 Status set_constraint(api::JobSpec& spec, const std::string& text);  // a&b, [a|b], a*2&b*4
 Status set_prefer(api::JobSpec& spec, const std::string& text);
+Status set_reservations(api::JobSpec& spec, const std::string& text);
 Status set_switches(api::JobSpec& spec, const std::string& text);  // 1, 2@10:00
 Status set_segment(api::JobSpec& spec, const std::string& text);
 Status set_required_nodes(api::JobSpec& spec, const std::string& text);

@@ -58,14 +58,19 @@ Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
     return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::permission_denied,
-                "cannot read the configuration " + path + ": " + std::strerror(errno) +
-                    "; name the file with --config or ARES_CONF");
+                "cannot read " + path + ": " + std::strerror(errno));
   std::ostringstream text;
   text << in.rdbuf();
   if (in.bad() || text.fail())
-    return fail(ErrorCode::invalid_argument,
-                "cannot read the configuration " + path + ": it is empty or no file");
+    return fail(ErrorCode::invalid_argument, "cannot read " + path + ": it is empty or no file");
   return text.str();
+}
+
+Result<std::string> read_main_file(const std::string& path) {
+  Result<std::string> text = read_file(path);
+  if (text) return text;
+  return fail(text.error().code, "no configuration: " + text.error().message +
+                                     "; name the file with --config or ARES_CONF");
 }
 
 std::optional<UserId> numeric_user(std::string_view text) {
@@ -131,7 +136,8 @@ Result<ClientConfig> read_client(const std::string& text, const std::string& pat
 }
 
 Result<ClientConfig> load_client(const std::string& path) {
-  return read_file(path).and_then([&](const std::string& text) { return read_client(text, path); });
+  return read_main_file(path).and_then(
+      [&](const std::string& text) { return read_client(text, path); });
 }
 
 }  // namespace ares::config

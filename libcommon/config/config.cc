@@ -24,7 +24,7 @@ Result<Config> parse(const std::string& text, const std::string& path) {
 }
 
 Result<Config> load(const std::string& path) {
-  return read_file(path).and_then([&](const std::string& text) { return parse(text, path); });
+  return read_main_file(path).and_then([&](const std::string& text) { return parse(text, path); });
 }
 
 std::string NodeConfig::spool_of(std::string_view node_name) const {

@@ -160,6 +160,7 @@ struct Lines {
   int controller = 1;
   int policy = 1;
   int fairness = 1;
+  int topology_file = 1;
   std::vector<int> partitions;
 };
 
@@ -190,6 +191,7 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
       known.push_back(row.name);
       continue;
     }
+    if (entry.key == "topology_file") lines.topology_file = entry.line;
     Checked done = row.read(config, value);
     return done ? done : problem(entry.line, entry.key + ": " + done.error().message);
   }
@@ -234,7 +236,7 @@ Checked check_topologies(const Config& config, const std::vector<int>& lines) {
   return {};
 }
 
-Status read_topology_file(Config& config, const ReadFile& read_other) {
+Status read_topology_file(Config& config, int line, const ReadFile& read_other) {
   if (config.topology_file.empty()) return {};
   // Where it is stays true wherever the configuration is copied to.
   std::error_code unknown;
@@ -243,7 +245,8 @@ Status read_topology_file(Config& config, const ReadFile& read_other) {
   config.topology_file = (unknown ? place : absolute).lexically_normal().string();
   const auto text = read_other(config.topology_file);
   if (!text)
-    return fail(text.error().code, config.path + ": topology_file: " + text.error().message);
+    return fail(text.error().code, config.path + ":" + std::to_string(line) +
+                                       ": topology_file: " + text.error().message);
   std::vector<std::string> nodes;
   for (const ConfiguredNode& node : config.nodes) nodes.push_back(node.name);
   auto networks = read_networks(*text, config.topology_file, nodes);
@@ -269,7 +272,8 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   if (Checked done = check_partitions(config, lines.partitions); !done) return refuse(done);
   if (Checked done = check_backfill(config, lines.policy); !done) return refuse(done);
   if (Checked done = check_fairness(config, lines.fairness); !done) return refuse(done);
-  if (Status done = read_topology_file(config, read_other); !done) return fail(done.error());
+  if (Status done = read_topology_file(config, lines.topology_file, read_other); !done)
+    return fail(done.error());
   if (Checked done = check_topologies(config, lines.partitions); !done) return refuse(done);
   config.controller.connect = connect_addresses(config.controller);
   config.policy.config_hash = hash(config);

@@ -11,7 +11,10 @@
 
 namespace ares::config {
 
+// Any file; the error says only that it cannot be read, and why.
 Result<std::string> read_file(const std::string& path);
+// ares.yaml itself, which may lie elsewhere: the error says how to name it.
+Result<std::string> read_main_file(const std::string& path);
 
 // Turns a user name into a uid; nullopt when there is no such user.
 using FindUser = std::function<std::optional<UserId>(const std::string&)>;

@@ -309,7 +309,9 @@ std::vector<Field<NodeEntry>> node_fields() {
       field<NodeEntry>("memory", &NodeEntry::memory, unless_zero(memory_type()),
                        "Memory to hand out. When not given, as much as the node registers with."),
       field<NodeEntry>("gpus", &NodeEntry::gpus, gpus_type(),
-                       "GPUs in the order of their indices, or a file in which aresd finds them."),
+                       "GPUs in the order of their indices; or a file on the node, with what "
+                       "nvidia-smi topo -m prints there, from which "
+                       "aresd takes the GPUs and how they are linked."),
       field<NodeEntry>("features", &NodeEntry::features,
                        Type<std::vector<std::string>>{
                            "list of texts", text_list_type().parse,

@@ -85,6 +85,23 @@ struct UpdatePartition {
   std::vector<std::string> fields;  // by their names in api.proto's Partition
   Partition values;                 // what those become
 };
+struct CreateReservation {
+  Reservation values;
+  std::uint32_t node_count = 0;  // where `nodes` is empty: so many, chosen among those free of jobs
+  bool all_nodes = false;
+  std::string partition;               // whose nodes are chosen from; empty = all
+  std::optional<Duration> duration{};  // in place of an end
+};
+struct UpdateReservation {
+  std::string name;
+  std::vector<std::string> fields;  // by their names in api.proto's Reservation
+  Reservation values;               // what those become
+  bool all_nodes = false;
+  std::optional<Duration> duration{};  // with the field "duration"
+};
+struct DeleteReservations {
+  std::vector<std::string> names;
+};
 struct ApplyConfig {
   std::uint64_t hash = 0;
   std::vector<Partition> partitions;
@@ -99,7 +116,8 @@ struct Reconfigure {
 };
 
 using UserBody = std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs,
-                              UpdateJob, UpdateNode, UpdatePartition, Reconfigure>;
+                              UpdateJob, UpdateNode, UpdatePartition, Reconfigure,
+                              CreateReservation, UpdateReservation, DeleteReservations>;
 struct UserCommand {
   Principal who;
   std::string request_id;
@@ -128,8 +146,14 @@ struct Activate {
 };
 struct Tick {};  // time has passed: begin times, back-off, retention
 
-using CommandBody =
-    std::variant<UserCommand, NodeCommand, NodeSilent, TakePlan, ApplyConfig, Activate, Tick>;
+// The occurrence of a recurring reservation is over: when the next one is, by the clock on the wall, which the engine does not know.
+struct NextOccurrence {
+  std::string reservation;
+  Window when;
+};
+
+using CommandBody = std::variant<UserCommand, NodeCommand, NodeSilent, TakePlan, ApplyConfig,
+                                 Activate, Tick, NextOccurrence>;
 struct Command {
   CommandBody body;
 };

@@ -14,6 +14,7 @@
 #include "model/job.h"
 #include "model/node.h"
 #include "model/request.h"
+#include "model/reservation.h"
 
 namespace ares {
 
@@ -183,6 +184,14 @@ struct PartitionModified {  // by a command; lasts until a configuration is appl
   Partition partition;
 };
 
+// --- reservations -------------------------------------------------------------------------------------------------------------
+struct ReservationSet {  // made, changed, or moved to its next occurrence
+  Reservation reservation;
+};
+struct ReservationRemoved {  // by a command, or because its time is over
+  std::string name;
+};
+
 // --- notices ------------------------------------------------------------------------------------------------------------------
 struct
     TimeNoticed {  // so much of the time limit is used: once an attempt, whatever becomes of the limit
@@ -212,7 +221,7 @@ using EventBody =
                  NodeRunning, LaunchFailed, EndingBegan, BatchFinished, NodeReleased, NodeFenced,
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
-                 PartitionModified, TimeNoticed>;
+                 PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved>;
 
 struct Event {
   Lsn lsn;

@@ -77,6 +77,8 @@ std::string_view to_string(Reason r) {
     case Reason::invalid_partition: return "InvalidPartition";
     case Reason::licenses: return "Licenses";
     case Reason::deadline: return "DeadLine";
+    case Reason::reservation: return "Reservation";
+    case Reason::reservation_deleted: return "ReservationDeleted";
   }
   return "None";
 }

@@ -13,6 +13,7 @@
 #include "base/interval_set.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "model/gpu_constraint.h"
 #include "model/resources.h"
 
 namespace ares {
@@ -75,8 +76,10 @@ enum class Reason : std::uint8_t {
   invalid_partition,
   licenses,
   deadline,
+  reservation,
+  reservation_deleted,
 };
-inline constexpr Reason kLastReason = Reason::deadline;
+inline constexpr Reason kLastReason = Reason::reservation_deleted;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).
@@ -142,6 +145,7 @@ struct JobSpec {
   std::vector<GpuRequest> gpus_per_task;
   std::uint32_t cpus_per_gpu = 0;
   std::optional<Bytes> memory_per_gpu;
+  GpuConstraint gpu_constraint;            // on the GPUs that it gets on each node, all together
   std::optional<IntervalSet> node_counts;  // only these numbers of nodes; none = min to max
   bool exclusive = false;
   bool exclusive_user = false;              // nodes shared with jobs of the same user only
@@ -152,6 +156,7 @@ struct JobSpec {
   std::uint32_t switches = 0;            // at most so many leaf switches or blocks; 0 = any number
   std::optional<Seconds> switches_wait;  // after this much waiting any number will do; none = never
   std::uint32_t segment = 0;  // nodes come in groups of so many, each wholly in one block or leaf
+  std::vector<std::string> reservations;  // in any of these; empty = in none
   std::vector<LicenseRequest> licenses;
   bool any_license = false;  // one of them is enough
 

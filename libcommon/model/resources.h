@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -21,12 +23,35 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
+// How a node's GPUs are linked, in the form that core/topology writes and reads (told.h). Nodes are copied with every charge, so copies
+// share the text. Empty: the node does not tell.
+class GpuTopology {
+ public:
+  GpuTopology() = default;
+  explicit GpuTopology(std::string text)
+      : text_(text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))) {}
+
+  bool empty() const { return !text_; }
+  std::string_view text() const { return text_ ? std::string_view(*text_) : std::string_view(); }
+  // Whether it is one and the same text in memory: equal without a look at it.
+  bool shares(const GpuTopology& other) const { return text_ == other.text_; }
+
+  friend bool operator==(const GpuTopology& a, const GpuTopology& b) {
+    return a.shares(b) || a.text() == b.text();
+  }
+
+ private:
+  std::shared_ptr<const std::string> text_;
+};
+inline constexpr std::size_t kMaxGpuTopology = 65536;  // bytes
+
 // What a node has, as it found it or as the configuration says.
 struct Inventory {
   std::uint32_t cpus = 0;
   Bytes memory{};
   std::vector<Gpu> gpus;  // ascending index
   std::vector<std::string> features;
+  GpuTopology gpu_topology{};  // as it found it; never configured
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

@@ -14,6 +14,7 @@
 #include "model/job.h"
 #include "model/node.h"
 #include "model/request.h"
+#include "model/reservation.h"
 
 namespace ares {
 
@@ -74,6 +75,7 @@ struct ClusterState {
   CowMap<NodeId, Node> nodes;
   CowMap<std::string, NodeId> node_ids;
   CowMap<std::string, Partition> partitions;
+  CowMap<std::string, Reservation> reservations;
   CowMap<std::pair<std::string, std::string>, Lsn> members;  // index: (partition, node it names)
   CowMap<std::string, TresId> tres;
   CowMap<RequestKey, Request> requests;

@@ -71,10 +71,13 @@ Hierarchy find_hierarchy(const std::string& mounts, const std::string& self,
   return found;
 }
 
-std::string make_group(const Hierarchy& hierarchy, const std::string& name) {
-  if (hierarchy.mount.empty()) return {};
-  const std::string path = hierarchy.own_directory() + "/" + name;
-  if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return {};
+std::string place(const Hierarchy& hierarchy, const std::string& name) {
+  return hierarchy.mount.empty() ? std::string() : hierarchy.own_directory() + "/" + name;
+}
+
+// The path, or nothing if there is no group to use.
+std::string make_group(const std::string& path) {
+  if (path.empty() || (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)) return {};
   if (::access((path + "/cgroup.procs").c_str(), W_OK) == 0) return path;
   ::rmdir(path.c_str());
   return {};
@@ -82,48 +85,53 @@ std::string make_group(const Hierarchy& hierarchy, const std::string& name) {
 
 }  // namespace
 
-std::optional<Cgroup> Cgroup::make(const std::string& name, Bytes memory) {
+std::optional<Cgroup> Cgroup::plan(const std::string& name, Bytes memory) {
   Result<std::string> mounts = read_file("/proc/self/mountinfo");
   Result<std::string> self = read_file("/proc/self/cgroup");
   if (!mounts || !self) return std::nullopt;
-  return make(name, memory, *mounts, *self);
+  return plan(name, memory, *mounts, *self);
 }
 
-std::optional<Cgroup> Cgroup::make(const std::string& name, Bytes memory, const std::string& mounts,
+std::optional<Cgroup> Cgroup::plan(const std::string& name, Bytes memory, const std::string& mounts,
                                    const std::string& self) {
-  Cgroup group;
-  const Hierarchy unified = find_hierarchy(mounts, self, {});
-  group.unified_ = make_group(unified, name);
-  if (!group.unified_.empty() && ::access((group.unified_ + "/cgroup.freeze").c_str(), W_OK) == 0) {
-    group.freezer_ = group.unified_;
-  } else {
-    group.freezer_ = make_group(find_hierarchy(mounts, self, "freezer"), name);
-  }
-  if (memory.value() > 0) {
-    const std::string limit = std::to_string(memory.value());
-    if (!group.unified_.empty()) {
-      Result<std::string> controllers = read_file(group.unified_ + "/cgroup.controllers");
-      if (controllers && has_word(*controllers, "memory")) {
-        group.memory_ = group.unified_;
-        group.memory_is_v2_ = true;
-        group.limits_memory_ = write_value(group.unified_ + "/memory.max", limit);
-        write_value(group.unified_ + "/memory.swap.max", "0");
-      }
-    }
-    if (!group.limits_memory_) {
-      group.memory_ = make_group(find_hierarchy(mounts, self, "memory"), name);
-      group.memory_is_v2_ = false;
-      group.limits_memory_ =
-          !group.memory_.empty() && write_value(group.memory_ + "/memory.limit_in_bytes", limit);
-    }
-  }
-  if (group.unified_.empty() && group.memory_.empty() && group.freezer_.empty())
+  Places places;
+  places.unified = place(find_hierarchy(mounts, self, {}), name);
+  places.freezer = place(find_hierarchy(mounts, self, "freezer"), name);
+  if (memory.value() > 0) places.memory = place(find_hierarchy(mounts, self, "memory"), name);
+  if (places.unified.empty() && places.freezer.empty() && places.memory.empty())
     return std::nullopt;
-  return group;
+  return Cgroup(std::move(places), memory);
+}
+
+bool Cgroup::create() {
+  unified_ = make_group(places_.unified);
+  const bool freezes =
+      !unified_.empty() && ::access((unified_ + "/cgroup.freeze").c_str(), W_OK) == 0;
+  freezer_ = freezes ? unified_ : make_group(places_.freezer);
+  if (memory_limit_.value() > 0) limit_memory(std::to_string(memory_limit_.value()));
+  return !unified_.empty() || !memory_.empty() || !freezer_.empty();
+}
+
+void Cgroup::limit_memory(const std::string& limit) {
+  if (!unified_.empty()) {
+    Result<std::string> controllers = read_file(unified_ + "/cgroup.controllers");
+    if (controllers && has_word(*controllers, "memory")) {
+      memory_ = unified_;
+      memory_is_v2_ = true;
+      limits_memory_ = write_value(unified_ + "/memory.max", limit);
+      write_value(unified_ + "/memory.swap.max", "0");
+    }
+  }
+  if (limits_memory_) return;
+  memory_ = make_group(places_.memory);
+  memory_is_v2_ = false;
+  limits_memory_ = !memory_.empty() && write_value(memory_ + "/memory.limit_in_bytes", limit);
 }
 
 Cgroup::Cgroup(Cgroup&& other) noexcept
-    : unified_(std::exchange(other.unified_, {})),
+    : places_(std::move(other.places_)),
+      memory_limit_(other.memory_limit_),
+      unified_(std::exchange(other.unified_, {})),
       memory_(std::exchange(other.memory_, {})),
       freezer_(std::exchange(other.freezer_, {})),
       limits_memory_(other.limits_memory_),
@@ -135,10 +143,9 @@ Cgroup::~Cgroup() {
 }
 
 std::string Cgroup::directories() const {
-  std::string result = unified_;
-  for (const std::string& directory : {memory_, freezer_})
-    if (!directory.empty() && directory != unified_)
-      result += (result.empty() ? "" : ":") + directory;
+  std::string result;
+  for (const std::string& directory : {places_.unified, places_.memory, places_.freezer})
+    if (!directory.empty()) result += (result.empty() ? "" : ":") + directory;
   return result;
 }
 

@@ -165,6 +165,7 @@ Result<pid_t> TaskTree::spawn_gated() {
   Fd control_end(control[1]);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
+  if (cgroup_ && !cgroup_->create()) cgroup_.reset();
   const Fd group = cgroup_ ? cgroup_->open_unified() : Fd();
   bool born_inside = static_cast<bool>(group);
   pid_t pid = fork_with(isolated_ ? kIsolation : 0, group);

@@ -58,7 +58,7 @@ class TaskTree {
     required,  // else nothing is started: of a leased attempt, which must be stopped for certain when its lease ends
   };
 
-  // The cgroup, if any, holds every process from before the gate opens.
+  // The cgroup, if any, is made by spawn_gated() and holds every process from before the gate opens.
   TaskTree(Body body, Isolation isolation, std::optional<Cgroup> cgroup);
   ~TaskTree();  // kills what is left
   TaskTree(const TaskTree&) = delete;

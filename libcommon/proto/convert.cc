@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/gpu_constraint.h"
 #include "model/mail.h"
 #include "model/request_limits.h"
 #include "proto/api_reader.h"
@@ -117,6 +118,10 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   out.switches = in.switches();
   if (in.has_switches_wait()) out.switches_wait = Seconds(in.switches_wait());
   out.segment = in.segment();
+  read.texts("reservations", in.reservations(), TextKind::name, out.reservations);
+  if (!in.gpu_topology().empty())
+    read.part("gpu_topology", parse_gpu_shape(in.gpu_topology()), out.gpu_constraint.shape);
+  out.gpu_constraint.min_nvlinks = in.min_nvlink();
   for (const auto& license : in.licenses()) {
     LicenseRequest request{.name = {}, .count = license.count()};
     read.text("licenses", license.name(), TextKind::name, request.name);
@@ -251,6 +256,10 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->set_switches(spec.switches);
   if (spec.switches_wait) out->set_switches_wait(spec.switches_wait->count());
   out->set_segment(spec.segment);
+  put_texts(spec.reservations, out->mutable_reservations());
+  if (spec.gpu_constraint.shape != GpuShape::any)
+    out->set_gpu_topology(std::string(to_string(spec.gpu_constraint.shape)));
+  out->set_min_nvlink(spec.gpu_constraint.min_nvlinks);
   for (const LicenseRequest& license : spec.licenses) {
     auto* added = out->add_licenses();
     added->set_name(license.name);

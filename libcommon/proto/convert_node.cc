@@ -68,6 +68,7 @@ void put(const Inventory& inventory, api::Inventory* out) {
     added->mutable_cores()->Add(gpu.cores.begin(), gpu.cores.end());
   }
   for (const std::string& feature : inventory.features) out->add_features(feature);
+  out->set_gpu_topology(std::string(inventory.gpu_topology.text()));
 }
 
 void get(Reader& read, const api::Inventory& in, Inventory& out) {
@@ -84,6 +85,9 @@ void get(Reader& read, const api::Inventory& in, Inventory& out) {
     out.gpus.push_back(std::move(gpu));
   }
   read.texts("features", in.features(), TextKind::name, out.features);
+  if (in.gpu_topology().size() > kMaxGpuTopology)
+    return read.wrong("gpu_topology", "is longer than 64 KiB");
+  out.gpu_topology = GpuTopology(in.gpu_topology());
 }
 
 // --- bodies: one put and one get each ---

@@ -68,6 +68,13 @@ Result<Partition> decode_partition(std::uint32_t version, std::string_view bytes
   return decode<storage::Partition>(version, bytes, "partition");
 }
 
+std::string encode_reservation(const Reservation& reservation) {
+  return encode<storage::Reservation>(reservation);
+}
+Result<Reservation> decode_reservation(std::uint32_t version, std::string_view bytes) {
+  return decode<storage::Reservation>(version, bytes, "reservation");
+}
+
 std::string encode_request(const Request& request) {
   return encode<storage::Request>(request);
 }

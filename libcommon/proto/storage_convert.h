@@ -41,6 +41,9 @@ Result<Node> decode_node(std::uint32_t version, std::string_view bytes);
 std::string encode_partition(const Partition& partition);
 Result<Partition> decode_partition(std::uint32_t version, std::string_view bytes);
 
+std::string encode_reservation(const Reservation& reservation);
+Result<Reservation> decode_reservation(std::uint32_t version, std::string_view bytes);
+
 std::string encode_request(const Request& request);
 Result<Request> decode_request(std::uint32_t version, std::string_view bytes);
 

@@ -21,6 +21,7 @@ void put(const Inventory& from, storage::Inventory& to) {
   to.set_memory(from.memory.value());
   put_messages(from.gpus, to.mutable_gpus());
   put_list(from.features, to.mutable_features());
+  to.set_gpu_topology(std::string(from.gpu_topology.text()));
 }
 
 Inventory get(const storage::Inventory& from, Complaint& complaint) {
@@ -29,6 +30,7 @@ Inventory get(const storage::Inventory& from, Complaint& complaint) {
   to.memory = Bytes(from.memory());
   to.gpus = get_messages<Gpu>(from.gpus(), complaint);
   to.features = get_list<std::string>(from.features());
+  to.gpu_topology = GpuTopology(from.gpu_topology());
   return to;
 }
 
@@ -141,6 +143,38 @@ Partition get(const storage::Partition& from, Complaint& complaint) {
   to.placement.gpu =
       complaint.check(from.gpu_placement(), kLastPlacementStrategy, "placement strategy");
   to.topology = from.topology();
+  return to;
+}
+
+void put(const Reservation& from, storage::Reservation& to) {
+  to.set_name(from.name);
+  to.set_start(micros(from.start));
+  to.set_end(micros(from.end));
+  to.set_recurrence(number(from.recurrence));
+  put_list(from.nodes, to.mutable_nodes());
+  put_ids(from.users, to.mutable_users());
+  put_list(from.accounts, to.mutable_accounts());
+  to.set_maintenance(from.maintenance);
+  to.set_flexible(from.flexible);
+  to.set_ignore_jobs(from.ignore_jobs);
+  to.set_overlap(from.overlap);
+  to.set_comment(from.comment);
+}
+
+Reservation get(const storage::Reservation& from, Complaint& complaint) {
+  Reservation to;
+  to.name = from.name();
+  to.start = to_time(from.start());
+  to.end = to_time(from.end());
+  to.recurrence = complaint.check(from.recurrence(), kLastRecurrence, "recurrence");
+  to.nodes = get_list<std::string>(from.nodes());
+  to.users = get_ids<UserId>(from.users());
+  to.accounts = get_list<std::string>(from.accounts());
+  to.maintenance = from.maintenance();
+  to.flexible = from.flexible();
+  to.ignore_jobs = from.ignore_jobs();
+  to.overlap = from.overlap();
+  to.comment = from.comment();
   return to;
 }
 

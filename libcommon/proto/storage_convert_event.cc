@@ -378,6 +378,20 @@ PartitionModified get(const storage::PartitionModified& from, Complaint& complai
   return {proto::get(from.partition(), complaint)};
 }
 
+void put(const ReservationSet& from, storage::ReservationSet& to) {
+  proto::put(from.reservation, *to.mutable_reservation());
+}
+ReservationSet get(const storage::ReservationSet& from, Complaint& complaint) {
+  return {proto::get(from.reservation(), complaint)};
+}
+
+void put(const ReservationRemoved& from, storage::ReservationRemoved& to) {
+  to.set_name(from.name);
+}
+ReservationRemoved get(const storage::ReservationRemoved& from, Complaint&) {
+  return {from.name()};
+}
+
 void put(const TimeNoticed& from, storage::TimeNoticed& to) {
   proto::put(from.attempt, *to.mutable_attempt());
   to.set_percent(from.percent);
@@ -422,7 +436,9 @@ TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint) {
   EVENT(Audited, audited)                          \
   EVENT(PlanPass, plan_pass)                       \
   EVENT(PartitionModified, partition_modified)     \
-  EVENT(TimeNoticed, time_noticed)
+  EVENT(TimeNoticed, time_noticed)                 \
+  EVENT(ReservationSet, reservation_set)           \
+  EVENT(ReservationRemoved, reservation_removed)
 
 struct Encoder {
   storage::EventBody& to;

@@ -145,6 +145,9 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_switches(from.switches);
   if (from.switches_wait) to.set_switches_wait(from.switches_wait->count());
   to.set_segment(from.segment);
+  put_list(from.reservations, to.mutable_reservations());
+  to.set_gpu_topology(number(from.gpu_constraint.shape));
+  to.set_min_nvlink(from.gpu_constraint.min_nvlinks);
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -210,6 +213,9 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.switches = from.switches();
   if (from.has_switches_wait()) to.switches_wait = Seconds(from.switches_wait());
   to.segment = from.segment();
+  to.reservations = get_list<std::string>(from.reservations());
+  to.gpu_constraint = {complaint.check(from.gpu_topology(), kLastGpuShape, "topology of GPUs"),
+                       from.min_nvlink()};
   return to;
 }
 

@@ -5,6 +5,7 @@
 #include "model/job.h"
 #include "model/node.h"
 #include "model/request.h"
+#include "model/reservation.h"
 #include "proto/gen/storage.pb.h"
 #include "proto/storage_fields.h"
 
@@ -30,6 +31,7 @@ void put(const Inventory& from, storage::Inventory& to);
 void put(const Charge& from, storage::Charge& to);
 void put(const Node& from, storage::Node& to);
 void put(const Partition& from, storage::Partition& to);
+void put(const Reservation& from, storage::Reservation& to);
 void put(const Tres& from, storage::Tres& to);
 void put(const RequestKey& from, storage::RequestKey& to);
 void put(const Request& from, storage::Request& to);
@@ -55,6 +57,7 @@ Inventory get(const storage::Inventory& from, Complaint& complaint);
 Charge get(const storage::Charge& from, Complaint& complaint);
 Node get(const storage::Node& from, Complaint& complaint);
 Partition get(const storage::Partition& from, Complaint& complaint);
+Reservation get(const storage::Reservation& from, Complaint& complaint);
 Tres get(const storage::Tres& from, Complaint& complaint);
 RequestKey get(const storage::RequestKey& from, Complaint& complaint);
 Request get(const storage::Request& from, Complaint& complaint);

@@ -22,6 +22,9 @@ void absorb(const Batch& batch, ClusterState& state) {
   }
   if (batch.replace_partitions) state.partitions = {};
   for (const auto& partition : batch.partitions) state.partitions.set(partition->name, partition);
+  for (const std::string& name : batch.gone_reservations) state.reservations.erase(name);
+  for (const auto& reservation : batch.reservations)
+    state.reservations.set(reservation->name, reservation);
   for (const Tres& tres : batch.tres) state.tres.set(tres.name, tres.id);
   for (const Request& request : batch.requests) state.requests.set(request.key, request);
   for (const RequestKey& key : batch.expired) state.requests.erase(key);

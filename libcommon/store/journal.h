@@ -31,6 +31,8 @@ struct Batch {
   std::vector<std::shared_ptr<const Node>> nodes;
   std::vector<NodeId> gone_nodes;  // left the cluster
   std::vector<std::shared_ptr<const Partition>> partitions;
+  std::vector<std::shared_ptr<const Reservation>> reservations;
+  std::vector<std::string> gone_reservations;
   // Where a configuration was applied: these are all there are.
   bool replace_nodes = false;
   bool replace_partitions = false;

@@ -119,6 +119,19 @@ Status load_partitions(PgConnection& connection, ClusterState& state) {
   return {};
 }
 
+Status load_reservations(PgConnection& connection, ClusterState& state) {
+  auto rows = connection.query("SELECT name, format, body FROM reservation ORDER BY name");
+  if (!rows) return fail(rows.error());
+  for (int row = 0; row < rows->size(); ++row) {
+    auto reservation = proto::decode_reservation(static_cast<std::uint32_t>(rows->bigint(row, 1)),
+                                                 rows->bytes(row, 2));
+    if (!reservation) return unreadable("reservation " + rows->text(row, 0), reservation.error());
+    const std::string name = reservation->name;
+    state.reservations.set(name, std::move(*reservation));
+  }
+  return {};
+}
+
 Status load_requests(PgConnection& connection, ClusterState& state) {
   std::int64_t after_uid = -1;
   std::string after_id;
@@ -159,8 +172,8 @@ Result<ClusterState> load_state(PgConnection& connection) {
   ClusterState state;
   if (auto begun = connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); !begun)
     return fail(begun.error());
-  for (auto* load :
-       {load_controller, load_nodes, load_partitions, load_tres, load_requests, load_jobs})
+  for (auto* load : {load_controller, load_nodes, load_partitions, load_reservations, load_tres,
+                     load_requests, load_jobs})
     if (auto loaded = load(connection, state); !loaded) return fail(loaded.error());
   if (auto ended = connection.query("COMMIT"); !ended) return fail(ended.error());
   rebuild_indexes(state);

@@ -65,6 +65,15 @@ constexpr PgStatement kPartition{
     "SELECT name, $3::bigint, body FROM unnest($1::text[], $2::bytea[]) AS n(name, body) "
     "ON CONFLICT (name) DO UPDATE SET format = EXCLUDED.format, body = EXCLUDED.body"};
 
+constexpr PgStatement kReservation{
+    "reservation",
+    "INSERT INTO reservation (name, format, body) "
+    "SELECT name, $3::bigint, body FROM unnest($1::text[], $2::bytea[]) AS n(name, body) "
+    "ON CONFLICT (name) DO UPDATE SET format = EXCLUDED.format, body = EXCLUDED.body"};
+
+constexpr PgStatement kReservationsGone{"reservations_gone",
+                                        "DELETE FROM reservation WHERE name = ANY($1::text[])"};
+
 constexpr PgStatement kTres{
     "tres",
     "INSERT INTO tres (tres_id, name) SELECT * FROM unnest($1::bigint[], $2::text[]) "
@@ -209,6 +218,22 @@ void job_steps(const Batch& batch, const StoredSpecs& stored, std::vector<PgStep
   steps.push_back({&kJobForget, std::move(params)});
 }
 
+// Inserts or replaces records that are known by their names.
+template <class Records, class Encode>
+void named_records(const Records& records, const PgStatement& statement, Encode&& encode,
+                   std::vector<PgStep>& steps) {
+  if (records.empty()) return;
+  ArrayParam name(Element::text), body(Element::bytea);
+  for (const auto* item :
+       last_of_each(records, [](const auto& record) { return clean_text(record->name); })) {
+    name.add(std::string_view((*item)->name));
+    body.add(std::string_view(encode(**item)));
+  }
+  PgParams params;
+  params.array(std::move(name)).array(std::move(body)).bigint(kFormat);
+  steps.push_back({&statement, std::move(params)});
+}
+
 void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
   if (batch.replace_nodes) steps.push_back({&kNodesClear, {}});
   if (!batch.gone_nodes.empty()) {
@@ -230,17 +255,15 @@ void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
     steps.push_back({&kNode, std::move(params)});
   }
   if (batch.replace_partitions) steps.push_back({&kPartitionsClear, {}});
-  if (!batch.partitions.empty()) {
-    ArrayParam name(Element::text), body(Element::bytea);
-    for (const auto* item :
-         last_of_each(batch.partitions, [](const auto& p) { return clean_text(p->name); })) {
-      name.add(std::string_view((*item)->name));
-      body.add(std::string_view(proto::encode_partition(**item)));
-    }
+  named_records(batch.partitions, kPartition, proto::encode_partition, steps);
+  if (!batch.gone_reservations.empty()) {
+    ArrayParam name(Element::text);
+    for (const std::string& gone : batch.gone_reservations) name.add(std::string_view(gone));
     PgParams params;
-    params.array(std::move(name)).array(std::move(body)).bigint(kFormat);
-    steps.push_back({&kPartition, std::move(params)});
+    params.array(std::move(name));
+    steps.push_back({&kReservationsGone, std::move(params)});
   }
+  named_records(batch.reservations, kReservation, proto::encode_reservation, steps);
   if (!batch.tres.empty()) {
     ArrayParam id(Element::bigint), name(Element::text);
     for (const Tres* tres : last_of_each(batch.tres, [](const Tres& t) { return t.id; })) {

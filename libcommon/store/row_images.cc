@@ -13,6 +13,7 @@ struct Touched {
   std::set<NodeId> nodes;
   bool configuration = false;        // all nodes and partitions
   std::set<std::string> partitions;  // by name
+  std::set<std::string> reservations;
   std::vector<Tres> tres;
   std::set<RequestKey> requests;
   std::vector<AuditEntry> audit;
@@ -59,6 +60,8 @@ struct Touched {
   void operator()(const Audited& e) { audit.push_back(e.entry); }
   void operator()(const PlanPass&) {}
   void operator()(const TimeNoticed& e) { job(e.attempt.job); }
+  void operator()(const ReservationSet& e) { reservations.insert(e.reservation.name); }
+  void operator()(const ReservationRemoved& e) { reservations.insert(e.name); }
   void operator()(const PartitionModified& e) { partitions.insert(e.partition.name); }
 };
 
@@ -99,6 +102,12 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
     for (const std::string& name : touched.partitions)
       if (auto partition = after.partitions.share(name))
         batch.partitions.push_back(std::move(partition));
+  }
+  for (const std::string& name : touched.reservations) {
+    if (auto reservation = after.reservations.share(name))
+      batch.reservations.push_back(std::move(reservation));
+    else
+      batch.gone_reservations.push_back(name);
   }
   batch.tres = std::move(touched.tres);
   for (const auto& key : touched.requests) {

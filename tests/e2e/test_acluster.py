@@ -1,6 +1,7 @@
 """acluster: up, down, status, env, logs, pid; several side by side; nothing left behind, also after a crash."""
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -10,13 +11,25 @@ import pytest
 from cluster import BIN, processes_naming, until
 
 
+def control_groups(cluster):
+    """Folders of the groups of the jobs that run."""
+    found = []
+    for record in (cluster.dir / "spool").rglob("started"):
+        for group in re.findall(r"^cgroups (\S+)$", record.read_text(), re.MULTILINE):
+            found += group.split(":")
+    return found
+
+
 def test_down_leaves_no_process_and_up_keeps_the_data(fresh):
     cluster = fresh("--nodes=1", "--cpus=2")
     job = cluster.wrap("true")
     cluster.completed(job)
-    cluster.wrap("sleep 1000")
+    cluster.wait_state(cluster.wrap("sleep 1000"), "RUNNING")
+    groups = control_groups(cluster)
+    assert os.geteuid() != 0 or all(os.path.isdir(group) for group in groups[:1])
     cluster.acluster("down")
     assert processes_naming(str(cluster.dir)) == []
+    assert not [group for group in groups if os.path.exists(group)]
     assert cluster.acluster("status", check=False).returncode != 0
     cluster.up("--dir", str(cluster.dir))
     assert cluster.account(job, "State") == "COMPLETED"

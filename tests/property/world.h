@@ -58,6 +58,7 @@ class World {
   void disconnect(std::size_t node);
   void user_command();
   UpdateJob change_spec(JobSelector jobs);
+  UserBody reserve();
   void administer();
   ApplyConfig configuration() const;
   void submit(UserId uid, bool again);

@@ -38,6 +38,7 @@ void World::submit(UserId uid, bool again) {
       s.array->insert(0, static_cast<std::uint32_t>(1 + draw(5)));
       if (chance(50)) s.array_throttle = static_cast<std::uint32_t>(1 + draw(2));
     }
+    if (chance(15)) s.reservations = {"r" + std::to_string(draw(3))};
     if (chance(20)) s.begin = now_ + Seconds{draw(20)};
     if (chance(40)) {  // a short limit, so that shares of it are used
       s.mail_types = static_cast<std::uint32_t>(draw(1 << 10));
@@ -104,7 +105,9 @@ void World::administer() {
   UserCommand command;
   command.who = {UserId{0}, GroupId{0}, "root", "here"};
   command.request_id = "q" + std::to_string(++requests_);
-  if (chance(70)) {
+  if (chance(40)) {
+    command.body = reserve();
+  } else if (chance(70)) {
     UpdatePartition update;
     update.names = {"small"};
     update.fields = {chance(50) ? "up" : "open", "tier", "priority"};
@@ -121,6 +124,22 @@ void World::administer() {
     command.body = again;
   }
   handle({command});
+}
+
+// Few names and nodes, so that they stand in one another's way and in that of jobs.
+UserBody World::reserve() {
+  const std::string name = "r" + std::to_string(draw(3));
+  if (chance(30)) return DeleteReservations{{name}};
+  CreateReservation create;
+  create.values.name = name;
+  create.values.start = now_ + Seconds{draw(60)};
+  create.duration = Seconds{1 + draw(120)};
+  create.values.users = {UserId{1000}};
+  create.values.flexible = chance(30);
+  create.values.ignore_jobs = chance(50);
+  create.values.recurrence = chance(20) ? Recurrence::daily : Recurrence::none;
+  create.node_count = static_cast<std::uint32_t>(1 + draw(2));
+  return create;
 }
 
 // Operators and owners ask for whatever comes to their minds: the engine refuses what cannot be.

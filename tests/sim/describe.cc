@@ -63,7 +63,9 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "Audited",
                                        "PlanPass",
                                        "PartitionModified",
-                                       "TimeNoticed"};
+                                       "TimeNoticed",
+                                       "ReservationSet",
+                                       "ReservationRemoved"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

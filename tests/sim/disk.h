@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "core/node/records.h"
 #include "sim/crash.h"
-#include "sim/random.h"
 
 namespace ares::sim {
 

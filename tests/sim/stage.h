@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/random.h"
 #include "sim/crash.h"
-#include "sim/random.h"
 #include "sim/timeline.h"
 #include "sim/trace.h"
 

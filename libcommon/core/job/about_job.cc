@@ -46,6 +46,8 @@ struct Classify {
   Out operator()(const Audited&) const { return {}; }
   Out operator()(const PlanPass&) const { return {}; }
   Out operator()(const PartitionModified&) const { return {}; }
+  Out operator()(const ReservationSet&) const { return {}; }
+  Out operator()(const ReservationRemoved&) const { return {}; }
 };
 
 }  // namespace

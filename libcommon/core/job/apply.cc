@@ -40,6 +40,10 @@ struct Apply {
   void operator()(const NodeAdminSet& e) const { apply_node(state, e, s); }
   void operator()(const NodeLost& e) const { apply_node(state, e, s); }
   void operator()(const PartitionModified& e) const { apply_node(state, e, s); }
+  void operator()(const ReservationSet& e) const {
+    state.reservations.set(e.reservation.name, e.reservation);
+  }
+  void operator()(const ReservationRemoved& e) const { state.reservations.erase(e.name); }
 
   void operator()(const ControllerActivated& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const ConfigApplied& e) const { apply_bookkeeping(state, e, s); }

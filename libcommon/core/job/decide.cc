@@ -20,6 +20,9 @@ struct Body {
   Decision operator()(const UpdateNode& c) const { return decide_admin(q, who, c); }
   Decision operator()(const UpdatePartition& c) const { return decide_admin(q, who, c); }
   Decision operator()(const Reconfigure& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const CreateReservation& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const UpdateReservation& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const DeleteReservations& c) const { return decide_admin(q, who, c); }
   template <class C>
   Decision operator()(const C& c) const {
     return decide_jobs(q, who, c);
@@ -47,6 +50,9 @@ struct Action {
   }
   std::string_view operator()(const UpdatePartition&) const { return "update partition"; }
   std::string_view operator()(const Reconfigure&) const { return "reconfigure"; }
+  std::string_view operator()(const CreateReservation&) const { return "create reservation"; }
+  std::string_view operator()(const UpdateReservation&) const { return "update reservation"; }
+  std::string_view operator()(const DeleteReservations&) const { return "delete reservation"; }
 };
 
 template <class Items, class Text>
@@ -70,6 +76,13 @@ struct Subject {
     return "partition " + listed(c.names, [](const std::string& name) { return name; });
   }
   std::string operator()(const Reconfigure&) const { return "cluster"; }
+  std::string operator()(const CreateReservation& c) const {
+    return "reservation " + c.values.name;
+  }
+  std::string operator()(const UpdateReservation& c) const { return "reservation " + c.name; }
+  std::string operator()(const DeleteReservations& c) const {
+    return "reservation " + listed(c.names, [](const std::string& name) { return name; });
+  }
   std::string operator()(const Submit& c) const {
     return decision.jobs.empty() ? "name " + c.spec->name : jobs(decision.jobs);
   }
@@ -183,6 +196,7 @@ struct Decide {
   Decision operator()(const ApplyConfig& c) const { return decide_config(q, c); }
   Decision operator()(const Activate& c) const { return decide_config(q, c); }
   Decision operator()(const Tick& c) const { return decide_time(q, c); }
+  Decision operator()(const NextOccurrence& c) const { return decide_time(q, c); }
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "core/cluster/inventory.h"
 #include "core/job/report.h"
+#include "core/topology/told.h"
 
 namespace ares::core {
 namespace {
@@ -42,6 +43,10 @@ std::optional<Error> why_not_register(const Question& q, const Node& node, const
                                        std::to_string(q.state.lsn.value()) +
                                        ": an older database was restored (see --accept-rollback)"};
   }
+  if (r.inventory.gpu_topology != node.inventory.gpu_topology)
+    if (const Status told = topology::check_told(r.inventory.gpu_topology); !told)
+      return Error{told.error().code,
+                   "node " + node.name + ": topology of its GPUs: " + told.error().message};
   if (node.contact == Contact::never) return std::nullopt;
   const bool same = r.incarnation_tag == node.incarnation_tag;
   if (!same && command.rival_heard &&

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/cluster/licenses.h"
+#include "core/cluster/staying.h"
 #include "core/job/deciding.h"
 
 namespace ares::core {
@@ -95,6 +96,7 @@ class Check {
     if (array && array->array && array->array->throttle > 0 &&
         array->array->holding + tasks > array->array->throttle)
       return false;
+    if (!keeps_reservations(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
       if (!fits(*job, start, share, taken_.on(share.node))) return false;
       taken_.share(share, *job->spec);
@@ -117,7 +119,17 @@ class Check {
   // The plan was made a moment ago: what is left until the deadline is a little less now.
   std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
     const std::optional<Seconds> left = time_left(job, q_.now);
-    return left ? std::min(start.time_limit.value_or(*left), *left) : start.time_limit;
+    const auto limit = left ? std::min(start.time_limit.value_or(*left), *left) : start.time_limit;
+    // Likewise until the end of its reservation, if that is all that bounds it.
+    const auto own = job.spec->reservations.empty() || asked_limit(job, start)
+                         ? std::nullopt
+                         : time_left_in(q_.state, job.spec->reservations, q_.now);
+    return own ? std::min(limit.value_or(*own), *own) : limit;
+  }
+
+  bool asked_limit(const Job& job, const Start& start) const {
+    const Partition* partition = q_.state.partitions.find(start.partition);
+    return partition && effective_time_limit(job, *partition).has_value();
   }
 
   bool may_start(const Job& job) const {
@@ -144,6 +156,26 @@ class Check {
     if (distinct.size() != nodes) return false;
     const std::optional<Seconds> limit = effective_time_limit(job, *partition);
     return !limit || (start.time_limit && *start.time_limit <= *limit);
+  }
+
+  bool keeps_reservations(const Job& job, const Start& start) const {
+    const auto& asked = job.spec->reservations;
+    if (q_.state.reservations.size() == 0) return asked.empty();
+    Stay stay{q_.now, std::nullopt};
+    if (const auto limit = limit_of(job, start)) stay.to = q_.now + *limit;
+    const bool anywhere = any_flexible(q_.state, asked);
+    for (const std::string& name : asked) {
+      const Reservation* r = q_.state.reservations.find(name);
+      if (r && !may_use(*r, job.spec->uid, job.spec->account)) return false;
+    }
+    return std::all_of(start.nodes.begin(), start.nodes.end(), [&](const NodeShare& share) {
+      const Node* node = q_.state.nodes.find(share.node);
+      std::vector<const Reservation*> there;
+      q_.state.reservations.for_each([&](const std::string&, const Reservation& r) {
+        if (node && has_node(r, node->name)) there.push_back(&r);
+      });
+      return may_stay(there, asked, anywhere, stay);
+    });
   }
 
   bool fits(const Job& job, const Start& start, const NodeShare& share,

@@ -206,6 +206,27 @@ Status check_times(const JobSpec& spec, Time now) {
   return {};
 }
 
+Status check_reservations(const ClusterState& state, const JobSpec& spec) {
+  const auto refused = [](const std::string& name, const std::string& why) {
+    return fail(bad("Requested reservation is invalid: " + name + " " + why));
+  };
+  for (const std::string& name : spec.reservations) {
+    const Reservation* r = state.reservations.find(name);
+    if (!r) return refused(name, "does not exist");
+    if (r->maintenance) return refused(name, "is for maintenance: no jobs run in it");
+    if (!may_use(*r, spec.uid, spec.account))
+      return fail(ErrorCode::permission_denied,
+                  "reservation " + name + " is not for user " + spec.user +
+                      (spec.account.empty() ? std::string() : ", nor for account " + spec.account));
+    const Seconds needed = spec.time_min.value_or(spec.time_limit.value_or(Seconds{0}));
+    if (!r->flexible && needed > r->end - r->start)
+      return refused(name, "lasts " +
+                               format_duration(std::chrono::floor<Seconds>(r->end - r->start)) +
+                               ", the job asks for " + format_duration(needed));
+  }
+  return {};
+}
+
 namespace {
 
 // Pairs of a task and a task of another array that it waits for.
@@ -305,6 +326,7 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
   const std::vector<std::string>& partitions = (*settled)->partitions;
   if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
   if (Status ok = check_partitions(q, **settled, partitions); !ok) return fail(ok.error());
+  if (Status ok = check_reservations(q.state, **settled); !ok) return fail(ok.error());
   return settled;
 }
 

@@ -101,6 +101,14 @@ void expire(const Question& q, Decision& d) {
                                      });
 }
 
+// What comes again is moved to its next occurrence by whoever knows the clock on the wall.
+void reservations(const Question& q, Decision& d) {
+  q.state.reservations.for_each([&](const std::string& name, const Reservation& r) {
+    if (r.recurrence == Recurrence::none && r.end <= q.now && d.events.size() < kMost)
+      d.events.emplace_back(ReservationRemoved{name});
+  });
+}
+
 // Whether the attempt cannot go on behind our back on a node that is silent: its lease ran out, or no gate was ever told to open.
 // What may not run a second time carries no lease, so it waits, unless an administrator has declared the node down.
 // What counts is what this attempt was started with, not what the node says of itself now.
@@ -118,6 +126,7 @@ Decision decide_time(const Question& q, const Tick&) {
   time_shares(q, d);
   forget(q, d);
   expire(q, d);
+  reservations(q, d);
   return d;
 }
 

@@ -104,10 +104,14 @@ Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& c
 Decision decide_admin(const Question& q, const Principal& who, const UpdateNode& command);
 Decision decide_admin(const Question& q, const Principal& who, const UpdatePartition& command);
 Decision decide_admin(const Question& q, const Principal& who, const Reconfigure& command);
+Decision decide_admin(const Question& q, const Principal& who, const CreateReservation& command);
+Decision decide_admin(const Question& q, const Principal& who, const UpdateReservation& command);
+Decision decide_admin(const Question& q, const Principal& who, const DeleteReservations& command);
 Decision decide_node(const Question& q, const NodeCommand& command);
 Decision decide_plan(const Question& q, const TakePlan& command);
 Decision decide_time(const Question& q, const Tick& command);
 Decision decide_time(const Question& q, const NodeSilent& command);
+Decision decide_time(const Question& q, const NextOccurrence& command);
 Decision decide_config(const Question& q, const ApplyConfig& command);
 Decision decide_config(const Question& q, const Activate& command);
 

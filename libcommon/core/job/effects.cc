@@ -111,6 +111,8 @@ struct Owed {
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
   void operator()(const TimeNoticed&) {}
+  void operator()(const ReservationSet&) {}
+  void operator()(const ReservationRemoved&) {}
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/saturating.h"
 #include "core/job/deciding.h"
+#include "core/sched/machines.h"
 #include "model/constraint.h"
 
 namespace ares::core {
@@ -40,34 +41,22 @@ const std::string* first_missing(const std::vector<std::string>& wanted,
   return missing == wanted.end() ? nullptr : &*missing;
 }
 
-std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
-  std::map<std::string_view, std::uint32_t> count;
-  std::uint32_t best = 0;
-  for (const Gpu& gpu : inventory.gpus) {
-    if (type.empty() || gpu.type == type) best = std::max(best, ++count[gpu.type]);
-  }
-  return best;
-}
-
 std::uint64_t gpu_count(const std::vector<GpuRequest>& requests) {
   std::uint64_t count = 0;
   for (const GpuRequest& request : requests) count += request.count;
   return count;
 }
 
-std::string gpu_text(const GpuRequest& want) {
-  return std::to_string(want.count) + (want.type.empty() ? "" : " " + want.type) +
-         (want.count == 1 ? " GPU" : " GPUs");
-}
-
 // The largest each node of the partition could offer, and how many nodes pass: collected only while more is needed.
 class Search {
  public:
   // Nodes must meet `same` as well; empty = whatever.
-  Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same)
+  Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same,
+         bool whole_nodes)
       : spec_(spec),
         constraint_(constraint),
         same_(same),
+        whole_nodes_(whole_nodes),
         excluded_(spec.excluded_nodes),
         counted_(constraint.counts.size(), 0) {
     gpus_per_task_ = gpu_count(spec.gpus_per_task);
@@ -190,6 +179,34 @@ class Search {
   }
 
  private:
+  // The most GPUs of one type that a node could give, linked as the job asks.
+  std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
+    std::map<std::string_view, std::vector<GpuIndex>> by_type;
+    for (const Gpu& gpu : inventory.gpus)
+      if (type.empty() || gpu.type == type) by_type[gpu.type].push_back(gpu.index);
+    std::size_t best = 0;
+    for (const auto& [name, gpus] : by_type) best = std::max(best, together(inventory, gpus));
+    return static_cast<std::uint32_t>(best);
+  }
+
+  std::size_t together(const Inventory& inventory, const std::vector<GpuIndex>& gpus) {
+    if (spec_.gpu_constraint.none()) return gpus.size();
+    topology::GpuSet set;
+    for (const GpuIndex gpu : gpus)
+      if (gpu.value() < topology::kMaxGpus) set.insert(gpu.value());
+    const unsigned most =
+        machines_.most_together(machines_.of(inventory.gpu_topology), set, spec_.gpu_constraint);
+    return whole_nodes_ && most < gpus.size() ? 0 : most;
+  }
+
+  std::string gpu_text(const GpuRequest& want) const {
+    std::string text = std::to_string(want.count) + (want.type.empty() ? "" : " " + want.type) +
+                       (want.count == 1 ? " GPU" : " GPUs");
+    if (!spec_.gpu_constraint.none())
+      text += " with " + to_text(spec_.gpu_constraint) + (whole_nodes_ ? " of whole nodes" : "");
+    return text;
+  }
+
   std::string features_text() const {
     FeatureTest both{FeatureTest::Kind::all, {}, constraint_.every.parts};
     if (!same_.text().empty()) both.parts.push_back(same_);
@@ -233,6 +250,8 @@ class Search {
   const JobSpec& spec_;
   const Constraint& constraint_;
   const FeatureTest& same_;
+  const bool whole_nodes_;  // with all GPUs
+  sched::Machines machines_;
   const Names excluded_;
   std::vector<std::uint32_t> counted_;  // nodes that would do, by count
   std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;
@@ -268,7 +287,7 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
   std::string first;
   for (const FeatureTest& same :
        constraint->same.empty() ? std::vector<FeatureTest>(1) : constraint->same) {
-    Search search(spec, *constraint, same);
+    Search search(spec, *constraint, same, spec.exclusive || partition.exclusive);
     search.look_at(state, partition.nodes);
     const std::string why = search.why(partition.name);
     if (why.empty()) return {};
@@ -281,7 +300,7 @@ bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec) {
   const auto constraint = parse_constraints(spec.features);
   if (!constraint || spec.required_nodes.empty()) return false;
   const FeatureTest any;
-  Search search(spec, *constraint, any);
+  Search search(spec, *constraint, any, spec.exclusive);
   search.look_at(state, spec.required_nodes);
   return search.satisfied();
 }

@@ -139,6 +139,8 @@ struct Follow {
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
   void operator()(const TimeNoticed&) {}
+  void operator()(const ReservationSet&) {}
+  void operator()(const ReservationRemoved&) {}
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What a specification asks of nodes, checked by itself: amounts, GPUs, names, features.
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "core/cluster/licenses.h"
@@ -144,6 +145,22 @@ Status check_gpus(const JobSpec& spec) {
   return {};
 }
 
+Status check_gpu_constraint(const JobSpec& spec) {
+  if (spec.gpu_constraint.min_nvlinks > kMaxNvlinks)
+    return fail(bad("--min-nvlink=" + std::to_string(spec.gpu_constraint.min_nvlinks) +
+                    ": two GPUs have at most " + std::to_string(kMaxNvlinks) + " NVLinks"));
+  if (spec.gpu_constraint.none()) return {};
+  const std::string what = to_text(spec.gpu_constraint);
+  std::set<std::string_view> types;
+  for (const auto* list : {&spec.gpus_per_node, &spec.gpus_per_task, &spec.gpus_total})
+    for (const GpuRequest& request : *list) types.insert(request.type);
+  if (types.empty())
+    return fail(bad(what + " says how GPUs are linked; ask for GPUs as well, or leave it out"));
+  if (types.size() > 1)
+    return fail(bad(what + " is for GPUs of one type; ask for GPUs of one type only"));
+  return {};
+}
+
 Status check_node_counts(const JobSpec& spec) {
   if (!spec.node_counts) return {};
   if (spec.node_counts->intervals().size() > kMaxNodeCountRanges)
@@ -218,8 +235,9 @@ Status check_layout(const JobSpec& spec) {
 }
 
 Status check_resources(const Policy& policy, const JobSpec& spec) {
-  for (Status (*check_part)(const JobSpec&) : {check_counts, check_gpus, check_node_counts,
-                                               check_named_nodes, check_constraint, check_layout})
+  for (Status (*check_part)(const JobSpec&) :
+       {check_counts, check_gpus, check_gpu_constraint, check_node_counts, check_named_nodes,
+        check_constraint, check_layout})
     if (Status s = check_part(spec); !s) return s;
   return check_licenses(policy, spec);
 }

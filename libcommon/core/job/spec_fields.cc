@@ -11,6 +11,11 @@ void copy(const JobSpec& from, JobSpec& to) {
   to.*Member = from.*Member;
 }
 
+template <auto Member>
+void copy_link(const JobSpec& from, JobSpec& to) {
+  to.gpu_constraint.*Member = from.gpu_constraint.*Member;
+}
+
 constexpr bool kPendingOnly = false, kAlive = true;
 constexpr auto kNothing = SpecField::nothing, kShape = SpecField::shape, kTimes = SpecField::times;
 
@@ -36,6 +41,9 @@ constexpr SpecField kFields[] = {
     {"gpus_per_task", "GPUs per task", kPendingOnly, kShape, copy<&JobSpec::gpus_per_task>},
     {"memory_per_gpu", "memory per GPU", kPendingOnly, kShape, copy<&JobSpec::memory_per_gpu>},
     {"cpus_per_gpu", "CPUs per GPU", kPendingOnly, kShape, copy<&JobSpec::cpus_per_gpu>},
+    {"gpu_topology", "topology of GPUs", kPendingOnly, kShape, copy_link<&GpuConstraint::shape>},
+    {"min_nvlink", "number of NVLinks", kPendingOnly, kShape,
+     copy_link<&GpuConstraint::min_nvlinks>},
     {"licenses", "licences", kPendingOnly, kShape, copy<&JobSpec::licenses>},
     {"any_license", "licences", kPendingOnly, kShape, copy<&JobSpec::any_license>},
     {"exclusive_user", "use of whole nodes", kPendingOnly, kShape, copy<&JobSpec::exclusive_user>},
@@ -47,6 +55,7 @@ constexpr SpecField kFields[] = {
     {"switches", "switches", kPendingOnly, kShape, copy<&JobSpec::switches>},
     {"switches_wait", "switches", kPendingOnly, kShape, copy<&JobSpec::switches_wait>},
     {"segment", "segment", kPendingOnly, kShape, copy<&JobSpec::segment>},
+    {"reservations", "reservation", kPendingOnly, kShape, copy<&JobSpec::reservations>},
     {"begin", "time to begin", kPendingOnly, kTimes, copy<&JobSpec::begin>},
     {"deadline", "deadline", kPendingOnly, kTimes, copy<&JobSpec::deadline>},
     {"time_min", "minimum time limit", kPendingOnly, kTimes, copy<&JobSpec::time_min>},

@@ -30,6 +30,9 @@ Status check_partitions(const Question& q, const JobSpec& spec,
 // GPUs by task, by node and in total must say the same; and what comes with each GPU needs to be told apart by node.
 Status check_gpus(const JobSpec& spec);
 
+// What is asked of the links between the GPUs of a node.
+Status check_gpu_constraint(const JobSpec& spec);
+
 // The numbers of nodes, if only some will do.
 Status check_node_counts(const JobSpec& spec);
 
@@ -38,6 +41,9 @@ Status check_constraint(const JobSpec& spec);
 
 // What is asked of the network between the nodes, and what is only preferred of them, by itself.
 Status check_layout(const JobSpec& spec);
+
+// That each of its reservations exists, that the job's user or account may use it, and that it lasts as long as the job asks for.
+Status check_reservations(const ClusterState& state, const JobSpec& spec);
 
 // Minimum limit and deadline, each by itself and against the limit asked for.
 Status check_times(const JobSpec& spec, Time now);

@@ -66,13 +66,16 @@ struct List {
   std::vector<std::string> JobSpec::*member;
 };
 constexpr List kLists[] = {
-    {"partition", &JobSpec::partitions},
-    {"required node", &JobSpec::required_nodes},
-    {"excluded node", &JobSpec::excluded_nodes},
-    {"feature", &JobSpec::features},
+    {"partition", &JobSpec::partitions},         {"required node", &JobSpec::required_nodes},
+    {"excluded node", &JobSpec::excluded_nodes}, {"feature", &JobSpec::features},
+    {"reservation", &JobSpec::reservations},
 };
 
 }  // namespace
+
+Status check_plain(std::string_view field, std::string_view text) {
+  return check(field, text, kMaxPath);
+}
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {

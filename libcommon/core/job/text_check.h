@@ -13,6 +13,9 @@ namespace ares::core {
 // Arguments of the script may hold any character but NUL.
 Status check_text(const JobSpec& spec);
 
+// The same of one text, as long as a path may be.
+Status check_plain(std::string_view field, std::string_view text);
+
 bool is_utf8(std::string_view text);
 
 }  // namespace ares::core

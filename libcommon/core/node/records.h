@@ -113,7 +113,7 @@ struct IntentRecord {
 struct StartedRecord {  // the supervisor, for people and for killing what it left
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
-  std::string cgroups;            // directories it made for the task, separated by ':'
+  std::string cgroups;            // directories that it may make for the task, separated by ':'
   Time at{};
 };
 struct TaskRecord {

@@ -25,33 +25,117 @@ const Job* array_record(const ClusterState& state, const Job& job) {
   return array && array->array ? array : nullptr;
 }
 
-std::optional<Admission> check_partition(const QueueEntry& entry) {
-  const Job& job = *entry.job;
-  if (!entry.partition)
-    return refuse(Reason::invalid_partition,
-                  "partition " + job.spec->partitions[entry.choice] + " does not exist any more");
-  const Partition& partition = *entry.partition;
-  if (!partition.up)
-    return refuse(Reason::partition_down, "partition " + partition.name + " is down");
+struct Asked {
+  const ClusterState& state;
+  const QueueEntry& entry;
+  const ArrayStarts& starting;
+  Time now;
+};
+using Check = std::optional<Admission> (*)(const Asked&);
 
-  const auto limit = time_limit_of(job, partition);
-  if (partition.max_time && (!limit || *limit > *partition.max_time))
-    return refuse(Reason::partition_time_limit,
-                  "time limit " + format_time_limit(limit) + " is above " +
-                      format_time_limit(partition.max_time) + " of partition " + partition.name);
-  const std::uint32_t nodes = std::max(
-      {job.spec->min_nodes, 1u, static_cast<std::uint32_t>(job.spec->required_nodes.size())});
+std::optional<Admission> check_begin(const Asked& asked) {
+  const auto& begin = asked.entry.job->spec->begin;
+  if (!begin || *begin <= asked.now) return std::nullopt;
+  return wait_until(*begin, "not before the begin time asked for");
+}
+
+std::optional<Admission> check_delay(const Asked& asked) {
+  const Job& job = *asked.entry.job;
+  if (job.not_before <= asked.now) return std::nullopt;
+  return wait_until(job.not_before, job.launch_failures == 0
+                                        ? "not before the delay behind another job is over"
+                                        : "launch failed " + std::to_string(job.launch_failures) +
+                                              " times in a row; tried again later");
+}
+
+std::optional<Admission> check_deadline(const Asked& asked) {
+  if (!deadline_is_lost(*asked.entry.job, asked.now)) return std::nullopt;
+  return refuse(Reason::deadline, "it cannot be over by its deadline any more");
+}
+
+std::optional<Admission> check_partition(const Asked& asked) {
+  const QueueEntry& entry = asked.entry;
+  if (!entry.partition)
+    return refuse(
+        Reason::invalid_partition,
+        "partition " + entry.job->spec->partitions[entry.choice] + " does not exist any more");
+  if (entry.partition->up) return std::nullopt;
+  return refuse(Reason::partition_down, "partition " + entry.partition->name + " is down");
+}
+
+std::optional<Admission> check_time_limit(const Asked& asked) {
+  if (!asked.entry.partition) return std::nullopt;
+  const Partition& partition = *asked.entry.partition;
+  const auto limit = time_limit_of(*asked.entry.job, partition);
+  if (!partition.max_time || (limit && *limit <= *partition.max_time)) return std::nullopt;
+  return refuse(Reason::partition_time_limit,
+                "time limit " + format_time_limit(limit) + " is above " +
+                    format_time_limit(partition.max_time) + " of partition " + partition.name);
+}
+
+std::optional<Admission> check_node_limit(const Asked& asked) {
+  if (!asked.entry.partition) return std::nullopt;
+  const Partition& partition = *asked.entry.partition;
+  const JobSpec& spec = *asked.entry.job->spec;
+  const std::uint32_t nodes =
+      std::max({spec.min_nodes, 1u, static_cast<std::uint32_t>(spec.required_nodes.size())});
   if (partition.max_nodes && nodes > *partition.max_nodes)
     return refuse(Reason::partition_node_limit,
                   "needs " + std::to_string(nodes) + " nodes, partition " + partition.name +
                       " allows " + std::to_string(*partition.max_nodes));
-  const std::uint32_t most = std::max(job.spec->max_nodes, nodes);
-  if (job.spec->max_nodes > 0 && most < partition.min_nodes)
-    return refuse(Reason::partition_node_limit,
-                  "asks for at most " + std::to_string(most) + " nodes, partition " +
-                      partition.name + " wants at least " + std::to_string(partition.min_nodes));
-  return std::nullopt;
+  const std::uint32_t most = std::max(spec.max_nodes, nodes);
+  if (spec.max_nodes == 0 || most >= partition.min_nodes) return std::nullopt;
+  return refuse(Reason::partition_node_limit,
+                "asks for at most " + std::to_string(most) + " nodes, partition " + partition.name +
+                    " wants at least " + std::to_string(partition.min_nodes));
 }
+
+// Whether one of the reservations it asked for is on and lasts long enough; else when the next of them begins.
+std::optional<Admission> check_reservations(const Asked& asked) {
+  const JobSpec& spec = *asked.entry.job->spec;
+  if (spec.reservations.empty() || !asked.entry.partition) return std::nullopt;
+  const auto needed =
+      spec.time_min ? spec.time_min : time_limit_of(*asked.entry.job, *asked.entry.partition);
+  const Seconds least = std::max(needed.value_or(Seconds{1}), Seconds{1});
+  std::string unusable;
+  Reason reason = Reason::reservation_deleted;
+  std::optional<Time> next;
+  for (const std::string& name : spec.reservations) {
+    const Reservation* r = asked.state.reservations.find(name);
+    if (!r) {
+      if (unusable.empty()) unusable = "reservation " + name + " does not exist any more";
+      continue;
+    }
+    if (!may_use(*r, spec.uid, spec.account)) {
+      unusable = "reservation " + name + " is not for the job's user any more";
+      reason = Reason::reservation;
+      continue;
+    }
+    if (r->flexible) return std::nullopt;
+    auto occurrence = occurrence_at(*r, asked.now);
+    if (occurrence && occurrence->start <= asked.now) {
+      if (occurrence->end - asked.now >= least) return std::nullopt;
+      unusable = "reservation " + name + " is over before the job's time limit is";
+      reason = Reason::reservation;
+      occurrence = occurrence_at(*r, occurrence->end);
+    }
+    if (occurrence) next = std::min(next.value_or(occurrence->start), occurrence->start);
+  }
+  if (!next) return refuse(reason, unusable);
+  PendingInfo waits{Reason::reservation, "its reservation has not begun yet", next, {}};
+  return Admission{std::move(waits), next};
+}
+
+std::optional<Admission> check_throttle(const Asked& asked) {
+  const Job& job = *asked.entry.job;
+  if (throttle_room(asked.state, job, asked.starting) > 0) return std::nullopt;
+  return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");
+}
+
+// In the order in which reasons are given.
+constexpr Check kChecks[] = {check_begin,        check_delay,      check_deadline,
+                             check_partition,    check_time_limit, check_node_limit,
+                             check_reservations, check_throttle};
 
 }  // namespace
 
@@ -83,27 +167,30 @@ std::uint32_t throttle_room(const ClusterState& state, const Job& job,
 bool is_steady(const QueueEntry& entry) {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
-  return !job.array && job.key.task.is_none() && job.not_before == Time{} && !spec.begin &&
-         !spec.deadline && !spec.time_min && spec.licenses.empty() && spec.switches == 0 &&
-         spec.partitions.size() == 1 && !check_partition(entry);
+  if (job.array || !job.key.task.is_none() || job.not_before != Time{} || spec.begin ||
+      spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
+      spec.partitions.size() != 1 || !spec.reservations.empty())
+    return false;
+  // These look at the entry alone.
+  static const ClusterState kUnseen;
+  static const ArrayStarts kNobody;
+  const Asked asked{kUnseen, entry, kNobody, Time{}};
+  return !check_partition(asked) && !check_time_limit(asked) && !check_node_limit(asked);
 }
 
 Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
                 Time now) {
-  const Job& job = *entry.job;
-  if (job.spec->begin && *job.spec->begin > now)
-    return wait_until(*job.spec->begin, "not before the begin time asked for");
-  if (job.not_before > now)
-    return wait_until(job.not_before, job.launch_failures == 0
-                                          ? "not before the delay behind another job is over"
-                                          : "launch failed " + std::to_string(job.launch_failures) +
-                                                " times in a row; tried again later");
-  if (deadline_is_lost(job, now))
-    return refuse(Reason::deadline, "it cannot be over by its deadline any more");
-  if (auto refused = check_partition(entry)) return *refused;
-  if (throttle_room(state, job, starting) == 0)
-    return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");
+  for (const Check check : kChecks)
+    if (auto refused = check({state, entry, starting, now})) return *refused;
   return {};
+}
+
+std::vector<Admission> all_refusals(const ClusterState& state, const QueueEntry& entry,
+                                    const ArrayStarts& starting, Time now) {
+  std::vector<Admission> all;
+  for (const Check check : kChecks)
+    if (auto refused = check({state, entry, starting, now})) all.push_back(*std::move(refused));
+  return all;
 }
 
 }  // namespace ares::core::sched

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "core/sched/order.h"
 #include "model/plan.h"
@@ -29,6 +30,10 @@ bool is_steady(const QueueEntry& entry);
 
 Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
                 Time now);
+
+// Every reason why not, for people who ask; empty exactly where admit() has none.
+std::vector<Admission> all_refusals(const ClusterState& state, const QueueEntry& entry,
+                                    const ArrayStarts& starting, Time now);
 
 // How many tasks of the array may start now under its throttle.
 std::uint32_t throttle_room(const ClusterState& state, const Job& job, const ArrayStarts& starting);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/sched/able.h"
+#include "core/sched/devices.h"
 #include "core/sched/moments.h"
 
 namespace ares::core::sched {
@@ -42,12 +43,13 @@ NodeSet with_room_now(const Demand& demand, NodeSet set, const ClusterIndex& ind
 // The first of the moments, from the position on, at which it fits, if it does at every later one as well. Looked for near the
 // beginning first: where one node is enough it is the first.
 template <class At>
-std::optional<Reservation> first_fit(Moments& moments, std::size_t low, At&& at, const Work& work) {
-  std::optional<Reservation> found;
+std::optional<EarliestStart> first_fit(Moments& moments, std::size_t low, At&& at,
+                                       const Work& work) {
+  std::optional<EarliestStart> found;
   std::size_t high = low;
   for (std::size_t step = 1; moments.at(high) && !work.exhausted(); step *= 2) {
     if (auto placement = at(*moments.at(high))) {
-      found = Reservation{*moments.at(high), *std::move(placement)};
+      found = EarliestStart{*moments.at(high), *std::move(placement)};
       break;
     }
     low = high + 1;
@@ -61,7 +63,7 @@ std::optional<Reservation> first_fit(Moments& moments, std::size_t low, At&& at,
       continue;
     }
     high = middle;
-    found = Reservation{*moments.at(middle), *std::move(placement)};
+    found = EarliestStart{*moments.at(middle), *std::move(placement)};
   }
   return work.exhausted() ? std::nullopt : std::move(found);
 }
@@ -91,12 +93,21 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     }
     return one.placement();
   }
+  const bool capped = !demand.gpu_constraint.none();
+  const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
+  std::vector<Amounts> rows;  // of nodes whose GPUs cannot all be had together
+  rows.reserve(capped ? set.nodes.size() : 0);
   std::vector<Room> rooms;
   rooms.reserve(set.nodes.size());
   for (const NodeIndex at : set.nodes) {
     const IndexedNode& node = index.nodes()[at];
-    if (free_of(node)[kCpus] > 0 && admits(node))
-      rooms.push_back({at, free_of(node), node.total, is_required(set, at)});
+    if (free_of(node)[kCpus] <= 0 || !admits(node)) continue;
+    std::span<const std::int64_t> free = free_of(node);
+    if (capped) {
+      cap_gpus(demand, node, which, index, rows.emplace_back(free_of(node)));
+      free = rows.back();
+    }
+    rooms.push_back({at, free, node.total, is_required(set, at)});
   }
   if (!has_required(rooms, set)) return std::nullopt;
   return fit(demand, rooms);
@@ -130,12 +141,15 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   rooms.reserve(set.nodes.size());
   for (std::size_t i = 0; i < set.nodes.size(); ++i) {
     const NodeIndex at = set.nodes[i];
-    if (!profile.admits(at, demand.caller, from)) {
+    if (!profile.admits(at, demand.caller, from, to)) {
       if (is_required(set, at)) return std::nullopt;
       continue;
     }
     const std::span<std::int64_t> row(free.data() + i * stride, stride);
     profile.least(at, from, to, row);
+    // Which GPUs will be free later nobody reckons out: as if they were the best ones, so that a start may be expected too early.
+    cap_gpus(demand, index.nodes()[at], from == profile.now() ? GpusOf::free_now : GpusOf::node,
+             index, row);
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
     rooms.push_back({at, row, index.nodes()[at].total, is_required(set, at)});
   }
@@ -156,9 +170,23 @@ bool promised(const Placement& placement, const Profile& profile) {
                      [&](const PlacedShare& share) { return profile.promised(share.node); });
 }
 
-std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-                                    const ClusterIndex& index, const Profile& profile, Work& work,
-                                    Time from) {
+bool reserved(const Demand& demand, NodeSet set, const ClusterIndex& index) {
+  if (!demand.caller.reservations.empty()) return true;
+  const Reserved& all = index.reserved();
+  return !all.empty() && std::any_of(set.nodes.begin(), set.nodes.end(),
+                                     [&](NodeIndex node) { return all.any(node); });
+}
+
+bool reserved(const Demand& demand, const Placement& placement, const ClusterIndex& index) {
+  if (!demand.caller.reservations.empty()) return true;
+  const Reserved& all = index.reserved();
+  return !all.empty() && std::any_of(placement.begin(), placement.end(),
+                                     [&](const PlacedShare& share) { return all.any(share.node); });
+}
+
+std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Seconds> limit,
+                                      NodeSet set, const ClusterIndex& index,
+                                      const Profile& profile, Work& work, Time from) {
   work.spend(set.nodes.size());
   Moments moments(demand, limit, set, index, profile, from);
   const auto at = [&](Time start) {
@@ -166,13 +194,25 @@ std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds>
                        Profile::end_of(start, limit), work);
   };
   std::size_t first = 0;
-  if (promised(set, profile)) {
+  if (promised(set, profile) || reserved(demand, set, index)) {
     for (; first < kTimesTried && moments.at(first) && !work.exhausted(); ++first)
       if (auto placement = at(*moments.at(first)))
-        return Reservation{*moments.at(first), *std::move(placement)};
+        return EarliestStart{*moments.at(first), *std::move(placement)};
   }
   // Past the last promise nothing is taken any more: what fits at one time fits at every later one.
   return first_fit(moments, first, at, work);
+}
+
+void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement) {
+  if (!demand.limited()) return;
+  Amounts most(index.stride(), 0);
+  for (const PlacedShare& share : placement)
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], share.amounts[i]);
+  for (PlacedShare& share : placement) {
+    const Amounts& total = index.nodes()[share.node].total;
+    for (std::size_t i = 0; i < most.size(); ++i)
+      share.amounts[i] = std::max(share.amounts[i], std::min(most[i], total[i]));
+  }
 }
 
 Promises::Line& Promises::line(const Partition* partition) {

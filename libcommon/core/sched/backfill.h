@@ -54,15 +54,24 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
 bool promised(NodeSet set, const Profile& profile);
 bool promised(const Placement& placement, const Profile& profile);
 
-struct Reservation {
+// Whether it matters to the demand when reservations begin and end.
+bool reserved(const Demand& demand, NodeSet set, const ClusterIndex& index);
+bool reserved(const Demand& demand, const Placement& placement, const ClusterIndex& index);
+
+struct EarliestStart {
   Time at{};
   Placement placement;
 };
 
 // The earliest start from now on, not before `from`; nothing if the work ran out or it never fits.
-std::optional<Reservation> earliest(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-                                    const ClusterIndex& index, const Profile& profile, Work& work,
-                                    Time from = Time::min());
+std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Seconds> limit,
+                                      NodeSet set, const ClusterIndex& index,
+                                      const Profile& profile, Work& work, Time from = Time::min());
+
+// Raises what a promise keeps free to what its demand asks of each node: with limits every node must be able to take an even share,
+// though where shares cannot be equal the last ones take less. If only that were kept, somebody could take the rest of such
+// a node, and it would do no more when the time has come.
+void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement);
 
 // Who waits in which partition, and who of them is promised a start: one pass's account of the rules of backfill.
 class Promises {

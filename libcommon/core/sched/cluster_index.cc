@@ -52,13 +52,16 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   levels_ = FreeLevels(nodes_.size(), stride());
   idle_ = Bitset(nodes_.size());
   for (NodeIndex at = 0; at < nodes_.size(); ++at) note_free(at);
+  reserved_ = Reserved(state, [this](const std::string& name) { return find(name); });
   if (!networks) return;
   for (const NetworkSpec& spec : networks->all())
     networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
 }
 
-bool ClusterIndex::read(const Node& node, IndexedNode& entry) const {
+bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
   const Inventory& inventory = inventory_of(node);
+  if (!entry.node || !inventory_of(*entry.node).gpu_topology.shares(inventory.gpu_topology))
+    entry.machine = machines_.of(inventory.gpu_topology);
   entry.node = &node;
   entry.usable = node.admin == AdminState::up && node.contact == Contact::registered;
   entry.total.assign(stride(), 0);
@@ -111,6 +114,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
   const auto reread = [&](IndexedNode& entry, const Node& node) {
     const bool was_usable = entry.usable;
     const Amounts was_total = entry.total, was_free = entry.free;
+    const auto* was_machine = entry.machine;
     const Guests were = entry.guests;
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
@@ -123,7 +127,9 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     if (entry.guests != were || !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(),
                                             was_free.end(), std::less_equal<>()))
       gained_.push_back(at);
-    if (was_usable != entry.usable || was_total != entry.total || !same_features) ++generation_;
+    if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
+        !same_features)
+      ++generation_;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
                              [&](const NodeId& id, const Node* was, const Node* is) {

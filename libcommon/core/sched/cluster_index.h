@@ -15,6 +15,8 @@
 #include "base/ids.h"
 #include "core/sched/free_levels.h"
 #include "core/sched/guests.h"
+#include "core/sched/machines.h"
+#include "core/sched/reserved.h"
 #include "core/topology/network.h"
 #include "model/state.h"
 
@@ -39,6 +41,7 @@ struct IndexedNode {
   Bitset cpus_used;                 // as far as the charges name them
   std::vector<GpuIndex> gpus_used;  // ascending
   Guests guests;
+  const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
 };
 
 // What the node has, or, until it registers, what the configuration says.
@@ -54,7 +57,7 @@ class ClusterIndex {
 
   // Takes in what has changed since; `given` are the nodes on which a pass marked something: they are read again whether or
   // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types, the first or no node that is kept). Precondition: the
-  // partitions are the same.
+  // partitions and the reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> given);
 
@@ -89,9 +92,15 @@ class ClusterIndex {
   std::optional<NodeIndex> find(const std::string& name) const;
   std::optional<NodeIndex> find(NodeId id) const;
 
+  // Of the state that the index was made from; a changed reservation needs a new index.
+  const Reserved& reserved() const { return reserved_; }
+
   bool knows_networks() const { return knows_networks_; }
   // Null for a name that there is no network of. It stays where it is as long as the index lives.
   const topology::Network* network(const std::string& name) const;
+
+  // The nodes' machines; what they are asked is remembered there.
+  Machines& machines() const { return machines_; }
 
   // The mix of jobs that strategies look at; the planner's. Null until it gives one.
   const Mix* mix() const { return mix_; }
@@ -101,7 +110,7 @@ class ClusterIndex {
   const std::vector<NodeIndex>& members(const Partition& partition);
 
  private:
-  bool read(const Node& node, IndexedNode& entry) const;  // false: a GPU type without a column
+  bool read(const Node& node, IndexedNode& entry);  // false: a GPU type without a column
   void note_free(NodeIndex node);
   void forget_gains();
 
@@ -111,6 +120,7 @@ class ClusterIndex {
   std::vector<std::string> gpu_types_;  // ascending
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
+  Reserved reserved_;
   std::map<std::string, std::vector<NodeIndex>> members_;
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;
@@ -119,6 +129,7 @@ class ClusterIndex {
   Bitset idle_;
   std::vector<NodeIndex> gained_;      // in the order in which they did
   std::uint64_t forgotten_gains_ = 0;  // before those
+  mutable Machines machines_;
 };
 
 }  // namespace ares::core::sched

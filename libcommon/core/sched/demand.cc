@@ -18,7 +18,7 @@ auto shape_of(const JobSpec& s) {
                   s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
-                  s.segment);
+                  s.segment, s.reservations, s.gpu_constraint);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -130,6 +130,8 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.tasks_per_node = spec.tasks_per_node;
   demand.exclusive = spec.exclusive || partition.exclusive;
   demand.caller.alone = spec.exclusive_user;
+  demand.caller.reservations = spec.reservations;
+  demand.caller.anywhere = index.reserved().flexible(spec.reservations);
   if (needs_user(spec, index.by_user())) demand.caller.user = spec.uid;
 
   const auto required = static_cast<std::uint32_t>(spec.required_nodes.size());
@@ -147,6 +149,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes)
     demand.max_nodes = std::min(demand.max_nodes, *partition.max_nodes);
   demand.as_many_nodes = demand.max_nodes > demand.min_nodes && demand.tasks <= demand.min_nodes;
+  demand.gpu_constraint = spec.gpu_constraint;
   fill_memory(demand, spec, partition);
   fill_per_gpu(demand, spec);
   // Refused at submission; an older release may have stored it.
@@ -224,13 +227,15 @@ std::size_t shape_hash(const Job& job, bool by_user) {
   mix(seed, s.cpus_per_gpu);
   mix(seed, s.switches);
   mix(seed, s.segment);
+  mix(seed, static_cast<std::size_t>(s.gpu_constraint.shape));
+  mix(seed, s.gpu_constraint.min_nvlinks);
   if (needs_user(s, by_user)) mix(seed, s.uid.value());
   for (const auto* requests : {&s.gpus_per_node, &s.gpus_total, &s.gpus_per_task})
     for (const GpuRequest& request : *requests) {
       mix(seed, request.count);
       mix(seed, std::hash<std::string>{}(request.type));
     }
-  for (const auto* names : {&s.required_nodes, &s.excluded_nodes, &s.features})
+  for (const auto* names : {&s.required_nodes, &s.excluded_nodes, &s.features, &s.reservations})
     for (const std::string& name : *names) mix(seed, std::hash<std::string>{}(name));
   if (s.node_counts) mix(seed, s.node_counts->count());
   for (const NodeId node : job.excluded) mix(seed, node.value());

@@ -61,6 +61,8 @@ struct Demand {
   std::uint32_t any_gpus_per_task = 0;
   bool unknown_gpu_type = false;  // asks for a type that no node has
 
+  GpuConstraint gpu_constraint;  // on all GPUs of one node together
+
   // Which of the nodes that would do: see score.h. `mix` is the planner's; null: there is none.
   PlacementStrategy strategy = PlacementStrategy::binpack;
   const Mix* mix = nullptr;

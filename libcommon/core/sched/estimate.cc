@@ -6,6 +6,7 @@
 #include "core/job/deciding.h"
 #include "core/sched/admit.h"
 #include "core/sched/backfill.h"
+#include "core/sched/explain.h"
 #include "core/sched/filter.h"
 #include "core/sched/plan.h"
 
@@ -73,6 +74,35 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
   }
 }
 
+// When it would start, and why not at once, in short. False: it would.
+bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, const Job& job,
+           Time now, StartEstimate& out) {
+  if (auto why = kept_back(job)) {
+    out.waiting = *std::move(why);
+    return true;
+  }
+  if (fill_in_start(state, plan, job.key.job, now, out)) return false;
+
+  out.waiting = Explainer(state, policy).why(job, now);
+  const PendingInfo* seen = plan.pending.find(job.key);
+  if (seen) out.waiting.reason = seen->reason;
+  if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
+  const bool turn =
+      out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority;
+  if (!turn && out.waiting.reason != Reason::begin_time) return true;
+
+  fill_in_alone(state, policy, job, now, out);
+  if (!turn || !out.start) return true;
+  if (seen && seen->expected_start) {  // its turn has been reckoned out
+    if (*seen->expected_start != *out.start) out.nodes.clear();
+    out.start = seen->expected_start;
+  } else {
+    out.at_the_earliest = true;
+    out.nodes.clear();
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& policy,
@@ -85,30 +115,9 @@ Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& po
 
   StartEstimate out;
   out.partition = job.spec->partitions.front();
-  if (auto why = kept_back(job)) {
-    out.waiting = *std::move(why);
-    return out;
-  }
   const Plan plan = core::plan(with, policy, kBudget, now);
-  if (fill_in_start(with, plan, key->job, now, out)) return out;
-
-  out.waiting = Explainer(with).why(job, now);
-  const PendingInfo* seen = plan.pending.find(*key);
-  if (seen) out.waiting.reason = seen->reason;
-  if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
-  const bool turn =
-      out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority;
-  if (!turn && out.waiting.reason != Reason::begin_time) return out;
-
-  fill_in_alone(with, policy, job, now, out);
-  if (!turn || !out.start) return out;
-  if (seen && seen->expected_start) {  // its turn has been reckoned out
-    if (*seen->expected_start != *out.start) out.nodes.clear();
-    out.start = seen->expected_start;
-  } else {
-    out.at_the_earliest = true;
-    out.nodes.clear();
-  }
+  if (waits(with, policy, plan, job, now, out))
+    out.why = explain_job(with, policy, job, plan.pending.find(*key), now);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/sched/why.h"
 #include "model/command.h"
 #include "model/policy.h"
 #include "model/state.h"
@@ -20,7 +21,8 @@ struct StartEstimate {
   std::string partition;
   std::vector<std::string> nodes;  // empty where they cannot be told
   std::uint32_t cpus = 0;
-  PendingInfo waiting;  // why it would not start at once
+  PendingInfo waiting;     // why it would not start at once
+  std::optional<Why> why;  // the same in full; none: it would
 };
 
 // Refused exactly as the submission would be.

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <numeric>
 
 #include "base/saturating.h"
+#include "core/cluster/licenses.h"
+#include "core/sched/admit.h"
+#include "core/sched/devices.h"
 #include "core/sched/shapes.h"
 
 namespace ares::core::sched {
@@ -16,6 +21,7 @@ enum class Obstacle : std::uint8_t {
   lost,
   excluded,
   gpus,
+  links,
   cpus,
   memory,
   busy,
@@ -23,12 +29,13 @@ enum class Obstacle : std::uint8_t {
   none
 };
 
-constexpr std::array<const char*, 11> kObstacleText = {"drained",
+constexpr std::array<const char*, 12> kObstacleText = {"drained",
                                                        "down",
                                                        "not registered",
                                                        "not responding",
                                                        "failed to launch it",
                                                        "with too few free GPUs",
+                                                       "with too few free GPUs so linked",
                                                        "with too few free CPUs",
                                                        "with too little free memory",
                                                        "not empty",
@@ -42,8 +49,29 @@ Obstacle state_obstacle(const Node& node) {
   return Obstacle::lost;
 }
 
+// The most GPUs, of its type or of any one, that the job could have there now, linked as it asks.
+std::int64_t most_linked(const Demand& demand, const IndexedNode& node, const ClusterIndex& index) {
+  if (demand.gpu_constraint.none()) return 0;
+  Amounts free = node.free;
+  cap_gpus(demand, node, GpusOf::free_now, index, free);
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_per_task, &demand.gpus_total})
+    if (!list->empty()) return free[list->front().first];
+  return free.size() > kFirstGpu ? *std::max_element(free.begin() + kFirstGpu, free.end()) : 0;
+}
+
+// Whether so many are too few; GPUs in total, of several nodes, may come from others. The constraint is on GPUs of one type.
+bool too_few_linked(const Demand& demand, std::int64_t most) {
+  if (demand.gpu_constraint.none()) return false;
+  std::int64_t fewest = std::int64_t{demand.any_gpus_per_node} + demand.any_gpus_per_task;
+  if (demand.max_nodes == 1) fewest += demand.any_gpus_total;
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_per_task, &demand.gpus_total})
+    if (list != &demand.gpus_total || demand.max_nodes == 1)
+      for (const auto& [column, count] : *list) fewest += count;
+  return most < fewest;
+}
+
 // What one task with the GPUs of a node needs there, for an untyped request of the type most free.
-Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
+Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
   if (!node.guests.admit(demand.caller)) return Obstacle::others;
   for (const auto& [column, count] : demand.gpus_per_node)
     if (node.free[column] < count) return Obstacle::gpus;
@@ -56,6 +84,7 @@ Obstacle room_obstacle(const Demand& demand, const IndexedNode& node) {
   if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return Obstacle::busy;
   for (const auto& [column, count] : demand.gpus_per_task)
     if (node.free[column] < count) return Obstacle::gpus;
+  if (too_few_linked(demand, linked)) return Obstacle::links;
   if (node.free[kCpus] < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
     return Obstacle::cpus;
   switch (demand.memory_rule) {
@@ -103,6 +132,7 @@ std::string need_text(const Shape& shape) {
   if (!spec.gpus_per_node.empty()) text += gpu_text(spec.gpus_per_node) + " a node";
   if (!spec.gpus_per_task.empty()) text += gpu_text(spec.gpus_per_task) + " a task";
   if (!spec.gpus_total.empty()) text += gpu_text(spec.gpus_total) + " in all";
+  if (!demand.gpu_constraint.none()) text += " with " + to_text(demand.gpu_constraint);
   text +=
       " on " + (demand.min_nodes == demand.max_nodes
                     ? plural(demand.min_nodes, "node")
@@ -121,13 +151,17 @@ std::string need_text(const Shape& shape) {
 std::string node_text(const Shape& shape, const ClusterIndex& index) {
   std::array<std::uint64_t, kObstacleText.size()> counts{};
   const auto usable = shape.nodes().nodes;
+  std::int64_t most = 0;  // GPUs linked as asked, on nodes where they are too few
   for (const NodeIndex at : shape.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
     Obstacle obstacle = Obstacle::excluded;
     if (!node.usable)
       obstacle = state_obstacle(*node.node);
-    else if (std::binary_search(usable.begin(), usable.end(), at))
-      obstacle = room_obstacle(shape.demand, node);
+    else if (std::binary_search(usable.begin(), usable.end(), at)) {
+      const std::int64_t linked = most_linked(shape.demand, node, index);
+      obstacle = room_obstacle(shape.demand, node, linked);
+      if (obstacle == Obstacle::links) most = std::max(most, linked);
+    }
     ++counts[static_cast<std::size_t>(obstacle)];
   }
   std::string text;
@@ -135,14 +169,116 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
     if (counts[i] == 0) continue;
     text += text.empty() ? plural(counts[i], "node") : ", " + std::to_string(counts[i]);
     text += std::string(" ") + kObstacleText[i];
+    if (i == static_cast<std::size_t>(Obstacle::links))
+      text += " (at most " + std::to_string(most) + " together)";
   }
   return text.empty() ? "no node qualifies" : text;
+}
+
+// Whether the node could be one of the fewest that the demand asks for, GPUs of any type aside.
+bool takes_share(const Demand& demand, const ClusterIndex& index, NodeIndex at) {
+  const IndexedNode& node = index.nodes()[at];
+  if (room_obstacle(demand, node, most_linked(demand, node, index)) != Obstacle::none) return false;
+  Amounts per_node(node.free.size(), 0), per_task(node.free.size(), 0);
+  for (const auto& [column, count] : demand.gpus_per_node) per_node[column] += count;
+  for (const auto& [column, count] : demand.gpus_per_task) per_task[column] += count;
+  const std::uint32_t tasks =
+      task_capacity(demand, per_node, {at, node.free, node.total}, per_task);
+  return tasks >= (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
+}
+
+// How far the nodes with room are from standing together as asked: "; under 1 leaf switch at most 1 node has room for its share".
+std::string network_text(const Shape& shape, const ClusterIndex& index) {
+  const Demand& demand = shape.demand;
+  if (!demand.limited() || demand.min_nodes < 2) return {};
+  if (!demand.network) return "; nothing is known of the network between them";
+  std::vector<std::uint64_t> leaves(demand.network->leaves(), 0);
+  for (const NodeIndex at : shape.nodes().nodes) {
+    const std::uint32_t leaf = demand.network->leaf_of(at);
+    if (leaf < leaves.size() && takes_share(demand, index, at)) ++leaves[leaf];
+  }
+  const std::uint32_t segment = demand.limits.segment, most = demand.limits.max_leaves;
+  for (std::uint64_t& nodes : leaves) nodes -= nodes % segment;
+  std::sort(leaves.begin(), leaves.end(), std::greater<>{});
+  if (most > 0 && most < leaves.size()) leaves.resize(most);
+  const std::uint64_t nodes = std::accumulate(leaves.begin(), leaves.end(), std::uint64_t{0});
+  const std::string where =
+      most == 0 ? std::string()
+                : " under " + std::to_string(most) + " leaf switch" + (most == 1 ? "" : "es");
+  if (segment > 1)
+    return "; room for " + plural(nodes / segment, "whole segment") + where + ", " +
+           std::to_string(demand.min_nodes / segment) + " needed";
+  return ";" + where + " at most " + plural(nodes, "node") + (nodes == 1 ? " has" : " have") +
+         " room for a share";
+}
+
+struct Free {
+  std::int64_t in_all = 0, most = 0;
+};
+
+std::string free_text(const Free& free, const std::string& what) {
+  return std::to_string(free.in_all) + " " + what +
+         (free.in_all > free.most ? ", at most " + std::to_string(free.most) + " on one node" : "");
 }
 
 }  // namespace
 
 std::string explain_blocked(const Shape& shape, const ClusterIndex& index) {
-  return "needs " + need_text(shape) + ": " + node_text(shape, index);
+  return "needs " + need_text(shape) + ": " + node_text(shape, index) + network_text(shape, index);
+}
+
+std::string explain_totals(const Shape& shape, ClusterIndex& index) {
+  std::vector<Free> columns(index.stride());
+  for (const NodeIndex at : shape.nodes().nodes)
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::int64_t free = index.nodes()[at].free[i];
+      columns[i].in_all += free;
+      columns[i].most = std::max(columns[i].most, free);
+    }
+  const Demand& demand = shape.demand;
+  std::string text = "free in all: " + free_text(columns[kCpus], "CPUs");
+  const auto name = [&](std::size_t column) { return index.gpu_types()[column - kFirstGpu]; };
+  std::vector<bool> told(columns.size(), !demand.wants_gpus() || demand.wants_any_gpu());
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_total, &demand.gpus_per_task})
+    for (const auto& [column, count] : *list) {
+      text += "; " + free_text(columns[column], name(column));
+      told[column] = true;
+    }
+  std::string others;
+  for (std::size_t column = kFirstGpu; column < columns.size(); ++column) {
+    if (demand.wants_any_gpu() && columns[column].in_all > 0)
+      text += "; " + free_text(columns[column], name(column));
+    if (!told[column] && columns[column].in_all > 0)
+      others += (others.empty() ? "; of other types " : ", ") +
+                std::to_string(columns[column].in_all) + " " + name(column);
+  }
+  text += others;
+  const std::size_t all = index.members(*shape.partition).size();
+  const std::size_t fit = shape.candidates.members.size();
+  if (fit < all)
+    text += "; of the partition's " + plural(all, "node") + " " + std::to_string(all - fit) +
+            (all - fit == 1 ? " is" : " are") + " excluded or without the features asked for";
+  return text;
+}
+
+bool says_more(const PendingInfo& info, const PendingInfo& than) {
+  const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
+  return turn(info.reason) && !turn(than.reason);
+}
+
+std::string explain_reserved(const Shape& shape, const ClusterIndex& index) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const NodeIndex at : shape.nodes().nodes) {
+    if (!takes_share(shape.demand, index, at)) continue;
+    for (const Reservation* r : index.reserved().on(at)) ++counts[r->name];
+  }
+  std::string text = "free nodes are reserved before it could end";
+  const char* separator = ": ";
+  for (const auto& [name, count] : counts) {
+    text += separator + plural(count, "node") + " in " + name;
+    separator = ", ";
+  }
+  return text;
 }
 
 PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bool if_up) {
@@ -163,3 +299,59 @@ PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bo
 }
 
 }  // namespace ares::core::sched
+
+namespace ares::core {
+
+using namespace sched;
+
+struct Explainer::Memory {
+  Memory(const ClusterState& state, const Policy& policy)
+      : index(state, &policy.networks), licenses(state, policy) {
+    shapes.begin_pass();
+  }
+  ClusterIndex index;
+  LicensePool licenses;
+  Shapes shapes;
+  std::size_t kinds = 0;
+};
+
+Explainer::Explainer(const ClusterState& state, const Policy& policy)
+    : state_(state), policy_(policy) {}
+Explainer::~Explainer() = default;
+
+PendingInfo Explainer::why(const Job& job, Time now) {
+  if (auto why = kept_back(job)) return *std::move(why);
+  if (!memory_) memory_ = std::make_unique<Memory>(state_, policy_);
+  const auto reason = [](Reason named, std::string detail) {
+    return PendingInfo{named, std::move(detail), std::nullopt, {}};
+  };
+  std::optional<PendingInfo> most;
+  for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
+    const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
+    PendingInfo info;
+    if (const Admission admission = admit(state_, entry, {}, now); admission.refused) {
+      info = *admission.refused;
+    } else if (!memory_->licenses.choose(*job.spec)) {
+      info = reason(Reason::licenses, memory_->licenses.explain(*job.spec));
+    } else {
+      const auto relaxed_at = relaxed_from(job);
+      Shape& shape = memory_->shapes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
+      if (!shape.turn) {
+        ++memory_->kinds;
+        shape.turn = memory_->shapes.impossible(shape, memory_->index, true);
+        if (!shape.turn)
+          shape.turn = std::make_shared<const PendingInfo>(
+              reason(Reason::priority, explain_blocked(shape, memory_->index)));
+      }
+      info = *shape.turn;
+    }
+    if (!most || says_more(info, *most)) most = std::move(info);
+  }
+  return most.value_or(PendingInfo{});
+}
+
+std::size_t Explainer::kinds() const {
+  return memory_ ? memory_->kinds : 0;
+}
+
+}  // namespace ares::core

@@ -16,6 +16,13 @@ std::vector<std::string_view> sorted(const std::vector<std::string>& names) {
   return out;
 }
 
+bool in_one_of(const std::vector<const Reservation*>& there,
+               const std::vector<std::string>& names) {
+  return std::any_of(there.begin(), there.end(), [&](const Reservation* r) {
+    return std::find(names.begin(), names.end(), r->name) != names.end();
+  });
+}
+
 }  // namespace
 
 Candidates filter(const Job& job, const Partition& partition, ClusterIndex& index) {
@@ -26,6 +33,7 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     result.problem = constraint.error().message;
     return result;
   }
+  const bool inside = !spec.reservations.empty() && !index.reserved().flexible(spec.reservations);
   const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
   std::vector<NodeIndex> members, fallback, usable;
   for (const NodeIndex at : index.members(partition)) {
@@ -33,6 +41,7 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
       continue;
     if (!constraint->every.holds(features_of(*node.node))) continue;
+    if (inside && !in_one_of(index.reserved().on(at), spec.reservations)) continue;
     members.push_back(at);
     if (!node.usable) continue;
     fallback.push_back(at);
@@ -44,6 +53,11 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
   result.usable = job.excluded.empty() ? NodeList(fallback, all) : NodeList(usable, all);
   result.fallback = job.excluded.empty() ? result.usable : NodeList(fallback, all);
   result.members = NodeList(std::move(members), all);
+  if (inside && result.members.empty()) {
+    result.problem = "no node of its reservation is in partition " + partition.name +
+                     ", with the features asked for and not excluded";
+    return result;
+  }
   for (const std::string& name : spec.required_nodes) {
     const auto at = index.find(name);
     if (!at || !std::binary_search(result.members.begin(), result.members.end(), *at)) {

@@ -126,7 +126,7 @@ std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> 
 bool OneNode::suits(const Demand& demand) {
   return demand.max_nodes == 1 && demand.any_gpus_total == 0 && demand.any_gpus_per_task == 0 &&
          demand.gpus_total.empty() && demand.gpus_per_task.empty() && !demand.tags &&
-         demand.limits.segment <= 1;
+         demand.limits.segment <= 1 && demand.gpu_constraint.none();
 }
 
 OneNode::OneNode(const Demand& demand, std::size_t stride)

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/ids.h"
 
@@ -11,7 +13,9 @@ namespace ares::core::sched {
 // Who asks: nobody in particular may go to no node that somebody keeps.
 struct Caller {
   std::optional<UserId> user;
-  bool alone = false;  // with nobody but that user
+  bool alone = false;                       // with nobody but that user
+  std::vector<std::string> reservations{};  // that it asked for
+  bool anywhere = false;                    // one of them is flexible
 };
 
 class Guests {

@@ -45,7 +45,9 @@ Moments::Moments(const Demand& demand, std::optional<Seconds> limit, NodeSet set
   most_ = single ? std::int64_t{demand.tasks}
                  : std::max<std::int64_t>(std::int64_t{demand.tasks} - demand.min_nodes + 1, 1);
   every_change_ = demand.tags || demand.limited() || !required_.empty() || demand.caller.alone ||
-                  index.by_user() || (!single && (wants_total(demand) || demand.wants_any_gpu()));
+                  index.by_user() || !demand.gpu_constraint.none() ||
+                  reserved(demand, set, index) ||
+                  (!single && (wants_total(demand) || demand.wants_any_gpu()));
   every_fall_ = every_change_ || demand.wants_any_gpu();
   for (const NodeIndex node : set_) add(node);
   std::make_heap(events_.begin(), events_.end());
@@ -68,6 +70,9 @@ std::int64_t Moments::tasks_on(std::span<const std::int64_t> free,
 void Moments::add(NodeIndex node) {
   const Amounts& total = index_.nodes()[node].total;
   if (tasks_on(total, total) == 0) return;
+  index_.reserved().each_change(node, from_, [&](Time at) {
+    events_.push_back({at, node, 0, 0, true});
+  });
   if (profile_.falls(node))
     add_falling(node);
   else

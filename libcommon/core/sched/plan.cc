@@ -15,6 +15,7 @@
 #include "core/sched/score_fragmentation.h"
 #include "core/sched/shapes.h"
 #include "core/sched/turns.h"
+#include "core/sched/witness.h"
 
 namespace ares::core {
 
@@ -61,12 +62,6 @@ struct Planner::Memory {
 
 namespace {
 
-// Of several partitions the one where it only waits its turn says most.
-bool says_more(const PendingInfo& info, const PendingInfo& than) {
-  const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
-  return turn(info.reason) && !turn(than.reason);
-}
-
 const char* const kThrottled = "as many tasks of the array run as it allows";
 
 }  // namespace
@@ -74,7 +69,8 @@ const char* const kThrottled = "as many tasks of the array run as it allows";
 // One pass over the queue. Lives for one call of plan().
 class Planner::Pass {
  public:
-  Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now)
+  Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now,
+       Witness* witness)
       : memory_(memory),
         state_(state),
         index_(memory.index),
@@ -84,7 +80,8 @@ class Planner::Pass {
         profile_(state, index_, memory.releases, now),
         licenses_(state, policy),
         promises_(policy),
-        work_(budget.units) {
+        work_(budget.units),
+        witness_(witness) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
     plan_.config_hash = policy.config_hash;
@@ -94,12 +91,15 @@ class Planner::Pass {
     const bool dropped = memory_.shapes.begin_pass();
     pass_ = memory_.shapes.pass();
     while (Queued* queued = turns_.next()) {
+      if (witness_ && witness_->done()) break;
       if (dropped) queued->shape = nullptr;
       consider(*queued);
     }
     estimate();
     settle_choices();
     plan_.pending = memory_.said;
+    if (const auto change = index_.reserved().next_change(now_))
+      plan_.wake = std::min(plan_.wake.value_or(*change), *change);
     if (const auto change = memory_.ranking.changes_at();
         change && !memory_.queue.entries().empty())
       plan_.wake = std::min(plan_.wake.value_or(*change), *change);
@@ -110,9 +110,12 @@ class Planner::Pass {
   void consider(Queued& queued) {
     if (queued.steady && queued.shape && queued.shape->settled_in == pass_ &&
         queued.said == memory_.turn && queued.shape->known_blocked(queued.limit) &&
-        !work_.exhausted())
+        !work_.exhausted() && !witness_)
       return;  // most of a long queue
     const QueueEntry& entry = queued.entry;
+    if (witness_ && witness_->is_about(queued.entry.job->key))
+      return witness_->turn({entry, index_, profile_, licenses_, array_starts_,
+                             promises_.closed(entry.partition), work_.exhausted()});
     if (!queued.steady) {
       consider_unsteady(queued);
       return;
@@ -199,7 +202,7 @@ class Planner::Pass {
     for (const PlacedShare& share : *placement) {
       IndexedNode& node = index_.nodes()[share.node];
       group.nodes.emplace_back(node.node->id, node.node->version);
-      start.nodes.push_back(choose_devices(node, share, index_));
+      start.nodes.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
       memory_.given.push_back(share.node);
       node.guests.arrive(job.spec->uid, job.spec->exclusive_user);
       index_.note_given(share.node);
@@ -226,7 +229,10 @@ class Planner::Pass {
   std::optional<Seconds> limit_now(const Queued& queued) const {
     if (queued.steady) return queued.limit;
     const auto left = time_left(*queued.entry.job, now_);
-    return left ? std::min(queued.limit.value_or(*left), *left) : queued.limit;
+    const auto limit = left ? std::min(queued.limit.value_or(*left), *left) : queued.limit;
+    const auto& reservations = queued.entry.job->spec->reservations;
+    if (limit || reservations.empty()) return limit;
+    return time_left_in(state_, reservations, now_);  // what has no limit lasts as long as they do
   }
 
   // Where the promises of others leave no room for all of `limit`, a job that allows it gets as much as they leave.
@@ -272,10 +278,12 @@ class Planner::Pass {
       shape.note_blocked(index_);
       return std::nullopt;
     }
-    if (!promised(*placement, profile_)) return placement;
+    if (!promised(*placement, profile_) && !reserved(shape.demand, *placement, index_))
+      return placement;
     placement = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
                             Profile::end_of(now_, limit), work_);
     if (!placement) shape.note_promise(limit);
+    if (!placement && !profile_.any_promise()) shape.kept_out = true;
     return placement;
   }
 
@@ -311,6 +319,11 @@ class Planner::Pass {
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   PendingPtr turn_text(Shape& shape, bool first) {
+    if (shape.kept_out) {
+      if (!shape.reserved)
+        shape.reserved = make_info(Reason::reservation, explain_reserved(shape, index_));
+      return shape.reserved;
+    }
     if (!budget_.details) return first ? memory_.first : memory_.turn;
     PendingPtr& text = first ? shape.first : shape.turn;
     if (!text)
@@ -332,7 +345,10 @@ class Planner::Pass {
     }
     if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
+    if (found) keep_even_shares(shape.demand, index_, found->placement);
+    if (found) keep_all_gpus(shape.demand, *found, limit);
     if (found) profile_.reserve(found->placement, found->at, limit);
+    if (found && witness_) witness_->promised(queued.entry, *found);
     if (found && found->at < profile_.horizon()) {  // else when something without limit ends
       info.expected_start = found->at;
       info.expected_nodes.clear();
@@ -340,6 +356,19 @@ class Planner::Pass {
         info.expected_nodes.push_back(index_.nodes()[share.node].node->id);
     }
     return std::make_shared<const PendingInfo>(std::move(info));
+  }
+
+  // Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
+  // there from then on: sooner or later the right ones are among them.
+  void keep_all_gpus(const Demand& demand, EarliestStart& promise, std::optional<Seconds> limit) {
+    if (demand.gpu_constraint.none()) return;
+    Amounts free(index_.stride());
+    for (PlacedShare& share : promise.placement) {
+      profile_.least(share.node, promise.at, Profile::end_of(promise.at, limit), free);
+      for (std::size_t column = kFirstGpu; column < free.size(); ++column)
+        if (share.amounts[column] > 0)
+          share.amounts[column] = std::max(share.amounts[column], free[column]);
+    }
   }
 
   // Nothing starts any more: as if all that wait were promised their turn one after the other.
@@ -388,6 +417,7 @@ class Planner::Pass {
   LicensePool licenses_;
   Promises promises_;
   Work work_;
+  Witness* const witness_;
   std::uint64_t pass_ = 0;
   Plan plan_;
   ArrayStarts array_starts_;
@@ -400,9 +430,11 @@ class Planner::Pass {
 Planner::Planner() = default;
 Planner::~Planner() = default;
 
-Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
+Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
+                   Witness* witness) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
+                      memory_->seen.reservations.shares_all_with(state.reservations) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {
     memory_->releases.update(memory_->seen, state, memory_->index);
@@ -416,7 +448,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   } else {
     memory_ = std::make_unique<Memory>(state, policy, now);
   }
-  Plan plan = Pass(*memory_, memory_->seen, policy, budget, now).run();
+  Plan plan = Pass(*memory_, memory_->seen, policy, budget, now, witness).run();
   // What the record itself says is worth repeating only to those who ask for everything.
   if (budget.details)
     state.pending.for_each([&](const JobKey& key, Lsn) {
@@ -428,45 +460,6 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
 
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now) {
   return Planner().plan(state, policy, budget, now);
-}
-
-struct Explainer::Memory {
-  explicit Memory(const ClusterState& state) : index(state) { shapes.begin_pass(); }
-  ClusterIndex index;
-  Shapes shapes;
-  std::size_t kinds = 0;
-};
-
-Explainer::Explainer(const ClusterState& state) : state_(state) {}
-Explainer::~Explainer() = default;
-
-PendingInfo Explainer::why(const Job& job, Time now) {
-  if (auto why = kept_back(job)) return *std::move(why);
-  if (!memory_) memory_ = std::make_unique<Memory>(state_);
-  std::optional<PendingInfo> most;
-  for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
-    const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
-    PendingInfo info{Reason::priority, {}, std::nullopt, {}};
-    if (const Admission admission = admit(state_, entry, {}, now); admission.refused) {
-      info = *admission.refused;
-    } else {
-      const auto relaxed_at = relaxed_from(job);
-      Shape& shape = memory_->shapes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
-      if (!shape.turn) {
-        ++memory_->kinds;
-        shape.turn = memory_->shapes.impossible(shape, memory_->index, true);
-        if (!shape.turn)
-          shape.turn = make_info(Reason::priority, explain_blocked(shape, memory_->index));
-      }
-      info = *shape.turn;
-    }
-    if (!most || says_more(info, *most)) most = std::move(info);
-  }
-  return most.value_or(PendingInfo{});
-}
-
-std::size_t Explainer::kinds() const {
-  return memory_ ? memory_->kinds : 0;
 }
 
 }  // namespace ares::core

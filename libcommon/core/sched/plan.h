@@ -13,6 +13,10 @@
 
 namespace ares::core {
 
+namespace sched {
+class Witness;
+}
+
 // Bound of one pass in work units (a job tested against a node is one), so that a replay stops at
 // the same place, and how much it is to say beyond what starts.
 struct Budget {
@@ -29,7 +33,9 @@ class Planner {
  public:
   Planner();
   ~Planner();
-  Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now);
+  // `witness`: sees the pass come to its job, which is left out (witness.h).
+  Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
+            sched::Witness* witness = nullptr);
 
  private:
   struct Memory;
@@ -39,22 +45,5 @@ class Planner {
 
 // By a planner of its own.
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now);
-
-// Why pending jobs wait, with numbers, as of one state. The first answer, and the first for each kind of job, cost a look at every
-// node; others are found again. Licences, which are the policy's, are for plan() to tell. The state must outlive it. One thread.
-class Explainer {
- public:
-  explicit Explainer(const ClusterState& state);
-  ~Explainer();
-  // Precondition: the job is pending in the state.
-  PendingInfo why(const Job& job, Time now);
-  // How many kinds of jobs it has looked at.
-  std::size_t kinds() const;
-
- private:
-  struct Memory;
-  const ClusterState& state_;
-  std::unique_ptr<Memory> memory_;
-};
 
 }  // namespace ares::core

@@ -111,7 +111,8 @@ void Profile::start(const Placement& placement, std::optional<Seconds> limit, co
   }
 }
 
-bool Profile::admits(NodeIndex at, const Caller& caller, Time from) const {
+bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optional<Time> to) const {
+  if (!index_.reserved().lets_in(at, caller, from, to)) return false;
   const Guests& guests = index_.nodes()[at].guests;
   if (caller.alone && promised(at)) return false;
   if (from <= now_ || guests.admit(caller)) return guests.admit(caller);

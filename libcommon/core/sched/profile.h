@@ -105,8 +105,9 @@ class Profile {
   // without a limit must leave every reservation alone, for nobody knows when it ends.
   static std::optional<Time> end_of(Time from, std::optional<Seconds> limit);
 
-  // Whether whoever is on the node at that time lets the caller in. Who wants to be alone keeps off nodes promised to others.
-  bool admits(NodeIndex node, const Caller& caller, Time from) const;
+  // Whether whoever is on the node at that time lets the caller in, and reservations let it stay until `to`. Who wants to be alone
+  // keeps off nodes promised to others.
+  bool admits(NodeIndex node, const Caller& caller, Time from, std::optional<Time> to) const;
 
   // A job that starts now; the index no longer counts what it takes as free.
   void start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec);

@@ -98,8 +98,8 @@ const Candidates& Shapes::candidates_of(const Shape& shape, ClusterIndex& index)
   if (generation_ != index.generation()) candidates_.clear();
   generation_ = index.generation();
   const JobSpec& spec = *shape.example.spec;
-  FilterKey key{shape.partition, spec.features, spec.excluded_nodes, spec.required_nodes,
-                shape.example.excluded};
+  FilterKey key{shape.partition,     spec.features,     spec.excluded_nodes,
+                spec.required_nodes, spec.reservations, shape.example.excluded};
   const auto found = candidates_.find(key);
   if (found != candidates_.end()) return found->second;
   return candidates_.emplace(std::move(key), filter(shape.example, *shape.partition, index))
@@ -122,7 +122,8 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   }
   if (shape.pass_ != pass_) {
     shape.pass_ = pass_;
-    shape.blocked = shape.blocked_by_promise = false;
+    shape.blocked = shape.blocked_by_promise = shape.kept_out = false;
+    shape.reserved = nullptr;
     shape.blocked_limit.reset();
     shape.promised_at_.reset();
     if (shape.impossible && !shape.impossible->detail.empty()) shape.impossible.reset();

@@ -38,6 +38,8 @@ struct Shape {
   bool blocked = false;                  // not enough free for any time limit
   bool blocked_by_promise = false;       // enough free, but not for jobs as long as:
   std::optional<Seconds> blocked_limit;  // (nullopt = without limit)
+  bool kept_out = false;                 // enough free, but on nodes that are reserved
+  PendingPtr reserved;                   // what is said of it then
   PendingPtr impossible;                 // what is said of those that cannot run at all
   PendingPtr turn, first;  // what is said of those that wait for their turn, and of the first
 
@@ -88,8 +90,9 @@ class Shapes {
 
  private:
   // What filter() looks at.
-  using FilterKey = std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
-                               std::vector<std::string>, std::vector<NodeId>>;
+  using FilterKey =
+      std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
+                 std::vector<std::string>, std::vector<std::string>, std::vector<NodeId>>;
   const Candidates& candidates_of(const Shape& shape, ClusterIndex& index);
 
   std::deque<Shape> shapes_;

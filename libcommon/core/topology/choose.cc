@@ -100,16 +100,6 @@ tl::expected<GpuChoice, Refusal> search(const MachineTopology& machine, GpuSet f
   return tl::unexpected(Refusal::not_among_free);
 }
 
-std::string words(const Constraint& constraint) {
-  std::string text;
-  if (constraint.shape != Shape::any)
-    text = "--gpu-topology=" + std::string(to_string(constraint.shape));
-  if (constraint.min_nvlinks > 0)
-    text +=
-        (text.empty() ? "" : " and ") + ("--min-nvlink=" + std::to_string(constraint.min_nvlinks));
-  return text;
-}
-
 // The most GPUs that the constraint allows at once: whatever allows some GPUs allows one fewer.
 unsigned most(const MachineTopology& machine, GpuSet free, const Constraint& constraint) {
   unsigned good = 1;
@@ -137,8 +127,7 @@ tl::expected<GpuChoice, Refusal> choose_gpus(const MachineTopology& machine, Gpu
   if (request.count > free.count()) return tl::unexpected(Refusal::too_few_free);
   if (const auto choice = without_search(machine, free, request)) return *choice;
   if (request.count == 1) return chosen(machine, loneliest(machine, free));
-  if (request.count == free.count() && request.constraint == Constraint{})
-    return chosen(machine, free);
+  if (request.count == free.count() && request.constraint.none()) return chosen(machine, free);
   const auto found = search(machine, free, request);
   if (found || free == machine.gpus()) return found ? found : tl::unexpected(Refusal::never);
   return found;
@@ -158,7 +147,7 @@ Error explain(Refusal refusal, const MachineTopology& machine, GpuSet free,
   if (request.count > among.count())
     return {ErrorCode::invalid_argument, asked + " asked for, but the machine has " +
                                              std::to_string(among.count()) + "; ask for fewer"};
-  const std::string limit = words(request.constraint) + " allows at most " +
+  const std::string limit = to_text(request.constraint) + " allows at most " +
                             std::to_string(most(machine, among, request.constraint)) + " of ";
   if (refusal == Refusal::never)
     return {ErrorCode::invalid_argument, asked + " asked for, but " + limit +

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/gpu_constraint.h"
+
 namespace ares::core::topology {
 
 // The way over PCIe, nearest first. Each level lies within the next one.
@@ -18,8 +20,6 @@ enum class Path : std::uint8_t {
   node,  // two host bridges of one NUMA node
   sys,   // two NUMA nodes; "SOC" in old drivers
 };
-
-inline constexpr unsigned kMaxNvlinks = 64;  // of one pair; the largest known has 18
 
 // What nvidia-smi prints where two devices meet. It prints NVLinks only, where there are any: then `path` is unknown.
 struct Link {

@@ -49,4 +49,7 @@ struct Matrix {
 // - cells that are no link, X elsewhere than where a device meets itself, two cells for one pair that differ, affinities that are no list.
 Result<Matrix> parse_matrix(std::string_view text);
 
+// The shortest text that parse_matrix() reads as this matrix; the devices behind the NICs' names and the notes are left out.
+std::string format_matrix(const Matrix& matrix);
+
 }  // namespace ares::core::topology

@@ -389,5 +389,38 @@ TEST_F(ListJobs, JobsAheadAreCountedForTheFirstNamedOnesOnly) {
   EXPECT_FALSE(answer->jobs(20).has_jobs_ahead());
 }
 
+TEST_F(ListJobs, AJobIsExplainedInFull) {
+  put(1, spec("runs"), JobState::running);
+  auto large = spec("large");
+  large->cpus_per_task = 8;
+  put(2, large);
+  put_array(10, 5, {0});
+  const View view{std::make_shared<ClusterState>(state_), std::make_shared<PendingInfos>()};
+  const auto about = [&](std::uint64_t id, int task = -1) {
+    api::ExplainJob request;
+    request.mutable_job()->set_job(id);
+    if (task >= 0) request.mutable_job()->set_task(static_cast<std::uint32_t>(task));
+    return explain(view, policy_, request, kNow);
+  };
+  const auto running = about(1);
+  ASSERT_TRUE(running);
+  EXPECT_FALSE(running->waits());
+  EXPECT_EQ(running->job().state(), "RUNNING");
+  const auto waiting = about(2);
+  ASSERT_TRUE(waiting);
+  EXPECT_TRUE(waiting->waits());
+  EXPECT_EQ(waiting->job().name(), "large");
+  EXPECT_EQ(waiting->queue_policy(), "priority");
+  ASSERT_EQ(waiting->causes_size(), 1);
+  EXPECT_EQ(waiting->causes(0).partition(), "main");
+  EXPECT_THAT(waiting->causes(0).text(), HasSubstr("needs 8 CPUs"));
+  const auto task = about(10, 3);
+  ASSERT_TRUE(task);
+  EXPECT_TRUE(task->waits());
+  EXPECT_EQ(task->job().own_id(), 14u);
+  EXPECT_EQ(about(10, 9).error().code, ErrorCode::not_found);
+  EXPECT_EQ(about(99).error().message, "Invalid job id specified: 99");
+}
+
 }  // namespace
 }  // namespace ares::aresctld

@@ -1,51 +1,13 @@
 #include "aresd/inventory.h"
 
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 namespace ares::aresd {
 namespace {
-
-std::vector<std::uint32_t> cores(std::uint32_t first, std::uint32_t last) {
-  std::vector<std::uint32_t> result(last - first + 1);
-  std::iota(result.begin(), result.end(), first);
-  return result;
-}
-
-TEST(GpuTopology, CountsRowsAndReadsAffinity) {
-  const auto gpus = parse_gpu_topology(
-      "\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\tNUMA Affinity\n"
-      "GPU0\t X \tSYS\tNODE\t0-3\t0\n"
-      "GPU1\tSYS\t X \tSYS\t4,6\t1\n"
-      "mlx5_0\tNODE\tSYS\t X \t\t\n"
-      "\nLegend:\n\n  X    = Self\n",
-      "a100");
-  ASSERT_TRUE(gpus) << gpus.error().message;
-  ASSERT_EQ(gpus->size(), 2u);
-  EXPECT_EQ((*gpus)[0], (Gpu{GpuIndex(0), "a100", cores(0, 3)}));
-  EXPECT_EQ((*gpus)[1], (Gpu{GpuIndex(1), "a100", {4, 6}}));
-}
-
-TEST(GpuTopology, ReadsColouredTextAndLoneGpus) {
-  const auto coloured = parse_gpu_topology(
-      "\x1b[4m\tGPU0\tGPU1\tCPU Affinity\x1b[0m\nGPU0\t X \tNV4\t0-1\nGPU1\tNV4\t X \t0-1\n", "");
-  ASSERT_TRUE(coloured);
-  EXPECT_EQ(coloured->size(), 2u);
-  EXPECT_EQ((*coloured)[0].type, "gpu");
-  const auto lone = parse_gpu_topology("\tGPU0\tCPU Affinity\nGPU0\t X \t0-7\n", "t4");
-  ASSERT_TRUE(lone) << lone.error().message;
-  ASSERT_EQ(lone->size(), 1u);
-  EXPECT_EQ((*lone)[0].cores, cores(0, 7));
-}
-
-TEST(GpuTopology, RefusesOtherTexts) {
-  EXPECT_FALSE(parse_gpu_topology("", ""));
-  EXPECT_FALSE(parse_gpu_topology("No devices were found\n", ""));
-  EXPECT_FALSE(parse_gpu_topology("GPU1 X\nGPU0 X\n", ""));
-}
 
 TEST(NodeInventory, TakesTheConfigurationsWordFirst) {
   Inventory machine;
@@ -64,6 +26,48 @@ TEST(NodeInventory, TakesTheConfigurationsWordFirst) {
   const Result<Inventory> missing = node_inventory(node, machine);
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message.find("/no/such/topology"), std::string::npos);
+}
+
+class WithTopology : public testing::Test {
+ protected:
+  Result<Inventory> inventory(const std::string& text) {
+    std::ofstream(path_) << text;
+    config::ConfiguredNode node;
+    node.name = "n1";
+    node.gpu_topology = path_;
+    return node_inventory(node, {.cpus = 8, .memory = Bytes::gib(16), .gpus = {}, .features = {}});
+  }
+  const std::string path_ = testing::TempDir() + "/" + std::to_string(::getpid()) + "-topology.txt";
+};
+
+TEST_F(WithTopology, CarriesGpusAndTheirLinks) {
+  const auto node = inventory(
+      "\x1b[4m\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\tNUMA Affinity\x1b[0m\n"
+      "GPU0\t X \tSYS\tNODE\t0-3\t0\n"
+      "GPU1\tSYS\t X \tSYS\t4,6\t1\n"
+      "mlx5_0\tNODE\tSYS\t X \t\t\n"
+      "\nLegend:\n\n  X    = Self\n");
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(node->gpus,
+            (std::vector<Gpu>{{GpuIndex(0), "gpu", {0, 1, 2, 3}}, {GpuIndex(1), "gpu", {4, 6}}}));
+  EXPECT_EQ(node->gpu_topology.text(),
+            "\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\tNUMA Affinity\n"
+            "GPU0\tX\tSYS\tNODE\t0-3\t0\n"
+            "GPU1\tSYS\tX\tSYS\t4,6\t1\n"
+            "mlx5_0\tNODE\tSYS\tX\n");
+}
+
+TEST_F(WithTopology, IsRefusedByPlace) {
+  const auto refusal = [&](const std::string& text) {
+    const auto node = inventory(text);
+    return node ? "accepted" : node.error().message;
+  };
+  EXPECT_THAT(refusal("No devices were found\n"),
+              testing::StartsWith(path_ + ": line 1, column 1:"));
+  EXPECT_THAT(refusal("\tGPU0\tGPU1\nGPU0\t X \tNVX\nGPU1\tNVX\t X \n"),
+              testing::HasSubstr(": line 2, column 10: \"NVX\" is no link"));
+  EXPECT_THAT(refusal(std::string(kMaxGpuTopology, ' ') + "\n"),
+              testing::HasSubstr("65537 bytes, but at most 65536 are read"));
 }
 
 TEST(MachineInventory, IsNotEmpty) {

@@ -76,11 +76,49 @@ api::Jobs as_table(const api::Jobs& plain, const std::vector<std::uint32_t>& fie
   return out;
 }
 
+// What a controller says of a job that waits, with something of everything; it has not heard of job 404.
+Result<api::Explanation> explained(const api::JobRef& job) {
+  if (job.job() == 404) return fail(ErrorCode::not_found, "Invalid job id specified: 404");
+  api::Explanation why;
+  why.set_waits(true);
+  api::Explanation::Cause* cause = why.add_causes();
+  cause->set_reason("Resources");
+  cause->set_partition("main");
+  cause->set_text("needs 4 CPUs on 1 node: 2 nodes with too few free CPUs, 1 drained");
+  cause = why.add_causes();
+  cause->set_reason("Priority");
+  cause->set_partition("long");
+  cause->set_text("enough is free now, but it would delay job 5");
+  api::Explanation::Promise* promise = cause->add_promises();
+  promise->mutable_job()->set_job(5);
+  promise->set_start(kNow + 3600 * kSecond);
+  promise->set_nodes("n4");
+  why.set_jobs_ahead(2);
+  why.set_expected_start(kNow + 60 * kSecond);
+  why.set_expected_nodes("n3");
+  why.set_queue_policy("multifactor");
+  why.set_priority(750);
+  const auto factor = [&](const char* name, double weight, double value) {
+    api::Explanation::Factor* row = why.add_factors();
+    row->set_name(name);
+    row->set_weight(weight);
+    row->set_value(value);
+    row->set_weighted(weight * value);
+  };
+  factor("AGE", 1000, 0.75);
+  factor("QOS", 0, 0);
+  api::Explanation::Change* change = why.add_changes();
+  change->set_text("--time=02:00:00");
+  change->set_note("it would end before job 5 needs the nodes");
+  why.add_changes()->set_text("--cpus-per-task=2");
+  return why;
+}
+
 std::string queue(const api::Jobs& jobs, const std::vector<std::string>& words = {},
                   unsigned terminal = 0, const Tiers& tiers = {}) {
   Query query;
   if (Status parsed = parse(query, words); !parsed) return parsed.error().message;
-  const auto report = make_report(query, terminal, tiers);
+  const auto report = make_report(query, terminal, tiers, explained);
   if (!report) return report.error().message;
   const api::Jobs page = as_table(jobs, (*report)->fields());
   if (Status added = add_rows(page, **report); !added) return added.error().message;
@@ -303,24 +341,46 @@ TEST_F(QueueListing, JsonIsOneObjectHoweverManyPages) {
   EXPECT_THAT(queue({}, {"--json"}), StartsWith("{\n  \"jobs\": [],"));
 }
 
-TEST_F(QueueListing, WhyAnswersInSentences) {
+TEST_F(QueueListing, WhyTellsEverythingAligned) {
   api::Job one = job(7, "PENDING", "train");
   one.set_reason("Resources");
-  one.set_reason_detail("needs 4 CPUs on 1 node: 2 nodes with too few free CPUs, 1 drained");
-  one.set_jobs_ahead(2);
   one.set_submitted(kNow - 90 * kSecond);
-  one.set_expected_start(kNow + 60 * kSecond);
-  one.set_expected_nodes("n3");
-  EXPECT_EQ(
-      queue(only(one), {"--why", "7"}),
-      "Job 7 (train of alice, partition main) is first in line and waits for resources "
-      "(Resources): needs 4 CPUs on 1 node: 2 nodes with too few free CPUs, 1 drained. 2 jobs "
-      "of its partition are ahead of it. It is expected to start at 2030-03-17T17:47:40 on n3. "
-      "It has waited for 1:30; its priority is 0.\n");
-  EXPECT_THAT(queue(only(one), {"--why", "7"}, 60), HasSubstr("in line and\nwaits for"));
+  EXPECT_EQ(queue(only(one), {"--why", "7"}),
+            "Job 7 (train of alice, partition main) is first in line and waits for resources "
+            "(Resources). It has waited for 1:30.\n"
+            "  Waits for:     Resources in main: needs 4 CPUs on 1 node: 2 nodes with too few "
+            "free CPUs, "
+            "1 drained\n"
+            "                 Priority in long: enough is free now, but it would delay job 5; job "
+            "5 is to "
+            "start at 2030-03-17T18:46:40 on n4\n"
+            "  Jobs ahead:    2\n"
+            "  Would start:   2030-03-17T17:47:40 on n3\n"
+            "  Priority:      750 (multifactor)\n"
+            "  Factor:        AGE 750 = 0.75 of weight 1000\n"
+            "  Starts now if: --time=02:00:00 (it would end before job 5 needs the nodes)\n"
+            "                 --cpus-per-task=2\n");
+  EXPECT_THAT(queue(only(one), {"--why", "7"}, 60),
+              HasSubstr("main: needs 4 CPUs on 1 node:\n                 2 nodes with"));
   EXPECT_THAT(
       queue(some_jobs(), {"--why", "7,12"}),
       AllOf(HasSubstr("does not wait: it is RUNNING on n[1-2]"), HasSubstr("\n\nJob 12_[3-9%2]")));
+}
+
+TEST_F(QueueListing, WhyWithoutAnAnswerTellsWhatTheListingDoes) {
+  api::Job one = job(404, "PENDING", "train");
+  one.set_reason("Resources");
+  one.set_reason_detail("needs 4 CPUs");
+  EXPECT_THAT(queue(only(one), {"--why", "404"}),
+              AllOf(HasSubstr("(Resources): needs 4 CPUs."),
+                    HasSubstr("More cannot be told now: Invalid job id specified: 404")));
+}
+
+TEST_F(QueueListing, WhyForPrograms) {
+  const std::string text = queue(some_jobs(), {"--why", "7,12", "--json"});
+  EXPECT_THAT(text, AllOf(StartsWith("{\n  \"jobs\": [\n    {\n      \"job\": {"),
+                          HasSubstr("\"text\": \"--cpus-per-task=2\""),
+                          HasSubstr("\"weighted\": 750"), HasSubstr("\"moved\": false")));
 }
 
 TEST_F(QueueListing, OptionsBecomeTheFilter) {

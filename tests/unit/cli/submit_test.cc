@@ -202,6 +202,17 @@ TEST(Submission, NetworkAndPreferences) {
   EXPECT_THAT(refusal({"--prefer=a&"}), HasSubstr("Invalid feature specification"));
 }
 
+TEST(Submission, LinksOfGpus) {
+  const api::JobSpec s = spec({"--gres=gpu:4", "--gpu-topology=switch"}, "#ARES --min-nvlink=2\n");
+  EXPECT_EQ(s.gpu_topology(), "switch");
+  EXPECT_EQ(s.min_nvlink(), 2u);
+  EXPECT_EQ(spec({"--gpu-topology=any"}, "#ARES --gpu-topology=pix\n").gpu_topology(), "");
+  EXPECT_THAT(
+      refusal({"--gpu-topology=ring"}),
+      HasSubstr("\"ring\" is no topology of GPUs; there are any, nvlink, switch, pix, node"));
+  EXPECT_THAT(refusal({"--min-nvlink=65"}), HasSubstr("no number of NVLinks, 0 to 64"));
+}
+
 TEST(Submission, NamesAndFolders) {
   EXPECT_EQ(spec({}).name(), "job.sh");
   EXPECT_EQ(spec({"--wrap=true"}).name(), "wrap");
@@ -306,6 +317,11 @@ TEST(Estimate, SaysWhenWhereAndHowSure) {
   EXPECT_THAT(describe_estimate(e), HasSubstr(" on nodes n[1-2] in partition main with 8 CPUs"));
   e.set_at_the_earliest(true);
   EXPECT_THAT(describe_estimate(e), HasSubstr("not before 2030-05-17T"));
+  e.mutable_why()->set_waits(true);
+  e.mutable_why()->set_cut(true);
+  EXPECT_THAT(describe_estimate(e),
+              HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   nobody can tell\n"));
+  EXPECT_THAT(describe_estimate(e), testing::EndsWith("the search was cut short"));
 }
 
 TEST(Submission, ADirectiveIsNamedByItsLine) {

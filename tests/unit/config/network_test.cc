@@ -50,6 +50,17 @@ std::string refusal(const std::string& topology, const std::string& text = kMain
   return config ? "accepted" : config.error().message;
 }
 
+TEST(TopologyFile, ThatCannotBeReadIsNamedWithTheLineThatNamesIt) {
+  const auto config =
+      read_config("cluster: c\n" + kMain, "/etc/ares/ares.yaml", test_user,
+                  [&](const std::string& path) { return read_file(path + ".is.not.here"); });
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, ErrorCode::not_found);
+  EXPECT_EQ(config.error().message,
+            "/etc/ares/ares.yaml:2: topology_file: cannot read "
+            "/etc/ares/topology.yaml.is.not.here: No such file or directory");
+}
+
 // A tree named fabric of these lines.
 std::string tree(const std::string& lines) {
   return "topologies:\n  - name: fabric\n    tree:\n" + lines;

@@ -321,8 +321,9 @@ TEST_F(Baremetal, CountsCpuTimeAndMemoryOfAllProcesses) {
 
 TEST_F(Baremetal, AJobThatExceedsItsMemoryRunsOutOfIt) {
   std::optional<os::Cgroup> probe =
-      os::Cgroup::make("ares.probe." + std::to_string(::getpid()), Bytes::mib(64));
-  if (!probe || !probe->limits_memory()) GTEST_SKIP() << "needs a memory controller to write to";
+      os::Cgroup::plan("ares.probe." + std::to_string(::getpid()), Bytes::mib(64));
+  if (!probe || !probe->create() || !probe->limits_memory())
+    GTEST_SKIP() << "needs a memory controller to write to";
   Prepare prepare = job(1, "head -c 300000000 /dev/zero | tail > /dev/null\necho survived\n");
   prepare.launch.share.memory = Bytes::mib(64);
   const AttemptReport report = node.run(prepare);

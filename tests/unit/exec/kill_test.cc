@@ -1,6 +1,7 @@
 // KILLs daemons and supervisors at random moments while launches are repeated, and counts starts by what they leave on the disk.
 #include <random>
 #include <set>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ TEST(KillCampaign, NoAttemptRunsTwice) {
   int launched = 0;
   std::map<AttemptKey, Job> live, ended;
   std::map<AttemptPhase, int> ends;
-  std::set<std::string> pids;  // of supervisors that were killed
+  std::set<std::string> groups;  // recorded by supervisors that were killed
 
   const BootTime deadline = os::boot_now() + Seconds(100);
   while ((launched < kLaunches || !live.empty()) && os::boot_now() < deadline) {
@@ -63,9 +64,10 @@ TEST(KillCampaign, NoAttemptRunsTwice) {
       if (node.knows(key) && node.report(key).phase == AttemptPhase::ready)
         for (unsigned copies = 1 + random() % 2; copies > 0; --copies) node.tell(Go{key, fence});
       if (chance(15) && node.spool().open(key))
-        if (const std::int64_t pid = node.supervisor_pid(key); pid > 1) {
-          pids.insert("." + std::to_string(pid));
-          ::kill(static_cast<pid_t>(pid), SIGKILL);
+        if (const node::StartedRecord supervisor = node.started(key); supervisor.pid > 1) {
+          std::istringstream recorded(supervisor.cgroups);
+          for (std::string group; std::getline(recorded, group, ':');) groups.insert(group);
+          ::kill(static_cast<pid_t>(supervisor.pid), SIGKILL);
         }
       ++it;
     }
@@ -86,13 +88,8 @@ TEST(KillCampaign, NoAttemptRunsTwice) {
     }
   }
   // Nor is anything else of them left on the machine.
-  for (const char* root : {"/sys/fs/cgroup/unified", "/sys/fs/cgroup", "/sys/fs/cgroup/memory"}) {
-    std::error_code none;
-    for (const auto& entry : std::filesystem::directory_iterator(root, none))
-      if (pids.contains(entry.path().extension().string())) {
-        ADD_FAILURE() << entry.path() << " is left over";
-      }
-  }
+  for (const std::string& group : groups)
+    EXPECT_FALSE(std::filesystem::exists(group)) << group << " is left over";
   EXPECT_GT(ends[AttemptPhase::done], 30);
   EXPECT_GT(ends[AttemptPhase::never_ran] + ends[AttemptPhase::lost], 30);
   RecordProperty("done", ends[AttemptPhase::done]);

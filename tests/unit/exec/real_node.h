@@ -138,10 +138,12 @@ class RealNode final : private node::Uplink, private node::Users {
     return report(key);
   }
 
-  std::int64_t supervisor_pid(const AttemptKey& key) const {
+  // What the supervisor says of itself; empty while there is none.
+  node::StartedRecord started(const AttemptKey& key) const {
     Result<std::string> text = spool_->open(key)->read(node::Record::started);
-    return text ? node::decode_started(*text)->pid : 0;
+    return text ? *node::decode_started(*text) : node::StartedRecord{};
   }
+  std::int64_t supervisor_pid(const AttemptKey& key) const { return started(key).pid; }
   std::uint64_t incarnation() const { return agent_->incarnation(); }
   FileSpool& spool() { return *spool_; }
   std::vector<LaunchRefused> refusals;

@@ -124,9 +124,12 @@ TEST_F(Files, CgroupPicksTheHierarchyOfEachController) {
                              "32 20 0:28 / " + path + "/unified rw shared:9 - cgroup2 cgroup2 rw\n";
   const std::string self = "7:memory:/own\n6:freezer:/own\n0::/own\n";
   {
-    std::optional<Cgroup> group = Cgroup::make(name, Bytes::mib(1), mounts, self);
+    std::optional<Cgroup> group = Cgroup::plan(name, Bytes::mib(1), mounts, self);
     ASSERT_TRUE(group);
-    EXPECT_EQ(group->directories(), path + "/unified/own/job:" + path + "/memory/own/job");
+    EXPECT_EQ(group->directories(),
+              path + "/unified/own/job:" + path + "/memory/own/job:" + path + "/freezer/own/job");
+    EXPECT_EQ(*read_file(path + "/memory/own/job/memory.limit_in_bytes"), "") << "only planned";
+    ASSERT_TRUE(group->create());
     EXPECT_TRUE(group->limits_memory());
     EXPECT_EQ(*read_file(path + "/memory/own/job/memory.limit_in_bytes"), "1048576");
     EXPECT_FALSE(group->ran_out_of_memory());
@@ -136,12 +139,13 @@ TEST_F(Files, CgroupPicksTheHierarchyOfEachController) {
     EXPECT_EQ(*read_file(path + "/unified/own/job/cgroup.freeze"), "1");
   }
   const std::size_t unified = mounts.find("32 20");
-  std::optional<Cgroup> v1 = Cgroup::make(name, Bytes(0), mounts.substr(0, unified), self);
+  std::optional<Cgroup> v1 = Cgroup::plan(name, Bytes(0), mounts.substr(0, unified), self);
   ASSERT_TRUE(v1);
+  ASSERT_TRUE(v1->create());
   EXPECT_TRUE(v1->freeze());
   EXPECT_EQ(*read_file(path + "/freezer/own/job/freezer.state"), "FROZEN");
   EXPECT_FALSE(v1->limits_memory());
-  EXPECT_FALSE(Cgroup::make(name, Bytes::mib(1), "", ""));
+  EXPECT_FALSE(Cgroup::plan(name, Bytes::mib(1), "", ""));
 }
 
 TEST(Clock, NamesAProcessByItsStart) {

@@ -122,6 +122,8 @@ class RandomWire {
     s.switches = u32();
     s.switches_wait = maybe([this] { return seconds(); });
     s.segment = u32();
+    s.reservations = words();
+    s.gpu_constraint = {static_cast<GpuShape>(number(5)), u32()};
     s.licenses = list([this] { return license(); });
     s.any_license = flag();
     s.time_min = maybe([this] { return seconds(); });
@@ -178,6 +180,7 @@ class RandomWire {
       i.gpus.push_back(
           {GpuIndex(static_cast<std::uint16_t>(index)), word(), list([this] { return u32(); })});
     i.features = words();
+    if (flag()) i.gpu_topology = GpuTopology(word() + "\n\t" + word());
     return i;
   }
   FromNode from_node(std::size_t kind) {

@@ -54,6 +54,11 @@ TEST(StorageConvert, EveryFieldOfEveryRecordSurvives) {
     const auto partition_back = decode_partition(kStorageVersion, encode_partition(partition));
     ASSERT_TRUE(partition_back && same(partition, *partition_back)) << "partition, round " << round;
 
+    const auto reservation = random.make<Reservation>();
+    const auto reservation_back =
+        decode_reservation(kStorageVersion, encode_reservation(reservation));
+    ASSERT_TRUE(reservation_back && same(reservation, *reservation_back)) << "round " << round;
+
     const auto request = random.make<Request>();
     const auto request_back = decode_request(kStorageVersion, encode_request(request));
     ASSERT_TRUE(request_back && same(request, *request_back)) << "request, round " << round;

@@ -52,6 +52,12 @@ class RandomModel {
     for (char& c : value) c = static_cast<char>(bits());
   }
 
+  void fill(GpuTopology& value) {
+    std::string text;
+    fill(text);
+    value = GpuTopology(std::move(text));
+  }
+
   template <class Tag, class Rep>
   void fill(Id<Tag, Rep>& value) {
     Rep number{};
@@ -118,7 +124,9 @@ class RandomModel {
   static constexpr OpenMode last(OpenMode) { return OpenMode::append; }
   static constexpr SharePhase last(SharePhase) { return SharePhase::fenced; }
   static constexpr AdminState last(AdminState) { return AdminState::down; }
+  static constexpr Recurrence last(Recurrence) { return kLastRecurrence; }
   static constexpr PlacementStrategy last(PlacementStrategy) { return kLastPlacementStrategy; }
+  static constexpr GpuShape last(GpuShape) { return kLastGpuShape; }
   static constexpr Contact last(Contact) { return Contact::lost; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }
 

@@ -136,6 +136,8 @@ TEST_F(RpcTest, TellsThatTheCallerHasGone) {
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().code, ErrorCode::unavailable);
   EXPECT_NE(response.error().message.find("did not answer in time"), std::string::npos);
+  const std::lock_guard lock(mutex);
+  ASSERT_TRUE(kept);
   EXPECT_TRUE(eventually([&] { return kept->abandoned(); }));
   kept->send({});  // harmless
 }

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 
+#include "base/random.h"
 #include "core/sched/order.h"
 #include "unit/sched/cluster.h"
 
@@ -122,17 +122,6 @@ TEST(Backfill, ConservativePromisesEverybody) {
   for (const JobKey& key : waiting)
     EXPECT_EQ(*pending_of(plan, key)->expected_start, kNow + minutes(10 * place++));
 }
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  std::uint32_t upto(std::uint32_t most) {
-    return static_cast<std::uint32_t>(engine_() % (most + 1));
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 // Lives in which every job runs for just as long as it asked for.
 class ExactLife {

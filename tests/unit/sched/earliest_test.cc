@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <random>
 #include <set>
 
+#include "base/random.h"
 #include "core/sched/backfill.h"
 #include "core/sched/filter.h"
 #include "unit/sched/cluster.h"
@@ -14,42 +14,30 @@ namespace {
 
 using std::chrono::minutes;
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-  std::uint32_t upto(std::uint32_t most) {
-    return static_cast<std::uint32_t>(engine_() % (most + 1));
-  }
-  bool chance(std::uint32_t percent) { return upto(99) < percent; }
-
- private:
-  std::mt19937_64 engine_;
-};
-
 // Of the kinds whose feasibility is monotone in what is free, so that the search may halve its way.
-JobSpec random_spec(Dice& dice) {
+JobSpec random_spec(Random& dice) {
   JobSpec spec = TestCluster::spec(1 + dice.upto(5), 1 + dice.upto(2));
-  if (dice.chance(30)) spec.max_nodes = dice.chance(50) ? 0 : spec.min_nodes + dice.upto(3);
-  if (dice.chance(40)) spec.cpus_per_task = 1 + dice.upto(2);
-  if (dice.chance(20)) spec.tasks_per_node = 1 + dice.upto(2);
-  if (dice.chance(30)) spec.memory_per_node = Bytes::mib(dice.upto(4) * 500);
-  if (dice.chance(30)) spec.gpus_per_node = {{dice.chance(50) ? "" : "a100", 1 + dice.upto(2)}};
-  if (dice.chance(10)) spec.exclusive = true;
-  if (dice.chance(10)) spec.exclusive_user = true;
+  if (dice.percent(30)) spec.max_nodes = dice.percent(50) ? 0 : spec.min_nodes + dice.upto(3);
+  if (dice.percent(40)) spec.cpus_per_task = 1 + dice.upto(2);
+  if (dice.percent(20)) spec.tasks_per_node = 1 + dice.upto(2);
+  if (dice.percent(30)) spec.memory_per_node = Bytes::mib(dice.upto(4) * 500);
+  if (dice.percent(30)) spec.gpus_per_node = {{dice.percent(50) ? "" : "a100", 1 + dice.upto(2)}};
+  if (dice.percent(10)) spec.exclusive = true;
+  if (dice.percent(10)) spec.exclusive_user = true;
   spec.uid = UserId(1 + dice.upto(2));
-  if (dice.chance(10)) spec.required_nodes = {"n1"};
-  if (dice.chance(85)) spec.time_limit = minutes(1 + dice.upto(100));
+  if (dice.percent(10)) spec.required_nodes = {"n1"};
+  if (dice.percent(85)) spec.time_limit = minutes(1 + dice.upto(100));
   return spec;
 }
 
 struct Scene {
   TestCluster cluster;
-  explicit Scene(Dice& dice) {
+  explicit Scene(Random& dice) {
     for (std::uint32_t i = 1; i <= 2 + dice.upto(5); ++i) {
       const std::string name = "n" + std::to_string(i);
       cluster.add_node(name, 2 + dice.upto(6), Bytes::mib(4000));
-      if (dice.chance(50)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
-      if (dice.chance(30)) cluster.add_gpus(name, "h100", 1 + dice.upto(3));
+      if (dice.percent(50)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
+      if (dice.percent(30)) cluster.add_gpus(name, "h100", 1 + dice.upto(3));
     }
     for (int i = 0; i < 12; ++i) cluster.submit(random_spec(dice));
     cluster.take(cluster.plan(), kNow);
@@ -59,7 +47,7 @@ struct Scene {
 TEST(Earliest, IsTheFirstOfAllMomentsAtWhichItFits) {
   int found = 0, later = 0, beside_promises = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     Scene scene(dice);
     const ClusterState& state = scene.cluster.state;
     const Partition main = scene.cluster.partition();
@@ -83,11 +71,11 @@ TEST(Earliest, IsTheFirstOfAllMomentsAtWhichItFits) {
       const auto limit = job.spec->time_limit;
       Work work = Work::unbounded();
       const auto reservation = earliest(demand, limit, set, index, profile, work);
-      std::optional<Reservation> expected;
+      std::optional<EarliestStart> expected;
       for (const Time at : changes)
         if (auto placement = fit_between(demand, {set.nodes, set.required}, index, profile, at,
                                          Profile::end_of(at, limit), work)) {
-          expected = Reservation{at, *std::move(placement)};
+          expected = EarliestStart{at, *std::move(placement)};
           break;
         }
       ASSERT_EQ(reservation.has_value(), expected.has_value()) << "seed " << seed << " job " << i;

@@ -132,6 +132,33 @@ TEST(NetworkPlan, WithoutATimeItWaitsForTheSwitch) {
   EXPECT_EQ(pending_of(plan, key)->expected_nodes.size(), 2u);
 }
 
+// Five tasks on two nodes are three and two, but each of the nodes must be able to take three: so much of both is kept.
+TEST(NetworkPlan, AnEvenShareOfEachNodeIsKeptForAPromise) {
+  TestCluster cluster = fabric();
+  for (const char* node : {"n2", "n3", "n5", "n6"}) occupy(cluster, node);
+  JobSpec first = TestCluster::spec(4);
+  first.required_nodes = {"n1"};
+  first.time_limit = minutes(60);
+  ASSERT_THAT(started_on(cluster, first), ElementsAre("n1"));
+
+  JobSpec spec = TestCluster::spec(5, 2);
+  spec.switches = 1;
+  spec.time_limit = minutes(60);
+  const JobKey head = cluster.submit(spec);
+  JobSpec filler = TestCluster::spec(2);
+  filler.time_limit = minutes(120);
+  const JobKey too_large = cluster.submit(filler);
+  filler.tasks = 1;
+  const JobKey fits_beside = cluster.submit(filler);
+  const Plan plan = cluster.plan();
+  ASSERT_TRUE(pending_of(plan, head));
+  EXPECT_EQ(pending_of(plan, head)->expected_start, kNow + minutes(60));
+  EXPECT_FALSE(start_of(plan, too_large));
+  EXPECT_TRUE(start_of(plan, fits_beside));
+  cluster.take(plan, kNow);
+  EXPECT_EQ(pending_of(cluster.plan(kNow + minutes(1)), head)->expected_start, kNow + minutes(60));
+}
+
 TEST(NetworkPlan, SegmentsLieEachInOneBlock) {
   TestCluster cluster = fabric(NetworkKind::block);
   occupy(cluster, "n6");

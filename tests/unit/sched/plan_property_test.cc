@@ -4,110 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <random>
 
+#include "base/random.h"
 #include "unit/sched/cluster.h"
+#include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {
 namespace {
 
 using std::chrono::minutes;
-
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-  std::uint32_t upto(std::uint32_t most) {
-    return static_cast<std::uint32_t>(engine_() % (most + 1));
-  }
-  bool chance(std::uint32_t percent) { return upto(99) < percent; }
-  template <class T>
-  void shuffle(std::vector<T>& items) {
-    std::shuffle(items.begin(), items.end(), engine_);
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-// Strategies of the partition, and on some clusters leaf switches of one to three nodes, or blocks, between its nodes.
-void add_placement(TestCluster& cluster, Dice& dice) {
-  Partition main = cluster.partition();
-  const auto strategy = [&] { return static_cast<PlacementStrategy>(dice.upto(2)); };
-  main.placement = {strategy(), strategy()};
-  cluster.policy.networks = {};
-  main.topology.clear();
-  if (dice.chance(60)) {
-    NetworkSpec network{"net", dice.chance(50) ? NetworkKind::tree : NetworkKind::block, {}};
-    std::vector<std::string> leaves;
-    for (std::size_t at = 0; at < main.nodes.size();) {
-      leaves.push_back("leaf" + std::to_string(at));
-      NetworkDomain& leaf = network.domains.emplace_back(leaves.back());
-      for (std::uint32_t n = 1 + dice.upto(2); n > 0 && at < main.nodes.size(); --n)
-        leaf.nodes.push_back(main.nodes[at++]);
-    }
-    if (network.kind == NetworkKind::tree) {
-      network.domains.push_back({"spine", {}, leaves});
-      dice.shuffle(network.domains);
-    }
-    cluster.policy.networks = std::vector{network};
-    main.topology = "net";
-  }
-  cluster.put(main);
-}
-
-void add_nodes(TestCluster& cluster, Dice& dice) {
-  const std::uint32_t nodes = 1 + dice.upto(7);
-  for (std::uint32_t i = 1; i <= nodes; ++i) {
-    const std::string name = "n" + std::to_string(i);
-    cluster.add_node(name, 1 + dice.upto(7), Bytes::mib(1000 + 1000 * dice.upto(3)));
-    if (dice.chance(40)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
-    if (dice.chance(30)) cluster.add_gpus(name, "h100", 1 + dice.upto(3));
-    Node node = cluster.node(name);
-    node.inventory.features = {dice.chance(50) ? "r1" : "r2"};
-    cluster.put(node);
-  }
-  add_placement(cluster, dice);
-}
-
-JobSpec random_spec(Dice& dice) {
-  JobSpec spec = TestCluster::spec(1 + dice.upto(5), 1 + dice.upto(2));
-  if (dice.chance(30)) spec.max_nodes = dice.chance(50) ? 0 : spec.min_nodes + dice.upto(3);
-  if (dice.chance(30)) spec.cpus_per_task = 1 + dice.upto(2);
-  if (dice.chance(20)) spec.tasks_per_node = 1 + dice.upto(2);
-  if (dice.chance(30))
-    spec.memory_per_node = Bytes::mib(dice.upto(4) * 500);
-  else if (dice.chance(30))
-    spec.memory_per_cpu = Bytes::mib(100 + 100 * dice.upto(5));
-  if (dice.chance(20))
-    spec.gpus_per_node = {{dice.chance(50) ? "" : "a100", 1 + dice.upto(2)}};
-  else if (dice.chance(15))
-    spec.gpus_total = {{dice.chance(50) ? "" : "h100", 1 + dice.upto(4)}};
-  if (dice.chance(10)) spec.exclusive = true;
-  spec.uid = UserId(1 + dice.upto(2));
-  if (dice.chance(8)) spec.exclusive_user = true;
-  const char* const constraints[] = {"r1", "r1|r2", "[r1|r2]", "r1*1&r2*1"};
-  if (dice.chance(15)) spec.features = {constraints[dice.upto(3)]};
-  if (dice.chance(5)) spec.node_counts.emplace().insert(1 + dice.upto(1), 2 + dice.upto(2));
-  if (spec.node_counts) {
-    spec.min_nodes = spec.node_counts->front();
-    spec.max_nodes = spec.node_counts->back();
-  }
-  if (dice.chance(10)) spec.required_nodes = {"n" + std::to_string(1 + dice.upto(3))};
-  if (dice.chance(10)) spec.excluded_nodes = {"n" + std::to_string(1 + dice.upto(3))};
-  if (dice.chance(80)) spec.time_limit = minutes(1 + dice.upto(100));
-  if (dice.chance(10)) {
-    spec.array.emplace().insert(0, dice.upto(6));
-    spec.array_throttle = dice.upto(3);
-  }
-  spec.nice = static_cast<std::int32_t>(dice.upto(3));
-  if (spec.features == std::vector<std::string>{constraints[3]})
-    return spec;  // refused with limits
-  if (dice.chance(10)) spec.switches = 1 + dice.upto(1);
-  if (spec.switches > 0 && dice.chance(50)) spec.switches_wait = minutes(50 + dice.upto(100));
-  if (dice.chance(10)) spec.segment = 1 + dice.upto(1);
-  if (dice.chance(10)) spec.prefer = dice.chance(50) ? "r1" : "r1|r2";
-  return spec;
-}
 
 // "" if every start is within what its job allows of leaf switches and segments.
 std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now) {
@@ -146,17 +51,9 @@ std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now)
   return {};
 }
 
-std::vector<JobKey> running(const TestCluster& cluster) {
-  std::vector<JobKey> keys;
-  cluster.state.jobs.for_each([&](const JobKey& key, const Job& job) {
-    if (job.state == JobState::running) keys.push_back(key);
-  });
-  return keys;
-}
-
 TEST(PlanProperty, NeverOverCommitsAlongRandomLives) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
     Time now = kNow;
@@ -167,7 +64,7 @@ TEST(PlanProperty, NeverOverCommitsAlongRandomLives) {
       ASSERT_EQ(broken_limit(cluster, plan, now), "") << "seed " << seed << " step " << step;
       cluster.take(plan, now);
       for (const JobKey& key : running(cluster))
-        if (dice.chance(30)) cluster.end(key);
+        if (dice.percent(30)) cluster.end(key);
       now += minutes(dice.upto(20));
     }
   }
@@ -175,7 +72,7 @@ TEST(PlanProperty, NeverOverCommitsAlongRandomLives) {
 
 TEST(PlanProperty, EveryPendingRecordIsStartedOrExplained) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
     for (int i = 0; i < 20; ++i) cluster.submit(random_spec(dice));
@@ -212,7 +109,7 @@ std::string describe(const Plan& plan) {
 
 TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
     std::vector<Job> jobs;
@@ -231,7 +128,7 @@ TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
 // nodes drain, lose a GPU, come back; the configuration changes.
 TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
     cluster.policy.backfill = {static_cast<BackfillKind>(seed % 3), 1 + dice.upto(3)};
@@ -248,14 +145,14 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
       cluster.state.pending.for_each(
           [&](const JobKey& key, Lsn) { waiting.push_back(*cluster.state.jobs.find(key)); });
       for (Job& job : waiting) {
-        if (!dice.chance(10)) continue;
-        job.hold = dice.chance(50) ? Hold::user : Hold::none;
+        if (!dice.percent(10)) continue;
+        job.hold = dice.percent(50) ? Hold::user : Hold::none;
         job.priority = dice.upto(3);
         job.version = Lsn(job.version.value() + 1'000'000);
-        if (dice.chance(20)) job.state = JobState::cancelled;
+        if (dice.percent(20)) job.state = JobState::cancelled;
         cluster.put(job);
       }
-      if (dice.chance(20)) {
+      if (dice.percent(20)) {
         std::vector<Node> nodes;
         cluster.state.nodes.for_each([&](NodeId, const Node& node) { nodes.push_back(node); });
         Node node = nodes[dice.upto(static_cast<std::uint32_t>(nodes.size()) - 1)];
@@ -269,30 +166,29 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
         }
         cluster.put(node);
       }
-      if (dice.chance(5)) {
+      if (dice.percent(5)) {
         Partition main = cluster.partition();
         main.up = !main.up;
         cluster.put(main);
       }
-      if (dice.chance(5)) add_placement(cluster, dice);
+      if (dice.percent(5)) add_placement(cluster, dice);
       const Plan plan = planner.plan(cluster.state, cluster.policy, budget, now);
       ASSERT_EQ(describe(plan), describe(cluster.plan(now, budget)))
           << "seed " << seed << " step " << step;
-      if (dice.chance(80)) cluster.take(plan, now);
+      if (dice.percent(80)) cluster.take(plan, now);
       for (const JobKey& key : running(cluster))
-        if (dice.chance(30)) cluster.end(key);
+        if (dice.percent(30)) cluster.end(key);
       now += minutes(dice.upto(20));
     }
   }
 }
 
 // Time goes from one end of a job at its limit to the next, all that may start does, and nothing new is submitted:
-// the first blocked job must start no later than it was first promised. Of jobs that are kept together (--switches, --segment) this
-// does not hold yet: which group of nodes they are packed into can change with what others got, and the promise with it.
+// the first blocked job must start no later than it was first promised.
 TEST(PlanProperty, APromisedStartNeverMovesLater) {
   int promises = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
     for (int i = 0; i < 25; ++i) {
@@ -309,8 +205,6 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
       for (const auto& [key, at] : promised)
         if (const PendingInfo* info = pending_of(plan, key)) {
           ASSERT_TRUE(info->expected_start) << "seed " << seed;
-          const JobSpec& spec = *cluster.state.jobs.find(key)->spec;
-          if (spec.switches > 0 || spec.segment > 0) continue;
           ASSERT_LE(*info->expected_start, at) << "seed " << seed << " job " << key.job.value();
         }
       plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
@@ -329,7 +223,7 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
       for (const JobKey& key : busy) next = std::min(next, end_of(key));
       now = next;
       for (const JobKey& key : busy)
-        if (end_of(key) <= now || dice.chance(10)) cluster.end(key);
+        if (end_of(key) <= now || dice.percent(10)) cluster.end(key);
     }
   }
   EXPECT_GT(promises, 300);
@@ -337,7 +231,7 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
 
 // A bound with much room to spare: the point is that no pass is quadratic. Sanitizers and debug builds are slower.
 TEST(PlanProperty, TenThousandJobsOnAHundredNodesAreQuick) {
-  Dice dice(7);
+  Random dice(7);
   TestCluster cluster;
   for (int i = 1; i <= 100; ++i) cluster.add_node("n" + std::to_string(i), 64, Bytes::gib(256));
   for (int i = 0; i < 10'000; ++i) {

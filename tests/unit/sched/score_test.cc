@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
+#include "base/random.h"
 #include "core/sched/backfill.h"
 #include "core/sched/score_fragmentation.h"
 #include "unit/sched/cluster.h"
@@ -17,18 +16,6 @@ using testing::ElementsAre;
 
 constexpr PlacementStrategy kStrategies[] = {PlacementStrategy::binpack, PlacementStrategy::spread,
                                              PlacementStrategy::least_fragmentation};
-
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-  std::uint32_t upto(std::uint32_t most) {
-    return static_cast<std::uint32_t>(engine_() % (most + 1));
-  }
-  bool chance(std::uint32_t percent) { return upto(99) < percent; }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 void place_by(TestCluster& cluster, PlacementPolicy placement) {
   Partition main = cluster.partition();
@@ -120,7 +107,7 @@ TEST(Strategies, PackingLeavesMoreWholeNodesFreeThanSpreading) {
   std::int64_t packed = 0, spread = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto whole_nodes = [&](PlacementStrategy strategy) {
-      Dice dice(seed);
+      Random dice(seed);
       TestCluster cluster;
       for (int i = 1; i <= 12; ++i) {
         const std::string name = "n" + std::to_string(i);
@@ -129,8 +116,8 @@ TEST(Strategies, PackingLeavesMoreWholeNodesFreeThanSpreading) {
       }
       place_by(cluster, {strategy, strategy});
       for (int i = 0; i < 14; ++i)
-        cluster.submit(dice.chance(50) ? gpus(1 + dice.upto(2), 1 + dice.upto(2))
-                                       : TestCluster::spec(1 + dice.upto(5)));
+        cluster.submit(dice.percent(50) ? gpus(1 + dice.upto(2), 1 + dice.upto(2))
+                                        : TestCluster::spec(1 + dice.upto(5)));
       cluster.take(cluster.plan(), kNow);
       std::int64_t whole = 0;
       cluster.state.nodes.for_each(
@@ -155,15 +142,15 @@ struct Counted {
   std::int64_t count;
 };
 
-std::vector<Counted> random_mix(Dice& dice) {
+std::vector<Counted> random_mix(Random& dice) {
   std::vector<Counted> mix;
   for (std::uint32_t i = dice.upto(20); i > 0; --i) {
     Mix::Class share(kStride + 1, 0);
     share[kCpus] = 1 + dice.upto(7);
     share[kMemory] = dice.upto(4);
     for (std::size_t c = kFirstGpu; c < kStride; ++c)
-      if (dice.chance(30)) share[c] = dice.upto(3);
-    if (dice.chance(30)) share[kStride] = 1 + dice.upto(3);
+      if (dice.percent(30)) share[c] = dice.upto(3);
+    if (dice.percent(30)) share[kStride] = 1 + dice.upto(3);
     mix.push_back({share, 1 + dice.upto(9)});
   }
   return mix;
@@ -197,7 +184,7 @@ std::int64_t slow_useless(const std::vector<Counted>& mix, const Amounts& free) 
 TEST(Mix, TheGradientIsWhatTheDefinitionSays) {
   std::int64_t changes = 0;
   for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     const std::vector<Counted> counted = random_mix(dice);
     Mix mix;
     for (const Counted& m : counted) mix.add(m.share, m.count);
@@ -229,7 +216,7 @@ TEST(Mix, OnlyTheCommonestClassesCount) {
 
 TEST(Mix, FollowsTheJobsThatWaitAndRun) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     TestCluster cluster;
     cluster.add_node("n1", 16, Bytes::gib(64));
     cluster.add_gpus("n1", "a100", 8);
@@ -239,8 +226,9 @@ TEST(Mix, FollowsTheJobsThatWaitAndRun) {
     kept.update({}, before, index);
     std::vector<JobKey> keys;
     for (int step = 0; step < 20; ++step) {
-      JobSpec spec = dice.chance(60) ? gpus(1 + dice.upto(1)) : TestCluster::spec(1 + dice.upto(2));
-      if (dice.chance(20)) spec.array.emplace().insert(0, dice.upto(5));
+      JobSpec spec =
+          dice.percent(60) ? gpus(1 + dice.upto(1)) : TestCluster::spec(1 + dice.upto(2));
+      if (dice.percent(20)) spec.array.emplace().insert(0, dice.upto(5));
       keys.push_back(cluster.submit(spec));
       Job job =
           *cluster.state.jobs.find(keys[dice.upto(static_cast<std::uint32_t>(keys.size()) - 1)]);
@@ -276,12 +264,12 @@ TEST(OneNode, GpusOfNoTypeAreOfTheBestNodesType) {
 TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
   int placed = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
-    Dice dice(seed);
+    Random dice(seed);
     TestCluster cluster;
     for (int i = 1; i <= 8; ++i) {
       const std::string name = "n" + std::to_string(i);
       cluster.add_node(name, 4 + dice.upto(8), Bytes::gib(8));
-      if (dice.chance(60)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
+      if (dice.percent(60)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
     }
     ClusterIndex index(cluster.state);
     Mix mix;
@@ -291,9 +279,9 @@ TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
     index.set_mix(&mix);
     Partition main = cluster.partition();
     main.placement = {kStrategies[seed % 3], kStrategies[seed % 3]};
-    JobSpec spec = dice.chance(60) ? gpus(1 + dice.upto(2), 1 + dice.upto(3), "a100")
-                                   : TestCluster::spec(1 + dice.upto(4));
-    if (dice.chance(20)) spec.exclusive = true;
+    JobSpec spec = dice.percent(60) ? gpus(1 + dice.upto(2), 1 + dice.upto(3), "a100")
+                                    : TestCluster::spec(1 + dice.upto(4));
+    if (dice.percent(20)) spec.exclusive = true;
     const Demand demand = make_demand(spec, main, index);
     if (demand.unknown_gpu_type) continue;
     std::vector<Room> rooms;

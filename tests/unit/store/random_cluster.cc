@@ -62,7 +62,7 @@ void RandomCluster::finish(Batch& batch) {
 }
 
 void RandomCluster::change_something(Batch& batch) {
-  switch (random_->below(8)) {
+  switch (random_->below(9)) {
     case 0:
     case 1:
     case 2: return put_job(batch);
@@ -71,6 +71,7 @@ void RandomCluster::change_something(Batch& batch) {
     case 5: return put_request(batch);
     case 6: return put_partitions(batch);
     case 7: return put_tres(batch);
+    case 8: return put_reservation(batch);
   }
 }
 
@@ -159,6 +160,20 @@ void RandomCluster::put_partitions(Batch& batch) {
   state_.partitions.for_each([&](const std::string& name, const Partition&) {
     batch.partitions.push_back(state_.partitions.share(name));
   });
+}
+
+void RandomCluster::put_reservation(Batch& batch) {
+  Reservation reservation = random_->make<Reservation>();
+  reservation.name = "r" + std::to_string(random_->below(4));
+  std::erase_if(batch.reservations, [&](const auto& r) { return r->name == reservation.name; });
+  std::erase(batch.gone_reservations, reservation.name);
+  if (random_->below(3) == 0) {
+    state_.reservations.erase(reservation.name);
+    batch.gone_reservations.push_back(reservation.name);
+    return;
+  }
+  state_.reservations.set(reservation.name, reservation);
+  batch.reservations.push_back(state_.reservations.share(reservation.name));
 }
 
 void RandomCluster::put_tres(Batch& batch) {

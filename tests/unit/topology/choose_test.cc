@@ -98,7 +98,7 @@ TEST(Choose, RefusesWhatIsNotThere) {
 
 std::vector<Constraint> constraints(const MachineTopology& machine) {
   std::vector<Constraint> all;
-  for (const ShapeName& name : shape_names()) all.push_back({name.shape, 0});
+  for (const GpuShapeName& name : gpu_shape_names()) all.push_back({name.shape, 0});
   all.push_back({Shape::any, 1});
   all.push_back({Shape::numa_node, 2});
   if (!machine.nvlink_domains().empty() && machine.nvlink_domains()[0].even)
@@ -176,12 +176,12 @@ TEST(Choose, EndsOnTheLargestAndWorstMachine) {
 }
 
 TEST(Shapes, AreReadByName) {
-  for (const ShapeName& name : shape_names()) {
-    EXPECT_EQ(*parse_shape(name.word), name.shape);
+  for (const GpuShapeName& name : gpu_shape_names()) {
+    EXPECT_EQ(*parse_gpu_shape(name.word), name.shape);
     EXPECT_EQ(to_string(name.shape), name.word);
   }
   EXPECT_THAT(
-      parse_shape("ring").error().message,
+      parse_gpu_shape("ring").error().message,
       HasSubstr("\"ring\" is no topology of GPUs; there are any, nvlink, switch, pix, node"));
 }
 

@@ -1,0 +1,100 @@
+// `create`, `update` and `delete` of reservations.
+#include "actl/assign.h"
+#include "actl/update_keys.h"
+
+namespace ares::actl {
+namespace {
+
+Status apply_all(ReservationWords& wanted, const std::vector<Assignment>& all) {
+  const Time now = cli::clock_now();
+  for (const Assignment& one : all)
+    if (Status done = apply_key(reservation_keys(), wanted, one.key, one.value, now); !done)
+      return done;
+  return {};
+}
+
+bool names_reservation(const std::string& key) {
+  return key == "reservationname" || key == "reservation";
+}
+
+// Takes the name out of the words.
+Result<std::string> take_name(std::vector<Assignment>& all) {
+  std::string name;
+  for (auto it = all.begin(); it != all.end();) {
+    if (!names_reservation(it->key)) {
+      ++it;
+      continue;
+    }
+    if (!name.empty()) return bad("name one reservation");
+    name = it->value;
+    it = all.erase(it);
+  }
+  if (name.empty()) return bad("name the reservation: reservationname=NAME");
+  return name;
+}
+
+}  // namespace
+
+// `create reservation NAME …`, and scontrol's `create reservationname=NAME …`.
+Result<int> create(Context& context, const Words& operands) {
+  Words words = operands;
+  if (!words.empty() && cli::lower(words[0]) == "reservation") {
+    words.erase(words.begin());
+    if (!words.empty() && words[0].find('=') == std::string::npos)
+      words[0] = "reservationname=" + words[0];
+  }
+  auto all = assignments(words);
+  if (!all) return fail(all.error());
+  for (const char* other : {"nodename", "partitionname"})
+    if (!all->empty() && all->front().key == other)
+      return bad("create with " + all->front().key + "= is not supported yet: write " +
+                 (all->front().key == "nodename" ? "nodes" : "partitions") +
+                 " into ares.yaml and reconfigure");
+  const auto name = take_name(*all);
+  if (!name) return fail(name.error());
+  ReservationWords wanted;
+  if (Status done = apply_all(wanted, *all); !done) return fail(done.error());
+  api::Request request;
+  api::CreateReservation& create = *request.mutable_create_reservation();
+  *create.mutable_values() = wanted.update.values();
+  create.mutable_values()->set_name(*name);
+  if (wanted.update.has_duration()) create.set_duration(wanted.update.duration());
+  create.set_all_nodes(wanted.update.all_nodes());
+  create.set_node_count(wanted.node_count);
+  create.set_partition(wanted.partition);
+  return context.change(request);
+}
+
+Result<int> update_reservations(Context& context, const std::string& name,
+                                const std::vector<Assignment>& all) {
+  if (all.empty())
+    return bad("nothing to change; name at least one property of " + reservation_keys().subject);
+  ReservationWords wanted;
+  if (Status done = apply_all(wanted, all); !done) return fail(done.error());
+  if (wanted.node_count > 0 || !wanted.partition.empty())
+    return bad("nodes are chosen only when a reservation is made; name them: Nodes=");
+  api::Request request;
+  *request.mutable_update_reservation() = wanted.update;
+  request.mutable_update_reservation()->set_name(name);
+  return context.change(request);
+}
+
+// `delete reservation NAMES`, and scontrol's `delete reservationname=NAMES`.
+Result<int> remove(Context& context, const Words& operands) {
+  Words words = operands;
+  if (!words.empty() && cli::lower(words[0]) == "reservation") words.erase(words.begin());
+  api::Request request;
+  api::DeleteReservations& gone = *request.mutable_delete_reservations();
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos && !names_reservation(cli::lower(word.substr(0, equals))))
+      return bad("delete with " + word.substr(0, equals) + "= is not supported yet");
+    for (const std::string& name :
+         cli::split(equals == std::string::npos ? word : word.substr(equals + 1), ','))
+      if (!name.empty()) gone.add_names(name);
+  }
+  if (gone.names().empty()) return bad("name the reservations");
+  return context.change(request);
+}
+
+}  // namespace ares::actl

@@ -1,0 +1,168 @@
+// The properties of reservations that `create` and `update` set.
+#include "actl/assign.h"
+#include "actl/update_keys.h"
+#include "base/duration.h"
+#include "base/hostlist.h"
+#include "base/timespec.h"
+
+namespace ares::actl {
+namespace {
+
+using Wanted = ReservationWords;
+using R = api::Reservation;
+
+std::function<Status(Wanted&, const std::string&, Time)> time(const char* field,
+                                                              void (R::*set)(std::int64_t)) {
+  return [=](Wanted& wanted, const std::string& value, Time now) -> Status {
+    const auto at = parse_timespec(value, now);
+    if (!at) return fail(at.error());
+    wanted.update.add_fields(field);
+    (wanted.update.mutable_values()->*set)(at->time_since_epoch().count());
+    return {};
+  };
+}
+
+Status set_duration(Wanted& wanted, const std::string& value, Time) {
+  const auto limit = parse_time_limit(value);
+  if (!limit) return fail(limit.error());
+  wanted.update.add_fields("duration");
+  wanted.update.set_duration(*limit ? (*limit)->count() : 0);
+  return {};
+}
+
+Status set_nodes(Wanted& wanted, const std::string& value, Time) {
+  wanted.update.add_fields("nodes");
+  if (cli::lower(value) == "all") {
+    wanted.update.set_all_nodes(true);
+    return {};
+  }
+  const auto names = expand_hostlist(value);
+  if (!names) return fail(names.error());
+  if (names->empty()) return bad("name the nodes, or ALL");
+  for (const std::string& name : *names) wanted.update.mutable_values()->add_members(name);
+  return {};
+}
+
+Status set_count(Wanted& wanted, const std::string& value, Time) {
+  const auto count = cli::parse_integer(value, 1, 1'000'000);
+  if (!count) return fail(count.error());
+  wanted.node_count = static_cast<std::uint32_t>(*count);
+  return {};
+}
+
+Status set_partition(Wanted& wanted, const std::string& value, Time) {
+  wanted.partition = value;
+  return {};
+}
+
+std::function<Status(Wanted&, const std::string&, Time)> list(const char* field,
+                                                              void (R::*add)(const std::string&)) {
+  return [=](Wanted& wanted, const std::string& value, Time) -> Status {
+    wanted.update.add_fields(field);
+    if (cli::lower(value) == "none") return {};
+    for (const std::string& name : cli::split(value, ','))
+      if (!name.empty()) (wanted.update.mutable_values()->*add)(name);
+    return {};
+  };
+}
+
+struct Flag {
+  const char* word;
+  void (*set)(R&);
+};
+const Flag kFlags[] = {
+    {"maint", [](R& r) { r.set_maintenance(true); }},
+    {"flex", [](R& r) { r.set_flexible(true); }},
+    {"ignore_jobs", [](R& r) { r.set_ignore_jobs(true); }},
+    {"overlap", [](R& r) { r.set_overlap(true); }},
+    {"daily", [](R& r) { r.set_recurrence("DAILY"); }},
+    {"weekly", [](R& r) { r.set_recurrence("WEEKLY"); }},
+};
+const std::vector<std::string> kUnbuiltFlags = {
+    "any_nodes",          "first_cores", "force_start", "hourly",  "license_only", "magnetic",
+    "no_hold_jobs_after", "part_nodes",  "purge_comp",  "replace", "replace_down", "spec_nodes",
+    "static_alloc",       "time_float",  "user_delete", "weekday", "weekend"};
+
+// All of them at once: what is not named is off.
+Status set_flags(Wanted& wanted, const std::string& value, Time) {
+  for (const char* field : {"maintenance", "flexible", "ignore_jobs", "overlap", "recurrence"})
+    wanted.update.add_fields(field);
+  R& r = *wanted.update.mutable_values();
+  for (const std::string& text : cli::split(cli::lower(value), ',')) {
+    if (text.empty() || text == "none") continue;
+    std::vector<std::string> known;
+    bool found = false;
+    for (const Flag& flag : kFlags) {
+      known.emplace_back(flag.word);
+      if (text != flag.word) continue;
+      if (!r.recurrence().empty() && (text == "daily" || text == "weekly"))
+        return bad("only one of DAILY and WEEKLY can be");
+      flag.set(r);
+      found = true;
+    }
+    if (found) continue;
+    if (std::find(kUnbuiltFlags.begin(), kUnbuiltFlags.end(), text) != kUnbuiltFlags.end())
+      return bad("the flag " + text + " is not supported yet");
+    return bad("there is no flag \"" + text + "\"; known are " + cli::join(known, ", "));
+  }
+  return {};
+}
+
+Status set_comment(Wanted& wanted, const std::string& value, Time) {
+  wanted.update.add_fields("comment");
+  wanted.update.mutable_values()->set_comment(value);
+  return {};
+}
+
+}  // namespace
+
+const Keys<ReservationWords>& reservation_keys() {
+  static const Keys<Wanted> keys = {
+      "a reservation",
+      {{"StartTime",
+        "TIME",
+        "When it begins, as asub --begin takes it; now if it is made without.",
+        time("start", &R::set_start),
+        {"start"}},
+       {"EndTime", "TIME", "When it ends.", time("end", &R::set_end), {"end"}},
+       {"Duration", "LIMIT",
+        "How long it lasts, as asub -t takes it, in place of an end. UNLIMITED: as long as a "
+        "reservation may, ten years.",
+        set_duration},
+       {"Nodes", "NODES|ALL", "The nodes that are kept, whole.", set_nodes, {"nodelist"}},
+       {"NodeCnt",
+        "COUNT",
+        "When it is made, in place of Nodes: so many, chosen among those that no other "
+        "reservation and no running job needs then.",
+        set_count,
+        {"nodecount"}},
+       {"PartitionName",
+        "NAME",
+        "When it is made with NodeCnt: whose nodes are chosen from.",
+        set_partition,
+        {"partition"}},
+       {"Users",
+        "NAMES",
+        "Users whose jobs may use it; NONE for none.",
+        list("users", &R::add_users),
+        {"user"}},
+       {"Accounts",
+        "NAMES",
+        "Accounts whose jobs may use it; NONE for none. Either is enough.",
+        list("accounts", &R::add_accounts),
+        {"account"}},
+       {"Flags",
+        "LIST",
+        "MAINT: maintenance, nobody's jobs run. FLEX: its jobs may also use other nodes, begin "
+        "before it and run on after it. DAILY, WEEKLY: it comes again at the same time of day. "
+        "IGNORE_JOBS: make it although jobs may still run on its nodes then. OVERLAP: its nodes "
+        "may be in another reservation at the same time. Flags that are not named are off.",
+        set_flags,
+        {"flag"}},
+       {"Comment", "TEXT", "A text kept with it.", set_comment}},
+      {"burstbuffer", "corecnt", "features", "groups", "licenses", "maxstartdelay", "purgecomp",
+       "qos", "skip", "tres", "trespernode", "watts", "allowedpartitions"}};
+  return keys;
+}
+
+}  // namespace ares::actl

@@ -1,0 +1,37 @@
+#include "aresctld/recurrence.h"
+
+#include <ctime>
+
+namespace ares::aresctld {
+namespace {
+
+// So many days later at the same time of day; a time of day that is skipped then is taken as the C library does.
+Time days_later(Time from, int days) {
+  const auto whole = std::chrono::floor<Seconds>(from);
+  const std::time_t seconds = whole.time_since_epoch().count();
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  local.tm_mday += days;
+  local.tm_isdst = -1;
+  return Time(Seconds(std::mktime(&local))) + (from - whole);
+}
+
+}  // namespace
+
+Window next_by_the_clock(const Reservation& r, Time now) {
+  const int step = r.recurrence == Recurrence::weekly ? 7 : 1;
+  Window next{r.start, r.end};
+  // Most of the way at once, so that the end of a long outage costs no more than that of a night.
+  int days = 0;
+  if (now > r.end) {
+    const auto passed = std::chrono::floor<std::chrono::days>(now - r.end).count();
+    days = static_cast<int>(passed) / step * step;
+  }
+  do {
+    next = {days_later(r.start, days), days_later(r.end, days)};
+    days += step;
+  } while (next.end <= now);
+  return next;
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,14 @@
+// When a reservation that recurs comes next, by the clock on the wall of this machine's time zone, which the engine does not know.
+// Pure but for the time zone; any thread.
+#pragma once
+
+#include "base/time.h"
+#include "model/reservation.h"
+
+namespace ares::aresctld {
+
+// The first occurrence that is not over at that time. At the same time of day as the one before it, also where the clocks have
+// changed between them; it lasts until the same time of day as that one. Precondition: the reservation recurs.
+Window next_by_the_clock(const Reservation& reservation, Time now);
+
+}  // namespace ares::aresctld

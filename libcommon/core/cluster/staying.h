@@ -1,0 +1,33 @@
+// Who may be on a reserved node when: the one place that the scheduler and the check of its plans ask. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/job.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+// From when until when a job would be on a node; none = nobody knows when it ends.
+struct Stay {
+  Time from{};
+  std::optional<Time> to;
+};
+
+// Whether a job that asked for these reservations keeps to them, and out of all others, on a node that `on_node` lie on. `anywhere`:
+// one of those it asked for is flexible.
+bool may_stay(std::span<const Reservation* const> on_node, const std::vector<std::string>& asked,
+              bool anywhere, const Stay& stay);
+
+bool any_flexible(const ClusterState& state, const std::vector<std::string>& names);
+
+// Until the end of the last of these reservations that is on; none if none is, or if a flexible one is among them, which jobs may
+// outlast.
+std::optional<Seconds> time_left_in(const ClusterState& state,
+                                    const std::vector<std::string>& names, Time now);
+
+}  // namespace ares::core

@@ -1,0 +1,53 @@
+// Machines: the topologies that nodes tell of, each read once however many nodes have the same, and what was chosen on them. A pass
+// asks the same things again and again: the same few kinds of machines with the same GPUs free.
+// Owned by a ClusterIndex, or by whoever checks a submission; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/topology/choose.h"
+#include "model/resources.h"
+
+namespace ares::core::sched {
+
+class Machines {
+ public:
+  using Machine = topology::MachineTopology;
+
+  // Stays where it is. Null where nothing is told, or what this version cannot read: it is checked when a node registers, but a newer
+  // release may have stored it.
+  const Machine* of(const GpuTopology& told);
+
+  // topology::choose_gpus() without its reasons.
+  std::optional<topology::GpuSet> choose(const Machine& machine, topology::GpuSet free,
+                                         const topology::GpuRequest& request);
+
+  // How many of `free` can be had together by a job with that constraint. Where nothing is known of the machine (null) one, which keeps
+  // any constraint by itself.
+  unsigned most_together(const Machine* machine, topology::GpuSet free,
+                         const GpuConstraint& constraint);
+
+ private:
+  struct Question {
+    const Machine* machine;
+    std::uint64_t free;
+    topology::GpuRequest request;
+    bool operator==(const Question& other) const {
+      return machine == other.machine && free == other.free &&
+             request.count == other.request.count && request.constraint == other.request.constraint;
+    }
+  };
+  struct Hash {
+    std::size_t operator()(const Question& question) const;
+  };
+
+  std::map<std::string, std::unique_ptr<const Machine>, std::less<>> machines_;  // by their text
+  std::unordered_map<Question, std::optional<topology::GpuSet>, Hash> answers_;
+};
+
+}  // namespace ares::core::sched

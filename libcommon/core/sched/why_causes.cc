@@ -1,0 +1,169 @@
+#include "core/sched/why_causes.h"
+
+#include <algorithm>
+
+#include "core/job/deciding.h"
+#include "core/sched/explain.h"
+#include "core/sched/why_trial.h"
+
+namespace ares::core::sched {
+namespace {
+
+std::string_view kind_text(DependencyKind kind) {
+  switch (kind) {
+    case DependencyKind::after_any: return "the end of job ";
+    case DependencyKind::after_ok: return "the success of job ";
+    case DependencyKind::after_not_ok: return "the failure of job ";
+    case DependencyKind::after: return "the start of job ";
+    case DependencyKind::after_corr: return "the same tasks of job ";
+    case DependencyKind::singleton: return "earlier jobs of the same user and name";
+  }
+  return "job ";
+}
+
+// "the success of job 12, which is RUNNING".
+std::string dependency_text(const ClusterState& state, const Dependency& dependency) {
+  std::string text(kind_text(dependency.kind));
+  if (dependency.kind == DependencyKind::singleton) return text;
+  text += job_text(dependency.target);
+  const Job* target = state.jobs.find(dependency.target);
+  return text + (target ? ", which is " + std::string(to_string(target->state)) : "");
+}
+
+std::string dependencies_text(const ClusterState& state, const Job& job) {
+  constexpr std::size_t kShown = 8;
+  std::string text = job.spec->any_dependency ? "waits for any of: " : "waits for ";
+  for (std::size_t i = 0; i < job.waiting_for.size() && i < kShown; ++i)
+    text += (i > 0 ? "; " : "") + dependency_text(state, job.waiting_for[i]);
+  if (job.waiting_for.size() > kShown)
+    text += "; and " + std::to_string(job.waiting_for.size() - kShown) + " more";
+  return text;
+}
+
+// Those of others on the nodes that it could have now, where it would leave too little.
+std::vector<WhyPromise> delayed(const Turn& turn, const Placement& placement,
+                                std::optional<Time> end, const std::vector<WhyPromise>& promises) {
+  const auto collect = [&](bool all) {
+    std::vector<NodeId> nodes;
+    std::vector<std::int64_t> least(turn.index.stride());
+    for (const PlacedShare& share : placement) {
+      turn.profile.least(share.node, turn.profile.now(), end, least);
+      bool lacks = all;
+      for (std::size_t i = 0; i < least.size(); ++i) lacks = lacks || least[i] < share.amounts[i];
+      if (lacks) nodes.push_back(turn.index.nodes()[share.node].node->id);
+    }
+    std::vector<WhyPromise> out;
+    for (const WhyPromise& promise : promises) {
+      if (end && promise.start >= *end) continue;
+      WhyPromise one{promise.job, promise.start, {}};
+      std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(one.nodes), [&](NodeId node) {
+        return std::find(promise.nodes.begin(), promise.nodes.end(), node) != promise.nodes.end();
+      });
+      if (!one.nodes.empty()) out.push_back(std::move(one));
+    }
+    return out;
+  };
+  auto out = collect(false);
+  return out.empty() ? collect(true) : out;  // it wants to be alone there
+}
+
+std::string delays_text(const std::vector<WhyPromise>& promises) {
+  std::string text = "enough is free now, but it would delay ";
+  if (promises.empty()) return text + "jobs that come before it";
+  text += promises.size() == 1 ? "job " : "jobs ";
+  for (std::size_t i = 0; i < promises.size(); ++i)
+    text += (i > 0 ? ", " : "") + job_text(promises[i].job);
+  return text + (promises.size() == 1 ? ", which is" : ", which are") +
+         " promised nodes that it would use";
+}
+
+// What nodes and promises have against it; nothing if it starts.
+std::optional<WhyCause> cause_of_nodes(const Turn& turn, const Shape& shape,
+                                       const std::vector<WhyPromise>& promises, Time now,
+                                       Work& work) {
+  const Job& job = *turn.entry.job;
+  const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work);
+  WhyCause cause;
+  if (!free) {
+    cause.reason = Reason::resources;
+    cause.text = explain_blocked(shape, turn.index) + "; " + explain_totals(shape, turn.index);
+    return cause;
+  }
+  if (!promised(*free, turn.profile)) return std::nullopt;
+  const auto limit = limit_at(job, *turn.entry.partition, now);
+  const auto holds = [&](std::optional<Seconds> length) {
+    return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now,
+                       Profile::end_of(now, length), work)
+        .has_value();
+  };
+  if (holds(limit) || (job.spec->time_min && holds(job.spec->time_min))) return std::nullopt;
+  cause.reason = Reason::priority;
+  cause.promises = delayed(turn, *free, Profile::end_of(now, limit), promises);
+  cause.text = delays_text(cause.promises);
+  return cause;
+}
+
+}  // namespace
+
+std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job) {
+  std::vector<WhyCause> causes;
+  Job rest = job;
+  if (job.hold != Hold::none) {
+    causes.push_back({kept_back(job)->reason,
+                      {},
+                      job.hold == Hold::admin ? "held by an administrator, who alone can release it"
+                                              : "held by its user; actl release lets it go",
+                      std::nullopt,
+                      {}});
+    rest.hold = Hold::none;
+  }
+  if (const auto why = kept_back(rest))
+    causes.push_back({why->reason,
+                      {},
+                      job.dependency_failed ? why->detail : dependencies_text(state, job),
+                      std::nullopt,
+                      {}});
+  return causes;
+}
+
+TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
+                         const std::vector<WhyPromise>& promises, Time now, std::uint64_t units) {
+  const QueueEntry& entry = turn.entry;
+  const std::string& partition = entry.job->spec->partitions[entry.choice];
+  TurnAccount out;
+  const auto add = [&](Reason reason, std::string text, std::optional<Time> until = {}) {
+    out.causes.push_back({reason, partition, std::move(text), until, {}});
+  };
+  for (const Admission& refusal : all_refusals(state, entry, turn.starting, now))
+    add(refusal.refused->reason, refusal.refused->detail, refusal.wake);
+  if (!turn.licenses.choose(*entry.job->spec))
+    add(Reason::licenses, turn.licenses.explain(*entry.job->spec));
+  if (!entry.partition) return out;
+
+  Shapes shapes;
+  shapes.begin_pass();
+  const auto relaxed_at = relaxed_from(*entry.job);
+  const bool relaxed = relaxed_at && *relaxed_at <= now;
+  Shape& shape = shapes.of(entry, turn.index, relaxed);
+  if (const PendingPtr impossible = shapes.impossible(shape, turn.index, true)) {
+    add(impossible->reason, impossible->detail);
+    return out;
+  }
+  if (turn.exhausted) add(Reason::priority, "not looked at in this pass: its budget was spent");
+  if (turn.closed)
+    add(Reason::priority, promises.empty() ? "nobody passes those that wait before it"
+                                           : "nobody passes those that wait before it, first job " +
+                                                 job_text(promises.front().job));
+  Work work(units);
+  if (auto cause = cause_of_nodes(turn, shape, promises, now, work)) {
+    cause->partition = partition;
+    if (!relaxed && relaxed_at && shape.demand.limits.max_leaves > 0) cause->until = relaxed_at;
+    out.causes.push_back(*std::move(cause));
+  }
+  out.earliest = earliest(shape.demand, limit_at(*entry.job, *entry.partition, now), shape.nodes(),
+                          turn.index, turn.profile, work);
+  if (out.earliest && out.earliest->at >= turn.profile.horizon()) out.earliest.reset();
+  return out;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,41 @@
+#include "core/sched/why_trial.h"
+
+#include <algorithm>
+
+#include "core/job/submit_checks.h"
+
+namespace ares::core::sched {
+
+std::optional<Seconds> limit_at(const Job& job, const Partition& partition, Time now) {
+  const auto limit = time_limit_of(job, partition);
+  const auto left = time_left(job, now);
+  return left ? std::min(limit.value_or(*left), *left) : limit;
+}
+
+bool Trial::starts(const Turn& turn, const Job& job) {
+  if (work_.exhausted() || turn.closed || turn.exhausted) return false;
+  const QueueEntry entry{&job, turn.entry.partition, turn.entry.choice};
+  if (!check_resources(policy_, *job.spec) || !check_times(*job.spec, now_)) return false;
+  if (admit(state_, entry, turn.starting, now_).refused) return false;
+  if (!turn.licenses.choose(*job.spec)) return false;
+  shapes_.clear();
+  const auto relaxed_at = relaxed_from(job);
+  const Shape& shape = shapes_.of(entry, turn.index, relaxed_at && *relaxed_at <= now_);
+  work_.spend(turn.index.members(*entry.partition).size());
+  if (!shape.candidates.problem.empty()) return false;
+  const auto limit = limit_at(job, *entry.partition, now_);
+  if (fits(turn, shape, limit)) return true;
+  const auto& shortest = job.spec->time_min;
+  return shortest && (!limit || *shortest < *limit) && fits(turn, shape, shortest);
+}
+
+bool Trial::fits(const Turn& turn, const Shape& shape, std::optional<Seconds> limit) {
+  const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work_);
+  if (!free) return false;
+  if (!promised(*free, turn.profile)) return true;
+  return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now_,
+                     Profile::end_of(now_, limit), work_)
+      .has_value();
+}
+
+}  // namespace ares::core::sched

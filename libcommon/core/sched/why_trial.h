@@ -1,0 +1,35 @@
+// Trial: whether a job, were it another one, would start at its turn: asked of the same code as the pass asks, on what the pass
+// has left. Lives for one explanation; not thread-safe.
+#pragma once
+
+#include <optional>
+
+#include "core/sched/shapes.h"
+#include "core/sched/witness.h"
+
+namespace ares::core::sched {
+
+class Trial {
+ public:
+  // They must outlive it. `units`: as of Work.
+  Trial(const ClusterState& state, const Policy& policy, Time now, std::uint64_t units)
+      : state_(state), policy_(policy), now_(now), work_(units) {}
+
+  // False also once the work is spent.
+  bool starts(const Turn& turn, const Job& job);
+  bool exhausted() const { return work_.exhausted(); }
+
+ private:
+  bool fits(const Turn& turn, const Shape& shape, std::optional<Seconds> limit);
+
+  const ClusterState& state_;
+  const Policy& policy_;
+  const Time now_;
+  Work work_;
+  Shapes shapes_;
+};
+
+// How long the job may run if it starts now: a deadline shortens it.
+std::optional<Seconds> limit_at(const Job& job, const Partition& partition, Time now);
+
+}  // namespace ares::core::sched

@@ -1,0 +1,6 @@
+-- Nodes that are kept for some users, or for maintenance, during a time.
+CREATE TABLE reservation (
+  name   text     PRIMARY KEY,
+  format smallint NOT NULL,
+  body   bytea    NOT NULL
+);

@@ -1,0 +1,64 @@
+#include "aresctld/recurrence.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace ares::aresctld {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+
+// Central Europe by rule, so that no time zone database is needed: summer time began on 2026-03-29 at 01:00 UTC and ends on
+// 2026-10-25 at 01:00 UTC.
+class Recurring : public testing::Test {
+ protected:
+  Recurring() {
+    ::setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+    ::tzset();
+  }
+  ~Recurring() override {
+    ::unsetenv("TZ");
+    ::tzset();
+  }
+  static Reservation from(Time start, Duration lasts, Recurrence recurrence) {
+    Reservation r;
+    r.start = start;
+    r.end = start + lasts;
+    r.recurrence = recurrence;
+    return r;
+  }
+};
+
+constexpr Time kBefore{std::chrono::sys_days{std::chrono::March / 28 / 2026} + hours(8)};  // 09:00
+
+TEST_F(Recurring, ComesAtTheSameTimeOfDayAlsoWhenTheClocksChange) {
+  const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
+  const Window next = next_by_the_clock(daily, daily.end);
+  EXPECT_EQ(next.start, kBefore + hours(23)) << "09:00 of summer time";
+  EXPECT_EQ(next.end, kBefore + hours(25));
+  const Reservation weekly = from(kBefore, hours(2), Recurrence::weekly);
+  EXPECT_EQ(next_by_the_clock(weekly, weekly.end).start, kBefore + hours(7 * 24 - 1));
+}
+
+TEST_F(Recurring, OneOverTheNightOfTheChangeIsAnHourShorter) {
+  const Time evening = kBefore + hours(14 - 24);  // 23:00 of the day before, until 06:00
+  const Reservation nightly = from(evening, hours(7), Recurrence::daily);
+  const Window next = next_by_the_clock(nightly, nightly.end);
+  EXPECT_EQ(next.start, evening + hours(24));
+  EXPECT_EQ(next.end - next.start, hours(6));
+}
+
+TEST_F(Recurring, WhatWasMissedIsSkipped) {
+  const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
+  const Window now = next_by_the_clock(daily, kBefore + hours(24 * 100) + minutes(10));
+  EXPECT_EQ(now.start, kBefore + hours(24 * 100 - 1)) << "the one that is on";
+  const Reservation weekly = from(kBefore, hours(2), Recurrence::weekly);
+  EXPECT_EQ(next_by_the_clock(weekly, kBefore + hours(24 * 15)).start,
+            kBefore + hours(24 * 21 - 1));
+}
+
+}  // namespace
+}  // namespace ares::aresctld

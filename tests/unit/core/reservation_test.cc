@@ -1,0 +1,177 @@
+// Reservations by command: what is refused, what it becomes, and that a plan that knew nothing of one is not taken.
+#include <gmock/gmock.h>
+
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ReservationTest : public testing::Test {
+ protected:
+  CreateReservation wanted(const std::string& name, std::vector<std::string> nodes,
+                           Duration from = hours(1), Duration lasts = hours(1)) {
+    CreateReservation create;
+    create.values.name = name;
+    create.values.start = c.now + from;
+    create.values.nodes = std::move(nodes);
+    create.values.users = {kAlice};
+    create.duration = lasts;
+    return create;
+  }
+  std::string refusal(const CreateReservation& create, UserId by = kOperator) {
+    const Reply reply = c.user(by, create);
+    return reply.failed ? reply.error.message : "accepted";
+  }
+  const Reservation* find(const std::string& name) { return c.state().reservations.find(name); }
+  static JobSpec in(const std::string& name, UserId uid = kAlice) {
+    JobSpec spec = Cluster::spec(uid);
+    spec.reservations = {name};
+    return spec;
+  }
+
+  Cluster c;
+};
+
+TEST_F(ReservationTest, IsMadeChangedAndDeleted) {
+  ASSERT_EQ(refusal(wanted("r", {"n2", "n1", "n2"})), "accepted");
+  ASSERT_TRUE(find("r"));
+  EXPECT_THAT(find("r")->nodes, ElementsAre("n1", "n2"));
+  EXPECT_EQ(find("r")->end - find("r")->start, hours(1));
+
+  UpdateReservation change;
+  change.name = "r";
+  change.fields = {"users", "duration"};
+  change.values.users = {kBob, kAlice};
+  change.duration = hours(3);
+  EXPECT_FALSE(c.user(kOperator, change).failed);
+  EXPECT_THAT(find("r")->users, ElementsAre(kAlice, kBob));
+  EXPECT_EQ(find("r")->end - find("r")->start, hours(3));
+
+  EXPECT_TRUE(c.user(kAlice, DeleteReservations{{"r"}}).failed);
+  EXPECT_TRUE(c.user(kOperator, DeleteReservations{{"r", "none"}}).failed);
+  ASSERT_TRUE(find("r")) << "all or none";
+  EXPECT_FALSE(c.user(kOperator, DeleteReservations{{"r"}}).failed);
+  EXPECT_FALSE(find("r"));
+}
+
+TEST_F(ReservationTest, SaysWhatIsWrong) {
+  EXPECT_THAT(refusal(wanted("r", {"n1"}), kAlice), HasSubstr("only operators"));
+  EXPECT_THAT(refusal(wanted("a b", {"n1"})), HasSubstr("letters, digits"));
+  EXPECT_THAT(refusal(wanted("r", {"n9"})), HasSubstr("Invalid node name specified: n9"));
+  EXPECT_THAT(refusal(wanted("r", {})), HasSubstr("at least one node"));
+  EXPECT_THAT(refusal(wanted("r", {"n1"}, hours(1), hours(0))), HasSubstr("end before it begins"));
+  EXPECT_THAT(refusal(wanted("r", {"n1"}, -hours(1))), HasSubstr("in the past"));
+  auto nobody = wanted("r", {"n1"});
+  nobody.values.users.clear();
+  EXPECT_THAT(refusal(nobody), HasSubstr("users or accounts"));
+  auto daily = wanted("r", {"n1"}, hours(1), hours(24));
+  daily.values.recurrence = Recurrence::daily;
+  EXPECT_THAT(refusal(daily), HasSubstr("before it is over"));
+  EXPECT_EQ(c.state().reservations.size(), 0u);
+}
+
+TEST_F(ReservationTest, TwoDoNotShareANodeUnlessTheyMay) {
+  ASSERT_EQ(refusal(wanted("first", {"n1", "n2"})), "accepted");
+  EXPECT_THAT(refusal(wanted("second", {"n2", "n3"}, minutes(90))),
+              HasSubstr("node n2 is in reservation first"));
+  EXPECT_EQ(refusal(wanted("behind", {"n2"}, hours(2))), "accepted");
+  auto over = wanted("over", {"n2"}, minutes(90));
+  over.values.overlap = true;
+  EXPECT_EQ(refusal(over), "accepted");
+  auto repair = wanted("repair", {"n1"}, minutes(90));
+  repair.values.maintenance = true;
+  repair.values.users.clear();
+  EXPECT_EQ(refusal(repair), "accepted");
+  // Two days before, but daily.
+  auto daily = wanted("daily", {"n1"}, hours(2) - hours(0), minutes(10));
+  daily.values.recurrence = Recurrence::daily;
+  EXPECT_EQ(refusal(daily), "accepted");
+  EXPECT_THAT(refusal(wanted("later", {"n1"}, hours(50), hours(1))),
+              HasSubstr("node n1 is in reservation daily"));
+}
+
+TEST_F(ReservationTest, RunningJobsStandInTheWay) {
+  const JobKey job = c.submit();
+  c.start(job, {1});  // for an hour
+  EXPECT_THAT(refusal(wanted("r", {"n1"}, minutes(30))), HasSubstr("may still run then"));
+  EXPECT_EQ(refusal(wanted("late", {"n1"}, minutes(61))), "accepted");
+  auto anyway = wanted("anyway", {"n1"}, minutes(30), minutes(10));
+  anyway.values.ignore_jobs = true;
+  EXPECT_EQ(refusal(anyway), "accepted");
+  auto three = wanted("three", {}, minutes(30), minutes(10));
+  three.node_count = 3;
+  EXPECT_EQ(refusal(three), "accepted");
+  EXPECT_THAT(find("three")->nodes, ElementsAre("n2", "n3", "n4"));
+  auto four = wanted("four", {}, minutes(35), minutes(10));
+  four.node_count = 1;
+  EXPECT_THAT(refusal(four), HasSubstr("0 of 4"));
+}
+
+TEST_F(ReservationTest, OnlyItsUsersMayAskForIt) {
+  ASSERT_EQ(refusal(wanted("r", {"n1"})), "accepted");
+  EXPECT_THAT(c.try_submit(in("r", kBob)).error.message, HasSubstr("not for user bob"));
+  EXPECT_THAT(c.try_submit(in("none")).error.message, HasSubstr("does not exist"));
+  JobSpec too_long = in("r");
+  too_long.time_limit = hours(2);
+  EXPECT_THAT(c.try_submit(too_long).error.message, HasSubstr("the job asks for 02:00:00"));
+  c.submit(in("r"));
+  auto account = wanted("lab", {"n2"});
+  account.values.accounts = {"physics"};
+  ASSERT_EQ(refusal(account), "accepted");
+  JobSpec of_account = in("lab", kBob);
+  of_account.account = "physics";
+  c.submit(of_account);
+}
+
+TEST_F(ReservationTest, APlanThatDidNotKnowOfItIsNotTaken) {
+  const JobKey job = c.submit();
+  auto group = c.group(job, {1});
+  ASSERT_EQ(refusal(wanted("r", {"n1"}, minutes(59))), "accepted");
+  c.plan({group});
+  EXPECT_EQ(c.job(job).state, JobState::pending);
+  c.plan({c.group(job, {2})});
+  EXPECT_EQ(c.job(job).state, JobState::configuring);
+}
+
+TEST_F(ReservationTest, ItsJobsAreHeldToIt) {
+  ASSERT_EQ(refusal(wanted("r", {"n1"}, hours(1), hours(2))), "accepted");
+  const JobKey job = c.submit(in("r"));
+  c.plan({c.group(job, {1})});
+  EXPECT_EQ(c.job(job).state, JobState::pending) << "before it begins";
+  c.now += hours(1);
+  c.plan({c.group(job, {2})});
+  EXPECT_EQ(c.job(job).state, JobState::pending) << "on another node";
+  c.plan({c.group(job, {1})});
+  EXPECT_EQ(c.job(job).state, JobState::configuring);
+}
+
+TEST_F(ReservationTest, IsForgottenWhenItIsOver) {
+  ASSERT_EQ(refusal(wanted("r", {"n1"})), "accepted");
+  c.tick(hours(2) - minutes(1));
+  EXPECT_TRUE(find("r"));
+  c.tick(minutes(1));
+  EXPECT_FALSE(find("r"));
+}
+
+TEST_F(ReservationTest, OneThatRecursIsMovedOn) {
+  auto daily = wanted("r", {"n1"});
+  daily.values.recurrence = Recurrence::daily;
+  ASSERT_EQ(refusal(daily), "accepted");
+  const Reservation first = *find("r");
+  const Window next{first.start + hours(25), first.end + hours(25)};  // the clocks went back
+  c.run({NextOccurrence{"r", next}});
+  EXPECT_EQ(*find("r"), first) << "it is not over yet";
+  c.tick(hours(2));
+  EXPECT_EQ(*find("r"), first) << "the clock on the wall is for others to read";
+  c.run({NextOccurrence{"r", next}});
+  EXPECT_EQ(find("r")->start, next.start);
+  EXPECT_EQ(find("r")->end, next.end);
+}
+
+}  // namespace
+}  // namespace ares::core

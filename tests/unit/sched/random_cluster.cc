@@ -1,0 +1,96 @@
+#include "unit/sched/random_cluster.h"
+
+#include <chrono>
+
+namespace ares::core::sched {
+
+using std::chrono::minutes;
+
+void add_placement(TestCluster& cluster, Random& dice) {
+  Partition main = cluster.partition();
+  const auto strategy = [&] { return static_cast<PlacementStrategy>(dice.upto(2)); };
+  main.placement = {strategy(), strategy()};
+  cluster.policy.networks = {};
+  main.topology.clear();
+  if (dice.percent(60)) {
+    NetworkSpec network{"net", dice.percent(50) ? NetworkKind::tree : NetworkKind::block, {}};
+    std::vector<std::string> leaves;
+    for (std::size_t at = 0; at < main.nodes.size();) {
+      leaves.push_back("leaf" + std::to_string(at));
+      NetworkDomain& leaf = network.domains.emplace_back(leaves.back());
+      for (std::uint32_t n = 1 + dice.upto(2); n > 0 && at < main.nodes.size(); --n)
+        leaf.nodes.push_back(main.nodes[at++]);
+    }
+    if (network.kind == NetworkKind::tree) {
+      network.domains.push_back({"spine", {}, leaves});
+      dice.shuffle(network.domains);
+    }
+    cluster.policy.networks = std::vector{network};
+    main.topology = "net";
+  }
+  cluster.put(main);
+}
+
+void add_nodes(TestCluster& cluster, Random& dice) {
+  const std::uint32_t nodes = 1 + dice.upto(7);
+  for (std::uint32_t i = 1; i <= nodes; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    cluster.add_node(name, 1 + dice.upto(7), Bytes::mib(1000 + 1000 * dice.upto(3)));
+    if (dice.percent(40)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
+    if (dice.percent(30)) cluster.add_gpus(name, "h100", 1 + dice.upto(3));
+    Node node = cluster.node(name);
+    node.inventory.features = {dice.percent(50) ? "r1" : "r2"};
+    cluster.put(node);
+  }
+  add_placement(cluster, dice);
+}
+
+JobSpec random_spec(Random& dice) {
+  JobSpec spec = TestCluster::spec(1 + dice.upto(5), 1 + dice.upto(2));
+  if (dice.percent(30)) spec.max_nodes = dice.percent(50) ? 0 : spec.min_nodes + dice.upto(3);
+  if (dice.percent(30)) spec.cpus_per_task = 1 + dice.upto(2);
+  if (dice.percent(20)) spec.tasks_per_node = 1 + dice.upto(2);
+  if (dice.percent(30))
+    spec.memory_per_node = Bytes::mib(dice.upto(4) * 500);
+  else if (dice.percent(30))
+    spec.memory_per_cpu = Bytes::mib(100 + 100 * dice.upto(5));
+  if (dice.percent(20))
+    spec.gpus_per_node = {{dice.percent(50) ? "" : "a100", 1 + dice.upto(2)}};
+  else if (dice.percent(15))
+    spec.gpus_total = {{dice.percent(50) ? "" : "h100", 1 + dice.upto(4)}};
+  if (dice.percent(10)) spec.exclusive = true;
+  spec.uid = UserId(1 + dice.upto(2));
+  if (dice.percent(8)) spec.exclusive_user = true;
+  const char* const constraints[] = {"r1", "r1|r2", "[r1|r2]", "r1*1&r2*1"};
+  if (dice.percent(15)) spec.features = {constraints[dice.upto(3)]};
+  if (dice.percent(5)) spec.node_counts.emplace().insert(1 + dice.upto(1), 2 + dice.upto(2));
+  if (spec.node_counts) {
+    spec.min_nodes = spec.node_counts->front();
+    spec.max_nodes = spec.node_counts->back();
+  }
+  if (dice.percent(10)) spec.required_nodes = {"n" + std::to_string(1 + dice.upto(3))};
+  if (dice.percent(10)) spec.excluded_nodes = {"n" + std::to_string(1 + dice.upto(3))};
+  if (dice.percent(80)) spec.time_limit = minutes(1 + dice.upto(100));
+  if (dice.percent(10)) {
+    spec.array.emplace().insert(0, dice.upto(6));
+    spec.array_throttle = dice.upto(3);
+  }
+  spec.nice = static_cast<std::int32_t>(dice.upto(3));
+  if (spec.features == std::vector<std::string>{constraints[3]})
+    return spec;  // refused with limits
+  if (dice.percent(10)) spec.switches = 1 + dice.upto(1);
+  if (spec.switches > 0 && dice.percent(50)) spec.switches_wait = minutes(50 + dice.upto(100));
+  if (dice.percent(10)) spec.segment = 1 + dice.upto(1);
+  if (dice.percent(10)) spec.prefer = dice.percent(50) ? "r1" : "r1|r2";
+  return spec;
+}
+
+std::vector<JobKey> running(const TestCluster& cluster) {
+  std::vector<JobKey> keys;
+  cluster.state.jobs.for_each([&](const JobKey& key, const Job& job) {
+    if (job.state == JobState::running) keys.push_back(key);
+  });
+  return keys;
+}
+
+}  // namespace ares::core::sched

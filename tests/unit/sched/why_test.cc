@@ -1,0 +1,385 @@
+// What a person is told of a job that waits: each kind of reason with its numbers, and what would let it start.
+#include "core/sched/why.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/sched/explain.h"
+#include "unit/sched/cluster.h"
+
+namespace ares::core::sched {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TestCluster nodes(int count, std::uint32_t cpus = 4) {
+  TestCluster cluster;
+  for (int i = 1; i <= count; ++i) cluster.add_node("n" + std::to_string(i), cpus);
+  return cluster;
+}
+
+JobSpec on(std::uint32_t cpus, minutes limit) {
+  JobSpec spec = TestCluster::spec();
+  spec.cpus_per_task = cpus;
+  spec.time_limit = limit;
+  return spec;
+}
+
+JobKey run(TestCluster& cluster, const JobSpec& spec) {
+  const JobKey key = cluster.submit(spec);
+  const Plan plan = cluster.plan();
+  EXPECT_TRUE(start_of(plan, key));
+  cluster.take(plan, kNow);
+  return key;
+}
+
+JobKey run_on(TestCluster& cluster, const std::string& node, std::uint32_t cpus, minutes limit) {
+  JobSpec spec = on(cpus, limit);
+  spec.required_nodes = {node};
+  return run(cluster, spec);
+}
+
+Why why(const TestCluster& cluster, const JobKey& key) {
+  const Plan plan = cluster.plan();
+  return explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key),
+                     plan.pending.find(key), kNow);
+}
+
+std::vector<std::string> changes(const Why& why) {
+  std::vector<std::string> out;
+  for (const WhyChange& change : why.changes)
+    out.push_back(change.text + (change.note.empty() ? "" : " (" + change.note + ")"));
+  return out;
+}
+
+std::string cause(const Why& why, Reason reason) {
+  std::string text;
+  for (const WhyCause& one : why.causes)
+    if (one.reason == reason) text += (text.empty() ? "" : " | ") + one.text;
+  return text;
+}
+
+// Moves a job by hand, as an administrator or time would have.
+template <class Change>
+void edit(TestCluster& cluster, const JobKey& key, Change&& change) {
+  Job job = *cluster.state.jobs.find(key);
+  change(job);
+  cluster.put(job);
+}
+
+TEST(Why, ASmallerJobWouldFit) {
+  TestCluster cluster = nodes(2);
+  run_on(cluster, "n1", 3, minutes(60));
+  run_on(cluster, "n2", 2, minutes(90));
+  JobSpec spec = on(4, minutes(30));
+  spec.memory_per_node = Bytes::mib(100);
+  const Why told = why(cluster, cluster.submit(spec));
+  EXPECT_FALSE(told.starts_now);
+  EXPECT_THAT(cause(told, Reason::resources),
+              AllOf(HasSubstr("needs 4 CPUs, 100M a node on 1 node"),
+                    HasSubstr("2 nodes with too few free CPUs"),
+                    HasSubstr("free in all: 3 CPUs, at most 2 on one node")));
+  EXPECT_THAT(changes(told), ElementsAre("--cpus-per-task=2"));
+  EXPECT_EQ(told.start, kNow + minutes(60));
+  EXPECT_EQ(told.jobs_ahead, 0u);
+  EXPECT_FALSE(told.cut);
+}
+
+TEST(Why, MemoryToTheMebibyte) {
+  TestCluster cluster = nodes(1);
+  JobSpec half = on(1, minutes(60));
+  half.memory_per_node = Bytes::mib(1500);
+  run(cluster, half);
+  JobSpec spec = on(1, minutes(30));
+  spec.memory_per_node = Bytes::gib(3);
+  const Why told = why(cluster, cluster.submit(spec));
+  EXPECT_THAT(cause(told, Reason::resources), HasSubstr("too little free memory"));
+  EXPECT_THAT(changes(told), ElementsAre("--mem=2500M"));
+}
+
+TEST(Why, AShorterJobWouldEndBeforeAnotherNeedsTheNodes) {
+  TestCluster cluster = nodes(1);
+  run_on(cluster, "n1", 3, minutes(60));
+  const JobKey head = cluster.submit(on(4, minutes(60)));
+  const Why told = why(cluster, cluster.submit(on(1, minutes(120))));
+  ASSERT_EQ(told.causes.size(), 1u);
+  EXPECT_EQ(told.causes[0].reason, Reason::priority);
+  EXPECT_EQ(told.causes[0].partition, "main");
+  EXPECT_THAT(told.causes[0].text, HasSubstr("enough is free now, but it would delay job 2"));
+  ASSERT_EQ(told.causes[0].promises.size(), 1u);
+  EXPECT_EQ(told.causes[0].promises[0].job, head);
+  EXPECT_EQ(told.causes[0].promises[0].start, kNow + minutes(60));
+  EXPECT_THAT(told.causes[0].promises[0].nodes, ElementsAre(cluster.node("n1").id));
+  EXPECT_THAT(changes(told),
+              ElementsAre("--time=01:00:00 (it would end before job 2 needs the nodes)"));
+  EXPECT_EQ(told.jobs_ahead, 1u);
+}
+
+TEST(Why, FewerNodesAndTheirTasksOrAnotherPartition) {
+  TestCluster cluster = nodes(5);
+  Partition all = cluster.partition();
+  all.name = "all";
+  all.is_default = false;
+  cluster.put(all);
+  Partition main = cluster.partition();
+  main.nodes.pop_back();
+  cluster.put(main);
+  run_on(cluster, "n2", 4, minutes(60));
+  JobSpec spec = TestCluster::spec(4, 4);
+  spec.cpus_per_task = 4;
+  spec.time_limit = minutes(10);
+  EXPECT_THAT(changes(why(cluster, cluster.submit(spec))),
+              ElementsAre("--nodes=3 --ntasks=3", "--partition=all"));
+  all.allow_groups = {"staff"};
+  cluster.put(all);
+  EXPECT_THAT(changes(why(cluster, JobKey{JobId(2), {}})), ElementsAre("--nodes=3 --ntasks=3"));
+}
+
+TEST(Why, TwoChangesWhereOneIsNotEnough) {
+  TestCluster cluster = nodes(1);
+  JobSpec half = on(2, minutes(60));
+  half.memory_per_node = Bytes::mib(3000);
+  run(cluster, half);
+  JobSpec spec = on(3, minutes(30));
+  spec.memory_per_node = Bytes::mib(2000);
+  EXPECT_THAT(changes(why(cluster, cluster.submit(spec))),
+              ElementsAre("--mem=1000M --cpus-per-task=2"));
+}
+
+TEST(Why, GpusOfTheWrongTypeAndTooMany) {
+  TestCluster cluster = nodes(2);
+  cluster.add_gpus("n1", "a100", 2);
+  cluster.add_gpus("n2", "h100", 4);
+  JobSpec busy = on(1, minutes(60));
+  busy.gpus_per_node = {{"a100", 1}};
+  run(cluster, busy);
+  JobSpec spec = on(1, minutes(30));
+  spec.gpus_per_node = {{"a100", 2}};
+  const Why told = why(cluster, cluster.submit(spec));
+  EXPECT_THAT(cause(told, Reason::resources),
+              AllOf(HasSubstr("too few free GPUs"), HasSubstr("; 1 a100"),
+                    HasSubstr("of other types 4 h100")));
+  EXPECT_THAT(changes(told), ElementsAre("--gpus-per-node=a100:1", "--gpus-per-node=h100:2"));
+}
+
+TEST(Why, WhatThePartitionNeverHas) {
+  TestCluster cluster = nodes(2);
+  cluster.add_gpus("n1", "a100", 2);
+  JobSpec spec = on(1, minutes(30));
+  spec.gpus_per_node = {{"b200", 1}};
+  const Why told = why(cluster, cluster.submit(spec));
+  EXPECT_THAT(cause(told, Reason::bad_constraints), HasSubstr("which partition main never has"));
+  EXPECT_THAT(changes(told), ElementsAre("--gpus-per-node=a100:1"));
+  EXPECT_FALSE(told.start);
+}
+
+TEST(Why, Licences) {
+  TestCluster cluster = nodes(2);
+  cluster.policy.licenses = {{"matlab", 3}};
+  JobSpec spec = on(1, minutes(60));
+  spec.licenses = {{"matlab", 2}};
+  run(cluster, spec);
+  const JobKey key = cluster.submit(spec);
+  const Why told = why(cluster, key);
+  EXPECT_EQ(cause(told, Reason::licenses), "needs 2 matlab: 1 of 3 free");
+  EXPECT_THAT(changes(told), ElementsAre("--licenses=matlab:1"));
+  Explainer explainer(cluster.state, cluster.policy);
+  EXPECT_EQ(explainer.why(*cluster.state.jobs.find(key), kNow).reason, Reason::licenses);
+}
+
+TEST(Why, AHeldJobIsToldWhatElseIsInItsWay) {
+  TestCluster cluster = nodes(1);
+  const JobKey first = run_on(cluster, "n1", 3, minutes(60));
+  const JobKey key = cluster.submit(on(1, minutes(30)));
+  edit(cluster, key, [&](Job& job) {
+    job.hold = Hold::user;
+    job.waiting_for = {{DependencyKind::after_ok, first, {}}};
+  });
+  Why told = why(cluster, key);
+  EXPECT_THAT(cause(told, Reason::job_held_user), HasSubstr("actl release"));
+  EXPECT_EQ(cause(told, Reason::dependency), "waits for the success of job 1, which is RUNNING");
+  EXPECT_THAT(changes(told), ElementsAre("released without --dependency"));
+  EXPECT_FALSE(told.start);
+  const JobKey large = cluster.submit(on(2, minutes(30)));
+  edit(cluster, large, [](Job& job) { job.hold = Hold::admin; });
+  told = why(cluster, large);
+  EXPECT_THAT(cause(told, Reason::job_held_admin), HasSubstr("administrator"));
+  EXPECT_THAT(cause(told, Reason::resources), HasSubstr("too few free CPUs"));
+  EXPECT_THAT(changes(told), ElementsAre("released --cpus-per-task=1"));
+}
+
+TEST(Why, TimesAndLimitsTogether) {
+  TestCluster cluster = nodes(2);
+  Partition main = cluster.partition();
+  main.max_time = minutes(10);
+  main.max_nodes = 1;
+  cluster.put(main);
+  JobSpec spec = TestCluster::spec(2, 2);
+  spec.time_limit = minutes(20);
+  spec.begin = kNow + minutes(5);
+  const Why told = why(cluster, cluster.submit(spec));
+  EXPECT_THAT(cause(told, Reason::begin_time), HasSubstr("begin time"));
+  EXPECT_THAT(cause(told, Reason::partition_time_limit),
+              HasSubstr("00:20:00 is above 00:10:00 of partition main"));
+  EXPECT_THAT(cause(told, Reason::partition_node_limit), HasSubstr("needs 2 nodes"));
+  EXPECT_EQ(told.causes[0].until, kNow + minutes(5));
+  EXPECT_THAT(changes(told), ElementsAre("without --begin --time=00:10:00 --nodes=1 --ntasks=1"));
+}
+
+TEST(Why, PartitionsThatAreDownAndTheThrottleOfAnArray) {
+  TestCluster cluster = nodes(2);
+  JobSpec spec = on(1, minutes(30));
+  spec.array.emplace().insert(0, 4);
+  spec.array_throttle = 1;
+  Job array = cluster.job(spec);
+  array.array->holding = 1;
+  cluster.put(array);
+  Why told = why(cluster, array.key);
+  EXPECT_THAT(cause(told, Reason::job_array_task_limit), HasSubstr("as many tasks"));
+  EXPECT_THAT(changes(told), ElementsAre("with 2 tasks of the array at a time"));
+  Partition main = cluster.partition();
+  main.up = false;
+  cluster.put(main);
+  told = why(cluster, array.key);
+  EXPECT_EQ(cause(told, Reason::partition_down), "partition main is down");
+  EXPECT_THAT(changes(told), IsEmpty());
+}
+
+TEST(Why, NodesThatAreAwayAreCounted) {
+  TestCluster cluster = nodes(4);
+  Node node = cluster.node("n1");
+  node.admin = AdminState::drain;
+  cluster.put(node);
+  node = cluster.node("n2");
+  node.contact = Contact::lost;
+  cluster.put(node);
+  node = cluster.node("n3");
+  node.inventory.features = {"fast"};
+  cluster.put(node);
+  JobSpec spec = on(4, minutes(10));
+  spec.features = {"fast"};
+  run(cluster, spec);
+  EXPECT_THAT(cause(why(cluster, cluster.submit(on(4, minutes(10)))), Reason::resources), "")
+      << "n4 is free";
+  const Why fast = why(cluster, cluster.submit(spec));
+  EXPECT_THAT(cause(fast, Reason::resources),
+              HasSubstr("of the partition's 4 nodes 3 are excluded or without the features"));
+  JobSpec two = TestCluster::spec(2, 2);
+  two.cpus_per_task = 4;
+  two.time_limit = minutes(10);
+  EXPECT_THAT(cause(why(cluster, cluster.submit(two)), Reason::resources),
+              AllOf(HasSubstr("1 drained"), HasSubstr("1 not responding")));
+}
+
+TestCluster fabric() {
+  TestCluster cluster = nodes(4);
+  NetworkSpec network{
+      "net", NetworkKind::block, {{"a", {"n1", "n2"}, {}}, {"b", {"n3", "n4"}, {}}}};
+  cluster.policy.networks = std::vector{network};
+  Partition main = cluster.partition();
+  main.topology = "net";
+  cluster.put(main);
+  return cluster;
+}
+
+TEST(Why, NetworksAreKnown) {
+  TestCluster cluster = fabric();
+  run_on(cluster, "n1", 4, minutes(60));
+  run_on(cluster, "n3", 4, minutes(60));
+  JobSpec spec = TestCluster::spec(2, 2);
+  spec.time_limit = minutes(30);
+  spec.switches = 1;
+  const JobKey near = cluster.submit(spec);
+  const Why told = why(cluster, near);
+  EXPECT_THAT(cause(told, Reason::resources),
+              HasSubstr("under 1 leaf switch at most 1 node has room for a share"));
+  EXPECT_THAT(changes(told), ElementsAre("--nodes=1 --ntasks=1", "--switches=2"));
+  Explainer explainer(cluster.state, cluster.policy);
+  EXPECT_THAT(explainer.why(*cluster.state.jobs.find(near), kNow).detail,
+              HasSubstr("at most 1 node has room for a share"));
+  cluster.put([&] {
+    Job job = *cluster.state.jobs.find(near);
+    job.state = JobState::cancelled;
+    return job;
+  }());
+  spec.switches = 0;
+  spec.segment = 2;
+  const Why segments = why(cluster, cluster.submit(spec));
+  EXPECT_THAT(cause(segments, Reason::resources), HasSubstr("room for 0 whole segments, 1 needed"));
+  EXPECT_THAT(changes(segments), ElementsAre("--segment=1"));
+}
+
+TEST(Why, WhatIsAboutToStartIsTold) {
+  TestCluster cluster = nodes(1);
+  const Why told = why(cluster, cluster.submit(on(1, minutes(10))));
+  EXPECT_TRUE(told.starts_now);
+  EXPECT_THAT(told.causes, IsEmpty());
+  EXPECT_THAT(told.changes, IsEmpty());
+}
+
+TEST(Why, NobodyPassesWhereItIsFirstComeFirstServed) {
+  TestCluster cluster = nodes(1);
+  cluster.policy.backfill.kind = BackfillKind::none;
+  run_on(cluster, "n1", 3, minutes(60));
+  cluster.submit(on(4, minutes(60)));
+  const Why told = why(cluster, cluster.submit(on(1, minutes(10))));
+  EXPECT_THAT(cause(told, Reason::priority),
+              HasSubstr("nobody passes those that wait before it, first job 2"));
+  EXPECT_THAT(changes(told), IsEmpty());
+}
+
+TEST(Why, SeveralPartitionsAreToldEach) {
+  TestCluster cluster = nodes(2);
+  Partition main = cluster.partition(), other = main;
+  main.nodes = {"n1"};
+  other.name = "other";
+  other.nodes = {"n2"};
+  other.max_time = minutes(10);
+  cluster.put(main);
+  cluster.put(other);
+  run_on(cluster, "n1", 4, minutes(60));
+  JobSpec spec = on(1, minutes(30));
+  spec.partitions = {"main", "other"};
+  const Why told = why(cluster, cluster.submit(spec));
+  ASSERT_EQ(told.causes.size(), 2u);
+  EXPECT_EQ(told.causes[0].partition, "main");
+  EXPECT_EQ(told.causes[1].partition, "other");
+  EXPECT_EQ(told.causes[1].reason, Reason::partition_time_limit);
+  EXPECT_THAT(changes(told), ElementsAre("--time=00:10:00"));
+}
+
+TEST(Why, TheComputedPriorityAndItsFactors) {
+  TestCluster cluster = nodes(1);
+  auto rules = std::make_shared<Fairness>();
+  rules->policy = QueuePolicy::multifactor;
+  rules->weights.age = 1000;
+  rules->max_age = hours(2);
+  cluster.policy.fairness.value = rules;
+  run_on(cluster, "n1", 4, minutes(60));
+  const Why told = why(cluster, cluster.submit(on(1, minutes(30))));
+  EXPECT_EQ(told.priority.policy, QueuePolicy::multifactor);
+  EXPECT_EQ(told.priority.value, 500u);
+  ASSERT_EQ(told.priority.factors.size(), 9u);
+  EXPECT_EQ(told.priority.factors[1].name, "AGE");
+  EXPECT_DOUBLE_EQ(told.priority.factors[1].value, 0.5);
+  EXPECT_DOUBLE_EQ(told.priority.factors[1].weighted, 500);
+}
+
+TEST(Why, ASearchThatIsCutSaysSo) {
+  TestCluster cluster = nodes(1);
+  run_on(cluster, "n1", 3, minutes(60));
+  const JobKey key = cluster.submit(on(4, minutes(60)));
+  const Why told = explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key),
+                               nullptr, kNow, {.trial_units = 2});
+  EXPECT_TRUE(told.cut);
+}
+
+}  // namespace
+}  // namespace ares::core::sched
