@@ -38,7 +38,8 @@ Result<std::string> take_name(std::vector<Assignment>& all) {
 // `create reservation NAME …`, and scontrol's `create reservationname=NAME …`.
 Result<int> create(Context& context, const Words& operands) {
   Words words = operands;
-  if (!words.empty() && cli::lower(words[0]) == "reservation") {
+  const bool said = !words.empty() && cli::lower(words[0]) == "reservation";
+  if (said) {
     words.erase(words.begin());
     if (!words.empty() && words[0].find('=') == std::string::npos)
       words[0] = "reservationname=" + words[0];
@@ -46,7 +47,7 @@ Result<int> create(Context& context, const Words& operands) {
   auto all = assignments(words);
   if (!all) return fail(all.error());
   for (const char* other : {"nodename", "partitionname"})
-    if (!all->empty() && all->front().key == other)
+    if (!said && !all->empty() && all->front().key == other)
       return bad("create with " + all->front().key + "= is not supported yet: write " +
                  (all->front().key == "nodename" ? "nodes" : "partitions") +
                  " into ares.yaml and reconfigure");

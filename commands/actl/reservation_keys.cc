@@ -148,7 +148,8 @@ const Keys<ReservationWords>& reservation_keys() {
         {"user"}},
        {"Accounts",
         "NAMES",
-        "Accounts whose jobs may use it; NONE for none. Either is enough.",
+        "Accounts whose jobs may use it; NONE for none. Either is enough. Whoever names an account "
+        "(asub -A) is taken at his word.",
         list("accounts", &R::add_accounts),
         {"account"}},
        {"Flags",
@@ -156,7 +157,8 @@ const Keys<ReservationWords>& reservation_keys() {
         "MAINT: maintenance, nobody's jobs run. FLEX: its jobs may also use other nodes, begin "
         "before it and run on after it. DAILY, WEEKLY: it comes again at the same time of day. "
         "IGNORE_JOBS: make it although jobs may still run on its nodes then. OVERLAP: its nodes "
-        "may be in another reservation at the same time. Flags that are not named are off.",
+        "may be in another reservation at the same time; a job runs there then only if it asks for "
+        "both. Flags that are not named are off.",
         set_flags,
         {"flag"}},
        {"Comment", "TEXT", "A text kept with it.", set_comment}},

@@ -242,8 +242,8 @@ void EngineLoop::tick(Time now, bool nodes_heard) {
       engine_.handle(Command{silent}, now, 0);
   engine_.handle(Command{Tick{}}, now, 0);
   engine_.state().reservations.for_each([&](const std::string& name, const Reservation& r) {
-    if (r.recurrence != Recurrence::none && r.end <= now)
-      over_.push_back({name, next_by_the_clock(r, now)});
+    if (r.recurrence == Recurrence::none || r.end > now) return;
+    if (const auto next = next_by_the_clock(r, now)) over_.push_back({name, *next});
   });
   for (NextOccurrence& next : over_) engine_.handle(Command{std::move(next)}, now, 0);
   over_.clear();

@@ -2,6 +2,8 @@
 // Pure but for the time zone; any thread.
 #pragma once
 
+#include <optional>
+
 #include "base/time.h"
 #include "model/reservation.h"
 
@@ -9,6 +11,7 @@ namespace ares::aresctld {
 
 // The first occurrence that is not over at that time. At the same time of day as the one before it, also where the clocks have
 // changed between them; it lasts until the same time of day as that one. Precondition: the reservation recurs.
-Window next_by_the_clock(const Reservation& reservation, Time now);
+// None where the clocks skip that time of day: then it is reckoned with its period once, and the one after that is asked for.
+std::optional<Window> next_by_the_clock(const Reservation& reservation, Time now);
 
 }  // namespace ares::aresctld

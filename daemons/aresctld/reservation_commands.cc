@@ -4,6 +4,11 @@ namespace ares::aresctld {
 namespace {
 
 Result<Reservation> to_reservation(const api::Reservation& from, Identity& identity) {
+  // Far enough from the ends of what can be counted in microseconds.
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  for (const std::int64_t time : {from.start(), from.end()})
+    if (time < 0 || time > kMost)
+      return fail(ErrorCode::invalid_argument, "a time of the reservation is out of range");
   Reservation to;
   to.name = from.name();
   to.start = Time(Duration(from.start()));

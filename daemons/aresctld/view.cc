@@ -39,8 +39,10 @@ void ViewBoard::nudge() {
 bool ViewBoard::wait_beyond(Lsn seen, std::uint64_t nudges, std::optional<Duration> at_most) const {
   std::unique_lock lock(mutex_);
   const auto ready = [&] { return stopped_ || view_.state->lsn > seen || view_.nudges > nudges; };
+  // Not for longer, because the library counts in nanoseconds, of which a few hundred years are too many.
+  constexpr Duration kLongest = std::chrono::hours(24);
   if (at_most)
-    changed_.wait_for(lock, *at_most, ready);
+    changed_.wait_for(lock, std::min(*at_most, kLongest), ready);
   else
     changed_.wait(lock, ready);
   return !stopped_;

@@ -120,7 +120,7 @@ Status load_partitions(PgConnection& connection, ClusterState& state) {
 }
 
 Status load_reservations(PgConnection& connection, ClusterState& state) {
-  auto rows = connection.query("SELECT name, format, body FROM reservation ORDER BY name");
+  auto rows = connection.query("SELECT name, format, body FROM reservation_conf ORDER BY name");
   if (!rows) return fail(rows.error());
   for (int row = 0; row < rows->size(); ++row) {
     auto reservation = proto::decode_reservation(static_cast<std::uint32_t>(rows->bigint(row, 1)),

@@ -67,12 +67,12 @@ constexpr PgStatement kPartition{
 
 constexpr PgStatement kReservation{
     "reservation",
-    "INSERT INTO reservation (name, format, body) "
+    "INSERT INTO reservation_conf (name, format, body) "
     "SELECT name, $3::bigint, body FROM unnest($1::text[], $2::bytea[]) AS n(name, body) "
     "ON CONFLICT (name) DO UPDATE SET format = EXCLUDED.format, body = EXCLUDED.body"};
 
-constexpr PgStatement kReservationsGone{"reservations_gone",
-                                        "DELETE FROM reservation WHERE name = ANY($1::text[])"};
+constexpr PgStatement kReservationsGone{
+    "reservations_gone", "DELETE FROM reservation_conf WHERE name = ANY($1::text[])"};
 
 constexpr PgStatement kTres{
     "tres",
@@ -344,10 +344,10 @@ TaskIndex task_from_column(std::int64_t task) {
 
 std::vector<const PgStatement*> pg_statements() {
   std::vector<const PgStatement*> all = {
-      &kFence,           &kJournal,   &kJobInsert,  &kJobUpdate,
-      &kJobForget,       &kNode,      &kNodesClear, &kNodesGone,
-      &kPartitionsClear, &kPartition, &kTres,       &kRequest,
-      &kRequestExpire,   &kAudit,     &kBlob,       &kController};
+      &kFence,      &kJournal,     &kJobInsert,       &kJobUpdate,       &kJobForget,
+      &kNode,       &kNodesClear,  &kNodesGone,       &kPartitionsClear, &kPartition,
+      &kTres,       &kRequest,     &kRequestExpire,   &kAudit,           &kBlob,
+      &kController, &kReservation, &kReservationsGone};
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   return all;
 }

@@ -105,7 +105,7 @@ def test_formats_names_and_orders(cluster, jobs):
     assert lines(cluster, "-S", "-i", "-O", "jobid:1000|,name:.6") == [high.ljust(1000) + "|  high", low.ljust(1000) + "|   low"]
     assert lines(cluster, "-S", "i", "-o", "%i", env={"AQUEUE_FORMAT": "%j"}) == [low, high]
     assert lines(cluster, env={"AQUEUE_FORMAT": "%j", "AQUEUE_SORT": "-j"}) == ["low", "high"]
-    for words in (["-o", "%v"], ["-O", "burstbuffer"], ["-O", "nmae"], ["-S", "?"]):
+    for words in (["-o", "%s"], ["-O", "burstbuffer"], ["-O", "nmae"], ["-S", "?"]):
         done = cluster.run("aqueue", *words, check=False)
         assert done.returncode == 1 and done.stderr.startswith("aqueue: "), words
     assert 'did you mean "Name"' in cluster.run("aqueue", "-O", "nmae", check=False).stderr

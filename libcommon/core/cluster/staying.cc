@@ -7,6 +7,7 @@ namespace {
 
 bool within(const Reservation& r, const Stay& stay) {
   const auto now = occurrence_at(r, stay.from);
+  // What nobody knows the end of gets a limit when it starts.
   return now && now->start <= stay.from && (!stay.to || *stay.to <= now->end);
 }
 
@@ -42,6 +43,15 @@ std::optional<Seconds> time_left_in(const ClusterState& state,
     const auto here = std::chrono::floor<Seconds>(occurrence->end - now);
     left = std::max(left.value_or(here), here);
   }
+  return left;
+}
+
+std::optional<Seconds> limit_within(const ClusterState& state,
+                                    const std::vector<std::string>& names,
+                                    std::optional<Seconds> limit, Time now) {
+  if (names.empty()) return limit;
+  const auto left = time_left_in(state, names, now);
+  if (!left || (limit && (*limit <= *left || *limit > *left + kLateStart))) return limit;
   return left;
 }
 

@@ -30,4 +30,12 @@ bool any_flexible(const ClusterState& state, const std::vector<std::string>& nam
 std::optional<Seconds> time_left_in(const ClusterState& state,
                                     const std::vector<std::string>& names, Time now);
 
+// A job that asks for as long as its reservation lasts starts a little after its beginning: it may lose so much of its limit.
+inline constexpr Seconds kLateStart{60};
+
+// The time limit of a job that asks for these reservations, were it started now: what has none gets the time that is left.
+std::optional<Seconds> limit_within(const ClusterState& state,
+                                    const std::vector<std::string>& names,
+                                    std::optional<Seconds> limit, Time now);
+
 }  // namespace ares::core

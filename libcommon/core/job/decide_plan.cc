@@ -119,17 +119,8 @@ class Check {
   // The plan was made a moment ago: what is left until the deadline is a little less now.
   std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
     const std::optional<Seconds> left = time_left(job, q_.now);
-    const auto limit = left ? std::min(start.time_limit.value_or(*left), *left) : start.time_limit;
-    // Likewise until the end of its reservation, if that is all that bounds it.
-    const auto own = job.spec->reservations.empty() || asked_limit(job, start)
-                         ? std::nullopt
-                         : time_left_in(q_.state, job.spec->reservations, q_.now);
-    return own ? std::min(limit.value_or(*own), *own) : limit;
-  }
-
-  bool asked_limit(const Job& job, const Start& start) const {
-    const Partition* partition = q_.state.partitions.find(start.partition);
-    return partition && effective_time_limit(job, *partition).has_value();
+    const auto asked = limit_within(q_.state, job.spec->reservations, start.time_limit, q_.now);
+    return left ? std::min(asked.value_or(*left), *left) : asked;
   }
 
   bool may_start(const Job& job) const {
@@ -163,6 +154,7 @@ class Check {
     if (q_.state.reservations.size() == 0) return asked.empty();
     Stay stay{q_.now, std::nullopt};
     if (const auto limit = limit_of(job, start)) stay.to = q_.now + *limit;
+    if (stay.to && *stay.to < q_.now + Seconds{1}) return false;  // its reservation is all but over
     const bool anywhere = any_flexible(q_.state, asked);
     for (const std::string& name : asked) {
       const Reservation* r = q_.state.reservations.find(name);

@@ -13,6 +13,7 @@ constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMaxReservations = 10'000;
 constexpr auto kLatest = std::chrono::minutes(1);  // a start may lie so far in the past
 constexpr auto kLongest = std::chrono::hours(24 * 366 * 10);
+constexpr auto kFarthest = std::chrono::hours(24 * 366 * 100);  // from now, either way
 // Two that recur are compared so many occurrences ahead.
 constexpr int kCompared = 400;
 
@@ -32,6 +33,19 @@ bool is_name_char(char c) {
          c == '-' || c == '.';
 }
 
+// Its times, by themselves.
+Status check_times(const Reservation& r, Time now) {
+  const std::string which = "reservation " + r.name;
+  if (r.start > now + kFarthest || r.start < now - kFarthest || r.end > now + 2 * kFarthest ||
+      r.end < now - kFarthest)
+    return fail(bad(which + ": it would be more than a hundred years away"));
+  if (r.end <= r.start) return fail(bad(which + ": it would end before it begins"));
+  if (r.end - r.start > kLongest) return fail(bad(which + ": it would last more than ten years"));
+  if (r.recurrence != Recurrence::none && r.end - r.start >= period_of(r.recurrence))
+    return fail(bad(which + ": it would come again before it is over"));
+  return {};
+}
+
 // By itself.
 Status check_reservation(const Reservation& r) {
   const std::string which = "reservation " + r.name;
@@ -39,10 +53,6 @@ Status check_reservation(const Reservation& r) {
       !std::all_of(r.name.begin(), r.name.end(), is_name_char))
     return fail(bad("a reservation's name has 1 to " + std::to_string(kMaxName) +
                     " letters, digits, or any of _ - ."));
-  if (r.end <= r.start) return fail(bad(which + ": it would end before it begins"));
-  if (r.end - r.start > kLongest) return fail(bad(which + ": it would last more than ten years"));
-  if (r.recurrence != Recurrence::none && r.end - r.start >= period_of(r.recurrence))
-    return fail(bad(which + ": it would come again before it is over"));
   if (r.nodes.empty()) return fail(bad(which + ": it needs at least one node"));
   if (!r.maintenance && r.users.empty() && r.accounts.empty())
     return fail(bad(which + ": name users or accounts who may use it, or the flag MAINT"));
@@ -53,6 +63,16 @@ Status check_reservation(const Reservation& r) {
   for (const std::string& account : r.accounts)
     if (Status s = check_plain(which + ": account", account); !s) return s;
   return {};
+}
+
+// Before anything is reckoned with it.
+Status check_far(Time at, Time now) {
+  if (at <= now + kFarthest && at >= now - kFarthest) return {};
+  return fail(bad("a reservation cannot begin more than a hundred years away"));
+}
+
+bool sets(const UpdateReservation& c, std::string_view field) {
+  return std::find(c.fields.begin(), c.fields.end(), field) != c.fields.end();
 }
 
 template <class T>
@@ -166,9 +186,11 @@ Result<std::vector<std::string>> choose_nodes(const Question& q, const CreateRes
 
 Status check_obstacles(const Question& q, const Reservation& r) {
   const Obstacles obstacles(q, r);
-  for (const std::string& name : r.nodes)
-    if (auto why = obstacles.on(*q.state.nodes.find(*q.state.node_ids.find(name))))
+  for (const std::string& name : r.nodes) {
+    const NodeId* id = q.state.node_ids.find(name);
+    if (auto why = id ? obstacles.on(*q.state.nodes.find(*id)) : std::nullopt)
       return fail(ErrorCode::failed_precondition, "reservation " + r.name + ": " + *why);
+  }
   return {};
 }
 
@@ -206,6 +228,14 @@ Decision decide_admin(const Question& q, const Principal& who, const CreateReser
   if (Status s = may_reserve(q, who); !s) return refuse(s.error());
   Reservation r = c.values;
   if (r.start == Time{}) r.start = q.now;
+  if (c.duration && r.end != Time{})
+    return refuse(bad("reservation " + r.name + ": give an end or a duration, not both"));
+  if (c.node_count > 0 && (c.all_nodes || !r.nodes.empty()))
+    return refuse(bad("reservation " + r.name + ": name nodes or their number, not both"));
+  if (!c.partition.empty() && c.node_count == 0)
+    return refuse(bad("reservation " + r.name +
+                      ": a partition is where nodes are chosen from; give their number as well"));
+  if (Status s = check_far(r.start, q.now); !s) return refuse(s.error());
   if (c.duration) r.end = r.start + *c.duration;
   if (r.end == Time{})
     return refuse(bad("reservation " + r.name + ": say when it ends, or how long it lasts"));
@@ -218,7 +248,8 @@ Decision decide_admin(const Question& q, const Principal& who, const CreateReser
     return core::refuse(ErrorCode::resource_exhausted, "there are as many reservations as may be");
   if (r.start < q.now - kLatest)
     return refuse(bad("reservation " + r.name + ": it would begin in the past"));
-  const bool chosen = c.node_count > 0 && r.nodes.empty() && !c.all_nodes;
+  if (Status s = check_times(r, q.now); !s) return refuse(s.error());
+  const bool chosen = c.node_count > 0;
   auto nodes =
       chosen ? choose_nodes(q, c, r) : known_nodes(q.state, std::move(r.nodes), c.all_nodes);
   if (!nodes) return refuse(nodes.error());
@@ -246,16 +277,26 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateReser
       return refuse(bad("this controller cannot change \"" + name + "\" of a reservation"));
     field->copy(c.values, r);
   }
+  if (c.duration && sets(c, "end"))
+    return refuse(bad("reservation " + r.name + ": give an end or a duration, not both"));
+  if (Status s = check_far(r.start, q.now); !s) return refuse(s.error());
   if (c.duration) r.end = r.start + *c.duration;
   sort_unique(r.users);
   sort_unique(r.accounts);
-  auto nodes = known_nodes(q.state, std::move(r.nodes), c.all_nodes);
-  if (!nodes) return refuse(nodes.error());
-  r.nodes = std::move(*nodes);
+  if (sets(c, "nodes")) {  // others may name nodes that have left since
+    auto nodes = known_nodes(q.state, std::move(r.nodes), c.all_nodes);
+    if (!nodes) return refuse(nodes.error());
+    r.nodes = std::move(*nodes);
+  }
+  if (Status s = check_times(r, q.now); !s) return refuse(s.error());
   if (Status s = check_reservation(r); !s) return refuse(s.error());
   if (!occurrence_at(r, q.now))
     return refuse(bad("reservation " + r.name + ": it would be over already; delete it instead"));
-  if (Status s = check_obstacles(q, r); !s) return refuse(s.error());
+  const bool moves = r.start != found->start || r.end != found->end || r.nodes != found->nodes ||
+                     r.recurrence != found->recurrence || r.overlap != found->overlap ||
+                     r.maintenance != found->maintenance || r.ignore_jobs != found->ignore_jobs;
+  if (moves)
+    if (Status s = check_obstacles(q, r); !s) return refuse(s.error());
   Decision d;
   if (r != *found) d.events.emplace_back(ReservationSet{std::move(r)});
   return d;

@@ -210,6 +210,10 @@ Status check_reservations(const ClusterState& state, const JobSpec& spec) {
   const auto refused = [](const std::string& name, const std::string& why) {
     return fail(bad("Requested reservation is invalid: " + name + " " + why));
   };
+  constexpr std::size_t kMost = 64;
+  if (spec.reservations.size() > kMost)
+    return fail(bad("Requested reservation is invalid: at most " + std::to_string(kMost) +
+                    " may be named"));
   for (const std::string& name : spec.reservations) {
     const Reservation* r = state.reservations.find(name);
     if (!r) return refused(name, "does not exist");

@@ -96,7 +96,9 @@ class SpecChange {
     if (touches(SpecField::times) || (command_.set_time_limit && job.state == JobState::pending)) {
       if (Status good = check_times(limited, q_.now); !good) return good;
     }
-    if (sets("reservations") || sets("account") || command_.set_time_limit) {
+    const bool pending = job.state == JobState::pending;
+    if (pending &&
+        (sets("reservations") || sets("account") || sets("time_min") || command_.set_time_limit)) {
       if (Status good = check_reservations(q_.state, limited); !good) return good;
     }
     if (!touches(SpecField::shape)) return {};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/duration.h"
+#include "core/cluster/staying.h"
 #include "core/sched/demand.h"
 
 namespace ares::core::sched {
@@ -94,36 +95,42 @@ std::optional<Admission> check_node_limit(const Asked& asked) {
 std::optional<Admission> check_reservations(const Asked& asked) {
   const JobSpec& spec = *asked.entry.job->spec;
   if (spec.reservations.empty() || !asked.entry.partition) return std::nullopt;
-  const auto needed =
+  const auto limit =
       spec.time_min ? spec.time_min : time_limit_of(*asked.entry.job, *asked.entry.partition);
-  const Seconds least = std::max(needed.value_or(Seconds{1}), Seconds{1});
-  std::string unusable;
+  const Seconds needed = limit.value_or(Seconds{1});
+  const Seconds least = std::max(needed - kLateStart, Seconds{1});
+  bool flexible = false, on = false;
+  std::string why;
   Reason reason = Reason::reservation_deleted;
   std::optional<Time> next;
   for (const std::string& name : spec.reservations) {
     const Reservation* r = asked.state.reservations.find(name);
     if (!r) {
-      if (unusable.empty()) unusable = "reservation " + name + " does not exist any more";
+      if (why.empty()) why = "reservation " + name + " does not exist any more";
       continue;
     }
-    if (!may_use(*r, spec.uid, spec.account)) {
-      unusable = "reservation " + name + " is not for the job's user any more";
+    if (!may_use(*r, spec.uid, spec.account))
+      return refuse(Reason::reservation,
+                    "reservation " + name + " is not for the job's user any more");
+    flexible = flexible || r->flexible;
+    if (needed > r->end - r->start) {
       reason = Reason::reservation;
+      why = "reservation " + name + " is shorter than the job's time limit";
       continue;
     }
-    if (r->flexible) return std::nullopt;
     auto occurrence = occurrence_at(*r, asked.now);
     if (occurrence && occurrence->start <= asked.now) {
-      if (occurrence->end - asked.now >= least) return std::nullopt;
-      unusable = "reservation " + name + " is over before the job's time limit is";
+      on = on || occurrence->end - asked.now >= least;
       reason = Reason::reservation;
+      why = "reservation " + name + " is over before the job's time limit is";
       occurrence = occurrence_at(*r, occurrence->end);
     }
     if (occurrence) next = std::min(next.value_or(occurrence->start), occurrence->start);
   }
-  if (!next) return refuse(reason, unusable);
-  PendingInfo waits{Reason::reservation, "its reservation has not begun yet", next, {}};
-  return Admission{std::move(waits), next};
+  if (flexible || on) return std::nullopt;
+  if (!next) return refuse(reason, why);
+  if (reason != Reason::reservation) why = "its reservation has not begun yet";
+  return Admission{PendingInfo{Reason::reservation, why, next, {}}, next};
 }
 
 std::optional<Admission> check_throttle(const Asked& asked) {

@@ -215,8 +215,8 @@ void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement
   }
 }
 
-Promises::Line& Promises::line(const Partition* partition) {
-  const auto [found, added] = lines_.try_emplace(partition);
+Promises::Line& Promises::line(const Partition* partition, const Inside& inside) {
+  const auto [found, added] = lines_.try_emplace({partition, inside});
   if (added) {
     const auto own = policy_.backfill_of.find(partition->name);
     found->second.rule = own == policy_.backfill_of.end() ? policy_.backfill : own->second;
@@ -224,14 +224,14 @@ Promises::Line& Promises::line(const Partition* partition) {
   return found->second;
 }
 
-bool Promises::waits(const Partition* partition) {
-  Line& here = line(partition);
+bool Promises::waits(const Partition* partition, const Inside& inside) {
+  Line& here = line(partition, inside);
   any_closed_ = any_closed_ || here.rule.kind == BackfillKind::none;
   return !std::exchange(here.waiting, true);
 }
 
-bool Promises::grant(const Partition* partition) {
-  Line& here = line(partition);
+bool Promises::grant(const Partition* partition, const Inside& inside) {
+  Line& here = line(partition, inside);
   switch (here.rule.kind) {
     case BackfillKind::conservative: return true;
     case BackfillKind::
@@ -243,28 +243,34 @@ bool Promises::grant(const Partition* partition) {
   return true;
 }
 
-bool Promises::closed(const Partition* partition) const {
+void Promises::refund(const Partition* partition, const Inside& inside) {
+  Line& here = line(partition, inside);
+  if (here.rule.kind != BackfillKind::conservative) --here.promised;
+  if (here.rule.kind == BackfillKind::none) here.waiting = false;
+}
+
+bool Promises::closed(const Partition* partition, const Inside& inside) const {
   if (!any_closed_) return false;
-  const auto found = lines_.find(partition);
+  const auto found = lines_.find({partition, inside});
   return found != lines_.end() && found->second.waiting &&
          found->second.rule.kind == BackfillKind::none;
 }
 
-bool Promises::spent(const Partition* partition) const {
-  const auto found = lines_.find(partition);
+bool Promises::spent(const Partition* partition, const Inside& inside) const {
+  const auto found = lines_.find({partition, inside});
   return found != lines_.end() && found->second.waiting &&
          found->second.rule.kind != BackfillKind::conservative &&
          found->second.promised == found->second.rule.reservations;
 }
 
-Time Promises::not_before(const Partition* partition) const {
-  const auto found = lines_.find(partition);
+Time Promises::not_before(const Partition* partition, const Inside& inside) const {
+  const auto found = lines_.find({partition, inside});
   return found != lines_.end() && found->second.rule.kind == BackfillKind::none ? found->second.last
                                                                                 : Time::min();
 }
 
-void Promises::note_start(const Partition* partition, Time at) {
-  line(partition).last = at;
+void Promises::note_start(const Partition* partition, Time at, const Inside& inside) {
+  line(partition, inside).last = at;
 }
 
 }  // namespace ares::core::sched

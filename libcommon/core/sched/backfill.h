@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/sched/cluster_index.h"
@@ -76,22 +78,27 @@ void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement
 // Who waits in which partition, and who of them is promised a start: one pass's account of the rules of backfill.
 class Promises {
  public:
+  // The reservations that jobs ask for: those who do wait in a line of their own, in each partition.
+  using Inside = std::vector<std::string>;
+
   // The policy must outlive it.
   explicit Promises(const Policy& policy) : policy_(policy) {}
 
   // Somebody waits there; whether it is the first.
-  bool waits(const Partition* partition);
+  bool waits(const Partition* partition, const Inside& inside = {});
   // Whether one more is promised a start there, which is counted.
-  bool grant(const Partition* partition);
+  bool grant(const Partition* partition, const Inside& inside = {});
+  // That promise could not be made: there is no time at which the job fits. Nobody waits behind it.
+  void refund(const Partition* partition, const Inside& inside = {});
   // Whether nothing may start there any more in this pass, because somebody waits whom nobody passes.
-  bool closed(const Partition* partition) const;
+  bool closed(const Partition* partition, const Inside& inside = {}) const;
 
   // Whether whoever waits there from now on in this pass is promised nothing; somebody does already.
-  bool spent(const Partition* partition) const;
+  bool spent(const Partition* partition, const Inside& inside = {}) const;
 
   // No start there is before this: where nobody passes anybody, that of the one before.
-  Time not_before(const Partition* partition) const;
-  void note_start(const Partition* partition, Time at);
+  Time not_before(const Partition* partition, const Inside& inside = {}) const;
+  void note_start(const Partition* partition, Time at, const Inside& inside = {});
 
  private:
   struct Line {
@@ -100,10 +107,10 @@ class Promises {
     std::uint32_t promised = 0;
     Time last = Time::min();
   };
-  Line& line(const Partition* partition);
+  Line& line(const Partition* partition, const Inside& inside);
 
   const Policy& policy_;
-  std::map<const Partition*, Line> lines_;  // looked up, never walked
+  std::map<std::pair<const Partition*, Inside>, Line> lines_;  // looked up, never walked
   bool any_closed_ = false;
 };
 

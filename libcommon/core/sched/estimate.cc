@@ -87,8 +87,9 @@ bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, co
   const PendingInfo* seen = plan.pending.find(job.key);
   if (seen) out.waiting.reason = seen->reason;
   if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
-  const bool turn =
-      out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority;
+  const bool turn = out.waiting.reason == Reason::resources ||
+                    out.waiting.reason == Reason::priority ||
+                    (out.waiting.reason == Reason::reservation && seen && seen->expected_start);
   if (!turn && out.waiting.reason != Reason::begin_time) return true;
 
   fill_in_alone(state, policy, job, now, out);

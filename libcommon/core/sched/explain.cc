@@ -267,10 +267,12 @@ bool says_more(const PendingInfo& info, const PendingInfo& than) {
 }
 
 std::string explain_reserved(const Shape& shape, const ClusterIndex& index) {
+  const std::vector<std::string>& asked = shape.demand.caller.reservations;
   std::map<std::string, std::uint64_t> counts;
   for (const NodeIndex at : shape.nodes().nodes) {
     if (!takes_share(shape.demand, index, at)) continue;
-    for (const Reservation* r : index.reserved().on(at)) ++counts[r->name];
+    for (const Reservation* r : index.reserved().on(at))
+      if (std::find(asked.begin(), asked.end(), r->name) == asked.end()) ++counts[r->name];
   }
   std::string text = "free nodes are reserved before it could end";
   const char* separator = ": ";

@@ -115,7 +115,8 @@ class Planner::Pass {
     const QueueEntry& entry = queued.entry;
     if (witness_ && witness_->is_about(queued.entry.job->key))
       return witness_->turn({entry, index_, profile_, licenses_, array_starts_,
-                             promises_.closed(entry.partition), work_.exhausted()});
+                             promises_.closed(entry.partition, inside_of(queued)),
+                             work_.exhausted()});
     if (!queued.steady) {
       consider_unsteady(queued);
       return;
@@ -140,7 +141,7 @@ class Planner::Pass {
     const auto relaxed_at = relaxed_from(*entry.job);
     const bool relaxed = relaxed_at && *relaxed_at <= now_;
     Shape& shape = shape_of(queued, relaxed);
-    if (!promises_.closed(entry.partition) &&
+    if (!promises_.closed(entry.partition, inside_of(queued)) &&
         (entry.job->array ? start_tasks(queued, shape)
                           : start_one(queued, entry.job->key.task, shape)))
       return;
@@ -229,10 +230,9 @@ class Planner::Pass {
   std::optional<Seconds> limit_now(const Queued& queued) const {
     if (queued.steady) return queued.limit;
     const auto left = time_left(*queued.entry.job, now_);
-    const auto limit = left ? std::min(queued.limit.value_or(*left), *left) : queued.limit;
-    const auto& reservations = queued.entry.job->spec->reservations;
-    if (limit || reservations.empty()) return limit;
-    return time_left_in(state_, reservations, now_);  // what has no limit lasts as long as they do
+    const auto asked =
+        limit_within(state_, queued.entry.job->spec->reservations, queued.limit, now_);
+    return left ? std::min(asked.value_or(*left), *left) : asked;
   }
 
   // Where the promises of others leave no room for all of `limit`, a job that allows it gets as much as they leave.
@@ -287,6 +287,12 @@ class Planner::Pass {
     return placement;
   }
 
+  // Those who ask for reservations wait in a line of their own. The record of a steady job, which asks for none, is not read.
+  static const Promises::Inside& inside_of(const Queued& queued) {
+    static const Promises::Inside kNowhere;
+    return queued.steady ? kNowhere : queued.entry.job->spec->reservations;
+  }
+
   // It cannot start now: say why, and promise it a start if the partition's rule is so.
   void block(Queued& queued, Shape& shape) {
     const QueueEntry& entry = queued.entry;
@@ -296,7 +302,8 @@ class Planner::Pass {
         return;
       }
     }
-    const bool first = promises_.waits(entry.partition);
+    const Promises::Inside& inside = inside_of(queued);
+    const bool first = promises_.waits(entry.partition, inside);
     const bool last_choice =
         queued.steady || entry.choice + 1 == entry.job->spec->partitions.size();
     if (work_.exhausted()) {
@@ -305,21 +312,23 @@ class Planner::Pass {
       return;
     }
     // A job of several partitions waits for its last: it may still start there.
-    if (last_choice && promises_.grant(entry.partition)) {
-      say(queued, promise(*turn_text(shape, first), queued));
+    if (last_choice && promises_.grant(entry.partition, inside)) {
+      bool made = false;
+      say(queued, promise(*turn_text(shape, first), queued, &made));
+      if (!made && !work_.exhausted()) promises_.refund(entry.partition, inside);
       return;
     }
     if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
     say(queued, turn_text(shape, first));
-    if (promises_.closed(entry.partition)) shape.blocked = true;
+    if (promises_.closed(entry.partition, inside)) shape.blocked = true;
     if (!budget_.details && blocked_.size() >= budget_.estimates &&
-        promises_.spent(entry.partition))
+        promises_.spent(entry.partition, inside) && !shape.kept_out)
       shape.settled_in = pass_;
   }
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   PendingPtr turn_text(Shape& shape, bool first) {
-    if (shape.kept_out) {
+    if (shape.kept_out && !shape.blocked) {
       if (!shape.reserved)
         shape.reserved = make_info(Reason::reservation, explain_reserved(shape, index_));
       return shape.reserved;
@@ -333,15 +342,17 @@ class Planner::Pass {
   }
 
   // Says when and where the job is going to start, and keeps that free.
-  PendingPtr promise(PendingInfo info, const Queued& queued) {
+  PendingPtr promise(PendingInfo info, const Queued& queued, bool* made = nullptr) {
     Shape& shape = *queued.shape;
     const std::optional<Seconds> limit = queued.limit;
     const Partition* partition = queued.entry.partition;
-    const Time from = std::max(shape.not_before(limit), promises_.not_before(partition));
+    const Time from =
+        std::max(shape.not_before(limit), promises_.not_before(partition, inside_of(queued)));
     auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_, from);
+    if (made) *made = found.has_value();
     if (found) {
       shape.note_start(limit, found->at);
-      promises_.note_start(partition, found->at);
+      promises_.note_start(partition, found->at, inside_of(queued));
     }
     if (found && shape.demand.caller.alone)  // nobody else is to come before it has
       for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;

@@ -78,9 +78,9 @@ std::string delays_text(const std::vector<WhyPromise>& promises) {
 }
 
 // What nodes and promises have against it; nothing if it starts.
-std::optional<WhyCause> cause_of_nodes(const Turn& turn, const Shape& shape,
-                                       const std::vector<WhyPromise>& promises, Time now,
-                                       Work& work) {
+std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& turn,
+                                       const Shape& shape, const std::vector<WhyPromise>& promises,
+                                       Time now, Work& work) {
   const Job& job = *turn.entry.job;
   const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work);
   WhyCause cause;
@@ -89,14 +89,20 @@ std::optional<WhyCause> cause_of_nodes(const Turn& turn, const Shape& shape,
     cause.text = explain_blocked(shape, turn.index) + "; " + explain_totals(shape, turn.index);
     return cause;
   }
-  if (!promised(*free, turn.profile)) return std::nullopt;
-  const auto limit = limit_at(job, *turn.entry.partition, now);
+  const bool by_promise = promised(*free, turn.profile);
+  if (!by_promise && !reserved(shape.demand, *free, turn.index)) return std::nullopt;
+  const auto limit = limit_at(state, job, *turn.entry.partition, now);
   const auto holds = [&](std::optional<Seconds> length) {
     return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now,
                        Profile::end_of(now, length), work)
         .has_value();
   };
   if (holds(limit) || (job.spec->time_min && holds(job.spec->time_min))) return std::nullopt;
+  if (!by_promise) {
+    cause.reason = Reason::reservation;
+    cause.text = explain_reserved(shape, turn.index);
+    return cause;
+  }
   cause.reason = Reason::priority;
   cause.promises = delayed(turn, *free, Profile::end_of(now, limit), promises);
   cause.text = delays_text(cause.promises);
@@ -155,13 +161,13 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
                                            : "nobody passes those that wait before it, first job " +
                                                  job_text(promises.front().job));
   Work work(units);
-  if (auto cause = cause_of_nodes(turn, shape, promises, now, work)) {
+  if (auto cause = cause_of_nodes(state, turn, shape, promises, now, work)) {
     cause->partition = partition;
     if (!relaxed && relaxed_at && shape.demand.limits.max_leaves > 0) cause->until = relaxed_at;
     out.causes.push_back(*std::move(cause));
   }
-  out.earliest = earliest(shape.demand, limit_at(*entry.job, *entry.partition, now), shape.nodes(),
-                          turn.index, turn.profile, work);
+  out.earliest = earliest(shape.demand, limit_at(state, *entry.job, *entry.partition, now),
+                          shape.nodes(), turn.index, turn.profile, work);
   if (out.earliest && out.earliest->at >= turn.profile.horizon()) out.earliest.reset();
   return out;
 }

@@ -52,7 +52,7 @@ std::optional<std::uint64_t> WhySearch::smallest(const Turn& turn, const Job& jo
 std::string WhySearch::note(const Turn& turn, const Alternative& alternative,
                             const Job& job) const {
   if (!alternative.shortens) return {};
-  const auto limit = limit_at(job, *turn.entry.partition, now_);
+  const auto limit = trial_.limit(job, *turn.entry.partition);
   const WhyPromise* next = nullptr;
   for (const WhyPromise& promise : promises_)
     if (limit && promise.start >= now_ + *limit && (!next || promise.start < next->start))

@@ -6,8 +6,10 @@
 
 namespace ares::core::sched {
 
-std::optional<Seconds> limit_at(const Job& job, const Partition& partition, Time now) {
-  const auto limit = time_limit_of(job, partition);
+std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
+                                const Partition& partition, Time now) {
+  const auto limit =
+      limit_within(state, job.spec->reservations, time_limit_of(job, partition), now);
   const auto left = time_left(job, now);
   return left ? std::min(limit.value_or(*left), *left) : limit;
 }
@@ -23,7 +25,7 @@ bool Trial::starts(const Turn& turn, const Job& job) {
   const Shape& shape = shapes_.of(entry, turn.index, relaxed_at && *relaxed_at <= now_);
   work_.spend(turn.index.members(*entry.partition).size());
   if (!shape.candidates.problem.empty()) return false;
-  const auto limit = limit_at(job, *entry.partition, now_);
+  const auto limit = limit_at(state_, job, *entry.partition, now_);
   if (fits(turn, shape, limit)) return true;
   const auto& shortest = job.spec->time_min;
   return shortest && (!limit || *shortest < *limit) && fits(turn, shape, shortest);
@@ -32,7 +34,7 @@ bool Trial::starts(const Turn& turn, const Job& job) {
 bool Trial::fits(const Turn& turn, const Shape& shape, std::optional<Seconds> limit) {
   const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work_);
   if (!free) return false;
-  if (!promised(*free, turn.profile)) return true;
+  if (!promised(*free, turn.profile) && !reserved(shape.demand, *free, turn.index)) return true;
   return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now_,
                      Profile::end_of(now_, limit), work_)
       .has_value();

@@ -9,8 +9,16 @@
 
 namespace ares::core::sched {
 
+// How long the job may run if it starts now: a deadline shortens it, and the end of its reservation.
+std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
+                                const Partition& partition, Time now);
+
 class Trial {
  public:
+  // Which time limit it would get, were it started now.
+  std::optional<Seconds> limit(const Job& job, const Partition& partition) const {
+    return limit_at(state_, job, partition, now_);
+  }
   // They must outlive it. `units`: as of Work.
   Trial(const ClusterState& state, const Policy& policy, Time now, std::uint64_t units)
       : state_(state), policy_(policy), now_(now), work_(units) {}
@@ -28,8 +36,5 @@ class Trial {
   Work work_;
   Shapes shapes_;
 };
-
-// How long the job may run if it starts now: a deadline shortens it.
-std::optional<Seconds> limit_at(const Job& job, const Partition& partition, Time now);
 
 }  // namespace ares::core::sched

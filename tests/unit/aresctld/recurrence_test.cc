@@ -36,27 +36,34 @@ constexpr Time kBefore{std::chrono::sys_days{std::chrono::March / 28 / 2026} + h
 
 TEST_F(Recurring, ComesAtTheSameTimeOfDayAlsoWhenTheClocksChange) {
   const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
-  const Window next = next_by_the_clock(daily, daily.end);
+  const Window next = *next_by_the_clock(daily, daily.end);
   EXPECT_EQ(next.start, kBefore + hours(23)) << "09:00 of summer time";
   EXPECT_EQ(next.end, kBefore + hours(25));
   const Reservation weekly = from(kBefore, hours(2), Recurrence::weekly);
-  EXPECT_EQ(next_by_the_clock(weekly, weekly.end).start, kBefore + hours(7 * 24 - 1));
+  EXPECT_EQ(next_by_the_clock(weekly, weekly.end)->start, kBefore + hours(7 * 24 - 1));
 }
 
 TEST_F(Recurring, OneOverTheNightOfTheChangeIsAnHourShorter) {
   const Time evening = kBefore + hours(14 - 24);  // 23:00 of the day before, until 06:00
   const Reservation nightly = from(evening, hours(7), Recurrence::daily);
-  const Window next = next_by_the_clock(nightly, nightly.end);
+  const Window next = *next_by_the_clock(nightly, nightly.end);
   EXPECT_EQ(next.start, evening + hours(24));
   EXPECT_EQ(next.end - next.start, hours(6));
 }
 
+TEST_F(Recurring, ATimeOfDayThatIsSkippedMovesItOnlyOnce) {
+  const Time early = kBefore - hours(6) - minutes(30);  // 02:30, which the 29th does not have
+  const Reservation daily = from(early, hours(1), Recurrence::daily);
+  EXPECT_EQ(next_by_the_clock(daily, daily.end), std::nullopt);
+  EXPECT_EQ(next_by_the_clock(daily, early + hours(26))->start, early + hours(47)) << "02:30 again";
+}
+
 TEST_F(Recurring, WhatWasMissedIsSkipped) {
   const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
-  const Window now = next_by_the_clock(daily, kBefore + hours(24 * 100) + minutes(10));
+  const Window now = *next_by_the_clock(daily, kBefore + hours(24 * 100) + minutes(10));
   EXPECT_EQ(now.start, kBefore + hours(24 * 100 - 1)) << "the one that is on";
   const Reservation weekly = from(kBefore, hours(2), Recurrence::weekly);
-  EXPECT_EQ(next_by_the_clock(weekly, kBefore + hours(24 * 15)).start,
+  EXPECT_EQ(next_by_the_clock(weekly, kBefore + hours(24 * 15))->start,
             kBefore + hours(24 * 21 - 1));
 }
 

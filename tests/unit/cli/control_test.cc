@@ -112,6 +112,7 @@ std::vector<std::string> offered(const std::string& line) {
       case Names::jobs: return {"7", "12_3"};
       case Names::nodes: return {"n1", "n2", "gpu1"};
       case Names::partitions: return {"main", "night"};
+      case Names::reservations: break;
       case Names::none: break;
     }
     return {};
@@ -137,7 +138,8 @@ TEST(Complete, NamesThatTheCommandTakes) {
 }
 
 TEST(Complete, PropertiesAndTheirValues) {
-  EXPECT_THAT(offered("update "), ElementsAre("jobid=", "nodename=", "partitionname="));
+  EXPECT_THAT(offered("update "),
+              ElementsAre("jobid=", "nodename=", "partitionname=", "reservationname="));
   EXPECT_THAT(offered("update jobid="), UnorderedElementsAre("7", "12_3"));
   EXPECT_THAT(offered("update jobid=7 time"), ElementsAre("TimeLimit=", "TimeMin="));
   EXPECT_THAT(offered("update jobid=7 partition=n"), ElementsAre("night"));

@@ -51,7 +51,7 @@ TEST(Control, UnknownAndUnbuiltCommandsAreNamed) {
   EXPECT_EQ(refusal({"update", "partition=main", "state=open"}),
             "State: \"open\" is none of up, down, drain and inactive");
   EXPECT_EQ(refusal({"update", "what=ever"}),
-            "update what? Name it first: jobid=…, nodename=…, partitionname=…");
+            "update what? Name it first: jobid=…, reservationname=…, nodename=…, partitionname=…");
   EXPECT_EQ(refusal({"resume", "12_[1-3]"}),
             "\"12_[1-3]\" is no node; suspending and resuming jobs is not supported yet");
   EXPECT_EQ(refusal({"hold"}), "name the jobs by their ids");

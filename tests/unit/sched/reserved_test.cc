@@ -95,8 +95,12 @@ TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndStayInside) {
   EXPECT_EQ(cluster.plan().wake, kNow + hours(1)) << "nothing else wakes the planner then";
   EXPECT_THAT(nodes_of(key, kNow + hours(1)), ElementsAre("n1"));
   EXPECT_THAT(nodes_of(key, kNow + hours(1) + minutes(15)), ElementsAre("n1"));
-  EXPECT_THAT(nodes_of(key, kNow + hours(1) + minutes(16)), ElementsAre());
-  EXPECT_THAT(said_of(key, kNow + hours(1) + minutes(16)).detail, HasSubstr("is over before"));
+  // Who is a moment late loses that moment, so that a job may ask for as long as the reservation lasts.
+  const Plan late = cluster.plan(kNow + hours(1) + minutes(16));
+  ASSERT_TRUE(start_of(late, key));
+  EXPECT_EQ(start_of(late, key)->time_limit, minutes(44));
+  EXPECT_THAT(nodes_of(key, kNow + hours(1) + minutes(17)), ElementsAre());
+  EXPECT_THAT(said_of(key, kNow + hours(1) + minutes(17)).detail, HasSubstr("is over before"));
 }
 
 TEST_F(Reserving, AJobWithoutALimitGetsTheTimeThatIsLeft) {
@@ -104,6 +108,54 @@ TEST_F(Reserving, AJobWithoutALimitGetsTheTimeThatIsLeft) {
   const Plan plan = cluster.plan(kNow + hours(1) + minutes(20));
   ASSERT_TRUE(start_of(plan, key));
   EXPECT_EQ(start_of(plan, key)->time_limit, minutes(40));
+}
+
+TEST_F(Reserving, AJobAsLongAsTheReservationStartsAMomentAfterItsBeginning) {
+  const JobKey key = cluster.submit(timed(minutes(60), {"course"}));
+  EXPECT_THAT(nodes_of(key, kNow + hours(1) + std::chrono::milliseconds(200)), ElementsAre("n1"));
+  const JobKey longer = cluster.submit(timed(minutes(61), {"course"}));
+  EXPECT_THAT(said_of(longer).detail, HasSubstr("is shorter than"));
+  EXPECT_EQ(said_of(longer).expected_start, std::nullopt);
+}
+
+TEST_F(Reserving, WhoeverMayNotUseOneOfSeveralUsesNone) {
+  Reservation others = reservation("others", kNow - hours(1), kNow + hours(1), {"n2"});
+  others.users = {UserId(8)};
+  put(others);
+  const JobKey key = cluster.submit(timed(minutes(30), {"course", "others"}));
+  EXPECT_THAT(said_of(key, kNow + hours(1)).detail, HasSubstr("others is not for the job's user"));
+  EXPECT_THAT(nodes_of(key, kNow + hours(1)), ElementsAre());
+}
+
+// A job that fits at no time keeps nobody from being promised a start, nor the others of a partition in which nobody passes.
+TEST_F(Reserving, WhatNeverFitsHoldsUpNobody) {
+  Reservation nightly = reservation("nightly", kNow + hours(8), kNow + hours(9), {"n1", "n2"});
+  nightly.recurrence = Recurrence::daily;
+  put(nightly);
+  for (const BackfillKind kind : {BackfillKind::easy, BackfillKind::none}) {
+    TestCluster here = cluster;
+    here.policy.backfill = {kind, 1};
+    const JobKey never = here.submit(timed(hours(24)));
+    const JobKey both = here.submit([] {
+      JobSpec spec = timed(hours(2));
+      spec.tasks = spec.min_nodes = spec.max_nodes = 2;
+      return spec;
+    }());
+    const Plan plan = here.plan();
+    EXPECT_EQ(pending_of(plan, never)->expected_start, std::nullopt);
+    ASSERT_TRUE(pending_of(plan, both));
+    EXPECT_EQ(pending_of(plan, both)->expected_start, kNow + hours(2));
+  }
+}
+
+// Each in a line of its own, also where nobody passes anybody.
+TEST_F(Reserving, WhoWaitsOutsideKeepsNobodyFromItsReservation) {
+  cluster.policy.backfill = {BackfillKind::none, 1};
+  put(reservation("course", kNow - hours(1), kNow + hours(2), {"n1"}));
+  JobSpec both = timed(hours(1));
+  both.tasks = both.min_nodes = both.max_nodes = 2;
+  cluster.submit(both);
+  EXPECT_THAT(nodes_of(cluster.submit(timed(minutes(30), {"course"}))), ElementsAre("n1"));
 }
 
 TEST_F(Reserving, AFlexibleOneIsNoBound) {
@@ -160,14 +212,15 @@ class RandomLife {
   explicit RandomLife(std::uint64_t seed) : random_(seed) {
     for (std::uint32_t i = 1; i <= 2 + upto(4); ++i)
       cluster_.add_node("n" + std::to_string(i), 1 + upto(7));
+    if (upto(1) == 0) budget_ = {.estimates = 0, .details = false};
     cluster_.policy.backfill = {static_cast<BackfillKind>(upto(2)), 1 + upto(3)};
   }
 
   void step() {
     if (upto(2) == 0) change_reservation();
     for (std::uint32_t i = upto(4); i > 0; --i) submit();
-    const Plan plan = planner_.plan(cluster_.state, cluster_.policy, {}, now_);
-    const Plan anew = cluster_.plan(now_);
+    const Plan plan = planner_.plan(cluster_.state, cluster_.policy, budget_, now_);
+    const Plan anew = cluster_.plan(now_, budget_);
     ASSERT_EQ(starts_of(plan), starts_of(anew));
     ASSERT_EQ(over_commitment(cluster_.state, plan), "");
     for (const PlanGroup& group : plan.groups)
@@ -224,7 +277,7 @@ class RandomLife {
       cluster_.state.reservations.for_each([&](const std::string& name, const Reservation& r) {
         const bool mine = std::find(asked.begin(), asked.end(), name) != asked.end();
         if (mine) {
-          EXPECT_TRUE(asked.size() > 1 || may_use(r, spec.uid, ""));
+          EXPECT_TRUE(may_use(r, spec.uid, ""));
           inside = inside || r.flexible;
         }
         if (!has_node(r, node)) return;
@@ -263,6 +316,7 @@ class RandomLife {
   std::mt19937_64 random_;
   TestCluster cluster_;
   Planner planner_;
+  Budget budget_;
   Time now_ = kNow;
 };
 
