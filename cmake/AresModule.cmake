@@ -106,6 +106,18 @@ function(ares_plugin kind name)
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins")
 endfunction()
 
+# Defines NAME as the path for those sources that name it. The others compile alike in every checkout, so that a compiler cache
+# serves them all. A source that begins to use it is found when CMake runs again.
+function(ares_define_where_used name path)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS "${source}" used LIMIT_COUNT 1 REGEX "${name}")
+    if(used)
+      set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS "${name}=\"${path}\"")
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    endif()
+  endforeach()
+endfunction()
+
 function(ares_tests name)
   cmake_parse_arguments(arg "RUNS_PROGRAMS" "DIR" "DEPENDS;LINKS;LABELS" ${ARGN})
   if(NOT arg_DIR)
@@ -122,7 +134,7 @@ function(ares_tests name)
   add_executable(test_${name} ${sources})
   ares_compile_setup(test_${name} ares_pch_test)
   target_include_directories(test_${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
-  target_compile_definitions(test_${name} PRIVATE ARES_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  ares_define_where_used(ARES_SOURCE_DIR "${CMAKE_SOURCE_DIR}" ${sources})
   if(ARES_SANITIZE MATCHES "undefined")
     # In GoogleTest's expansions these checks double the time to compile; AddressSanitizer finds most of it there.
     # What is tested keeps them.

@@ -44,6 +44,20 @@ Result<config::Config> describe(const std::string& what, const Workload& workloa
 
 }  // namespace
 
+Status set_policies(config::Config& config, const std::vector<std::string>& policy) {
+  for (const std::string& setting : policy) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos)
+      return fail(ErrorCode::invalid_argument,
+                  "--policy: \"" + setting + "\" is not KEY=VALUE, as in backfill=conservative");
+    if (Status set =
+            config::set_policy(config, setting.substr(0, equals), setting.substr(equals + 1));
+        !set)
+      return fail(ErrorCode::invalid_argument, "--policy: " + set.error().message);
+  }
+  return {};
+}
+
 Result<config::Config> read_cluster(const std::string& what, const Workload& workload,
                                     const std::vector<std::string>& policy) {
   auto config = describe(what, workload);
@@ -55,16 +69,7 @@ Result<config::Config> read_cluster(const std::string& what, const Workload& wor
           what + ": node " + node.name +
               " takes what it has from the machine itself; a simulation needs its cpus (and "
               "memory and gpus, if any) written down");
-  for (const std::string& setting : policy) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos)
-      return fail(ErrorCode::invalid_argument,
-                  "--policy: \"" + setting + "\" is not KEY=VALUE, as in backfill=conservative");
-    if (Status set =
-            config::set_policy(*config, setting.substr(0, equals), setting.substr(equals + 1));
-        !set)
-      return fail(ErrorCode::invalid_argument, "--policy: " + set.error().message);
-  }
+  if (Status set = set_policies(*config, policy); !set) return fail(set.error());
   return config;
 }
 

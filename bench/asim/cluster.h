@@ -15,4 +15,7 @@ namespace ares::sim {
 Result<config::Config> read_cluster(const std::string& what, const Workload& workload,
                                     const std::vector<std::string>& policy);
 
+// Sets each KEY=VALUE of the section policy.
+Status set_policies(config::Config& config, const std::vector<std::string>& policy);
+
 }  // namespace ares::sim

@@ -8,6 +8,7 @@
 #include "asim/report.h"
 #include "asim/simulation.h"
 #include "asim/summary.h"
+#include "asim/view.h"
 #include "asim/workload.h"
 #include "cli/frame.h"
 
@@ -94,9 +95,18 @@ Result<int> run(const std::vector<std::string>& words) {
   common.help = asked.help;
   common.version = asked.version;
   if (const auto code = cli::answer_common(manual(), table, common)) return *code;
+  if (!asked.view.empty()) {
+    if (!operands->empty() || !asked.cluster.empty() || !asked.out.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "--view plans what is in its file: it takes neither a workload nor --cluster "
+                  "nor --out");
+    if (Status done = replay_view(asked.view, asked.policy, asked.json); !done)
+      return fail(done.error());
+    return 0;
+  }
   if (operands->size() != 2 || operands->front() != "run")
     return fail(ErrorCode::invalid_argument,
-                "say what to do: run WORKLOAD --cluster=FILE; try asim --help");
+                "say what to do: run WORKLOAD --cluster=FILE, or --view=FILE; try asim --help");
   return replay(asked, operands->back());
 }
 

@@ -85,6 +85,11 @@ cli::OptionTable table_of(Asked& a) {
            "Set a key of the section policy over the file, as in backfill=conservative. May be "
            "given several times.",
            append(a.policy)},
+          {0, "view", "FILE",
+           "Instead of running a workload, plan this dump of a controller's view (adiag "
+           "dump-view) once, print the plan, and say whether it is the controller's own. Of the "
+           "other options --policy and --json count.",
+           cli::set_text(a.view)},
           {'e', "estimates", "KIND",
            "logged: jobs ask for the time that the log says. exact: for just as long as they run. "
            "Default: logged.",
@@ -126,7 +131,8 @@ cli::Manual manual() {
   return {
       .name = "asim",
       .summary = "replay a workload on a simulated cluster",
-      .synopsis = {"run WORKLOAD --cluster=FILE [OPTION]..."},
+      .synopsis = {"run WORKLOAD --cluster=FILE [OPTION]...",
+                   "--view=FILE [--policy=KEY=VALUE]... [--json]"},
       .description =
           {"Runs the controller's own engine and scheduler over virtual time: every job is "
            "submitted, planned, started and ended by the code that runs a real cluster. Nodes "
@@ -166,10 +172,14 @@ cli::Manual manual() {
       .examples = {{"asim run CTC-SP2.swf.gz --cluster=swf --policy=backfill=none",
                     "First come, first served on the machine of the log."},
                    {"asim run day.yaml --cluster=/etc/ares/ares.yaml --out=day",
-                    "A day of our own on the cluster as it is configured."}},
+                    "A day of our own on the cluster as it is configured."},
+                   {"asim --view=now.view --policy=backfill=conservative",
+                    "What a controller would start with another kind of backfill."}},
       .exit_status = {{"0", "Done."},
-                      {"1", "Refused or failed; a line on standard error says why."}},
-      .see_also = {"ares.yaml(5)", "aresctld(8)"}};
+                      {"1",
+                       "Refused or failed, or the plan of a dump is not the controller's; a line "
+                       "on standard error says why."}},
+      .see_also = {"adiag(1)", "ares.yaml(5)", "aresctld(8)"}};
 }
 
 }  // namespace ares::sim

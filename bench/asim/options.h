@@ -14,6 +14,7 @@ namespace ares::sim {
 struct Asked {
   std::string cluster;
   std::vector<std::string> policy;  // KEY=VALUE
+  std::string view;                 // file; empty = a workload is run
   std::string out;                  // folder; empty = no files
   std::uint64_t jobs = 0;           // 0 = all
   double load = 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "core/cluster/lease_monitor.h"
@@ -146,8 +147,7 @@ void Simulation::happen(const Due& event) {
       const Job* job = state.jobs.find(event.attempt.job);
       // It may have lost its node meanwhile, and wait again.
       if (!job || job->attempt != event.attempt.attempt || !job->allocation) return;
-      exit.timed_out = workload_.jobs[index_of(event.attempt.job.job)].run >
-                       job->allocation->time_limit.value_or(Seconds::max());
+      exit.timed_out = run_of(*job) > job->allocation->time_limit.value_or(Seconds::max());
       fleet_->end(event.attempt, exit);
       return;
     }
@@ -261,12 +261,18 @@ void Simulation::take_batch() {
     for (const Effect& effect : outgoing.effects) fleet_->receive(effect);
 }
 
+Seconds Simulation::run_of(const Job& job) const {
+  const WorkJob& work = workload_.jobs[index_of(job.key.job)];
+  if (!options_.stretch) return work.run;
+  const double factor = options_.stretch(work, engine_->state(), *job.allocation);
+  return Seconds(std::llround(factor * static_cast<double>(work.run.count())));
+}
+
 void Simulation::begin_scripts() {
   for (const AttemptKey& attempt : fleet_->begun) {
     const Job& job = *engine_->state().jobs.find(attempt.job);
-    const Seconds run = workload_.jobs[index_of(attempt.job.job)].run;
-    due(now_ + std::min(run, job.allocation->time_limit.value_or(Seconds::max())), Kind::job_end,
-        attempt, {});
+    due(now_ + std::min(run_of(job), job.allocation->time_limit.value_or(Seconds::max())),
+        Kind::job_end, attempt, {});
   }
   fleet_->begun.clear();
 }

@@ -31,6 +31,8 @@ struct SimOptions {
   Seconds interval{0};       // between passes, at least
   Seconds predict_every{0};  // 0 = expected starts are not asked for
   std::uint64_t budget = 0;  // work units a pass; 0 = the controller's own
+  // How much longer than WorkJob::run an attempt takes on the nodes it got; none = no longer. A pure function.
+  std::function<double(const WorkJob&, const ClusterState&, const Allocation&)> stretch;
 };
 
 class Simulation {
@@ -65,6 +67,7 @@ class Simulation {
   void submit(std::size_t index);
   JobSpec spec_of(const WorkJob& job) const;
   std::optional<Seconds> limit_of(const WorkJob& job) const;
+  Seconds run_of(const Job& job) const;  // precondition: it has an allocation
   void handle(Command command, core::Ticket ticket = 0);
   void settle();  // commits and lets nodes answer until all is quiet
   void take_batch();

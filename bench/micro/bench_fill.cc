@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "asim/cluster.h"
-#include "asim/random.h"
 #include "asim/workload.h"
+#include "base/random.h"
 #include "core/sched/able.h"
 #include "core/sched/backfill.h"
 #include "core/sched/devices.h"
@@ -149,7 +149,7 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
                                : fit_on(kind.demand, set, index, Against::free_now, work);
     if (placement) {
       for (const PlacedShare& share : *placement) {
-        choose_devices(index.nodes()[share.node], share, index);
+        choose_devices(index.nodes()[share.node], share, {}, index);
         index.note_given(share.node);
       }
       given += gpus_of(pods.forms[form]);

@@ -193,8 +193,9 @@ Status Controller::run() {
   scheduler.start();
   mailer.start();
 
+  ViewDumps dumps;
   Ingress ingress(
-      {engine, clock, views, nodes, waits, pool, board, reconfigurer, journal,
+      {engine, clock, views, nodes, waits, pool, board, reconfigurer, dumps, journal,
        [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
        [] { kill(getpid(), SIGTERM); },
        [&] {

@@ -138,6 +138,25 @@ void Ingress::job_script(const Principal& who, const api::JobScript& request,
   if (full) responder->send(refused(*full));
 }
 
+void Ingress::dump(const Principal& who, const api::DumpView& request, ResponderPtr responder) {
+  const auto config = parts_.config.read();
+  if (!core::is_operator(config->policy, who.uid))
+    return responder->send(refused({ErrorCode::permission_denied,
+                                    "only operators and administrators may read a whole view: it "
+                                    "holds everybody's jobs"}));
+  if (request.dump() != 0)
+    return responder->send(answer_with(parts_.dumps.part(request.dump(), request.offset()),
+                                       &api::Response::mutable_view_part));
+  const View view = parts_.views.read();
+  const auto full = parts_.accounting.add(who.uid, [=, this, now = parts_.clock.now()] {
+    if (responder->abandoned()) return;
+    api::Response response;
+    *response.mutable_view_part() = parts_.dumps.keep(dump_view(view, *config, now));
+    responder->send(response);
+  });
+  if (full) responder->send(refused(*full));
+}
+
 void Ingress::handle(Principal who, api::Request request, ResponderPtr responder) {
   if (is_mutating(request)) {
     mutate(std::move(who), request, std::move(responder));
@@ -233,6 +252,7 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       if (full) responder->send(refused(*full));
       return;
     }
+    case api::Request::kDumpView: dump(who, request.dump_view(), std::move(responder)); return;
     case api::Request::kReconfigure: reconfigure(who, request, std::move(responder)); return;
     case api::Request::kJobScript:
       job_script(who, request.job_script(), std::move(responder));

@@ -13,6 +13,7 @@
 #include "aresctld/query_pool.h"
 #include "aresctld/reconfigurer.h"
 #include "aresctld/view.h"
+#include "aresctld/view_dumps.h"
 #include "aresctld/wait_room.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
@@ -32,6 +33,7 @@ class Ingress {
     QueryPool& accounting;
     const ConfigBoard& config;
     Reconfigurer& reconfigurer;
+    ViewDumps& dumps;
     store::Journal& journal;  // for blobs only; may wait for the database
     std::function<Result<api::AccountingRows>(const api::Accounting&, Time now)>
         read_accounting;  // may wait for the database
@@ -48,6 +50,7 @@ class Ingress {
 
   void mutate(Principal who, const api::Request& request, ResponderPtr responder);
   void reconfigure(const Principal& who, const api::Request& request, ResponderPtr responder);
+  void dump(const Principal& who, const api::DumpView& request, ResponderPtr responder);
   void job_script(const Principal& who, const api::JobScript& request, ResponderPtr responder);
 
   Parts parts_;

@@ -23,6 +23,11 @@ Result<Config> parse(const std::string& text, const std::string& path) {
   return read_config(text, path, system_user);
 }
 
+Result<Config> parse(const Portable& portable, const std::string& name) {
+  return read_config(portable.yaml, name, system_user,
+                     [&](const std::string&) { return portable.topologies; });
+}
+
 Result<Config> load(const std::string& path) {
   return read_main_file(path).and_then([&](const std::string& text) { return parse(text, path); });
 }

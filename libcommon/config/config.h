@@ -119,6 +119,16 @@ Result<ClientConfig> load_client(const std::string& path);
 // What is in force, defaults filled in, as a file that load() accepts again. It holds no secrets.
 std::string to_yaml(const Config& config);
 
+// The same for another machine, with the text of topology_file beside it, and without the users of this one (admins, operators,
+// the controller's own).
+struct Portable {
+  std::string yaml;
+  std::string topologies;  // empty: no networks are described
+};
+Portable to_portable(const Config& config);
+// `name` stands for the file in messages.
+Result<Config> parse(const Portable& portable, const std::string& name);
+
 // Of everything nodes and the controller must agree about: policy, nodes and partitions. Stable
 // between runs and machines.
 std::uint64_t hash(const Config& config);

@@ -1,3 +1,4 @@
+#include "base/fnv1a.h"
 #include "base/hostlist.h"
 #include "config/config.h"
 #include "config/network.h"
@@ -72,14 +73,22 @@ std::string to_yaml(const Config& config) {
          print_block(config.log, log_fields());
 }
 
+Portable to_portable(const Config& config) {
+  Config here = config;
+  here.controller.admins.clear();
+  here.controller.operators.clear();
+  here.controller.user = ControllerConfig{}.user;
+  std::string topologies;
+  for (const NetworkSpec& network : config.policy.networks.all())
+    topologies += "  - " + print_network(network) + "\n";
+  return {to_yaml(here), topologies.empty() ? "" : "topologies:\n" + topologies};
+}
+
 std::uint64_t hash(const Config& config) {
   std::string text = print_cluster(config) + print_shared(config);
   for (const NetworkSpec& network : config.policy.networks.all())
     text += print_network(network) + "\n";
-  // FNV-1a: small, and the same on every machine.
-  std::uint64_t value = 0xcbf29ce484222325ULL;
-  for (const unsigned char c : text) value = (value ^ c) * 0x100000001b3ULL;
-  return value;
+  return fnv1a(text);
 }
 
 }  // namespace ares::config

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace ares::aresd {
@@ -37,6 +38,8 @@ class WithTopology : public testing::Test {
     node.gpu_topology = path_;
     return node_inventory(node, {.cpus = 8, .memory = Bytes::gib(16), .gpus = {}, .features = {}});
   }
+  ~WithTopology() override { std::filesystem::remove(path_); }
+
   const std::string path_ = testing::TempDir() + "/" + std::to_string(::getpid()) + "-topology.txt";
 };
 

@@ -50,6 +50,17 @@ std::string refusal(const std::string& topology, const std::string& text = kMain
   return config ? "accepted" : config.error().message;
 }
 
+TEST(TopologyFile, TravelsWithAPortableConfiguration) {
+  const Config config = good("controller: {admins: [root]}\n" + kMain, kFabric);
+  const Portable portable = to_portable(config);
+  EXPECT_EQ(portable.yaml.find("admins: [root]"), std::string::npos) << portable.yaml;
+  const auto again = parse(portable, "dump");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->policy.networks, config.policy.networks);
+  EXPECT_EQ(again->partitions, config.partitions);
+  EXPECT_EQ(again->policy.config_hash, config.policy.config_hash);
+}
+
 TEST(TopologyFile, ThatCannotBeReadIsNamedWithTheLineThatNamesIt) {
   const auto config =
       read_config("cluster: c\n" + kMain, "/etc/ares/ares.yaml", test_user,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/sched/plan_text.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {
@@ -144,24 +145,6 @@ class Life {
   std::mt19937_64 engine_;
 };
 
-std::string describe(const Plan& plan) {
-  std::string text;
-  for (const PlanGroup& group : plan.groups)
-    for (const Start& start : group.starts) {
-      text += std::to_string(start.key.job.value()) + "." + std::to_string(start.key.task.value) +
-              "@" + start.partition;
-      for (const NodeShare& share : start.nodes) text += " " + std::to_string(share.node.value());
-      text += "\n";
-    }
-  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
-    text += std::to_string(key.job.value()) + " " + std::string(to_string(info.reason)) + " " +
-            (info.expected_start ? std::to_string(info.expected_start->time_since_epoch().count())
-                                 : "-") +
-            "\n";
-  });
-  return text + (plan.wake ? std::to_string(plan.wake->time_since_epoch().count()) : "");
-}
-
 TEST(OrderProperty, APlannerThatRemembersPlansWhatANewOneWould) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Life life(seed);
@@ -169,7 +152,7 @@ TEST(OrderProperty, APlannerThatRemembersPlansWhatANewOneWould) {
     for (int step = 0; step < 25; ++step) {
       for (std::uint32_t i = life.upto(5); i > 0; --i) life.submit();
       const Plan plan = planner.plan(life.cluster.state, life.cluster.policy, {}, life.now);
-      ASSERT_EQ(describe(plan), describe(life.cluster.plan(life.now)))
+      ASSERT_EQ(plan_text(plan), plan_text(life.cluster.plan(life.now)))
           << "seed " << seed << " step " << step;
       ASSERT_EQ(over_commitment(life.cluster.state, plan), "") << "seed " << seed;
       if (life.chance(80)) life.cluster.take(plan, life.now);
@@ -186,11 +169,11 @@ TEST(OrderProperty, TheOrderOfTheTreesRowsNeverShows) {
     for (int i = 0; i < 20; ++i) life.submit();
     // A user's first account stands for those who name none: keep rows of one user in their order.
     Fairness rules = *life.cluster.policy.fairness.value;
-    const std::string once = describe(life.cluster.plan(life.now));
+    const std::string once = plan_text(life.cluster.plan(life.now));
     std::stable_sort(rules.tree.begin(), rules.tree.end(),
                      [](const AccountRow& a, const AccountRow& b) { return a.user > b.user; });
     life.cluster.policy.fairness.value = std::make_shared<const Fairness>(rules);
-    ASSERT_EQ(once, describe(life.cluster.plan(life.now))) << "seed " << seed;
+    ASSERT_EQ(once, plan_text(life.cluster.plan(life.now))) << "seed " << seed;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "core/sched/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"
 
@@ -86,27 +87,6 @@ TEST(PlanProperty, EveryPendingRecordIsStartedOrExplained) {
   }
 }
 
-std::string describe(const Plan& plan) {
-  std::string text;
-  for (const PlanGroup& group : plan.groups)
-    for (const Start& start : group.starts) {
-      text +=
-          std::to_string(start.key.job.value()) + "." + std::to_string(start.key.task.value) + ":";
-      for (const NodeShare& share : start.nodes) {
-        text += " " + std::to_string(share.node.value()) + "/" + std::to_string(share.cpus) + "/" +
-                std::to_string(share.memory.value());
-        for (const GpuIndex gpu : share.gpus) text += "," + std::to_string(gpu.value());
-      }
-      text += "\n";
-    }
-  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
-    text += std::to_string(key.job.value()) + "_" + std::to_string(key.task.value) + " " +
-            std::string(to_string(info.reason)) + " " + info.detail + " " +
-            std::to_string(info.expected_start.value_or(Time{}).time_since_epoch().count()) + "\n";
-  });
-  return text;
-}
-
 TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random dice(seed);
@@ -118,9 +98,9 @@ TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
     for (const Job& job : jobs) cluster.put(job);
     dice.shuffle(jobs);
     for (const Job& job : jobs) shuffled.put(job);
-    const std::string once = describe(cluster.plan());
-    ASSERT_EQ(once, describe(cluster.plan())) << "seed " << seed;
-    ASSERT_EQ(once, describe(shuffled.plan())) << "seed " << seed;
+    const std::string once = plan_text(cluster.plan());
+    ASSERT_EQ(once, plan_text(cluster.plan())) << "seed " << seed;
+    ASSERT_EQ(once, plan_text(shuffled.plan())) << "seed " << seed;
   }
 }
 
@@ -173,7 +153,7 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
       }
       if (dice.percent(5)) add_placement(cluster, dice);
       const Plan plan = planner.plan(cluster.state, cluster.policy, budget, now);
-      ASSERT_EQ(describe(plan), describe(cluster.plan(now, budget)))
+      ASSERT_EQ(plan_text(plan), plan_text(cluster.plan(now, budget)))
           << "seed " << seed << " step " << step;
       if (dice.percent(80)) cluster.take(plan, now);
       for (const JobKey& key : running(cluster))

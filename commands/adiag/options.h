@@ -1,0 +1,18 @@
+// What adiag is asked on its command line, and what it says about itself.
+// Owned by main; one thread.
+#pragma once
+
+#include "cli/frame.h"
+#include "cli/manual.h"
+#include "cli/options.h"
+
+namespace ares::adiag {
+
+struct Asked {
+  cli::Common common;
+};
+
+cli::OptionTable options(Asked& asked);
+cli::Manual manual();
+
+}  // namespace ares::adiag

@@ -1,0 +1,47 @@
+#include "core/sched/plan_text.h"
+
+namespace ares::core {
+namespace {
+
+std::string name_of(const JobKey& key) {
+  const std::string job = std::to_string(key.job.value());
+  return key.task.is_none() ? job : job + "_" + std::to_string(key.task.value);
+}
+
+std::string text_of(std::optional<Time> time) {
+  return time ? std::to_string(time->time_since_epoch().count()) : "-";
+}
+
+std::string text_of(const NodeShare& share) {
+  std::string text = " " + std::to_string(share.node.value()) + ":" + std::to_string(share.cpus) +
+                     "/" + std::to_string(share.memory.value()) + "/" + std::to_string(share.tasks);
+  for (const std::uint32_t cpu : share.cpu_ids) text += "c" + std::to_string(cpu);
+  for (const GpuIndex gpu : share.gpus) text += "g" + std::to_string(gpu.value());
+  return text;
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan) {
+  std::string text;
+  for (const PlanGroup& group : plan.groups) {
+    text += "group\n";
+    for (const Start& start : group.starts) {
+      text += "start " + name_of(start.key) + " " + start.partition + " " +
+              (start.time_limit ? std::to_string(start.time_limit->count()) : "-");
+      for (const LicenseRequest& license : start.licenses)
+        text += " " + license.name + "=" + std::to_string(license.count);
+      for (const NodeShare& share : start.nodes) text += text_of(share);
+      text += "\n";
+    }
+  }
+  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
+    text += "wait " + name_of(key) + " " + std::string(to_string(info.reason)) + " " +
+            text_of(info.expected_start);
+    for (const NodeId node : info.expected_nodes) text += " " + std::to_string(node.value());
+    text += " " + info.detail + "\n";
+  });
+  return text + "wake " + text_of(plan.wake) + "\n";
+}
+
+}  // namespace ares::core

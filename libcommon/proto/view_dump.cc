@@ -1,0 +1,141 @@
+#include "proto/view_dump.h"
+
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "proto/storage_convert.h"
+#include "proto/storage_records.h"
+
+namespace ares::proto {
+namespace {
+
+constexpr std::string_view kMagic = "ARESVIEW1\n";  // the file's first bytes
+
+void put_counters(const ClusterState& from, storage::ViewDump& to) {
+  to.set_cluster(from.cluster.value());
+  to.set_epoch(from.epoch.value());
+  to.set_lsn(from.lsn.value());
+  to.set_state_now(micros(from.now));
+  to.set_activated_at(micros(from.activated_at));
+  to.set_next_job_id(from.next_job_id.value());
+  to.set_next_node_id(from.next_node_id.value());
+  to.set_config_hash(from.config_hash);
+  to.set_lease(from.lease.count());
+  to.set_old_leases_end(micros(from.old_leases_end));
+}
+
+void get_counters(const storage::ViewDump& from, ClusterState& to) {
+  to.cluster = ClusterId(static_cast<std::uint16_t>(from.cluster()));
+  to.epoch = Epoch(from.epoch());
+  to.lsn = Lsn(from.lsn());
+  to.now = to_time(from.state_now());
+  to.activated_at = to_time(from.activated_at());
+  to.next_job_id = JobId(from.next_job_id());
+  to.next_node_id = NodeId(from.next_node_id());
+  to.config_hash = from.config_hash();
+  to.lease = Seconds(from.lease());
+  to.old_leases_end = to_time(from.old_leases_end());
+}
+
+// Records of one specification follow each other: the tasks of an array share theirs.
+void put_jobs(const ClusterState& from, storage::ViewDump& to) {
+  std::shared_ptr<const JobSpec> last;
+  from.jobs.for_each([&](const JobKey&, const Job& job) {
+    if (to.jobs().empty() || job.spec != last) put(*job.spec, *to.add_jobs()->mutable_spec());
+    last = job.spec;
+    put(job, *to.mutable_jobs(to.jobs_size() - 1)->add_jobs());
+  });
+}
+
+void get_jobs(const storage::ViewDump& from, ClusterState& to, Complaint& complaint) {
+  for (const auto& shared : from.jobs()) {
+    const auto spec = std::make_shared<const JobSpec>(get(shared.spec(), complaint));
+    for (const storage::Job& record : shared.jobs()) {
+      Job job = get(record, complaint);
+      job.spec = spec;
+      const JobKey key = job.key;
+      to.jobs.set(key, std::move(job));
+    }
+  }
+}
+
+void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& complaint) {
+  for (const storage::Node& record : from.nodes()) {
+    Node node = get(record, complaint);
+    const NodeId id = node.id;
+    to.node_ids.set(node.name, id);
+    to.nodes.set(id, std::move(node));
+  }
+  for (const storage::Partition& record : from.partitions())
+    put_partition(to, get(record, complaint));
+  for (const storage::Reservation& record : from.reservations()) {
+    Reservation reservation = get(record, complaint);
+    const std::string name = reservation.name;
+    to.reservations.set(name, std::move(reservation));
+  }
+  for (const storage::Tres& record : from.tres()) to.tres.set(record.name(), TresId(record.id()));
+}
+
+}  // namespace
+
+std::string encode_view(const ViewDump& dump) {
+  storage::ViewDump to;
+  to.set_format(kStorageVersion);
+  to.set_release(dump.release);
+  to.set_now(micros(dump.now));
+  to.set_budget(dump.budget);
+  to.set_estimates(dump.estimates);
+  to.set_plan(dump.plan);
+  to.set_config(dump.config);
+  to.set_topologies(dump.topologies);
+  const ClusterState& state = dump.state;
+  put_counters(state, to);
+  put_jobs(state, to);
+  state.nodes.for_each([&](NodeId, const Node& node) { put(node, *to.add_nodes()); });
+  state.partitions.for_each([&](const std::string&, const Partition& partition) {
+    put(partition, *to.add_partitions());
+  });
+  state.reservations.for_each([&](const std::string&, const Reservation& reservation) {
+    put(reservation, *to.add_reservations());
+  });
+  state.tres.for_each([&](const std::string& name, TresId id) {
+    put(Tres{id, name}, *to.add_tres());
+  });
+  return std::string(kMagic) + to.SerializeAsString();
+}
+
+Result<ViewDump> decode_view(std::string_view bytes) {
+  if (!bytes.starts_with(kMagic))
+    return fail(ErrorCode::data_loss, "it is no dump of a view; adiag dump-view makes one");
+  bytes.remove_prefix(kMagic.size());
+  storage::ViewDump from;
+  if (bytes.size() > std::numeric_limits<int>::max() ||
+      !from.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return fail(ErrorCode::data_loss, "the dump is damaged, or not all of it is there");
+  if (from.format() == 0 || from.format() > kStorageVersion)
+    return fail(ErrorCode::data_loss, "the dump is in format " + std::to_string(from.format()) +
+                                          ", but this release reads up to " +
+                                          std::to_string(kStorageVersion) +
+                                          ": use the release that wrote it, " + from.release());
+  ViewDump dump;
+  Complaint complaint;
+  get_counters(from, dump.state);
+  get_cluster(from, dump.state, complaint);
+  get_jobs(from, dump.state, complaint);
+  if (!complaint.empty())
+    return fail(ErrorCode::data_loss, "the dump cannot be read: " + complaint.text() +
+                                          "; it is damaged, or a newer release wrote it (" +
+                                          from.release() + ")");
+  rebuild_indexes(dump.state);
+  dump.now = to_time(from.now());
+  dump.budget = from.budget();
+  dump.estimates = from.estimates();
+  dump.plan = from.plan();
+  dump.config = from.config();
+  dump.topologies = from.topologies();
+  dump.release = from.release();
+  return dump;
+}
+
+}  // namespace ares::proto

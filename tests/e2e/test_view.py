@@ -1,0 +1,79 @@
+"""Dumps of what the scheduler sees: fetched with adiag, planned again with asim, under the same policy and under another."""
+
+import json
+import os
+import re
+import stat
+
+import pytest
+
+from cluster import Cluster, f1, until
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Cluster(config=f1(gpus=True) + "licenses: {solver: 1}\n")
+    yield made
+    made.close()
+
+
+def planned(cluster, *words, check=True):
+    return cluster.run("asim", "--view", cluster.top / "now.view", *words, check=check)
+
+
+def waits(cluster, job):
+    return until(lambda: cluster.run("aqueue", "-h", "-j", job, "-o", "%r").stdout.strip() not in ("", "None"))
+
+
+def test_asim_plans_what_the_controller_plans(cluster):
+    release = cluster.top / "release"
+    hold = f"until [ -e {release} ]; do sleep 0.1; done"
+    running = cluster.wrap(hold, "-w", "n1", "-c3", "-t10")
+    until(lambda: cluster.run("aqueue", "-h", "-j", running, "-o", "%T").stdout.strip() == "RUNNING")
+    # The first waits for all nodes; the long one would delay it, the short one does not fit beside what runs on n1.
+    first = cluster.wrap("true", "-N4", "-c4", "-t5", "-J", "whole")
+    longer = cluster.wrap("true", "-c4", "-t30", "-J", "longer")
+    for job in (first, longer):
+        waits(cluster, job)
+
+    done = cluster.run("adiag", "dump-view", cluster.top / "now.view")
+    assert re.search(r"\d+ bytes; plan it again with: asim --view", done.stderr) and done.stdout == ""
+    assert stat.S_IMODE(os.stat(cluster.top / "now.view").st_mode) == 0o600
+    assert not (cluster.top / "now.view.part").exists()
+
+    shown = planned(cluster).stdout
+    assert "the same as the controller's" in shown
+    rows = {row["job"]: row for row in json.loads(planned(cluster, "--json").stdout)["jobs"]}
+    assert rows[first]["plan"] == "Resources" and rows[first]["nodes"] == "n[1-4]" and rows[first]["start"]
+    assert rows[longer]["plan"] in ("Priority", "Resources") and rows[longer]["start"] > rows[first]["start"]
+    assert running not in rows
+    # Nobody is promised anything without backfill, so the first alone is told when.
+    other = planned(cluster, "--policy=backfill=none").stdout
+    assert "the controller's was" in other
+
+    # The dump stays what it was, whatever happens to the cluster.
+    release.touch()
+    for job in (running, first, longer):
+        cluster.completed(job)
+    assert planned(cluster).stdout == shown
+
+
+def test_only_operators_may_ask_and_nothing_is_left_behind(cluster, others):
+    target = cluster.work / "theirs.view"
+    refused = cluster.run("adiag", "dump-view", target, user=others[0], check=False)
+    assert refused.returncode == 1 and "only operators and administrators" in refused.stderr
+    assert list(cluster.work.glob("theirs.view*")) == []
+    nowhere = cluster.run("adiag", "dump-view", "/nonexistent/x", check=False)
+    assert nowhere.returncode == 1 and "cannot write /nonexistent/x" in nowhere.stderr
+
+
+def test_wrong_words_and_wrong_files(cluster):
+    for words in ([], ["dump-view"], ["dump", "x"], ["dump-view", "x", "y"]):
+        done = cluster.run("adiag", *words, check=False)
+        assert done.returncode == 1 and "dump-view FILE" in done.stderr
+    assert "--reset" in cluster.run("adiag", "--reset", check=False).stderr
+    (cluster.top / "now.view").write_text("no dump")
+    bad = planned(cluster, check=False)
+    assert bad.returncode == 1 and "it is no dump of a view" in bad.stderr
+    both = planned(cluster, "--cluster", "x", check=False)
+    assert both.returncode == 1 and "--view plans what is in its file" in both.stderr
