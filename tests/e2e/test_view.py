@@ -12,7 +12,7 @@ from cluster import Cluster, f1, until
 
 @pytest.fixture(scope="module")
 def cluster():
-    made = Cluster(config=f1(gpus=True) + "licenses: {solver: 1}\n")
+    made = Cluster(config=f1(gpus=True).replace("policy: {", "policy: {backfill: none, ") + "licenses: {solver: 1}\n")
     yield made
     made.close()
 
@@ -30,10 +30,11 @@ def test_asim_plans_what_the_controller_plans(cluster):
     hold = f"until [ -e {release} ]; do sleep 0.1; done"
     running = cluster.wrap(hold, "-w", "n1", "-c3", "-t10")
     until(lambda: cluster.run("aqueue", "-h", "-j", running, "-o", "%T").stdout.strip() == "RUNNING")
-    # The first waits for all nodes; the long one would delay it, the short one does not fit beside what runs on n1.
+    # The first waits for all nodes. Nobody passes it here, though the short one would not delay it as the long one would.
     first = cluster.wrap("true", "-N4", "-c4", "-t5", "-J", "whole")
     longer = cluster.wrap("true", "-c4", "-t30", "-J", "longer")
-    for job in (first, longer):
+    short = cluster.wrap("true", "-c4", "-t1", "-J", "short")
+    for job in (first, longer, short):
         waits(cluster, job)
 
     done = cluster.run("adiag", "dump-view", cluster.top / "now.view")
@@ -45,15 +46,16 @@ def test_asim_plans_what_the_controller_plans(cluster):
     assert "the same as the controller's" in shown
     rows = {row["job"]: row for row in json.loads(planned(cluster, "--json").stdout)["jobs"]}
     assert rows[first]["plan"] == "Resources" and rows[first]["nodes"] == "n[1-4]" and rows[first]["start"]
-    assert rows[longer]["plan"] in ("Priority", "Resources") and rows[longer]["start"] > rows[first]["start"]
+    assert rows[short]["plan"] == rows[longer]["plan"] == "Priority"
     assert running not in rows
-    # Nobody is promised anything without backfill, so the first alone is told when.
-    other = planned(cluster, "--policy=backfill=none").stdout
-    assert "the controller's was" in other
+    other = planned(cluster, "--policy=backfill=easy")
+    assert "the controller's was" in other.stdout
+    rows = {row["job"]: row for row in json.loads(planned(cluster, "--policy=backfill=easy", "--json").stdout)["jobs"]}
+    assert rows[short]["plan"] == "start" and rows[short]["start"] == "now" and rows[longer]["plan"] != "start"
 
     # The dump stays what it was, whatever happens to the cluster.
     release.touch()
-    for job in (running, first, longer):
+    for job in (running, first, longer, short):
         cluster.completed(job)
     assert planned(cluster).stdout == shown
 
