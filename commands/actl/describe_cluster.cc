@@ -140,6 +140,7 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
       .end_line();
   lines.count("PriorityTier", partition.tier())
       .count("PriorityJobFactor", partition.priority())
+      .add("PreemptMode", or_null(cli::upper(partition.preempt_mode())))
       .end_line();
   lines.add("DefMemPerCPU", format_memory(Bytes(partition.default_memory_per_cpu())));
   lines.add("OverSubscribe", partition.exclusive() ? "EXCLUSIVE" : "NO").end_line();

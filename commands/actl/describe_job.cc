@@ -32,6 +32,25 @@ std::string memory_asked(const api::JobSpec& spec) {
   return "default";
 }
 
+std::string id_text(const api::JobRef& ref) {
+  return std::to_string(ref.job()) + (ref.has_task() ? "_" + std::to_string(ref.task()) : "");
+}
+
+void describe_preemption(const api::Job& job, Lines& lines) {
+  if (job.has_preempted_by())
+    lines.add("PreemptTime", time_text(job.preempted_at()))
+        .add("PreemptedBy", id_text(job.preempted_by()))
+        .add("PreemptGraceEnd", time_text(job.preempt_until()))
+        .end_line();
+  if (job.preempting().empty()) return;
+  std::string victims;
+  for (const api::JobRef& victim : job.preempting())
+    victims += (victims.empty() ? "" : ",") + id_text(victim);
+  lines.add("Preempting", victims);
+  if (!job.has_preempted_by()) lines.add("PreemptGraceEnd", time_text(job.preempt_until()));
+  lines.end_line();
+}
+
 std::string in_folder(const std::string& folder, const std::string& name) {
   return name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
 }
@@ -205,6 +224,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   if (job.has_cancelled_by()) lines.count("CancelledBy", job.cancelled_by());
   if (spec.kill_on_invalid_dependency()) lines.count("KillOnInvalidDependent", 1);
   lines.end_line();
+  describe_preemption(job, lines);
   lines.add("RunTime", run_time(job, now))
       .add("TimeLimit", limit_text(job.has_time_limit(), job.time_limit()))
       .add("TimeMin", spec.has_time_min() ? limit_text(true, spec.time_min()) : "N/A")

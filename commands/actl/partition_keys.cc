@@ -99,6 +99,15 @@ Status set_sharing(Update& update, const std::string& value, Time) {
   return {};
 }
 
+Status set_preempt_mode(Update& update, const std::string& value, Time) {
+  const std::string word = cli::lower(value);
+  if (word != "off" && word != "requeue" && word != "cancel")
+    return bad("\"" + value + "\" is not supported; use off, requeue or cancel");
+  update.add_fields("preempt_mode");
+  update.mutable_values()->set_preempt_mode(word);
+  return {};
+}
+
 using SetWord = void (api::Partition::*)(const std::string&);
 
 // The controller knows which strategies there are.
@@ -146,13 +155,36 @@ const Keys<api::UpdatePartition>& partition_keys() {
         strategy("cpu_placement", &P::set_cpu_placement<const std::string&>)},
        {"PlacementGPU", "STRATEGY", "The same of jobs with GPUs.",
         strategy("gpu_placement", &P::set_gpu_placement<const std::string&>)},
+       {"PreemptMode", "off|requeue|cancel",
+        "What becomes of its running jobs when one of a higher tier needs their place.",
+        set_preempt_mode},
        {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},
-      {"allocnodes",      "allowaccounts",     "allowgroups",  "allowqos",      "alternate",
-       "cpubind",         "defmempernode",     "denyaccounts", "denyqos",       "disablerootjobs",
-       "exclusive",       "gracetime",         "hidden",       "jobdefaults",   "lln",
-       "maxcpuspernode",  "maxcpuspersocket",  "maxmempercpu", "maxmempernode", "overtimelimit",
-       "powerdownonidle", "preemptmode",       "qos",          "reqresv",       "rootonly",
-       "topology",        "tresbillingweights"}};
+      {"allocnodes",
+       "allowaccounts",
+       "allowgroups",
+       "allowqos",
+       "alternate",
+       "cpubind",
+       "defmempernode",
+       "denyaccounts",
+       "denyqos",
+       "disablerootjobs",
+       "exclusive",
+       "gracetime",
+       "hidden",
+       "jobdefaults",
+       "lln",
+       "maxcpuspernode",
+       "maxcpuspersocket",
+       "maxmempercpu",
+       "maxmempernode",
+       "overtimelimit",
+       "powerdownonidle",
+       "qos",
+       "reqresv",
+       "rootonly",
+       "topology",
+       "tresbillingweights"}};
   return keys;
 }
 

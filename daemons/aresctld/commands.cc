@@ -250,6 +250,17 @@ Result<UserBody> to_update_node(const api::UpdateNode& from) {
 }
 
 // Empty leaves it as it is: the field is not among those that change.
+Status read_preempt_mode(const std::string& word, PreemptMode& out) {
+  if (word.empty()) return {};
+  const auto at = std::find(kPreemptModeNames.begin(), kPreemptModeNames.end(), word);
+  if (at == kPreemptModeNames.end())
+    return fail(ErrorCode::invalid_argument,
+                "\"" + word +
+                    "\" is no mode of preemption that this release has: " + "off, requeue, cancel");
+  out = static_cast<PreemptMode>(at - kPreemptModeNames.begin());
+  return {};
+}
+
 Status read_strategy(const std::string& word, PlacementStrategy& out) {
   if (word.empty()) return {};
   std::string all;
@@ -289,6 +300,8 @@ Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
   if (Status s = read_strategy(values.cpu_placement(), to.placement.cpu); !s)
     return fail(s.error());
   if (Status s = read_strategy(values.gpu_placement(), to.placement.gpu); !s)
+    return fail(s.error());
+  if (Status s = read_preempt_mode(values.preempt_mode(), to.preempt_mode); !s)
     return fail(s.error());
   return update;
 }

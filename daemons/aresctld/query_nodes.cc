@@ -257,6 +257,7 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
     row->set_cpu_placement(std::string(to_string(partition.placement.cpu)));
     row->set_gpu_placement(std::string(to_string(partition.placement.gpu)));
     row->set_topology(partition.topology);
+    row->set_preempt_mode(std::string(to_string(partition.preempt_mode)));
     for (const auto& group : partition.allow_groups) row->add_allow_groups(group);
   });
   return out;

@@ -132,6 +132,19 @@ void describe_request(const JobSpec& spec, const Shown& shown, api::Job& out) {
   if (shown(api::Job::kRequestedTresFieldNumber)) out.set_requested_tres(requested_tres(spec));
 }
 
+void describe_preemption(const Job& job, api::Job& out) {
+  const auto& last = job.ending && job.ending->preempted ? job.ending->preempted : job.preempted;
+  if (last) {
+    proto::to_api(last->by, out.mutable_preempted_by());
+    out.set_preempted_at(micros(last->at));
+    out.set_preempt_until(micros(last->at + last->grace));
+  }
+  if (!is_earmarked(job)) return;
+  out.set_preempt_until(micros(job.earmark->ready));
+  for (const AttemptKey& victim : job.earmark->victims)
+    proto::to_api(victim.job, out.add_preempting());
+}
+
 }  // namespace
 
 Shown Shown::everything(bool details) {
@@ -177,6 +190,7 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   out.set_exit_signal(job.exit.signal);
   if (shown_(api::Job::kCauseFieldNumber)) put(out.mutable_cause(), job.cause);
   if (job.ending && job.ending->by) out.set_cancelled_by(job.ending->by->value());
+  describe_preemption(job, out);
   if (job.array && !waiting) {
     if (shown_(api::Job::kArrayTasksFieldNumber))
       out.set_array_tasks(format_interval_set(job.array->waiting));

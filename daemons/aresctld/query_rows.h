@@ -31,7 +31,7 @@ class Shown {
   }
 
  private:
-  std::bitset<128> fields_;
+  std::bitset<256> fields_;
 };
 
 class JobRows {

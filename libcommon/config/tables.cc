@@ -172,6 +172,22 @@ Type<PlacementStrategy> strategy_type() {
           [](const PlacementStrategy& strategy) { return std::string(to_string(strategy)); }};
 }
 
+Type<PreemptMode> preempt_mode_type() {
+  const std::vector<std::string> words(kPreemptModeNames.begin(), kPreemptModeNames.end());
+  const auto choice = choice_type(words);
+  return {choice.name,
+          [words, choice](const Value& value) -> Result<PreemptMode> {
+            const auto word = choice.parse(value);
+            if (!word && value.text == "suspend")
+              return fail(ErrorCode::invalid_argument,
+                          "suspend is not there yet: this release preempts by requeue and cancel");
+            if (!word) return fail(word.error());
+            return static_cast<PreemptMode>(std::find(words.begin(), words.end(), *word) -
+                                            words.begin());
+          },
+          [](const PreemptMode& mode) { return std::string(to_string(mode)); }};
+}
+
 Type<std::string> network_name_type() {
   const auto name = name_type();
   return {"name of a topology", name.parse, name.print};
@@ -287,6 +303,9 @@ std::vector<Field<Policy>> policy_fields() {
           "that one pass may spend goes."),
       field<Policy>("backfill_of", &Policy::backfill_of, backfill_map_type(),
                     "The same for single partitions: {debug: none}."),
+      field<Policy>("preemption", &Policy::preemption, map_type(preemption_fields()),
+                    "Bounds on preemption: {grace: 2m, min_age: 10m}. Its keys are below. Which "
+                    "jobs can be preempted is a matter of partitions[].preempt_mode."),
       field<Policy>("max_array_size", &Policy::max_array_size, count_type(1),
                     "Indices of array tasks are below this."),
       field<Policy>("max_jobs", &Policy::max_jobs, count_type(1),
@@ -358,6 +377,12 @@ std::vector<Field<Partition>> partition_fields() {
       field<Partition>("topology", &Partition::topology, network_name_type(),
                        "Name of the network between its nodes, of topology_file. Jobs of several "
                        "nodes are then kept close together, and --switches and --segment work."),
+      field<Partition>("preempt_mode", &Partition::preempt_mode, preempt_mode_type(),
+                       "What becomes of its running jobs when one of a partition of a higher tier "
+                       "(or, with policy.preemption.by_qos, of a higher QOS) needs their place. "
+                       "off: nothing. requeue: they get SIGTERM, after the grace SIGKILL, and run "
+                       "again later; one submitted with --no-requeue is ended for good. cancel: "
+                       "they are ended for good. The state is PREEMPTED."),
   };
 }
 
@@ -382,6 +407,23 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
                         "Path of aresstepd. Empty: beside aresd."),
       field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
                         "How pretended nodes behave, with exec: mock."),
+  };
+}
+
+std::vector<Field<Preemption>> preemption_fields() {
+  using P = Preemption;
+  return {
+      field<P>("by_qos", &P::by_qos, boolean_type(),
+               "Also let a job preempt others of its partition (unless its preempt_mode is off) "
+               "whose QOS has a priority in fairness.qos that is lower by min_gap."),
+      field<P>("min_gap", &P::min_gap, count_type(1), "By so much, with by_qos."),
+      field<P>("min_age", &P::min_age, duration_type(),
+               "How long a job has run before it can be preempted."),
+      field<P>("grace", &P::grace, duration_type(),
+               "Time between a preempted job's SIGTERM and SIGKILL."),
+      field<P>("per_hour", &P::per_hour, count_type(),
+               "Jobs that may be preempted within an hour for the jobs of one user. 0: no bound."),
+      field<P>("per_day", &P::per_day, count_type(), "The same within a day."),
   };
 }
 

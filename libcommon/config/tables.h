@@ -33,6 +33,7 @@ std::vector<Field<Policy>> policy_fields();
 std::vector<Field<NodeEntry>> node_fields();             // a line of `nodes`
 std::vector<Field<Partition>> partition_fields();        // a line of `partitions`
 std::vector<Field<PlacementPolicy>> placement_fields();  // of a partition
+std::vector<Field<Preemption>> preemption_fields();      // of the policy
 std::vector<Field<Fairness>> fairness_fields();
 std::vector<Field<PriorityWeights>> weight_fields();
 std::vector<Field<AccountRow>> account_fields();  // a line of `fairness.tree`

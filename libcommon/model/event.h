@@ -152,6 +152,12 @@ struct Forgotten {  // a finished job leaves the controller's memory (it stays i
   JobKey key;
 };
 
+// Jobs are ended so that this one can start, each by an EndingBegan behind it; what they leave is kept for it.
+struct Earmarked {
+  JobKey key;
+  Earmark earmark;
+};
+
 // --- nodes --------------------------------------------------------------------------------------------------------------------
 struct NodeRegistered {
   NodeId id;
@@ -221,7 +227,7 @@ using EventBody =
                  NodeRunning, LaunchFailed, EndingBegan, BatchFinished, NodeReleased, NodeFenced,
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
-                 PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved>;
+                 PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked>;
 
 struct Event {
   Lsn lsn;

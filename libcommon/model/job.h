@@ -78,8 +78,10 @@ enum class Reason : std::uint8_t {
   deadline,
   reservation,
   reservation_deleted,
+  preempting,  // waits until the jobs that it preempts have ended
+  preempted,
 };
-inline constexpr Reason kLastReason = Reason::reservation_deleted;
+inline constexpr Reason kLastReason = Reason::preempted;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).
@@ -246,6 +248,27 @@ struct Allocation {
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
+// That an attempt is ended so that another job can start.
+struct Preempted {
+  JobKey by;
+  Time at{};
+  Seconds grace{};  // from its SIGTERM to SIGKILL
+  friend bool operator==(const Preempted&, const Preempted&) = default;
+};
+
+// What a pending job was promised when others were ended for it: nobody else gets it until then.
+struct Earmark {
+  std::string partition;
+  std::optional<Seconds> time_limit;  // none = unlimited
+  std::vector<NodeShare> nodes;       // rank order; others of the same GPUs and CPUs will do
+  std::vector<LicenseRequest> licenses;
+  std::vector<AttemptKey> victims;  // ascending
+  Time at{};
+  Time ready{};  // the end of the victims' grace
+  Time until{};  // from here on it binds nobody any more
+  friend bool operator==(const Earmark&, const Earmark&) = default;
+};
+
 // How a live attempt will end once every node has let go of it.
 struct Ending {
   JobState state = JobState::completed;  // terminal state to show
@@ -254,6 +277,7 @@ struct Ending {
   bool requeue = false;      // run again as attempt + 1 instead of ending
   Hold hold = Hold::none;    // and hold it then
   bool node_fault = false;   // does not count against the job's budget
+  std::optional<Preempted> preempted{};
   friend bool operator==(const Ending&, const Ending&) = default;
 };
 
@@ -300,7 +324,10 @@ struct Job {
       ending;  // set from the first cause of the end; kept when terminal (who cancelled it), gone when pending again
   ExitStatus exit;
   std::optional<ArrayState> array;  // of an array's own record only
-  Lsn version;                      // last event that touched the record
+  std::optional<Earmark> earmark;   // while it is pending and others end for it
+  // Its last attempt was preempted and it has not started since: it preempts nobody on its way back.
+  std::optional<Preempted> preempted;
+  Lsn version;  // last event that touched the record
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };

@@ -2,6 +2,8 @@
 // Owned by ClusterState; values. Any thread may read.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,6 +84,18 @@ struct PlacementPolicy {
   friend bool operator==(const PlacementPolicy&, const PlacementPolicy&) = default;
 };
 
+// What becomes of a running job that has to make room for one of a higher tier or class.
+enum class PreemptMode : std::uint8_t {
+  off,      // nothing: its jobs run to their end
+  requeue,  // it is ended and runs again later; one that may not run again is ended for good
+  cancel,   // it is ended for good
+};
+inline constexpr std::array<std::string_view, 3> kPreemptModeNames{"off", "requeue", "cancel"};
+inline constexpr PreemptMode kLastPreemptMode = PreemptMode::cancel;
+constexpr std::string_view to_string(PreemptMode mode) {
+  return kPreemptModeNames[static_cast<std::size_t>(mode)];
+}
+
 struct Partition {
   std::string name;
   std::vector<std::string> nodes;  // names, expanded, in the configuration's order
@@ -99,6 +113,7 @@ struct Partition {
   std::vector<std::string> allow_groups;
   PlacementPolicy placement;
   std::string topology;  // name of the network between its nodes; empty = nothing is known of it
+  PreemptMode preempt_mode = PreemptMode::off;  // of its jobs as victims
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };

@@ -54,7 +54,8 @@ struct
     Kill {  // end it (TERM, kill_wait, KILL), or refuse it if it never arrived; leaves a tombstone. Answer: Ended
   AttemptKey attempt;
   Fence fence;
-  bool immediately = false;  // KILL at once
+  bool immediately = false;        // KILL at once
+  std::optional<Seconds> grace{};  // in place of kill_wait
 };
 struct Signal {
   AttemptKey attempt;

@@ -22,11 +22,17 @@ struct Start {
   std::vector<LicenseRequest> licenses{};
 };
 
+// What is to be kept for a job until its victims have ended.
+struct EarmarkFor {
+  JobKey key;  // as of a start
+  Earmark earmark;
+};
+
 struct PlanGroup {
   std::vector<std::pair<JobKey, Lsn>> jobs;  // versions relied on
   std::vector<std::pair<NodeId, Lsn>> nodes;
-  std::vector<AttemptKey> victims;  // to end first (a later issue fills it)
-  std::vector<Start> starts;
+  std::vector<Start> starts;  // or, where jobs must be ended first, none of these but:
+  std::optional<EarmarkFor> earmark{};
 };
 
 // Why a pending job waits. Not journaled: the next pass finds it again.

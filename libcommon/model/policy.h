@@ -27,6 +27,17 @@ struct Backfill {
   friend bool operator==(const Backfill&, const Backfill&) = default;
 };
 
+// Who may be ended so that others can start, beyond what partitions say (Partition::preempt_mode).
+struct Preemption {
+  bool by_qos = false;          // also within a partition, by the priorities of fairness.qos
+  std::uint32_t min_gap = 20;   // so much higher the priority of the preemptor's QOS must be
+  Seconds min_age{60};          // that a victim has run
+  Seconds grace{30};            // from a victim's SIGTERM to SIGKILL
+  std::uint32_t per_hour = 10;  // jobs ended for the jobs of one user; 0 = no bound
+  std::uint32_t per_day = 50;
+  friend bool operator==(const Preemption&, const Preemption&) = default;
+};
+
 struct Policy {
   std::string cluster_name = "ares";
   ClusterId cluster{1};
@@ -54,6 +65,8 @@ struct Policy {
 
   Backfill backfill;
   std::map<std::string, Backfill> backfill_of;  // of partitions that have rules of their own
+
+  Preemption preemption;
 
   std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
 

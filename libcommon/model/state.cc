@@ -135,6 +135,7 @@ void rebuild_indexes(ClusterState& state) {
   state.request_loads = {};
   state.licenses_used = {};
   state.names = {};
+  state.earmarked = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (is_queued(job)) state.pending.set(key, job.version);
     for (const JobKey& target : awaited(job)) state.dependents.set({target, key}, Lsn{});
@@ -145,6 +146,7 @@ void rebuild_indexes(ClusterState& state) {
       const std::uint32_t* used = state.licenses_used.find(r.name);
       state.licenses_used.set(r.name, (used ? *used : 0) + r.count);
     }
+    if (is_earmarked(job)) state.earmarked.set(key, Lsn{});
     if (is_named(job)) state.names.set({name_hash(*job.spec), key.job}, Lsn{});
   });
   std::map<UserId, RequestLoad> loads;

@@ -52,6 +52,10 @@ struct RequestLoad {
 };
 std::uint64_t remembered_bytes(const Request& request);
 
+// When an attempt was preempted, and which.
+using EvictionKey = std::pair<Time, AttemptKey>;
+inline constexpr Duration kEvictionsKept = std::chrono::hours(24);
+
 struct ClusterState {
   ClusterId cluster;
   Epoch epoch;
@@ -71,7 +75,10 @@ struct ClusterState {
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
+  CowMap<JobKey, Lsn> earmarked;                          // index: pending jobs with an earmark
   CowMap<NameKey, Lsn> names;  // index: jobs and arrays that have not ended, by user and name
+  // Attempts ended for others in the last day, and whose those others were: what the limits of preemption count.
+  CowMap<EvictionKey, UserId> evictions;
   CowMap<NodeId, Node> nodes;
   CowMap<std::string, NodeId> node_ids;
   CowMap<std::string, Partition> partitions;
@@ -100,6 +107,9 @@ std::optional<Timer> notice_timer_of(const Job& job);
 // Whether mail goes out about this record by itself, not about its array as a whole.
 bool is_told_of(const Job& job);
 const std::vector<LicenseRequest>& licenses_held(const Job& job);
+inline bool is_earmarked(const Job& job) {
+  return job.earmark && job.state == JobState::pending;  // belongs into `earmarked`
+}
 inline bool is_named(const Job& job) {
   return job.key.task.is_none() && !is_terminal(job.state);  // belongs into `names`
 }

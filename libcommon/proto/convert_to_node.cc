@@ -135,11 +135,13 @@ void get(Reader& read, const api::Go& in, Go& out) {
 void put(const Kill& body, api::NodeDown* message) {
   put_attempt(body, message->mutable_kill());
   message->mutable_kill()->set_immediately(body.immediately);
+  if (body.grace) message->mutable_kill()->set_grace(body.grace->count());
 }
 
 void get(Reader& read, const api::Kill& in, Kill& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.immediately = in.immediately();
+  if (in.has_grace()) read.seconds("grace", in.grace(), out.grace.emplace());
 }
 
 void put(const Signal& body, api::NodeDown* message) {

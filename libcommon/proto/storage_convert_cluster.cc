@@ -120,6 +120,7 @@ void put(const Partition& from, storage::Partition& to) {
   to.set_cpu_placement(number(from.placement.cpu));
   to.set_gpu_placement(number(from.placement.gpu));
   to.set_topology(from.topology);
+  to.set_preempt_mode(number(from.preempt_mode));
 }
 
 Partition get(const storage::Partition& from, Complaint& complaint) {
@@ -143,6 +144,8 @@ Partition get(const storage::Partition& from, Complaint& complaint) {
   to.placement.gpu =
       complaint.check(from.gpu_placement(), kLastPlacementStrategy, "placement strategy");
   to.topology = from.topology();
+  to.preempt_mode =
+      complaint.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a partition");
   return to;
 }
 

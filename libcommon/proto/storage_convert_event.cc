@@ -400,6 +400,14 @@ TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint) {
   return {proto::get(from.attempt(), complaint), from.percent()};
 }
 
+void put(const Earmarked& from, storage::Earmarked& to) {
+  proto::put(from.key, *to.mutable_key());
+  proto::put(from.earmark, *to.mutable_earmark());
+}
+Earmarked get(const storage::Earmarked& from, Complaint& complaint) {
+  return {proto::get(from.key(), complaint), proto::get(from.earmark(), complaint)};
+}
+
 // The table of events: one row each. Everything that depends on which event it is goes through it.
 // EVENT(type of the model, field of storage::EventBody)
 #define ARES_STORAGE_EVENTS(EVENT)                 \
@@ -438,7 +446,8 @@ TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint) {
   EVENT(PartitionModified, partition_modified)     \
   EVENT(TimeNoticed, time_noticed)                 \
   EVENT(ReservationSet, reservation_set)           \
-  EVENT(ReservationRemoved, reservation_removed)
+  EVENT(ReservationRemoved, reservation_removed)   \
+  EVENT(Earmarked, earmarked)
 
 struct Encoder {
   storage::EventBody& to;

@@ -298,6 +298,7 @@ void put(const Ending& from, storage::Ending& to) {
   to.set_requeue(from.requeue);
   to.set_hold(number(from.hold));
   to.set_node_fault(from.node_fault);
+  if (from.preempted) put(*from.preempted, *to.mutable_preempted());
 }
 
 Ending get(const storage::Ending& from, Complaint& complaint) {
@@ -308,6 +309,7 @@ Ending get(const storage::Ending& from, Complaint& complaint) {
   to.requeue = from.requeue();
   to.hold = complaint.check(from.hold(), Hold::admin, "hold");
   to.node_fault = from.node_fault();
+  if (from.has_preempted()) to.preempted = get(from.preempted(), complaint);
   return to;
 }
 
@@ -359,6 +361,8 @@ void put(const Job& from, storage::Job& to) {
   to.set_version(from.version.value());
   to.set_cause(from.cause);
   to.set_time_noticed(from.time_noticed);
+  if (from.earmark) put(*from.earmark, *to.mutable_earmark());
+  if (from.preempted) put(*from.preempted, *to.mutable_preempted());
 }
 
 Job get(const storage::Job& from, Complaint& complaint) {
@@ -390,6 +394,8 @@ Job get(const storage::Job& from, Complaint& complaint) {
   to.version = Lsn(from.version());
   to.cause = from.cause();
   to.time_noticed = from.time_noticed();
+  if (from.has_earmark()) to.earmark = get(from.earmark(), complaint);
+  if (from.has_preempted()) to.preempted = get(from.preempted(), complaint);
   return to;
 }
 

@@ -23,6 +23,8 @@ void put(const ExitStatus& from, storage::ExitStatus& to);
 void put(const Usage& from, storage::Usage& to);
 void put(const NodeShare& from, storage::NodeShare& to);
 void put(const Allocation& from, storage::Allocation& to);
+void put(const Preempted& from, storage::Preempted& to);
+void put(const Earmark& from, storage::Earmark& to);
 void put(const Ending& from, storage::Ending& to);
 void put(const ArrayState& from, storage::ArrayState& to);
 void put(const Job& from, storage::Job& to);
@@ -49,6 +51,8 @@ ExitStatus get(const storage::ExitStatus& from, Complaint& complaint);
 Usage get(const storage::Usage& from, Complaint& complaint);
 NodeShare get(const storage::NodeShare& from, Complaint& complaint);
 Allocation get(const storage::Allocation& from, Complaint& complaint);
+Preempted get(const storage::Preempted& from, Complaint& complaint);
+Earmark get(const storage::Earmark& from, Complaint& complaint);
 Ending get(const storage::Ending& from, Complaint& complaint);
 ArrayState get(const storage::ArrayState& from, Complaint& complaint);
 Job get(const storage::Job& from, Complaint& complaint);  // without its specification

@@ -2,6 +2,16 @@
 
 namespace ares::store {
 
+void put_evictions(const Batch& batch, ClusterState& state) {
+  if (batch.evictions.empty()) return;
+  std::vector<EvictionKey> old;
+  state.evictions.for_each([&](const EvictionKey& key, UserId) {
+    if (key.first < batch.evictions_from) old.push_back(key);
+  });
+  for (const EvictionKey& key : old) state.evictions.erase(key);
+  for (const auto& [key, user] : batch.evictions) state.evictions.set(key, user);
+}
+
 void absorb(const Batch& batch, ClusterState& state) {
   for (const auto& job : batch.jobs) state.jobs.set(job->key, job);
   for (const JobKey& key : batch.forgotten) state.jobs.erase(key);
@@ -25,6 +35,7 @@ void absorb(const Batch& batch, ClusterState& state) {
   for (const std::string& name : batch.gone_reservations) state.reservations.erase(name);
   for (const auto& reservation : batch.reservations)
     state.reservations.set(reservation->name, reservation);
+  put_evictions(batch, state);
   for (const Tres& tres : batch.tres) state.tres.set(tres.name, tres.id);
   for (const Request& request : batch.requests) state.requests.set(request.key, request);
   for (const RequestKey& key : batch.expired) state.requests.erase(key);

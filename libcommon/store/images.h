@@ -11,4 +11,7 @@ namespace ares::store {
 // rebuild_indexes() before the state is used.
 void absorb(const Batch& batch, ClusterState& state);
 
+// The part of it that is about evictions.
+void put_evictions(const Batch& batch, ClusterState& state);
+
 }  // namespace ares::store

@@ -33,6 +33,9 @@ struct Batch {
   std::vector<std::shared_ptr<const Partition>> partitions;
   std::vector<std::shared_ptr<const Reservation>> reservations;
   std::vector<std::string> gone_reservations;
+  // Attempts preempted since the batch before; where there are any, those before `evictions_from` are forgotten.
+  std::vector<std::pair<EvictionKey, UserId>> evictions;
+  Time evictions_from{};
   // Where a configuration was applied: these are all there are.
   bool replace_nodes = false;
   bool replace_partitions = false;

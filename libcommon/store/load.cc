@@ -132,6 +132,19 @@ Status load_reservations(PgConnection& connection, ClusterState& state) {
   return {};
 }
 
+Status load_evictions(PgConnection& connection, ClusterState& state) {
+  auto rows = connection.query("SELECT at, job_id, task, attempt, uid FROM eviction");
+  if (!rows) return fail(rows.error());
+  for (int row = 0; row < rows->size(); ++row) {
+    const JobKey job{JobId(static_cast<std::uint64_t>(rows->bigint(row, 1))),
+                     task_from_column(rows->bigint(row, 2))};
+    const AttemptNo attempt(static_cast<std::uint32_t>(rows->bigint(row, 3)));
+    state.evictions.set({rows->time(row, 0), AttemptKey{job, attempt}},
+                        UserId(static_cast<std::uint32_t>(rows->bigint(row, 4))));
+  }
+  return {};
+}
+
 Status load_requests(PgConnection& connection, ClusterState& state) {
   std::int64_t after_uid = -1;
   std::string after_id;
@@ -173,7 +186,7 @@ Result<ClusterState> load_state(PgConnection& connection) {
   if (auto begun = connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); !begun)
     return fail(begun.error());
   for (auto* load : {load_controller, load_nodes, load_partitions, load_reservations, load_tres,
-                     load_requests, load_jobs})
+                     load_evictions, load_requests, load_jobs})
     if (auto loaded = load(connection, state); !loaded) return fail(loaded.error());
   if (auto ended = connection.query("COMMIT"); !ended) return fail(ended.error());
   rebuild_indexes(state);

@@ -74,6 +74,15 @@ constexpr PgStatement kReservation{
 constexpr PgStatement kReservationsGone{
     "reservations_gone", "DELETE FROM reservation_conf WHERE name = ANY($1::text[])"};
 
+constexpr PgStatement kEvictionsOld{"evictions_old",
+                                    "DELETE FROM eviction WHERE at < $1::timestamptz"};
+
+constexpr PgStatement kEviction{
+    "eviction",
+    "INSERT INTO eviction (at, job_id, task, attempt, uid) SELECT * FROM unnest("
+    "$1::timestamptz[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) "
+    "ON CONFLICT (at, job_id, task, attempt) DO UPDATE SET uid = EXCLUDED.uid"};
+
 constexpr PgStatement kTres{
     "tres",
     "INSERT INTO tres (tres_id, name) SELECT * FROM unnest($1::bigint[], $2::text[]) "
@@ -276,6 +285,27 @@ void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
   }
 }
 
+void eviction_steps(const Batch& batch, std::vector<PgStep>& steps) {
+  if (batch.evictions.empty()) return;
+  PgParams old;
+  old.timestamp(batch.evictions_from);
+  steps.push_back({&kEvictionsOld, std::move(old)});
+  ArrayParam at(Element::timestamptz), job(Element::bigint), task(Element::bigint),
+      attempt(Element::bigint), uid(Element::bigint);
+  for (const auto* row : last_of_each(batch.evictions, [](const auto& e) { return e.first; })) {
+    const auto& [when, victim] = row->first;
+    at.add(when);
+    job.add(victim.job.job.value());
+    task.add(task_column(victim.job.task));
+    attempt.add(std::uint64_t{victim.attempt.value()});
+    uid.add(std::uint64_t{row->second.value()});
+  }
+  PgParams params;
+  params.array(std::move(at)).array(std::move(job)).array(std::move(task));
+  params.array(std::move(attempt)).array(std::move(uid));
+  steps.push_back({&kEviction, std::move(params)});
+}
+
 void request_steps(const Batch& batch, std::vector<PgStep>& steps) {
   if (!batch.requests.empty()) {
     ArrayParam uid(Element::bigint), id(Element::bytea), expires(Element::timestamptz),
@@ -344,10 +374,10 @@ TaskIndex task_from_column(std::int64_t task) {
 
 std::vector<const PgStatement*> pg_statements() {
   std::vector<const PgStatement*> all = {
-      &kFence,      &kJournal,     &kJobInsert,       &kJobUpdate,       &kJobForget,
-      &kNode,       &kNodesClear,  &kNodesGone,       &kPartitionsClear, &kPartition,
-      &kTres,       &kRequest,     &kRequestExpire,   &kAudit,           &kBlob,
-      &kController, &kReservation, &kReservationsGone};
+      &kFence,      &kJournal,     &kJobInsert,        &kJobUpdate,       &kJobForget,
+      &kNode,       &kNodesClear,  &kNodesGone,        &kPartitionsClear, &kPartition,
+      &kTres,       &kRequest,     &kRequestExpire,    &kAudit,           &kBlob,
+      &kController, &kReservation, &kReservationsGone, &kEviction,        &kEvictionsOld};
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   return all;
 }
@@ -361,6 +391,7 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   steps.push_back(journal_step(batch));
   request_steps(batch, steps);
   cluster_steps(batch, steps);
+  eviction_steps(batch, steps);
   job_steps(batch, stored, steps);
   const auto attempts = last_of_each(batch.attempts, [](const Attempt& a) { return a.key; });
   attempt_steps(attempts, cluster, catalogue, steps);

@@ -14,6 +14,7 @@ struct Touched {
   bool configuration = false;        // all nodes and partitions
   std::set<std::string> partitions;  // by name
   std::set<std::string> reservations;
+  bool evictions = false;
   std::vector<Tres> tres;
   std::set<RequestKey> requests;
   std::vector<AuditEntry> audit;
@@ -62,6 +63,10 @@ struct Touched {
   void operator()(const TimeNoticed& e) { job(e.attempt.job); }
   void operator()(const ReservationSet& e) { reservations.insert(e.reservation.name); }
   void operator()(const ReservationRemoved& e) { reservations.insert(e.name); }
+  void operator()(const Earmarked& e) {
+    job(e.key);
+    evictions = true;
+  }
   void operator()(const PartitionModified& e) { partitions.insert(e.partition.name); }
 };
 
@@ -108,6 +113,18 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
       batch.reservations.push_back(std::move(reservation));
     else
       batch.gone_reservations.push_back(name);
+  }
+  if (touched.evictions) {
+    after.evictions.for_each_from({batch.events.front()->at, AttemptKey{}},
+                                  [&](const EvictionKey& key, UserId user) {
+                                    batch.evictions.emplace_back(key, user);
+                                    return true;
+                                  });
+    after.evictions.for_each_from({Time::min(), AttemptKey{}},
+                                  [&](const EvictionKey& first, UserId) {
+                                    batch.evictions_from = first.first;
+                                    return false;
+                                  });
   }
   batch.tres = std::move(touched.tres);
   for (const auto& key : touched.requests) {

@@ -19,6 +19,7 @@ std::shared_ptr<const Policy> short_policy() {
   p->min_job_age = Seconds{120};
   p->request_retention = Seconds{300};
   p->launch_backoff_max = Seconds{20};
+  p->preemption = {.min_age = Seconds{2}, .grace = Seconds{4}, .per_hour = 12, .per_day = 20};
   return p;
 }
 
@@ -35,6 +36,7 @@ Partition partition(std::string name, int nodes) {
 World::World(std::uint64_t seed, int nodes)
     : random_(seed),
       policy_(short_policy()),
+      preempt_mode_(seed % 3 == 0 ? PreemptMode::cancel : PreemptMode::requeue),
       bounds_{.batch_events = 1 + seed % 7, .wakes = 1 + seed % 3, .looks = 2 + seed % 5},
       sessions_(static_cast<std::size_t>(nodes)) {
   for (int i = 1; i <= nodes; ++i) nodes_.emplace_back("n" + std::to_string(i), policy_->lease);
@@ -47,7 +49,9 @@ ApplyConfig World::configuration() const {
   const int nodes = static_cast<int>(nodes_.size());
   ApplyConfig config;
   config.hash = 1;
-  config.partitions = {partition("main", nodes), partition("small", 1)};
+  config.partitions = {partition("main", nodes), partition("small", 1), partition("high", nodes)};
+  config.partitions[0].preempt_mode = preempt_mode_;
+  config.partitions[2].tier = 3;
   for (int i = 1; i <= nodes; ++i) config.nodes.emplace_back("n" + std::to_string(i), Inventory{});
   return config;
 }
@@ -103,7 +107,7 @@ void World::plan() {
     if (job.array)
       start.key.task =
           TaskIndex{chance(10) ? static_cast<std::uint32_t>(draw(6)) : job.array->waiting.front()};
-    start.partition = "main";
+    start.partition = job.spec->partitions.front();
     start.time_limit = job.time_limit.value_or(Seconds{600});
     const int first = draw(static_cast<int>(nodes_.size()));
     for (std::uint32_t i = 0; i < job.spec->min_nodes; ++i) {
@@ -118,9 +122,34 @@ void World::plan() {
       start.nodes.push_back(share);
     }
     group.starts.push_back(start);
+    if (start.partition == "high" && chance(40)) evict_some(group);
     take.plan.groups.push_back(group);
   });
   handle({take});
+}
+
+// Proposes to end whoever is on the nodes of its start, and now and then somebody else or nobody.
+void World::evict_some(PlanGroup& group) {
+  const Start start = group.starts.front();
+  EarmarkFor wanted{start.key, {}};
+  wanted.earmark.partition = start.partition;
+  wanted.earmark.time_limit = start.time_limit;
+  wanted.earmark.nodes = start.nodes;
+  const auto add = [&](NodeId id) {
+    const Node* node = engine_->state().nodes.find(id);
+    if (!node) return;
+    for (const Charge& charge : node->charges)
+      if (chance(85)) wanted.earmark.victims.push_back(charge.attempt);
+  };
+  for (const NodeShare& share : start.nodes) add(share.node);
+  if (chance(10)) add(NodeId{1});
+  std::sort(wanted.earmark.victims.begin(), wanted.earmark.victims.end());
+  if (chance(95)) {
+    const auto same = std::unique(wanted.earmark.victims.begin(), wanted.earmark.victims.end());
+    wanted.earmark.victims.erase(same, wanted.earmark.victims.end());
+  }
+  group.starts.clear();
+  group.earmark = std::move(wanted);
 }
 
 void World::step() {

@@ -63,6 +63,7 @@ class World {
   ApplyConfig configuration() const;
   void submit(UserId uid, bool again);
   void plan();
+  void evict_some(PlanGroup& group);
   void node_tick();
   void accident(std::size_t node);
   void check_starts();
@@ -78,7 +79,8 @@ class World {
 
   std::mt19937_64 random_;
   std::shared_ptr<const Policy> policy_;
-  core::Bounds bounds_;  // so low that those who wait are told in many parts
+  PreemptMode preempt_mode_;  // of the partition that most jobs are in
+  core::Bounds bounds_;       // so low that those who wait are told in many parts
   std::unique_ptr<core::Engine> engine_;
   core::LeaseMonitor monitor_;
   std::uint64_t epoch_ = 0;

@@ -31,6 +31,7 @@ void World::submit(UserId uid, bool again) {
     s.user = "u" + std::to_string(uid.value());
     s.min_nodes = s.max_nodes = s.tasks = chance(30) ? 2 : 1;
     s.requeue = !chance(25);
+    if (chance(30)) s.partitions = {"high"};
     s.hold = chance(10);
     s.kill_on_invalid_dependency = chance(30);
     if (chance(25)) {

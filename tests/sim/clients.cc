@@ -119,6 +119,7 @@ void Clients::random_submission(Instant when) {
     dependency.kind = static_cast<DependencyKind>(random.below(4));
     spec.dependencies = {dependency};
   }
+  if (world_.has_tiers() && submissions_ % 4 == 3) spec.partitions = {"high"};
   submit(when, std::move(spec), program);
 }
 

@@ -80,6 +80,7 @@ void Database::write(const store::Batch& batch) {
   }
   if (batch.replace_partitions) rows_.partitions = {};
   for (const auto& partition : batch.partitions) rows_.partitions.set(partition->name, partition);
+  store::put_evictions(batch, rows_);
   for (const Tres& tres : batch.tres) rows_.tres.set(tres.name, tres.id);
   for (const Request& request : batch.requests) rows_.requests.set(request.key, request);
   for (const RequestKey& key : batch.expired) rows_.requests.erase(key);

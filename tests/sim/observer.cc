@@ -184,8 +184,11 @@ void Observer::reply_leaves(const RequestKey& key, Lsn relies_on, const core::Re
 // "Nothing ran, so it may run again" must be true: whatever a node said.
 void Observer::journaled(const Event& event, const ClusterState& after) const {
   const auto* began = std::get_if<EndingBegan>(&event.body);
-  if (!began || !began->ending.requeue || began->ending.state != JobState::node_fail) return;
+  if (!began || !began->ending.requeue) return;
   const Job* job = after.jobs.find(began->attempt.job);
+  if (began->ending.state == JobState::preempted && job && !job->spec->requeue)
+    throw Violation{text_of(began->attempt) + " may not run again and is preempted to be requeued"};
+  if (began->ending.state != JobState::node_fail) return;
   if (job && !job->spec->requeue && starts_.contains(began->attempt))
     throw Violation{text_of(began->attempt) +
                     " has run, may not run again and is requeued for a node's failure"};

@@ -27,6 +27,7 @@ std::shared_ptr<const Policy> make_policy(Random& random) {
   policy.prepare_timeout = Seconds(15);
   policy.launch_backoff = Seconds(1);
   policy.launch_backoff_max = Seconds(8);
+  policy.preemption = {.min_age = Seconds(1), .grace = Seconds(3), .per_hour = 6, .per_day = 8};
   return std::make_shared<const Policy>(std::move(policy));
 }
 
@@ -73,6 +74,12 @@ ApplyConfig World::configuration() const {
     config.nodes.emplace_back(machine->name(), inventory);
   }
   config.partitions = {partition};
+  if (!has_tiers()) return config;
+  config.partitions.front().preempt_mode = PreemptMode::requeue;
+  partition.name = "high";
+  partition.is_default = false;
+  partition.tier = 2;
+  config.partitions.push_back(partition);
   return config;
 }
 

@@ -74,6 +74,8 @@ class World {
   }
 
   const std::shared_ptr<const Policy>& policy() const { return policy_; }
+  // Whether jobs of a second partition preempt those of the first: in every fourth world, without drawing.
+  bool has_tiers() const { return options_.seed % 4 == 3; }
   ApplyConfig configuration() const;
   Duration tick_interval() const { return 1s; }
   unsigned lost_calls() const { return lost_calls_; }

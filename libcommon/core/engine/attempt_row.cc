@@ -93,7 +93,8 @@ bool changes_row(JobEvent event) {
     case JobEvent::signalled:
     case JobEvent::forgotten:
     case JobEvent::late_result:
-    case JobEvent::time_noticed: return false;
+    case JobEvent::time_noticed:
+    case JobEvent::earmarked: return false;
   }
   return true;
 }

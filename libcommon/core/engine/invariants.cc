@@ -107,6 +107,7 @@ class Check {
     if (job.state == JobState::completing)
       expect(job.ending.has_value(), subject, "completing without a cause");
     expect(!(job.hold != Hold::none && holds_resources(job.state)), subject, "held and running");
+    if (job.earmark) check_earmark(subject, job);
     if (job.array) check_array(subject, job);
     if (!key.task.is_none()) {
       const Job* array = state_.jobs.find(JobKey{key.job, {}});
@@ -114,6 +115,19 @@ class Check {
       if (array && array->array)
         expect(!array->array->waiting.contains(key.task.value), subject,
                "split off and still waiting");
+    }
+  }
+
+  // Whoever is still there of those that were to make room is on his way out.
+  void check_earmark(const std::string& subject, const Job& job) {
+    expect(job.state == JobState::pending && !job.array, subject, "keeps an earmark");
+    expect(job.earmark->at <= job.earmark->ready && job.earmark->ready < job.earmark->until,
+           subject, "its earmark's times are out of order");
+    for (const AttemptKey& victim : job.earmark->victims) {
+      const Job* other = state_.jobs.find(victim.job);
+      if (other && other->attempt == victim.attempt)
+        expect(other->state != JobState::running && other->state != JobState::configuring, subject,
+               "the victim " + name_of(victim) + " runs on");
     }
   }
 
@@ -188,6 +202,7 @@ class Check {
     expect(again.licenses_used == state_.licenses_used, "index",
            "`licenses_used` is not what the records say");
     expect(again.names == state_.names, "index", "`names` is not what the records say");
+    expect(again.earmarked == state_.earmarked, "index", "`earmarked` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
     expect(again.request_loads == state_.request_loads, "index",

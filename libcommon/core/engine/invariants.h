@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "model/event.h"
+#include "model/policy.h"
 #include "model/state.h"
 
 namespace ares::core {
@@ -12,5 +14,9 @@ namespace ares::core {
 // One sentence for each violation; empty = all is well. Presumes that no node shrank below what is charged to it (a node that
 // registers with less than before is drained, not emptied).
 std::vector<std::string> check_invariants(const ClusterState& state);
+
+// What must hold at the moment when jobs are preempted: `before` is the state right before that event. Others have nothing to break.
+std::vector<std::string> check_eviction(const ClusterState& before, const Policy& policy,
+                                        const Event& event);
 
 }  // namespace ares::core

@@ -34,6 +34,7 @@ struct Classify {
   Out operator()(const Forgotten& e) const { return on(JobEvent::forgotten, e.key); }
   Out operator()(const LateResult& e) const { return on(JobEvent::late_result, e.attempt.job); }
   Out operator()(const TimeNoticed& e) const { return on(JobEvent::time_noticed, e.attempt.job); }
+  Out operator()(const Earmarked& e) const { return on(JobEvent::earmarked, e.key); }
 
   Out operator()(const ControllerActivated&) const { return {}; }
   Out operator()(const ConfigApplied&) const { return {}; }

@@ -66,6 +66,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.time_noticed = 0;
     job.started.reset();
     job.ending.reset();
+    job.earmark.reset();
     job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
   });
   const Job* job = state.jobs.find(e.key);
@@ -94,6 +95,7 @@ void apply_attempt(ClusterState& state, const Started& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
     job.state = JobState::running;
     job.started = s.at;
+    job.preempted.reset();
   });
 }
 

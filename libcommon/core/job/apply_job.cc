@@ -66,6 +66,7 @@ void apply_job(ClusterState& state, const TaskSplit& e, Stamp s) {
 
 void apply_job(ClusterState& state, const Held& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
+    job.earmark.reset();
     set_hold(job, e.hold);
     set_eligible(job, s.at);
   });
@@ -80,6 +81,7 @@ void apply_job(ClusterState& state, const Released& e, Stamp s) {
 
 void apply_job(ClusterState& state, const Modified& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
+    job.earmark.reset();  // it was made for what the job asked for before
     bool may_run_sooner = false;
     if (e.spec) {
       const bool moved = e.spec->partitions != job.spec->partitions;
@@ -144,6 +146,7 @@ void apply_job(ClusterState& state, const Ended& e, Stamp s) {
     if (job.array) job.array->waiting.clear();
     job.state = e.state;
     job.reason = e.reason;
+    job.earmark.reset();
     if (!job.ended) job.ended = s.at;
     // Who cancelled it is told by the ending, also for a job that never ran.
     if (!job.ending) job.ending = Ending{e.state, e.reason, e.by, false, Hold::none, false};
@@ -155,6 +158,7 @@ void apply_job(ClusterState& state, const Requeued& e, Stamp s) {
     job.state = JobState::pending;
     if (job.started) ++job.restarts;  // user code may have run and wants to know
     job.not_before = std::max(job.not_before, e.not_before);
+    if (job.ending && job.ending->preempted) job.preempted = job.ending->preempted;
     job.allocation.reset();
     job.ending.reset();
     job.started.reset();
@@ -163,6 +167,19 @@ void apply_job(ClusterState& state, const Requeued& e, Stamp s) {
     set_hold(job, e.hold);
     set_eligible(job, s.at);
   });
+}
+
+void apply_job(ClusterState& state, const Earmarked& e, Stamp s) {
+  const Job* job = state.jobs.find(e.key);
+  if (!job) return;
+  const UserId user = job->spec->uid;
+  std::vector<EvictionKey> old;
+  state.evictions.for_each([&](const EvictionKey& key, UserId) {
+    if (key.first + kEvictionsKept <= s.at) old.push_back(key);
+  });
+  for (const EvictionKey& key : old) state.evictions.erase(key);
+  for (const AttemptKey& victim : e.earmark.victims) state.evictions.set({s.at, victim}, user);
+  change_job(state, e.key, s.lsn, [&](Job& j) { j.earmark = e.earmark; });
 }
 
 void apply_job(ClusterState& state, const Forgotten& e, Stamp) {

@@ -1,9 +1,11 @@
 // What the scheduler proposes, checked once more against what is true now.
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
 #include "core/cluster/licenses.h"
+#include "core/cluster/preemptible.h"
 #include "core/cluster/staying.h"
 #include "core/job/deciding.h"
 
@@ -50,16 +52,19 @@ class Taken {
   std::vector<JobKey> new_jobs_;
 };
 
+using Gone = std::set<AttemptKey>;  // attempts that are to be
+
 class Check {
  public:
   Check(const Question& q) : q_(q), licenses_(q.state, q.policy) {}
 
   // Takes all starts of the group, or none.
   bool take(const PlanGroup& group, Decision& d) {
-    if (group.starts.empty() || !group.victims.empty()) return false;  // nothing can be evicted yet
     for (const auto& [key, version] : group.jobs) {
       if (!unchanged(key, version)) return false;
     }
+    if (group.earmark) return group.starts.empty() && take(*group.earmark, d);
+    if (group.starts.empty()) return false;
     std::vector<EventBody> events;
     for (const Start& start : group.starts) {
       if (take(start, events)) continue;
@@ -116,6 +121,95 @@ class Check {
     return true;
   }
 
+  // Ends the victims and keeps what they leave for the job, or does nothing.
+  bool take(const EarmarkFor& wanted, Decision& d) {
+    const JobKey& key = wanted.key;
+    const Job* own = q_.state.jobs.find(key);
+    const Job* array = key.task.is_none() ? nullptr : q_.state.jobs.find(JobKey{key.job, {}});
+    const Job* job = own ? own : array;
+    if (!job || (own && own->array)) return false;
+    if (!own && (!array->array || !array->array->waiting.contains(key.task.value))) return false;
+    if (!may_start(*job) || !may_preempt(*job, q_.now)) return false;
+    const Earmark& earmark = wanted.earmark;
+    const Start start{key, earmark.partition, earmark.time_limit, earmark.nodes, earmark.licenses};
+    if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
+    const Gone gone(earmark.victims.begin(), earmark.victims.end());
+    if (gone.empty() || gone.size() != earmark.victims.size()) return false;
+    if (!may_end(gone, *job, earmark.partition)) return false;
+    for (const NodeShare& share : earmark.nodes)
+      if (!will_fit(*job, start, share, gone)) return false;
+    if (!licenses_.take(*job->spec, earmark.licenses) || !taken_.job(key)) return false;
+    taken_.keep();
+    accept(wanted, own ? nullptr : array, *job, d);
+    return true;
+  }
+
+  bool may_end(const Gone& victims, const Job& job, const std::string& partition) {
+    const Partition* its = q_.state.partitions.find(partition);
+    const bool all = its && std::all_of(victims.begin(), victims.end(), [&](const AttemptKey& v) {
+                       const Job* victim = q_.state.jobs.find(v.job);
+                       if (!victim || victim->attempt != v.attempt || ended_.contains(v))
+                         return false;
+                       const auto from =
+                           preemptible_from(q_.state, q_.policy, *job.spec, *its, *victim);
+                       return from && *from <= q_.now;
+                     });
+    const std::uint64_t used = used_[job.spec->uid] + victims.size();
+    return all && used <= evictions_left(q_.state, q_.policy, job.spec->uid, q_.now).count;
+  }
+
+  // Once those have let go, and all that are ending, beside what else is kept for others.
+  bool will_fit(const Job& job, const Start& start, const NodeShare& share, const Gone& gone) {
+    // Of earmarks only the amounts: other devices will do them.
+    std::deque<NodeShare> counted;
+    std::vector<Taken::Share> others = taken_.on(share.node);
+    const auto add = [&](const Earmark& earmark, const JobSpec& of) {
+      for (const NodeShare& other : earmark.nodes) {
+        if (other.node != share.node) continue;
+        NodeShare& amounts = counted.emplace_back(other);
+        amounts.gpus.clear();
+        amounts.cpu_ids.clear();
+        others.push_back({&amounts, &of});
+      }
+    };
+    q_.state.earmarked.for_each([&](const JobKey& key, Lsn) {
+      const Job* other = q_.state.jobs.find(key);
+      if (other && key != start.key && is_binding(*other, q_.now))
+        add(*other->earmark, *other->spec);
+    });
+    for (const auto& [wanted, of] : earmarked_) add(wanted->earmark, *of);
+    return fits(job, start, share, others, &gone);
+  }
+
+  void accept(const EarmarkFor& wanted, const Job* array, const Job& job, Decision& d) {
+    const JobKey& key = wanted.key;
+    Earmark earmark = wanted.earmark;
+    std::sort(earmark.victims.begin(), earmark.victims.end());
+    earmark.at = q_.now;
+    earmark.ready = q_.now + q_.policy.preemption.grace;
+    earmark.until = earmark.ready + kEarmarkSlack;
+    earmarked_.emplace_back(&wanted, job.spec.get());
+    used_[job.spec->uid] += static_cast<std::uint32_t>(earmark.victims.size());
+    if (array) d.events.emplace_back(TaskSplit{key, task_rank(*array, key.task)});
+    const std::vector<AttemptKey> victims = earmark.victims;
+    d.events.emplace_back(Earmarked{key, std::move(earmark)});
+    d.jobs.push_back(key);
+    for (const AttemptKey& attempt : victims) {
+      ended_.insert(attempt);
+      const Job& victim = *q_.state.jobs.find(attempt.job);
+      const Ending ending = eviction_of(q_.state, q_.policy, victim, key, q_.now);
+      d.events.emplace_back(EndingBegan{attempt, ending});
+      d.events.emplace_back(Audited{
+          {q_.now,
+           job.spec->uid,
+           job.spec->user,
+           {},
+           "preempt",
+           "job " + job_text(attempt.job),
+           std::string(ending.requeue ? "requeued" : "cancelled") + " for job " + job_text(key)}});
+    }
+  }
+
   // The plan was made a moment ago: what is left until the deadline is a little less now.
   std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
     const std::optional<Seconds> left = time_left(job, q_.now);
@@ -170,8 +264,9 @@ class Check {
     });
   }
 
+  // `gone`: those and whoever is ending count no more.
   bool fits(const Job& job, const Start& start, const NodeShare& share,
-            const std::vector<Taken::Share>& others) const {
+            const std::vector<Taken::Share>& others, const Gone* gone = nullptr) const {
     const Node* node = q_.state.nodes.find(share.node);
     if (!node || node->contact != Contact::registered || node->admin != AdminState::up)
       return false;
@@ -184,8 +279,11 @@ class Check {
     const auto shut_out = [&](const std::optional<UserId>& user, bool keeps) {
       return (keeps || spec.exclusive_user) && user != spec.uid;
     };
+    const auto stays = [&](const Charge& charge) {
+      return !gone || (!gone->contains(charge.attempt) && !is_ending(charge));
+    };
     for (const Charge& charge : node->charges)
-      if (shut_out(charge.user, charge.exclusive_user)) return false;
+      if (stays(charge) && shut_out(charge.user, charge.exclusive_user)) return false;
     for (const Taken::Share& other : others)
       if (shut_out(other.of->uid, other.of->exclusive_user)) return false;
 
@@ -197,7 +295,8 @@ class Check {
       memory += other.memory;
       clash = clash || intersect(share.gpus, other.gpus) || intersect(share.cpu_ids, other.cpu_ids);
     };
-    for (const Charge& charge : node->charges) add(charge);
+    for (const Charge& charge : node->charges)
+      if (stays(charge)) add(charge);
     for (const Taken::Share& other : others) add(*other.share);
     if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
     if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
@@ -206,6 +305,11 @@ class Check {
       return std::any_of(has.begin(), has.end(),
                          [&](const Gpu& gpu) { return gpu.index == index; });
     });
+  }
+
+  bool is_ending(const Charge& charge) const {
+    const Job* job = q_.state.jobs.find(charge.attempt.job);
+    return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
   }
 
   template <class T>
@@ -222,6 +326,9 @@ class Check {
   const Question& q_;
   Taken taken_;
   LicensePool licenses_;
+  std::vector<std::pair<const EarmarkFor*, const JobSpec*>> earmarked_;  // by this plan
+  Gone ended_;                                                           // likewise
+  std::map<UserId, std::uint32_t> used_;  // of what users may have ended, likewise
   std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the group in hand
 };
 

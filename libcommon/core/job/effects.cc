@@ -33,7 +33,7 @@ struct Owed {
     each(
         attempt,
         [&](Fence fence) {
-          return Kill{attempt, fence, false};
+          return Kill{attempt, fence, false, grace_of(*live(attempt))};
         },
         from);
   }
@@ -111,6 +111,7 @@ struct Owed {
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
   void operator()(const TimeNoticed&) {}
+  void operator()(const Earmarked&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
 };

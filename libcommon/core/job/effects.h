@@ -2,6 +2,7 @@
 // regenerates everything that was lost with the process. Pure; called by the engine and by tests.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/effect.h"
@@ -20,6 +21,12 @@ Effects effects(const Policy& policy, const Event& event, const ClusterState& af
 // What a node does not list is never taken for gone (its message may be old): it is asked again by the message it should have had.
 Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
                   const std::vector<AttemptReport>& reported);
+
+// What the job's ending leaves it between SIGTERM and SIGKILL, if that is not the usual time.
+inline std::optional<Seconds> grace_of(const Job& job) {
+  if (!job.ending || !job.ending->preempted) return std::nullopt;
+  return job.ending->preempted->grace;
+}
 
 // The launch message of one share of a job's current allocation (blobs are named in the specification, not carried).
 Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,

@@ -139,6 +139,7 @@ struct Follow {
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
   void operator()(const TimeNoticed&) {}
+  void operator()(const Earmarked&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
 };

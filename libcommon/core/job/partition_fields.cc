@@ -31,6 +31,7 @@ constexpr PartitionField kFields[] = {
     {"exclusive", copy<&Partition::exclusive>},
     {"cpu_placement", copy_placement<&PlacementPolicy::cpu>},
     {"gpu_placement", copy_placement<&PlacementPolicy::gpu>},
+    {"preempt_mode", copy<&Partition::preempt_mode>},
 };
 
 }  // namespace

@@ -59,7 +59,8 @@ class Reconcile {
         }
         return;
       }
-      case JobState::completing: return send(Kill{charge.attempt, charge.fence, false});
+      case JobState::completing:
+        return send(Kill{charge.attempt, charge.fence, false, grace_of(*job)});
       default: return;  // current_share() is none in every other state
     }
   }

@@ -101,6 +101,10 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
   move_timer(state, before ? notice_timer_of(*before) : std::nullopt, notice_timer_of(after));
   count_licenses(state, before, &after);
   move_name(state, before, &after);
+  if (is_earmarked(after))
+    state.earmarked.set(after.key, Lsn{});
+  else if (before && is_earmarked(*before))
+    state.earmarked.erase(after.key);
 }
 
 }  // namespace
@@ -125,6 +129,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   if (const auto timer = notice_timer_of(*job)) state.timers.erase(*timer);
   count_licenses(state, job, nullptr);
   move_name(state, job, nullptr);
+  if (is_earmarked(*job)) state.earmarked.erase(key);
   state.jobs.erase(key);
 }
 

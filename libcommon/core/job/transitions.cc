@@ -96,7 +96,7 @@ constexpr Row kRows[] = {
     {kPending | kTerminal | kAbsent, E::launch_failed, kLate, 0, "", "reported too late"},
 
     {kConfiguring | kActive, E::ending_began, kYes, kCompleting, "Kill to every node still in it",
-     "cancelled, requeued, timed out, node lost: the first cause stands"},
+     "cancelled, requeued, preempted, timed out, node lost: the first cause stands"},
     {kCompleting, E::ending_began, kYes, kCompleting, "Kill to every node still in it",
      "only a cancellation, and only over a requeue that is owed"},
     {kPending | kTerminal | kAbsent, E::ending_began, kLate, 0, "", "nothing is left to end"},
@@ -155,6 +155,11 @@ constexpr Row kRows[] = {
      "its owner is told how much of the time limit is used; each share once an attempt"},
     {kPending | kConfiguring | kCompleting | kTerminal | kAbsent, E::time_noticed, kLate, 0, "",
      "the attempt does not run"},
+
+    {kPending, E::earmarked, kYes, kPending, "EndingBegan of those that are ended for it",
+     "what they leave is kept for it until they have let go"},
+    {kHolding, E::earmarked, kNo, 0, "", "it has what it needs"},
+    {kTerminal | kAbsent, E::earmarked, kNo, 0, "", "the job has ended"},
 };
 
 struct Table {
@@ -190,7 +195,7 @@ constexpr std::string_view kNames[] = {
     "DependencyMet", "DependencyFailed", "Allocated",   "NodeReady",     "Started",
     "NodeRunning",   "LaunchFailed",     "EndingBegan", "BatchFinished", "NodeReleased",
     "NodeFenced",    "ChargeCleared",    "Ended",       "Requeued",      "Signalled",
-    "Forgotten",     "LateResult",       "TimeNoticed"};
+    "Forgotten",     "LateResult",       "TimeNoticed", "Earmarked"};
 static_assert(std::size(kNames) == kJobEvents);
 
 std::string names_of(Mask mask) {

@@ -37,8 +37,9 @@ enum class JobEvent : std::uint8_t {
   forgotten,
   late_result,
   time_noticed,
+  earmarked,
 };
-inline constexpr std::size_t kJobEvents = 23;
+inline constexpr std::size_t kJobEvents = 24;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {

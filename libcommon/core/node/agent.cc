@@ -321,7 +321,8 @@ void NodeAgent::handle(const Kill& message, Moment now) {
   if (message.fence < entry.intent.fence) return;
   if (has_ended(entry.report.phase)) return progress(entry.report);
   entry.kill_asked = true;
-  executor_->kill(Kill{message.attempt, entry.intent.fence, message.immediately}, now);
+  executor_->kill(Kill{message.attempt, entry.intent.fence, message.immediately, message.grace},
+                  now);
 }
 
 void NodeAgent::handle(const Signal& message, Moment now) {

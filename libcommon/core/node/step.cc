@@ -116,7 +116,8 @@ void StepMachine::handle(const StepGo& command, Moment now) {
 void StepMachine::handle(const StepKill& command, Moment now) {
   if (command.fence < settings_.fence) return;
   if (state_ == State::gated) return abandon("cancelled before it was let go", now);
-  if (state_ == State::running || state_ == State::stopping) stop(command.immediately, now);
+  if (state_ == State::running || state_ == State::stopping)
+    stop(command.immediately, command.grace.value_or(settings_.kill_wait), now);
 }
 
 void StepMachine::handle(const StepSignal& command, Moment) {
@@ -147,13 +148,17 @@ bool StepMachine::lease_is_live(Moment now) const {
   return lease_until_ && now.boot < *lease_until_;
 }
 
-// TERM, kill_wait, KILL. What is frozen never wakes to hear a TERM: somebody else may run in its
+// TERM, `wait`, KILL. Who asks again may shorten the wait, never lengthen it. What is frozen never wakes to hear a TERM: somebody else may run in its
 // place by now.
-void StepMachine::stop(bool immediately, Moment now) {
+void StepMachine::stop(bool immediately, Seconds wait, Moment now) {
   if (immediately || frozen_ || !settings_.runs_task) return kill_everything(now);
-  if (state_ == State::stopping) return;
+  const BootTime kill_at = now.boot + wait;
+  if (state_ == State::stopping) {
+    kill_at_ = std::min(kill_at_.value_or(kill_at), kill_at);
+    return;
+  }
   state_ = State::stopping;
-  kill_at_ = now.boot + settings_.kill_wait;
+  kill_at_ = kill_at;
   tree_.signal(SIGCONT, false);
   tree_.signal(SIGTERM, false);
 }
@@ -235,7 +240,7 @@ void StepMachine::tick(Moment now) {
   }
   if (state_ == State::running && limit_at_ && now.boot >= *limit_at_) {
     timed_out_ = true;
-    return stop(false, now);
+    return stop(false, settings_.kill_wait, now);
   }
   if (state_ == State::stopping && kill_at_ && now.boot >= *kill_at_) kill_everything(now);
 }

@@ -78,7 +78,7 @@ class StepMachine {
   void handle(const StepSetLimit& command, Moment now);
   void handle(const StepRenewLease& command, Moment now);
   bool lease_is_live(Moment now) const;
-  void stop(bool immediately, Moment now);
+  void stop(bool immediately, Seconds wait, Moment now);
   void kill_everything(Moment now);
   void abandon(const std::string& why, Moment now);
   void record_exit(Moment now);

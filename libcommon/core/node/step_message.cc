@@ -13,11 +13,10 @@ struct Encoder {
     return out.take();
   }
   std::string operator()(const StepKill& c) const {
-    return FieldWriter()
-        .put("command", "kill")
-        .put("fence", c.fence)
-        .put("immediately", c.immediately)
-        .take();
+    FieldWriter out;
+    out.put("command", "kill").put("fence", c.fence).put("immediately", c.immediately);
+    if (c.grace) out.put("grace", c.grace->count());
+    return out.take();
   }
   std::string operator()(const StepSignal& c) const {
     return FieldWriter()
@@ -62,7 +61,9 @@ Result<StepCommand> decode_step_command(std::string_view packet) {
       c.lease_until = boot_time(*us);
     command = c;
   } else if (name == "kill") {
-    command = StepKill{in.id<Fence>("fence"), in.flag("immediately")};
+    StepKill c{in.id<Fence>("fence"), in.flag("immediately"), std::nullopt};
+    if (auto s = in.optional_number<std::int64_t>("grace")) c.grace = Seconds(*s);
+    command = c;
   } else if (name == "signal") {
     command = StepSignal{in.id<Fence>("fence"), in.id<Lsn>("lsn"),
                          in.number<std::int32_t>("signal"), in.flag("batch_only")};

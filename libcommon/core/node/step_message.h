@@ -24,6 +24,7 @@ struct StepGo {
 struct StepKill {
   Fence fence;
   bool immediately = false;
+  std::optional<Seconds> grace{};  // in place of kill_wait
 };
 struct StepSignal {
   Fence fence;

@@ -60,7 +60,7 @@ void Supervisors::kill(const Kill& kill, Moment now) {
   watched.fence = kill.fence;
   watched.kill = kill;
   if (watched.channel == Channel::open)
-    transport_.send(kill.attempt, StepKill{kill.fence, kill.immediately});
+    transport_.send(kill.attempt, StepKill{kill.fence, kill.immediately, kill.grace});
   else if (watched.channel == Channel::none)
     look(kill.attempt, now);
 }
@@ -117,7 +117,9 @@ void Supervisors::opened(const AttemptKey& key, Moment now) {
   watched.look_at.reset();
   for (const StepCommand& command : watched.waiting) transport_.send(key, command);
   watched.waiting.clear();
-  if (watched.kill) transport_.send(key, StepKill{watched.kill->fence, watched.kill->immediately});
+  if (watched.kill)
+    transport_.send(key,
+                    StepKill{watched.kill->fence, watched.kill->immediately, watched.kill->grace});
   look(key, now);  // what changed while nobody listened
 }
 

@@ -87,6 +87,12 @@ bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, co
   const PendingInfo* seen = plan.pending.find(job.key);
   if (seen) out.waiting.reason = seen->reason;
   if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
+  if (out.waiting.reason == Reason::preempting && seen && seen->expected_start) {
+    out.start = seen->expected_start;
+    for (const NodeId node : seen->expected_nodes)
+      out.nodes.push_back(state.nodes.find(node)->name);
+    return true;
+  }
   const bool turn = out.waiting.reason == Reason::resources ||
                     out.waiting.reason == Reason::priority ||
                     (out.waiting.reason == Reason::reservation && seen && seen->expected_start);

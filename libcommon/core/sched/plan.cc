@@ -11,6 +11,7 @@
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
 #include "core/sched/order.h"
+#include "core/sched/preempt_pass.h"
 #include "core/sched/profile.h"
 #include "core/sched/score_fragmentation.h"
 #include "core/sched/shapes.h"
@@ -81,6 +82,7 @@ class Planner::Pass {
         licenses_(state, policy),
         promises_(policy),
         work_(budget.units),
+        preempting_({state, policy, index_, profile_, licenses_, work_, now}),
         witness_(witness) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
@@ -90,13 +92,17 @@ class Planner::Pass {
   Plan run() {
     const bool dropped = memory_.shapes.begin_pass();
     pass_ = memory_.shapes.pass();
+    serve_earmarks();
     while (Queued* queued = turns_.next()) {
       if (witness_ && witness_->done()) break;
       if (dropped) queued->shape = nullptr;
       consider(*queued);
     }
+    make_room_late();
     estimate();
     settle_choices();
+    if (const auto change = preempting_.wake())
+      plan_.wake = std::min(plan_.wake.value_or(*change), *change);
     plan_.pending = memory_.said;
     if (const auto change = index_.reserved().next_change(now_))
       plan_.wake = std::min(plan_.wake.value_or(*change), *change);
@@ -112,6 +118,7 @@ class Planner::Pass {
         queued.said == memory_.turn && queued.shape->known_blocked(queued.limit) &&
         !work_.exhausted() && !witness_)
       return;  // most of a long queue
+    if (served(queued)) return;
     const QueueEntry& entry = queued.entry;
     if (witness_ && witness_->is_about(queued.entry.job->key))
       return witness_->turn({entry, index_, profile_, licenses_, array_starts_,
@@ -124,6 +131,65 @@ class Planner::Pass {
     Shape& shape = shape_of(queued, false);
     if (promises_.closed(entry.partition) || !start_one(queued, TaskIndex{}, shape))
       block(queued, shape);
+  }
+
+  // Those that others were ended for come before everybody else.
+  void serve_earmarks() {
+    for (const Preempting::Kept& kept : preempting_.kept(array_starts_)) {
+      const Job& job = *kept.entry.job;
+      if (witness_ && witness_->is_about(job.key)) continue;
+      const auto relaxed_at = relaxed_from(job);
+      const Shape& shape = memory_.shapes.of(kept.entry, index_, relaxed_at && *relaxed_at <= now_);
+      if (!preempting_.is_clear(kept, shape)) {
+        earmarked_[job.key] = std::make_shared<const PendingInfo>(preempting_.keep(kept, shape));
+        continue;
+      }
+      give(kept.entry, job.key.task, kept.limit, *licenses_.choose(*job.spec), kept.placement);
+      started_.insert(job.key);
+    }
+  }
+
+  // Whether it had its turn before the others.
+  bool served(Queued& queued) {
+    if (state_.earmarked.empty() && earmarked_.empty()) return false;
+    const JobKey& key = queued.entry.job->key;
+    if (const auto found = earmarked_.find(key); found != earmarked_.end()) {
+      say(queued, found->second);
+      return true;
+    }
+    if (!started_.contains(key) || !queued.entry.job->earmark) return false;
+    unsay(queued);
+    return true;
+  }
+
+  bool make_room(Queued& queued, const Shape& shape) {
+    const Job& job = *queued.entry.job;
+    if (!preempting_.concerns(queued.entry.partition) ||
+        promises_.closed(queued.entry.partition, inside_of(queued)))
+      return false;
+    TaskIndex task = job.key.task;
+    if (job.array) {
+      const auto next = next_task_.find(job.key);
+      if (next == next_task_.end()) return false;
+      task = TaskIndex{*next->second};
+    }
+    auto made = preempting_.make_room(queued.entry, shape, task, limit_now(queued));
+    if (!made) return false;
+    plan_.groups.push_back(std::move(made->group));
+    const auto info = std::make_shared<const PendingInfo>(std::move(made->said));
+    earmarked_[job.key] = info;
+    if (!queued.steady && job.spec->partitions.size() > 1)
+      choices_[job.key] = info;
+    else
+      say(queued, info);
+    return true;
+  }
+
+  void make_room_late() {
+    for (Queued* queued : late_) {
+      const JobKey& key = queued->entry.job->key;
+      if (!started_.contains(key) && !earmarked_.contains(key)) make_room(*queued, *queued->shape);
+    }
   }
 
   Shape& shape_of(Queued& queued, bool relaxed) {
@@ -196,11 +262,22 @@ class Planner::Pass {
     if (!licenses) return false;
     const auto placement = place(*job.spec, shape, limit);
     if (!placement) return false;
+    give(queued.entry, task, limit, *licenses, *placement);
+    if (!job.array) {
+      started_.insert(job.key);
+      unsay(queued);
+    }
+    return true;
+  }
+
+  void give(const QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
+            const std::vector<LicenseRequest>& licenses, const Placement& placement) {
+    const Job& job = *entry.job;
     PlanGroup group;
     group.jobs.emplace_back(job.key, job.version);
-    Start start{{job.key.job, task}, queued.entry.partition->name, limit, {}, *licenses};
-    licenses_.take(*job.spec, *licenses);
-    for (const PlacedShare& share : *placement) {
+    Start start{{job.key.job, task}, entry.partition->name, limit, {}, licenses};
+    licenses_.take(*job.spec, licenses);
+    for (const PlacedShare& share : placement) {
       IndexedNode& node = index_.nodes()[share.node];
       group.nodes.emplace_back(node.node->id, node.node->version);
       start.nodes.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
@@ -210,14 +287,9 @@ class Planner::Pass {
     }
     group.starts.push_back(std::move(start));
     plan_.groups.push_back(std::move(group));
-    profile_.start(*placement, limit, *job.spec);
-    turns_.took(*job.spec, *placement);
+    profile_.start(placement, limit, *job.spec);
+    turns_.took(*job.spec, placement);
     if (!task.is_none()) ++array_starts_[job.key.job];
-    if (!job.array) {
-      started_.insert(job.key);
-      unsay(queued);
-    }
-    return true;
   }
 
   void unsay(Queued& queued) {
@@ -302,6 +374,12 @@ class Planner::Pass {
         return;
       }
     }
+    if (preempting_.concerns(entry.partition) && !work_.exhausted()) {
+      if (!queued.steady && entry.job->spec->partitions.size() > 1)
+        late_.push_back(&queued);
+      else if (make_room(queued, shape))
+        return;
+    }
     const Promises::Inside& inside = inside_of(queued);
     const bool first = promises_.waits(entry.partition, inside);
     const bool last_choice =
@@ -322,7 +400,8 @@ class Planner::Pass {
     say(queued, turn_text(shape, first));
     if (promises_.closed(entry.partition, inside)) shape.blocked = true;
     if (!budget_.details && blocked_.size() >= budget_.estimates &&
-        promises_.spent(entry.partition, inside) && !shape.kept_out)
+        promises_.spent(entry.partition, inside) && !shape.kept_out &&
+        !preempting_.concerns(entry.partition))
       shape.settled_in = pass_;
   }
 
@@ -386,7 +465,7 @@ class Planner::Pass {
   void estimate() {
     for (Queued* queued : blocked_) {
       const JobKey& key = queued->entry.job->key;
-      if (started_.contains(key)) continue;
+      if (started_.contains(key) || earmarked_.contains(key)) continue;
       const auto choice = choices_.find(key);
       const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
       if (!now_said) continue;
@@ -428,6 +507,9 @@ class Planner::Pass {
   LicensePool licenses_;
   Promises promises_;
   Work work_;
+  Preempting preempting_;
+  std::map<JobKey, PendingPtr> earmarked_;  // what is said of those that others end for
+  std::vector<Queued*> late_;  // of several partitions: before others end they are all tried
   Witness* const witness_;
   std::uint64_t pass_ = 0;
   Plan plan_;

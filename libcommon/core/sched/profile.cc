@@ -111,13 +111,15 @@ void Profile::start(const Placement& placement, std::optional<Seconds> limit, co
   }
 }
 
-bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optional<Time> to) const {
+bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optional<Time> to,
+                     const std::set<AttemptKey>* gone) const {
   if (!index_.reserved().lets_in(at, caller, from, to)) return false;
   const Guests& guests = index_.nodes()[at].guests;
   if (caller.alone && promised(at)) return false;
   if (from <= now_ || guests.admit(caller)) return guests.admit(caller);
   for (const Charge& charge : index_.nodes()[at].node->charges)
     if (in_the_way(caller, charge.user, charge.exclusive_user) &&
+        !(gone && gone->contains(charge.attempt)) &&
         expected_end(state_, charge, now_).value_or(horizon_) > from)
       return false;
   const auto arrived = arrived_.find(at);
@@ -127,10 +129,19 @@ bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optiona
   return true;
 }
 
-void Profile::reserve(const Placement& placement, Time from, std::optional<Seconds> limit) {
+void Profile::release(NodeIndex at, Time from, std::optional<Time> end, const Amounts& amounts) {
+  const Time until = lifted(end.value_or(Time::max()));
+  if (until <= from) return;
+  Amounts back = amounts;
+  for (std::int64_t& amount : back) amount = -amount;
+  made(at).take(from, until, back);
+  touched_.set(at);
+}
+
+void Profile::reserve_until(const Placement& placement, Time from, std::optional<Time> to) {
   for (const PlacedShare& share : placement) {
     NodeProfile& node = made(share.node);
-    node.take(from, end_of(from, limit), share.amounts);
+    node.take(from, to, share.amounts);
     node.set_falls();
     touched_.set(share.node);
     promised_.set(share.node);

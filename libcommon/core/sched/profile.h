@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -107,12 +108,19 @@ class Profile {
 
   // Whether whoever is on the node at that time lets the caller in, and reservations let it stay until `to`. Who wants to be alone
   // keeps off nodes promised to others.
-  bool admits(NodeIndex node, const Caller& caller, Time from, std::optional<Time> to) const;
+  // As if those in `gone` were not there.
+  bool admits(NodeIndex node, const Caller& caller, Time from, std::optional<Time> to,
+              const std::set<AttemptKey>* gone = nullptr) const;
 
   // A job that starts now; the index no longer counts what it takes as free.
   void start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec);
   // A promise for later.
-  void reserve(const Placement& placement, Time from, std::optional<Seconds> limit);
+  void reserve(const Placement& placement, Time from, std::optional<Seconds> limit) {
+    reserve_until(placement, from, end_of(from, limit));
+  }
+  void reserve_until(const Placement& placement, Time from, std::optional<Time> to);
+  // What would have come free at `end` (none: nobody knows) comes free at `from`.
+  void release(NodeIndex node, Time from, std::optional<Time> end, const Amounts& amounts);
 
  private:
   struct Started {  // in this pass

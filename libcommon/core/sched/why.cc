@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/cluster/preemptible.h"
 #include "core/fairness/priority.h"
 #include "core/job/submit_checks.h"
+#include "core/sched/preempt_pass.h"
 #include "core/sched/ranking.h"
 #include "core/sched/why_causes.h"
 #include "core/sched/why_search.h"
@@ -117,7 +119,7 @@ class Onlooker final : public Witness {
 bool starts_in(const Plan& plan, const JobKey& key) {
   for (const PlanGroup& group : plan.groups)
     for (const auto& [record, version] : group.jobs)
-      if (record == key) return true;
+      if (record == key && !group.starts.empty()) return true;
   return false;
 }
 
@@ -173,7 +175,8 @@ void add_start(const PendingInfo* known, const Onlooker& seen, bool kept, Why& w
 bool nobody_knows(const std::vector<WhyCause>& causes) {
   return std::any_of(causes.begin(), causes.end(), [](const WhyCause& cause) {
     return cause.reason != Reason::resources && cause.reason != Reason::priority &&
-           cause.reason != Reason::begin_time && cause.reason != Reason::reservation;
+           cause.reason != Reason::begin_time && cause.reason != Reason::reservation &&
+           cause.reason != Reason::preempting;
   });
 }
 
@@ -183,6 +186,12 @@ Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
                 const PendingInfo* known, Time now, const WhyBudget& budget) {
   Why why;
   why.causes = causes_of_record(state, job);
+  if (is_binding(job, now))
+    why.causes.push_back({Reason::preempting,
+                          job.earmark->partition,
+                          preempting_text(state, *job.earmark),
+                          job.earmark->ready,
+                          {}});
   const Freed free = freed(job, is_throttled(state, job), now);
   Job watched = free.job;  // to be looked at, it must be in the queue
   watched = with_more_partitions(state, std::move(watched));
@@ -197,6 +206,9 @@ Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
   const bool kept = !why.causes.empty();
   if (!why.starts_now)
     std::move(onlooker.causes.begin(), onlooker.causes.end(), std::back_inserter(why.causes));
+  if (HeldBack bound = held_back(state, policy, free.job, now);
+      !why.starts_now && !bound.text.empty())
+    why.causes.push_back({Reason::preempting, {}, std::move(bound.text), bound.until, {}});
   why.jobs_ahead = Ahead(state, policy, now).of(free.job);
   add_start(known, onlooker, kept || nobody_knows(why.causes), why);
   why.priority = priority_of(state, policy, free.job, now);

@@ -118,7 +118,7 @@ void Mock::kill(const Kill& kill, node::Moment now) {
     it->second.start_at.reset();
     (void)it->second.machine->start(now);
   }
-  tell(kill.attempt, node::StepKill{kill.fence, kill.immediately}, now);
+  tell(kill.attempt, node::StepKill{kill.fence, kill.immediately, kill.grace}, now);
 }
 
 void Mock::tell(const AttemptKey& key, const node::StepCommand& command, node::Moment now) {

@@ -67,6 +67,26 @@ TEST(Config, ReadsTheRulesOfBackfill) {
               testing::HasSubstr("there is no partition \"nigt\"; did you mean \"night\"?"));
 }
 
+TEST(Config, ReadsTheRulesOfPreemption) {
+  EXPECT_EQ(good(kSmall).policy.preemption, Preemption{});
+  EXPECT_EQ(good(kSmall).partitions[0].preempt_mode, PreemptMode::off);
+  const std::string rows =
+      kSmall + "  - {name: scavenge, nodes: ALL, tier: 0, preempt_mode: requeue}\n";
+  const Config config = good(
+      rows +
+      "policy: {preemption: {by_qos: true, min_gap: 5, min_age: 10m, grace: 2m, per_day: 0}}\n");
+  EXPECT_EQ(config.partitions[2].preempt_mode, PreemptMode::requeue);
+  EXPECT_EQ(config.policy.preemption,
+            (Preemption{true, 5, std::chrono::minutes(10), std::chrono::minutes(2), 10, 0}));
+  EXPECT_EQ(good(to_yaml(config)).policy, config.policy);
+  EXPECT_EQ(good(to_yaml(config)).partitions, config.partitions);
+  EXPECT_THAT(refusal(kSmall + "  - {name: b, nodes: ALL, preempt_mode: suspend}\n"),
+              testing::HasSubstr("this release preempts by requeue and cancel"));
+  EXPECT_THAT(refusal(kSmall + "  - {name: b, nodes: ALL, preempt_mode: kill}\n"),
+              testing::HasSubstr("off | requeue | cancel"));
+  EXPECT_THAT(refusal(kSmall + "policy: {preemption: {grce: 2m}}\n"), testing::HasSubstr("grace"));
+}
+
 TEST(Config, WhatIsPrintedIsReadAgainAsTheSame) {
   const Config config = good(kSmall);
   const std::string printed = to_yaml(config);

@@ -111,6 +111,7 @@ TEST(StepCommands, SurviveTheirPacket) {
       StepGo{Fence(5), BootTime(Duration(77))},
       StepGo{Fence(5), std::nullopt},
       StepKill{Fence(5), true},
+      StepKill{Fence(5), false, Seconds(120)},
       StepSignal{Fence(5), Lsn(6), 10, true},
       StepSetLimit{Fence(5), Lsn(6), Seconds(60)},
       StepSetLimit{Fence(5), Lsn(6), std::nullopt},

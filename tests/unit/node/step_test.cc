@@ -148,6 +148,20 @@ TEST_F(StepTest, KillBeforeGoNeverRuns) {
   EXPECT_EQ(tree.kills, 1);
 }
 
+TEST_F(StepTest, AKillMayBringItsOwnGraceAndALaterOneOnlyShortensIt) {
+  let_go();
+  machine().receive(StepKill{Fence(50), false, Seconds(120)}, now);
+  EXPECT_EQ(tree.signals, (std::vector{SIGCONT, SIGTERM}));
+  EXPECT_EQ(*machine().next_deadline() - now.boot, Seconds(120));
+  after(Seconds(20));
+  machine().receive(StepKill{Fence(50), false, Seconds(120)}, now);
+  EXPECT_EQ(*machine().next_deadline() - now.boot, Seconds(100)) << "it was said again";
+  machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_EQ(*machine().next_deadline() - now.boot, Seconds(30)) << "cancelled meanwhile";
+  after(Seconds(30));
+  EXPECT_EQ(tree.kills, 1);
+}
+
 TEST_F(StepTest, KillIsTermThenKillWaitThenKill) {
   let_go();
   machine().receive(StepKill{Fence(50), false}, now);

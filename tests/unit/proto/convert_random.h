@@ -252,7 +252,7 @@ class RandomWire {
                          std::make_shared<const std::string>(argument() + '\0')};
         break;
       case 1: m.body = Go{key, f}; break;
-      case 2: m.body = Kill{key, f, flag()}; break;
+      case 2: m.body = Kill{key, f, flag(), maybe([this] { return seconds(); })}; break;
       case 3:
         m.body = Signal{key, f, Lsn(random_()), static_cast<std::int32_t>(1 + number(64)), flag()};
         break;

@@ -126,6 +126,7 @@ class RandomModel {
   static constexpr AdminState last(AdminState) { return AdminState::down; }
   static constexpr Recurrence last(Recurrence) { return kLastRecurrence; }
   static constexpr PlacementStrategy last(PlacementStrategy) { return kLastPlacementStrategy; }
+  static constexpr PreemptMode last(PreemptMode) { return kLastPreemptMode; }
   static constexpr GpuShape last(GpuShape) { return kLastGpuShape; }
   static constexpr Contact last(Contact) { return Contact::lost; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/cluster/preemptible.h"
+
 namespace ares::core::sched {
 
 void TestCluster::put(Node node) {
@@ -81,6 +83,10 @@ void TestCluster::put(Job job) {
     state.pending.erase(key);
   state.next_job_id = std::max(state.next_job_id, key.job.next());
   const bool licensed = !job.spec->licenses.empty();
+  if (is_earmarked(job))
+    state.earmarked.set(key, Lsn{});
+  else
+    state.earmarked.erase(key);
   state.jobs.set(key, std::move(job));
   if (licensed) rebuild_indexes(state);
 }
@@ -100,6 +106,8 @@ void TestCluster::take(const Plan& plan, Time now) {
         running.key = start.key;
       }
       running.state = JobState::running;
+      running.earmark.reset();
+      running.preempted.reset();
       running.attempt = running.attempt.next();
       running.started = now;
       running.allocation = Allocation{Fence(++version_), start.partition,  now,
@@ -119,6 +127,34 @@ void TestCluster::take(const Plan& plan, Time now) {
       }
       put(std::move(running));
     }
+}
+
+void TestCluster::evict(const Plan& plan, Time now) {
+  for (const PlanGroup& group : plan.groups) {
+    if (!group.earmark) continue;
+    const auto& [key, earmark] = *group.earmark;
+    Job job = *state.jobs.find(group.jobs.front().first);
+    if (job.array) {
+      Job array = job;
+      array.array->waiting.erase(key.task.value);
+      ++array.array->active;
+      put(std::move(array));
+      job.array.reset();
+      job.key = key;
+    }
+    job.earmark = earmark;
+    job.version = Lsn(++version_);
+    const UserId user = job.spec->uid;
+    put(std::move(job));
+    for (const AttemptKey& victim : earmark.victims) {
+      Job ending = *state.jobs.find(victim.job);
+      ending.state = JobState::completing;
+      ending.ending = eviction_of(state, policy, ending, key, now);
+      ending.version = Lsn(++version_);
+      put(std::move(ending));
+      state.evictions.set({now, victim}, user);
+    }
+  }
 }
 
 void TestCluster::end(const JobKey& key) {

@@ -47,6 +47,8 @@ class TestCluster {
 
   // As if the engine had taken every start and the nodes had started it at `now`.
   void take(const Plan& plan, Time now);
+  // Victims are told to end and the jobs they make room for keep their earmarks, as if the engine had taken those groups.
+  void evict(const Plan& plan, Time now);
   // The job ends and its charges go.
   void end(const JobKey& key);
 

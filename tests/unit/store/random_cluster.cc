@@ -62,7 +62,7 @@ void RandomCluster::finish(Batch& batch) {
 }
 
 void RandomCluster::change_something(Batch& batch) {
-  switch (random_->below(9)) {
+  switch (random_->below(10)) {
     case 0:
     case 1:
     case 2: return put_job(batch);
@@ -72,7 +72,25 @@ void RandomCluster::change_something(Batch& batch) {
     case 6: return put_partitions(batch);
     case 7: return put_tres(batch);
     case 8: return put_reservation(batch);
+    case 9: return put_evictions(batch);
   }
+}
+
+void RandomCluster::put_evictions(Batch& batch) {
+  batch.evictions_from = std::max(batch.evictions_from, state_.now - Seconds(random_->below(60)));
+  AttemptKey victim{{JobId(1 + random_->below(jobs_)), {}},
+                    AttemptNo(static_cast<std::uint32_t>(random_->below(3)))};
+  if (random_->below(3) == 0) victim.job.task.value = 4;
+  const EvictionKey key{state_.now, victim};
+  batch.evictions.emplace_back(key, UserId(static_cast<std::uint32_t>(random_->below(2000))));
+  std::vector<EvictionKey> old;
+  state_.evictions.for_each([&](const EvictionKey& known, UserId) {
+    if (known.first < batch.evictions_from) old.push_back(known);
+  });
+  for (const EvictionKey& gone : old) state_.evictions.erase(gone);
+  std::erase_if(batch.evictions,
+                [&](const auto& e) { return e.first.first < batch.evictions_from; });
+  state_.evictions.set(key, batch.evictions.back().second);
 }
 
 void RandomCluster::put_job(Batch& batch) {

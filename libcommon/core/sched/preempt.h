@@ -1,0 +1,51 @@
+// find_victims(): which running jobs to end so that one that waits can start at once, as few and as cheap as can be. The last
+// stage of a pass. Pure; changes nothing of what it looks at.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/sched/backfill.h"
+#include "core/sched/cluster_index.h"
+#include "core/sched/fit.h"
+#include "core/sched/profile.h"
+
+namespace ares::core::sched {
+
+// A running job that may be ended for the one that waits. It lies on some of the nodes that this one may use.
+struct Victim {
+  AttemptKey attempt;
+  std::int32_t tier = 0;  // of its partition
+  std::uint32_t qos = 0;  // priority of its QOS
+  std::int64_t lost =
+      0;  // work: CPUs times microseconds since its start, the last time it is known to have kept anything
+  bool operator<(const Victim& other) const;  // cheaper; ties: the youngest first
+};
+
+// What a charge gives back when its attempt ends.
+Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge);
+
+struct Cleared {
+  std::vector<AttemptKey> victims;  // ascending; with one less it does not fit
+  Placement placement;
+  std::vector<NodeShare> shares;  // the same with GPUs and CPUs
+};
+
+// When what is ending by now has let go.
+inline constexpr Duration kSoon = std::chrono::seconds(1);
+
+struct Clearing {
+  const ClusterState& state;
+  const ClusterIndex& index;
+  const Profile& profile;
+  Work& work;
+};
+
+// Nothing if it cannot start even without all of them, or will without any of them in a moment, or if the work ran out. It is placed
+// from profile.now() + kSoon on and keeps to every promise of the profile. No strict subset of the victims would do.
+std::optional<Cleared> find_victims(const Clearing& in, const Demand& demand,
+                                    std::optional<Seconds> limit, NodeSet set,
+                                    std::vector<Victim> candidates);
+
+}  // namespace ares::core::sched

@@ -1,0 +1,270 @@
+#include "core/sched/preempt_pass.h"
+
+#include <algorithm>
+
+#include "core/cluster/preemptible.h"
+#include "core/job/deciding.h"
+#include "core/sched/devices.h"
+#include "core/sched/why_trial.h"
+
+namespace ares::core::sched {
+namespace {
+
+// Searches of one pass; each may look at every node a few times for each victim.
+constexpr std::uint32_t kMostSearches = 16;
+
+Placement placement_of(const ClusterIndex& index, const Earmark& earmark) {
+  Placement placement;
+  for (const NodeShare& share : earmark.nodes) {
+    const auto at = index.find(share.node);
+    if (!at || !index.nodes()[*at].usable) return {};
+    const Node& node = *index.nodes()[*at].node;
+    const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
+    placement.push_back({*at, share.tasks, amounts_of(index, node, as_charge)});
+  }
+  return placement;
+}
+
+}  // namespace
+
+std::string preempting_text(const ClusterState& state, const Earmark& earmark) {
+  constexpr std::size_t kNamed = 8;
+  std::string names;
+  std::size_t gone = 0;
+  for (std::size_t i = 0; i < earmark.victims.size(); ++i) {
+    const AttemptKey& victim = earmark.victims[i];
+    if (i < kNamed) names += (i > 0 ? ", " : "") + job_text(victim.job);
+    const Job* job = state.jobs.find(victim.job);
+    gone += job && job->attempt == victim.attempt && holds_resources(job->state) ? 0 : 1;
+  }
+  const std::size_t all = earmark.victims.size();
+  if (all > kNamed) names += " and " + std::to_string(all - kNamed) + " more";
+  return "waits until " + std::to_string(all) + (all == 1 ? " job" : " jobs") +
+         " that it preempts " + (all == 1 ? "has" : "have") + " ended: " + names + "; " +
+         std::to_string(gone) + " of " + std::to_string(all) +
+         (gone == 1 ? " has so far" : " have so far");
+}
+
+HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& job, Time now) {
+  const auto& names = job.spec->partitions;
+  const bool concerned = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const Partition* partition = state.partitions.find(name);
+    return partition && preempts(state, policy, *partition);
+  });
+  if (!concerned || is_binding(job, now)) return {};
+  if (job.preempted)
+    return {"preempts nobody before it has run again, for it was preempted itself", std::nullopt};
+  const EvictionsLeft left = evictions_left(state, policy, job.spec->uid, now);
+  if (left.count > 0) return {};
+  const auto most = [](std::uint32_t count, const char* in) {
+    return count == 0 ? std::string() : std::to_string(count) + " in " + in;
+  };
+  const std::string hour = most(policy.preemption.per_hour, "an hour"),
+                    day = most(policy.preemption.per_day, "a day");
+  return {"preempts nobody now, for its user has had as many jobs preempted as may be: " + hour +
+              (hour.empty() || day.empty() ? "" : ", ") + day,
+          left.more_at};
+}
+
+std::vector<Preempting::Kept> Preempting::kept(const ArrayStarts& starting) const {
+  std::vector<Kept> all;
+  pass_.state.earmarked.for_each([&](const JobKey& key, Lsn) {
+    const Job* job = pass_.state.jobs.find(key);
+    if (!job || !is_binding(*job, pass_.now) || kept_back(*job)) return;
+    const Earmark& earmark = *job->earmark;
+    const auto& asked = job->spec->partitions;
+    const auto choice = std::find(asked.begin(), asked.end(), earmark.partition);
+    const Partition* partition = pass_.state.partitions.find(earmark.partition);
+    if (choice == asked.end() || !partition) return;
+    const QueueEntry entry{job, partition, static_cast<std::uint32_t>(choice - asked.begin())};
+    if (admit(pass_.state, entry, starting, pass_.now).refused) return;
+    Placement placement = placement_of(pass_.index, earmark);
+    if (placement.empty()) return;
+    auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
+    if (earmark.time_limit)
+      limit = std::min(limit.value_or(*earmark.time_limit), *earmark.time_limit);
+    all.push_back({entry, std::move(placement), limit});
+  });
+  return all;
+}
+
+bool Preempting::is_clear(const Kept& kept, const Shape& shape) const {
+  const Demand& demand = shape.demand;
+  const auto end = Profile::end_of(pass_.now, kept.limit);
+  const auto chosen = pass_.licenses.choose(*kept.entry.job->spec);
+  if (!chosen) return false;
+  return std::all_of(kept.placement.begin(), kept.placement.end(), [&](const PlacedShare& share) {
+    const IndexedNode& node = pass_.index.nodes()[share.node];
+    Amounts free = node.free;
+    cap_gpus(demand, node, GpusOf::free_now, pass_.index, free);
+    for (std::size_t i = 0; i < free.size(); ++i)
+      if (free[i] < share.amounts[i]) return false;
+    if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return false;
+    return pass_.profile.admits(share.node, demand.caller, pass_.now, end);
+  });
+}
+
+PendingInfo Preempting::keep(const Kept& kept, const Shape& shape) {
+  const Job& job = *kept.entry.job;
+  const Earmark& earmark = *job.earmark;
+  note_wake(earmark.until);
+  reserve(shape.demand, kept.placement, earmark.ready, kept.limit);
+  pass_.licenses.take(*job.spec, earmark.licenses);
+  PendingInfo info{Reason::preempting, preempting_text(pass_.state, earmark), std::nullopt, {}};
+  info.expected_start = std::max(earmark.ready, pass_.now);
+  for (const NodeShare& share : earmark.nodes) info.expected_nodes.push_back(share.node);
+  return info;
+}
+
+bool Preempting::concerns(const Partition* partition) {
+  if (!partition) return false;
+  const auto [found, added] = concerns_.try_emplace(partition, false);
+  if (added) found->second = preempts(pass_.state, pass_.policy, *partition);
+  return found->second;
+}
+
+const std::vector<Preempting::Running>& Preempting::running() {
+  if (running_) return *running_;
+  running_.emplace();
+  for (const IndexedNode& node : pass_.index.nodes())
+    for (const Charge& charge : node.node->charges) {
+      const Job* job = pass_.state.jobs.find(charge.attempt.job);
+      if (!job || job->state != JobState::running || job->attempt != charge.attempt.attempt ||
+          !job->allocation || job->allocation->nodes.front().node != node.node->id)
+        continue;
+      const Partition* partition = pass_.state.partitions.find(job->allocation->partition);
+      if (!partition || partition->preempt_mode == PreemptMode::off) continue;
+      Running one{job, {}, {}};
+      std::int64_t cpus = 0;
+      for (const NodeShare& share : job->allocation->nodes) {
+        cpus += share.cpus;
+        if (const auto at = pass_.index.find(share.node)) one.nodes.push_back(*at);
+      }
+      // No job tells yet when it has last kept what it did: all since its start would be lost.
+      const Duration ran = pass_.now - job->started.value_or(pass_.now);
+      one.victim = {charge.attempt, partition->tier, qos_priority(pass_.policy, *job->spec),
+                    cpus * ran.count()};
+      running_->push_back(std::move(one));
+    }
+  return *running_;
+}
+
+std::vector<Victim> Preempting::candidates(const QueueEntry& entry, const NodeSet& set) {
+  std::vector<Victim> out;
+  for (const Running& one : running()) {
+    if (ended_.contains(one.victim.attempt)) continue;
+    if (std::none_of(one.nodes.begin(), one.nodes.end(),
+                     [&](NodeIndex at) { return set.bits->test(at); }))
+      continue;
+    const auto from =
+        preemptible_from(pass_.state, pass_.policy, *entry.job->spec, *entry.partition, *one.job);
+    if (!from) continue;
+    if (*from > pass_.now)
+      note_wake(*from);
+    else
+      out.push_back(one.victim);
+  }
+  return out;
+}
+
+std::optional<Cleared> Preempting::search(const QueueEntry& entry, const Shape& shape,
+                                          std::optional<Seconds> limit) {
+  const NodeSet set = shape.nodes();
+  std::vector<Victim> victims = candidates(entry, set);
+  if (victims.empty()) return std::nullopt;
+  // Who starts by then anyway needs nobody's place.
+  const auto soon = earliest(shape.demand, limit, set, pass_.index, pass_.profile, pass_.work);
+  if (soon && soon->at <= pass_.now + pass_.policy.preemption.grace) return std::nullopt;
+  return find_victims({pass_.state, pass_.index, pass_.profile, pass_.work}, shape.demand, limit,
+                      set, std::move(victims));
+}
+
+std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, const Shape& shape,
+                                                      TaskIndex task,
+                                                      std::optional<Seconds> limit) {
+  const Job& job = *entry.job;
+  if (!concerns(entry.partition) || !may_preempt(job, pass_.now)) return std::nullopt;
+  const auto licenses = pass_.licenses.choose(*job.spec);
+  if (!licenses || pass_.work.exhausted()) return std::nullopt;
+  const auto like = std::tuple(&shape, qos_priority(pass_.policy, *job.spec), limit);
+  if (failed_.contains(like)) return std::nullopt;
+  const EvictionsLeft left = evictions_left(pass_.state, pass_.policy, job.spec->uid, pass_.now);
+  if (left.more_at) note_wake(*left.more_at);
+  const std::uint32_t used = used_[job.spec->uid];
+  if (left.count <= used || searches_ == kMostSearches) return std::nullopt;
+  ++searches_;
+  auto cleared = search(entry, shape, limit);
+  if (!cleared) {
+    failed_.insert(like);
+    return std::nullopt;
+  }
+  const auto count = static_cast<std::uint32_t>(cleared->victims.size());
+  if (count > left.count - used) return std::nullopt;
+  used_[job.spec->uid] += count;
+
+  Made made;
+  EarmarkFor out{{job.key.job, task}, {}};
+  Earmark& earmark = out.earmark;
+  earmark.partition = entry.partition->name;
+  earmark.time_limit = limit;
+  earmark.nodes = std::move(cleared->shares);
+  earmark.licenses = *licenses;
+  earmark.victims = cleared->victims;
+  earmark.at = pass_.now;
+  earmark.ready = pass_.now + pass_.policy.preemption.grace;
+  earmark.until = earmark.ready + kEarmarkSlack;
+  made.group.jobs.emplace_back(job.key, job.version);
+  release(earmark.victims);
+  reserve(shape.demand, cleared->placement, earmark.ready, limit);
+  pass_.licenses.take(*job.spec, *licenses);
+  made.said = {Reason::preempting, preempting_text(pass_.state, earmark), earmark.ready, {}};
+  for (const NodeShare& share : earmark.nodes) {
+    const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;
+    made.group.nodes.emplace_back(node.id, node.version);
+    made.said.expected_nodes.push_back(share.node);
+  }
+  made.group.earmark = std::move(out);
+  return made;
+}
+
+void Preempting::note_wake(Time at) {
+  if (at > pass_.now) wake_ = std::min(wake_.value_or(at), at);
+}
+
+// From here on the profile has them gone in a moment, as later passes will.
+void Preempting::release(const std::vector<AttemptKey>& victims) {
+  for (const AttemptKey& victim : victims) {
+    ended_.insert(victim);
+    for (const NodeShare& share : pass_.state.jobs.find(victim.job)->allocation->nodes) {
+      const auto at = pass_.index.find(share.node);
+      if (!at) continue;
+      const Node& node = *pass_.index.nodes()[*at].node;
+      for (const Charge& charge : node.charges)
+        if (charge.attempt == victim)
+          pass_.profile.release(*at, pass_.now + kSoon,
+                                expected_end(pass_.state, charge, pass_.now),
+                                amounts_of(pass_.index, node, charge));
+    }
+  }
+}
+
+// Until its limit has passed, counted from when it is expected to start: so that what is promised behind it does not move.
+void Preempting::reserve(const Demand& demand, Placement placement, Time ready,
+                         std::optional<Seconds> limit) {
+  const Time from = pass_.now + kSoon;
+  const std::optional<Time> end = Profile::end_of(std::max(ready, from), limit);
+  Amounts free(pass_.index.stride());
+  for (PlacedShare& share : placement) {
+    // Which GPUs are linked as it asked nobody can count: all that come free are kept, so that the right ones are among them.
+    if (!demand.gpu_constraint.none()) {
+      pass_.profile.least(share.node, from, end, free);
+      for (std::size_t column = kFirstGpu; column < free.size(); ++column)
+        if (share.amounts[column] > 0)
+          share.amounts[column] = std::max(share.amounts[column], free[column]);
+    }
+    if (demand.caller.alone) share.amounts = pass_.index.nodes()[share.node].total;
+  }
+  pass_.profile.reserve_until(placement, from, end);
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,211 @@
+// Preemption as the engine takes it: what a plan may end for whom, what becomes of both, and what outlives a restart.
+#include <gmock/gmock.h>
+
+#include "core/cluster/preemptible.h"
+#include "core/job/effects.h"
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class PreemptTest : public testing::Test {
+ protected:
+  PreemptTest() {
+    ApplyConfig config;
+    config.hash = 8;
+    Partition main = *c.state().partitions.find("main");
+    main.preempt_mode = PreemptMode::requeue;
+    Partition high = main;
+    high.name = "high";
+    high.is_default = false;
+    high.tier = 2;
+    high.preempt_mode = PreemptMode::off;
+    config.partitions = {main, high};
+    for (int i = 1; i <= 4; ++i)
+      config.nodes.emplace_back("n" + std::to_string(i), Cluster::machine());
+    c.run({config});
+  }
+
+  void mode(PreemptMode wanted) {
+    UpdatePartition update;
+    update.names = {"main"};
+    update.fields = {"preempt_mode"};
+    update.values.preempt_mode = wanted;
+    ASSERT_FALSE(c.user(kRoot, update).failed);
+  }
+  // Runs for two minutes already, four CPUs on that node.
+  JobKey low(int node, bool requeue = true) {
+    JobSpec spec = Cluster::spec(kBob);
+    spec.requeue = requeue;
+    const JobKey key = c.submit(spec);
+    c.plan({c.group(key, {node}, 4)});
+    c.progress(node, key, AttemptPhase::ready);
+    c.progress(node, key, AttemptPhase::running);
+    EXPECT_EQ(c.job(key).state, JobState::running);
+    c.tick(Seconds{120});
+    return key;
+  }
+  JobKey high(JobSpec spec = Cluster::spec()) {
+    spec.partitions = {"high"};
+    return c.submit(spec);
+  }
+  AttemptKey attempt(JobKey key) { return {key, c.job(key).attempt}; }
+  PlanGroup eviction(JobKey key, std::vector<JobKey> victims, std::vector<int> nodes,
+                     std::uint32_t cpus = 4) {
+    PlanGroup group = c.group(key, std::move(nodes), cpus);
+    EarmarkFor wanted{key, {}};
+    wanted.earmark.partition = "high";
+    wanted.earmark.time_limit = Seconds{3600};
+    wanted.earmark.nodes = group.starts.front().nodes;
+    for (const JobKey& victim : victims) wanted.earmark.victims.push_back(attempt(victim));
+    group.starts.clear();
+    group.earmark = std::move(wanted);
+    return group;
+  }
+  bool taken(const PlanGroup& group) { return c.plan({group}).text == "1 of 1 groups taken"; }
+
+  Cluster c;
+};
+
+TEST_F(PreemptTest, TheVictimIsToldToEndAndRunsAgain) {
+  const JobKey victim = low(1), key = high();
+  c.forget_sent();
+  ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
+  EXPECT_EQ(c.job(victim).state, JobState::completing);
+  ASSERT_TRUE(c.last_sent<Kill>(1));
+  EXPECT_EQ(c.last_sent<Kill>(1)->grace, Seconds{30});
+  EXPECT_FALSE(c.last_sent<Kill>(1)->immediately);
+  const Job& waits = c.job(key);
+  ASSERT_TRUE(waits.earmark);
+  EXPECT_THAT(waits.earmark->victims, ElementsAre(attempt(victim)));
+  EXPECT_EQ(waits.earmark->ready, c.now + Seconds{30});
+  EXPECT_EQ(c.state().evictions.size(), 1u);
+
+  c.progress(1, victim, AttemptPhase::done, 0);
+  const Job& back = c.job(victim);
+  EXPECT_EQ(back.state, JobState::pending);
+  EXPECT_EQ(back.restarts, 1u);
+  ASSERT_TRUE(back.preempted);
+  EXPECT_EQ(back.preempted->by, key);
+  ASSERT_TRUE(c.row(victim, 1));
+  EXPECT_EQ(c.row(victim, 1)->state, JobState::preempted);
+  EXPECT_EQ(c.row(victim, 1)->reason, Reason::preempted);
+  EXPECT_TRUE(c.row(victim, 1)->superseded);
+
+  PlanGroup start = c.group(key, {1}, 4);
+  start.starts.front().partition = "high";
+  ASSERT_TRUE(taken(start));
+  EXPECT_FALSE(c.job(key).earmark);
+  c.start(victim, {2});
+  EXPECT_FALSE(c.job(victim).preempted) << "it runs again";
+}
+
+TEST_F(PreemptTest, CancelledWhereThePartitionSaysSoOrItMayNotRunAgain) {
+  const JobKey once = low(1, false), key = high();
+  ASSERT_TRUE(taken(eviction(key, {once}, {1})));
+  c.progress(1, once, AttemptPhase::done, 143);
+  EXPECT_EQ(c.job(once).state, JobState::preempted);
+  EXPECT_EQ(c.job(once).reason, Reason::preempted);
+  ASSERT_TRUE(c.row(once, 1));
+  EXPECT_EQ(c.row(once, 1)->state, JobState::preempted);
+
+  const JobKey other = low(2), second = high();
+  mode(PreemptMode::cancel);
+  ASSERT_TRUE(taken(eviction(second, {other}, {2})));
+  c.progress(2, other, AttemptPhase::done, 0);
+  EXPECT_EQ(c.job(other).state, JobState::preempted);
+}
+
+TEST_F(PreemptTest, WhatDoesNotHoldIsRefused) {
+  const JobKey victim = low(1), key = high();
+  EXPECT_FALSE(taken(eviction(key, {}, {1}))) << "nobody to end";
+  EXPECT_FALSE(taken(eviction(key, {victim}, {1}, 5))) << "more than the node has";
+  EXPECT_FALSE(taken(eviction(key, {victim}, {1, 1}))) << "a node twice";
+  const JobKey equal = c.submit();
+  PlanGroup same = eviction(equal, {victim}, {1});
+  same.earmark->earmark.partition = "main";
+  EXPECT_FALSE(taken(same)) << "of its own tier";
+
+  const JobKey beside = low(2);
+  EXPECT_FALSE(taken(eviction(key, {victim}, {2}))) << "the place of another";
+  mode(PreemptMode::off);
+  EXPECT_FALSE(taken(eviction(key, {victim}, {1}))) << "its partition does not allow it";
+  mode(PreemptMode::requeue);
+
+  c.user(kAlice, HoldJobs{Cluster::named(key)});
+  EXPECT_FALSE(taken(eviction(key, {victim}, {1}))) << "held";
+  c.user(kAlice, ReleaseJobs{Cluster::named(key)});
+  ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
+  EXPECT_FALSE(taken(eviction(key, {beside}, {2}))) << "others end for it already";
+  EXPECT_EQ(c.job(beside).state, JobState::running);
+  const JobKey rival = high();
+  EXPECT_FALSE(taken(eviction(rival, {beside}, {1}))) << "kept for the other";
+  EXPECT_TRUE(taken(eviction(rival, {beside}, {2})));
+}
+
+TEST_F(PreemptTest, AVictimIsOldEnoughAndBoundsAreKept) {
+  const JobKey young = c.submit(Cluster::spec(kBob)), key = high();
+  c.start(young, {3});
+  EXPECT_FALSE(taken(eviction(key, {young}, {3})));
+  c.tick(Seconds{60});
+  EXPECT_TRUE(taken(eviction(key, {young}, {3})));
+
+  Policy rules = *c.policy;
+  rules.preemption.per_hour = 1;
+  Reconfigure again{{}, std::make_shared<const Policy>(rules)};
+  again.config.hash = 8;
+  again.config.partitions = {*c.state().partitions.find("main"),
+                             *c.state().partitions.find("high")};
+  for (int i = 1; i <= 4; ++i)
+    again.config.nodes.emplace_back("n" + std::to_string(i), Cluster::machine());
+  ASSERT_FALSE(c.user(kRoot, again).failed);
+  const JobKey victim = low(1), second = high();
+  EXPECT_FALSE(taken(eviction(second, {victim}, {1}))) << "one an hour";
+  JobSpec of_bob = Cluster::spec(kBob);
+  EXPECT_TRUE(taken(eviction(high(of_bob), {victim}, {1}))) << "another user's";
+}
+
+TEST_F(PreemptTest, OnItsWayBackItPreemptsNobody) {
+  const JobKey victim = low(1), key = high();
+  ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
+  c.progress(1, victim, AttemptPhase::done, 0);
+  EXPECT_FALSE(may_preempt(c.job(victim), c.now));
+}
+
+TEST_F(PreemptTest, ACancellationWinsAndAHeldPreemptorLosesItsEarmark) {
+  const JobKey victim = low(1), key = high();
+  ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
+  EXPECT_FALSE(c.cancel(victim, kBob).failed);
+  c.progress(1, victim, AttemptPhase::done, 143);
+  EXPECT_EQ(c.job(victim).state, JobState::cancelled);
+  c.user(kAlice, HoldJobs{Cluster::named(key)});
+  EXPECT_FALSE(c.job(key).earmark);
+}
+
+TEST_F(PreemptTest, TheNextControllerKnowsItAll) {
+  const JobKey victim = low(1), key = high();
+  ASSERT_TRUE(taken(eviction(key, {victim}, {1})));
+  const Effects again =
+      reconcile(*c.policy, c.state(), c.id_of(1), {c.report(victim, AttemptPhase::running)});
+  ASSERT_EQ(again.size(), 1u);
+  ASSERT_TRUE(std::holds_alternative<Kill>(again.front().body));
+  EXPECT_EQ(std::get<Kill>(again.front().body).grace, Seconds{30});
+}
+
+TEST_F(PreemptTest, ATaskOfAnArrayGetsItsOwnRecord) {
+  const JobKey victim = low(1);
+  JobSpec spec = array_of(3);
+  spec.partitions = {"high"};
+  const JobKey array = c.submit(spec);
+  PlanGroup group = eviction(array, {victim}, {1});
+  group.earmark->key = task(array, 0);
+  ASSERT_TRUE(taken(group));
+  EXPECT_TRUE(c.job(task(array, 0)).earmark);
+  EXPECT_FALSE(c.job(array).earmark);
+}
+
+}  // namespace
+}  // namespace ares::core
