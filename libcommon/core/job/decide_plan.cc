@@ -5,6 +5,7 @@
 
 #include "core/cluster/licenses.h"
 #include "core/cluster/staying.h"
+#include "core/job/alternative_checks.h"
 #include "core/job/deciding.h"
 
 namespace ares::core {
@@ -96,6 +97,8 @@ class Check {
     if (array && array->array && array->array->throttle > 0 &&
         array->array->holding + tasks > array->array->throttle)
       return false;
+    if (!is_its_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+      return false;
     if (!keeps_reservations(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
       if (!fits(*job, start, share, taken_.on(share.node))) return false;
@@ -104,8 +107,8 @@ class Check {
     if (!licenses_.take(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
     if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
-    Allocated allocated{start.key,   job->attempt.next(), start.partition, limit_of(*job, start),
-                        start.nodes, start.licenses};
+    Allocated allocated{start.key,   job->attempt.next(), start.partition,  limit_of(*job, start),
+                        start.nodes, start.licenses,      start.alternative};
     for (NodeShare& share : allocated.nodes) {
       share.phase = SharePhase::preparing;
       share.usage = {};

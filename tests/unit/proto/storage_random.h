@@ -127,6 +127,7 @@ class RandomModel {
   static constexpr Recurrence last(Recurrence) { return kLastRecurrence; }
   static constexpr PlacementStrategy last(PlacementStrategy) { return kLastPlacementStrategy; }
   static constexpr GpuShape last(GpuShape) { return kLastGpuShape; }
+  static constexpr GpusPer last(GpusPer) { return kLastGpusPer; }
   static constexpr Contact last(Contact) { return Contact::lost; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }
 
