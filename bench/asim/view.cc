@@ -55,20 +55,40 @@ Line line_of(const ClusterState& state, const JobKey& key) {
   return line;
 }
 
+std::vector<NodeId> ids_of(const std::vector<NodeShare>& shares) {
+  std::vector<NodeId> nodes;
+  for (const NodeShare& share : shares) nodes.push_back(share.node);
+  return nodes;
+}
+
+// A job that others are to be ended for.
+Line line_of(const ClusterState& state, const EarmarkFor& wanted) {
+  Line line = line_of(state, wanted.key);
+  line.partition = wanted.earmark.partition;
+  line.state = "preempt";
+  line.start = text_of(wanted.earmark.ready);
+  line.limit = format_time_limit(wanted.earmark.time_limit);
+  line.nodes = names_of(state, ids_of(wanted.earmark.nodes));
+  line.detail = "ends";
+  for (const AttemptKey& victim : wanted.earmark.victims)
+    line.detail += " " + cli::format_job_id(victim.job);
+  return line;
+}
+
 std::vector<Line> lines_of(const ClusterState& state, const Plan& plan) {
   std::vector<Line> lines;
-  for (const PlanGroup& group : plan.groups)
+  for (const PlanGroup& group : plan.groups) {
+    if (group.earmark) lines.push_back(line_of(state, *group.earmark));
     for (const Start& start : group.starts) {
       Line line = line_of(state, start.key);
-      std::vector<NodeId> nodes;
-      for (const NodeShare& share : start.nodes) nodes.push_back(share.node);
       line.partition = start.partition;
       line.state = "start";
       line.start = "now";
       line.limit = format_time_limit(start.time_limit);
-      line.nodes = names_of(state, nodes);
+      line.nodes = names_of(state, ids_of(start.nodes));
       lines.push_back(std::move(line));
     }
+  }
   plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
     Line line = line_of(state, key);
     line.state = to_string(info.reason);

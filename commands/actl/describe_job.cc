@@ -9,6 +9,7 @@
 #include "base/hostlist.h"
 #include "base/units.h"
 #include "cli/explanation.h"
+#include "cli/gpu_values.h"
 #include "cli/spec_values.h"
 
 namespace ares::actl {
@@ -132,6 +133,11 @@ std::string switches_text(const api::JobSpec& spec) {
   return text;
 }
 
+const char* gpus_per_text(api::GpusPer per) {
+  if (per == api::PER_JOB) return "job";
+  return per == api::PER_TASK ? "task" : "node";
+}
+
 void add_resources(Lines& lines, const api::Job& job) {
   const api::JobSpec& spec = job.spec();
   lines.count("NumNodes", job.node_count())
@@ -145,6 +151,10 @@ void add_resources(Lines& lines, const api::Job& job) {
       .add("MinMemory", memory_asked(spec))
       .add("TresPerNode", job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
       .end_line();
+  if (!spec.gpu_alternatives().empty())
+    lines.add("GpuAlternatives", cli::format_gpu_list(spec, spec.alternatives_per(), ""))
+        .add("GpusPer", gpus_per_text(spec.alternatives_per()))
+        .end_line();
   std::vector<std::string> licenses;
   for (const api::LicenseRequest& license : spec.licenses())
     licenses.push_back(license.name() + ":" + std::to_string(license.count()));

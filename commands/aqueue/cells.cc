@@ -9,6 +9,7 @@
 #include "base/hostlist.h"
 #include "base/timespec.h"
 #include "base/units.h"
+#include "cli/gpu_values.h"
 #include "cli/spec_values.h"
 
 namespace ares::aqueue {
@@ -159,15 +160,9 @@ const char* sharing(const api::Job& job, const char* alone, const char* with_own
   return job.spec().exclusive_user() ? with_own : shares;
 }
 
-void put_gpus(const google::protobuf::RepeatedPtrField<api::GpuRequest>& gpus, std::string& out) {
-  if (gpus.empty()) out += "N/A";
-  bool first = true;
-  for (const api::GpuRequest& gpu : gpus) {
-    out += first ? "gres/gpu:" : ",gres/gpu:";
-    first = false;
-    if (!gpu.type().empty()) out += gpu.type() + ":";
-    put_number(gpu.count(), out);
-  }
+void put_gpus(const api::JobSpec& spec, api::GpusPer per, std::string& out) {
+  const std::string text = cli::format_gpu_list(spec, per, "gres/gpu:");
+  out += text.empty() ? "N/A" : text;
 }
 
 void put_first_host(const api::Job& job, std::string& out) {

@@ -27,7 +27,7 @@ void put_moment(std::int64_t micros, std::string& out);   // as put_time; INT64_
 void put_tasks(const api::Job& job, std::string& out);    // "3", "[3-9%2]", "N/A"
 void put_nodes_or_reason(const api::Job& job, std::string& out);
 void put_memory(const api::Job& job, std::string& out);  // asked for, each node or CPU
-void put_gpus(const google::protobuf::RepeatedPtrField<api::GpuRequest>& gpus, std::string& out);
+void put_gpus(const api::JobSpec& spec, api::GpusPer per, std::string& out);
 void put_memory_per_gpu(const api::Job& job, std::string& out);
 void put_licenses(const google::protobuf::RepeatedPtrField<api::LicenseRequest>& licenses, bool any,
                   std::string& out);

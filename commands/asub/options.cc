@@ -180,7 +180,8 @@ class Rows {
     add(0, "mem-per-gpu", "SIZE", "Memory for each GPU; a plain number is MiB.",
         spec(set_memory_per_gpu));
     add('G', "gpus", "TYPE:COUNT",
-        "GPUs over all nodes; the type may be left out. Several types are separated by commas.",
+        "GPUs over all nodes; the type may be left out. Several types are separated by commas. "
+        "Alternatives as of --gres: h100:4|a100:8@1.5.",
         spec(set_gpus_total));
     add(0, "gpus-per-node", "TYPE:COUNT", "GPUs on each node; the type may be left out.",
         spec(set_gpus_per_node))
@@ -190,7 +191,13 @@ class Rows {
         spec(set_gpus_per_task));
     add(0, "cpus-per-gpu", "COUNT", "CPUs for each GPU.", count(&api::JobSpec::set_cpus_per_gpu))
         .excludes = {"cpus-per-task"};
-    add(0, "gres", "gpu:TYPE:COUNT", "GPUs on each node; type and count may be left out.",
+    add(0, "gres", "gpu:TYPE:COUNT",
+        "GPUs on each node; type and count may be left out. Several ways to have them stand with | "
+        "between them, best first: 'gpu:h100:4|gpu:a100:8' is all of one or all of the other, "
+        "whichever starts first. A cost behind @ says what an hour there counts as: with "
+        "gpu:a100:8@1.5 a job of 10 hours rather waits up to 5 hours for the others. -G, "
+        "--gpus-per-node and --gpus-per-task take alternatives, too, but only one of these "
+        "options.",
         spec(set_gres));
     add(0, "gpu-topology", "WORD",
         "How the job's GPUs on each node are linked, all of them together: any (as near to each "

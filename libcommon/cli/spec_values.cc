@@ -34,24 +34,6 @@ Seconds in_minutes(Seconds limit) {
   return std::chrono::ceil<std::chrono::minutes>(limit);
 }
 
-template <class List>
-Status add_gpus(List* list, const std::string& text) {
-  for (const std::string& item : cli::split(text, ',')) {
-    const std::size_t colon = item.rfind(':');
-    const std::string type = colon == std::string::npos ? "" : item.substr(0, colon);
-    const std::string digits = colon == std::string::npos ? item : item.substr(colon + 1);
-    const auto count = cli::parse_number(digits, 1'000'000);
-    if (!count || (colon != std::string::npos && type.empty()) ||
-        type.find_first_of(":=") != std::string::npos)
-      return bad("\"" + item + "\" is not [TYPE:]COUNT");
-    if (*count == 0) continue;
-    auto* gpu = list->Add();
-    gpu->set_type(type);
-    gpu->set_count(static_cast<std::uint32_t>(*count));
-  }
-  return {};
-}
-
 constexpr std::size_t kMaxNodeFile = 16 << 20;
 
 // The names in a file, host lists too, separated by commas, blanks or lines.
@@ -135,41 +117,6 @@ Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text) {
   if (!amount) return fail(amount.error());
   if (amount->value() == 0) return bad("\"0\": give the memory that comes with each GPU");
   spec.set_memory_per_gpu(amount->value());
-  return {};
-}
-
-Status set_gpus_per_task(api::JobSpec& spec, const std::string& text) {
-  spec.clear_gpus_per_task();
-  return add_gpus(spec.mutable_gpus_per_task(), text);
-}
-
-Status set_gpus_total(api::JobSpec& spec, const std::string& text) {
-  spec.clear_gpus_total();
-  return add_gpus(spec.mutable_gpus_total(), text);
-}
-
-Status set_gpus_per_node(api::JobSpec& spec, const std::string& text) {
-  spec.clear_gpus_per_node();
-  return add_gpus(spec.mutable_gpus_per_node(), text);
-}
-
-Status set_gres(api::JobSpec& spec, const std::string& text) {
-  spec.clear_gpus_per_node();
-  if (cli::lower(text) == "none") return {};
-  if (text.empty()) return bad("empty; write gpu:COUNT or gpu:TYPE:COUNT");
-  for (std::string item : cli::split(text, ',')) {
-    if (item.starts_with("gres/")) item.erase(0, 5);
-    const std::size_t colon = item.find(':');
-    const std::string name = item.substr(0, colon);
-    if (name != "gpu") return unbuilt("the generic resource \"" + name + "\"");
-    std::string rest = colon == std::string::npos ? "1" : item.substr(colon + 1);
-    // gpu:a100 is one of that type.
-    if (const std::size_t last = rest.rfind(':');
-        !cli::parse_number(rest.substr(last + 1), kMaxCount))
-      rest += ":1";
-    if (Status added = add_gpus(spec.mutable_gpus_per_node(), rest); !added)
-      return bad("\"" + item + "\" is not gpu[:TYPE][:COUNT]");
-  }
   return {};
 }
 

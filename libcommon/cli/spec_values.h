@@ -16,7 +16,8 @@ Status set_memory_per_node(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_cpu(api::JobSpec& spec, const std::string& text);
 Status set_memory_per_gpu(api::JobSpec& spec, const std::string& text);
 Status set_gpus_per_task(api::JobSpec& spec, const std::string& text);
-Status set_gpus_total(api::JobSpec& spec, const std::string& text);  // 4, a100:4, a100:2,h100:2
+Status set_gpus_total(api::JobSpec& spec,
+                      const std::string& text);  // 4, a100:4, a100:2,h100:2, h100:4|a100:8@1.5
 Status set_gpus_per_node(api::JobSpec& spec, const std::string& text);
 Status set_gres(api::JobSpec& spec, const std::string& text);          // gpu, gpu:2, gpu:a100:2
 Status set_gpu_topology(api::JobSpec& spec, const std::string& text);  // nvlink, any

@@ -87,6 +87,7 @@ struct Allocated {
   std::optional<Seconds> time_limit;
   std::vector<NodeShare> nodes;  // the fence is the lsn of this event
   std::vector<LicenseRequest> licenses{};
+  std::uint32_t alternative = 0;  // of the specification's gpu_alternatives
 };
 struct NodeReady {
   AttemptKey attempt;

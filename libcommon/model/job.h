@@ -93,6 +93,16 @@ struct GpuRequest {
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
+// One of several ways to give a job its GPUs (model/gpu_alternatives.h).
+struct GpuAlternative {
+  std::vector<GpuRequest> gpus;
+  std::uint32_t cost = 1000;  // what an hour of the job counts as there, in thousandths
+  friend bool operator==(const GpuAlternative&, const GpuAlternative&) = default;
+};
+
+enum class GpusPer : std::uint8_t { node, job, task };
+inline constexpr GpusPer kLastGpusPer = GpusPer::task;
+
 struct LicenseRequest {
   std::string name;
   std::uint32_t count = 0;
@@ -194,6 +204,11 @@ struct JobSpec {
   std::uint32_t mail_types = 0;  // a set of MailType (model/mail.h)
   std::string mail_user;         // empty = the job's user
 
+  // The lists that would do in place of one of those above, best first, that one among them: the job gets one of them, the same on all
+  // its nodes. Empty: there is only the one.
+  std::vector<GpuAlternative> gpu_alternatives;
+  GpusPer alternatives_per = GpusPer::node;  // which list
+
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
@@ -245,6 +260,7 @@ struct Allocation {
   std::optional<Seconds> time_limit;  // none = unlimited
   std::vector<LicenseRequest> licenses{};
   Lsn limit_set{};  // of the event that changed the limit since; 0 = still what it was launched with
+  std::uint32_t alternative = 0;  // which of the specification's gpu_alternatives it is, from 0
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 

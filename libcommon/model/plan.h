@@ -20,6 +20,7 @@ struct Start {
   std::optional<Seconds> time_limit;  // none = unlimited
   std::vector<NodeShare> nodes;       // rank order
   std::vector<LicenseRequest> licenses{};
+  std::uint32_t alternative = 0;  // of the specification's gpu_alternatives: which of them this is
 };
 
 // What is to be kept for a job until its victims have ended.

@@ -69,6 +69,17 @@ void read_gpus(Reader& read, std::string_view field, const Repeated& in,
   }
 }
 
+void read_alternatives(Reader& read, const api::JobSpec& in, JobSpec& out) {
+  for (const api::GpuAlternative& given : in.gpu_alternatives()) {
+    GpuAlternative& alternative = out.gpu_alternatives.emplace_back();
+    alternative.cost = given.cost();
+    read_gpus(read, "gpu_alternatives", given.gpus(), alternative.gpus);
+  }
+  if (in.alternatives_per() < 0 || in.alternatives_per() > static_cast<int>(kLastGpusPer))
+    return read.wrong("alternatives_per", "is none of the lists of GPUs");
+  out.alternatives_per = static_cast<GpusPer>(in.alternatives_per());
+}
+
 // Checked here and not only at admission: thousands of requests may wait for that.
 void read_ranges(Reader& read, std::string_view field, Result<IntervalSet> in, std::size_t most,
                  std::optional<IntervalSet>& out) {
@@ -103,6 +114,7 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read_gpus(read, "gpus_per_node", in.gpus_per_node(), out.gpus_per_node);
   read_gpus(read, "gpus_total", in.gpus_total(), out.gpus_total);
   read_gpus(read, "gpus_per_task", in.gpus_per_task(), out.gpus_per_task);
+  read_alternatives(read, in, out);
   out.cpus_per_gpu = in.cpus_per_gpu();
   if (in.has_memory_per_gpu())
     read.bytes("memory_per_gpu", in.memory_per_gpu(), out.memory_per_gpu.emplace());
@@ -244,6 +256,12 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   put_gpus(spec.gpus_per_node, out->mutable_gpus_per_node());
   put_gpus(spec.gpus_total, out->mutable_gpus_total());
   put_gpus(spec.gpus_per_task, out->mutable_gpus_per_task());
+  for (const GpuAlternative& alternative : spec.gpu_alternatives) {
+    auto* added = out->add_gpu_alternatives();
+    added->set_cost(alternative.cost);
+    put_gpus(alternative.gpus, added->mutable_gpus());
+  }
+  out->set_alternatives_per(static_cast<api::GpusPer>(spec.alternatives_per));
   out->set_cpus_per_gpu(spec.cpus_per_gpu);
   if (spec.memory_per_gpu) out->set_memory_per_gpu(spec.memory_per_gpu->value());
   if (spec.node_counts) out->set_node_counts(format_interval_set(*spec.node_counts));

@@ -151,6 +151,7 @@ void put(const Allocated& from, storage::Allocated& to) {
   if (from.time_limit) to.set_time_limit(from.time_limit->count());
   for (const auto& share : from.nodes) proto::put(share, *to.add_nodes());
   put_messages(from.licenses, to.mutable_licenses());
+  to.set_alternative(from.alternative);
 }
 Allocated get(const storage::Allocated& from, Complaint& complaint) {
   Allocated to;
@@ -160,6 +161,7 @@ Allocated get(const storage::Allocated& from, Complaint& complaint) {
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
   for (const auto& share : from.nodes()) to.nodes.push_back(proto::get(share, complaint));
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
+  to.alternative = from.alternative();
   return to;
 }
 

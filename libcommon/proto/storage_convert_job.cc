@@ -51,6 +51,15 @@ GpuRequest get(const storage::GpuRequest& from, Complaint&) {
   return GpuRequest{from.type(), from.count()};
 }
 
+void put(const GpuAlternative& from, storage::GpuAlternative& to) {
+  put_messages(from.gpus, to.mutable_gpus());
+  to.set_cost(from.cost);
+}
+
+GpuAlternative get(const storage::GpuAlternative& from, Complaint& complaint) {
+  return GpuAlternative{get_messages<GpuRequest>(from.gpus(), complaint), from.cost()};
+}
+
 void put(const LicenseRequest& from, storage::LicenseRequest& to) {
   to.set_name(from.name);
   to.set_count(from.count);
@@ -148,6 +157,8 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   put_list(from.reservations, to.mutable_reservations());
   to.set_gpu_topology(number(from.gpu_constraint.shape));
   to.set_min_nvlink(from.gpu_constraint.min_nvlinks);
+  put_messages(from.gpu_alternatives, to.mutable_gpu_alternatives());
+  to.set_alternatives_per(number(from.alternatives_per));
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -216,6 +227,8 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.reservations = get_list<std::string>(from.reservations());
   to.gpu_constraint = {complaint.check(from.gpu_topology(), kLastGpuShape, "topology of GPUs"),
                        from.min_nvlink()};
+  to.gpu_alternatives = get_messages<GpuAlternative>(from.gpu_alternatives(), complaint);
+  to.alternatives_per = complaint.check(from.alternatives_per(), kLastGpusPer, "list of GPUs");
   return to;
 }
 
@@ -277,6 +290,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   if (from.time_limit) to.set_time_limit(from.time_limit->count());
   put_messages(from.licenses, to.mutable_licenses());
   to.set_limit_set(from.limit_set.value());
+  to.set_alternative(from.alternative);
 }
 
 Allocation get(const storage::Allocation& from, Complaint& complaint) {
@@ -288,6 +302,7 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   to.limit_set = Lsn(from.limit_set());
+  to.alternative = from.alternative();
   return to;
 }
 

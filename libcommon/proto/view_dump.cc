@@ -74,6 +74,9 @@ void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& com
     const std::string name = reservation.name;
     to.reservations.set(name, std::move(reservation));
   }
+  for (const auto& record : from.evictions())
+    to.evictions.set({to_time(record.at()), get(record.attempt(), complaint)},
+                     UserId(record.uid()));
   for (const storage::Tres& record : from.tres()) to.tres.set(record.name(), TresId(record.id()));
 }
 
@@ -101,6 +104,12 @@ std::string encode_view(const ViewDump& dump) {
   });
   state.tres.for_each([&](const std::string& name, TresId id) {
     put(Tres{id, name}, *to.add_tres());
+  });
+  state.evictions.for_each([&](const EvictionKey& key, UserId user) {
+    auto& record = *to.add_evictions();
+    put(key.second, *record.mutable_attempt());
+    record.set_at(micros(key.first));
+    record.set_uid(user.value());
   });
   return std::string(kMagic) + to.SerializeAsString();
 }

@@ -109,6 +109,8 @@ void World::plan() {
           TaskIndex{chance(10) ? static_cast<std::uint32_t>(draw(6)) : job.array->waiting.front()};
     start.partition = job.spec->partitions.front();
     start.time_limit = job.time_limit.value_or(Seconds{600});
+    if (!job.spec->gpu_alternatives.empty())
+      start.alternative = static_cast<std::uint32_t>(draw(chance(5) ? 3 : 2));
     const int first = draw(static_cast<int>(nodes_.size()));
     for (std::uint32_t i = 0; i < job.spec->min_nodes; ++i) {
       NodeShare share;
@@ -116,7 +118,10 @@ void World::plan() {
           1 + static_cast<std::uint32_t>((static_cast<std::size_t>(first) + i) % nodes_.size())};
       share.cpus = static_cast<std::uint32_t>(1 + draw(2));
       share.memory = Bytes::mib(512);
-      if (chance(30)) share.gpus = {GpuIndex{static_cast<std::uint16_t>(draw(2))}};
+      if (!job.spec->gpu_alternatives.empty() && !chance(5) && start.alternative == 0)
+        share.gpus = {GpuIndex{0}, GpuIndex{1}};
+      else if (!job.spec->gpu_alternatives.empty() || chance(30))
+        share.gpus = {GpuIndex{static_cast<std::uint16_t>(draw(2))}};
       const Node* node = state.nodes.find(share.node);
       share.incarnation = node ? node->incarnation : 0;
       start.nodes.push_back(share);

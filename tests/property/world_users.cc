@@ -41,6 +41,10 @@ void World::submit(UserId uid, bool again) {
     }
     if (chance(15)) s.reservations = {"r" + std::to_string(draw(3))};
     if (chance(20)) s.begin = now_ + Seconds{draw(20)};
+    if (chance(20)) {  // a pretended node has two of these
+      s.gpu_alternatives = {{{{"a100", 2}}, 1000}, {{{"", 1}}, 1500}};
+      s.gpus_per_node = s.gpu_alternatives[0].gpus;
+    }
     if (chance(40)) {  // a short limit, so that shares of it are used
       s.mail_types = static_cast<std::uint32_t>(draw(1 << 10));
       s.time_limit = Seconds{2 + draw(20)};

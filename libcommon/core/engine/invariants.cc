@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/job/alternative_checks.h"
+
 namespace ares::core {
 namespace {
 
@@ -145,6 +147,23 @@ class Check {
         expect(share.phase != SharePhase::running, subject, "user code before Started");
     }
     expect(!all_gone, subject, "every node has let go and it has not ended");
+    if (!job.spec->gpu_alternatives.empty() && all_gpus_known(*job.allocation))
+      expect(is_its_alternative(state_, *job.spec, job.allocation->partition,
+                                job.allocation->alternative, job.allocation->nodes),
+             subject, "its GPUs are none of the alternatives that it asked for");
+  }
+
+  // A node may have lost some since.
+  bool all_gpus_known(const Allocation& allocation) const {
+    return std::all_of(
+        allocation.nodes.begin(), allocation.nodes.end(), [&](const NodeShare& share) {
+          const Node* node = state_.nodes.find(share.node);
+          return node && std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
+                   const auto& has = node->inventory.gpus;
+                   return std::any_of(has.begin(), has.end(),
+                                      [&](const Gpu& gpu) { return gpu.index == index; });
+                 });
+        });
   }
 
   void check_array(const std::string& subject, const Job& array) {

@@ -68,6 +68,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.ending.reset();
     job.earmark.reset();
     job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
+    job.allocation->alternative = e.alternative;
   });
   const Job* job = state.jobs.find(e.key);
   if (!job) return;

@@ -7,6 +7,7 @@
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
 #include "core/cluster/staying.h"
+#include "core/job/alternative_checks.h"
 #include "core/job/deciding.h"
 
 namespace ares::core {
@@ -101,6 +102,8 @@ class Check {
     if (array && array->array && array->array->throttle > 0 &&
         array->array->holding + tasks > array->array->throttle)
       return false;
+    if (!is_its_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+      return false;
     if (!keeps_reservations(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
       if (!fits(*job, start, share, taken_.on(share.node))) return false;
@@ -109,8 +112,8 @@ class Check {
     if (!licenses_.take(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
     if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
-    Allocated allocated{start.key,   job->attempt.next(), start.partition, limit_of(*job, start),
-                        start.nodes, start.licenses};
+    Allocated allocated{start.key,   job->attempt.next(), start.partition,  limit_of(*job, start),
+                        start.nodes, start.licenses,      start.alternative};
     for (NodeShare& share : allocated.nodes) {
       share.phase = SharePhase::preparing;
       share.usage = {};
@@ -133,6 +136,7 @@ class Check {
     const Earmark& earmark = wanted.earmark;
     const Start start{key, earmark.partition, earmark.time_limit, earmark.nodes, earmark.licenses};
     if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
+    if (!is_its_alternative(q_.state, *job->spec, start.partition, 0, start.nodes)) return false;
     const Gone gone(earmark.victims.begin(), earmark.victims.end());
     if (gone.empty() || gone.size() != earmark.victims.size()) return false;
     if (!may_end(gone, *job, earmark.partition)) return false;

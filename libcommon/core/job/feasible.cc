@@ -9,6 +9,7 @@
 #include "core/job/deciding.h"
 #include "core/sched/machines.h"
 #include "model/constraint.h"
+#include "model/gpu_alternatives.h"
 
 namespace ares::core {
 namespace {
@@ -267,8 +268,21 @@ class Search {
 
 }  // namespace
 
+// Impossible only if each of the ways to have its GPUs is.
+static std::string why_all_impossible(const ClusterState& state, const JobSpec& spec,
+                                      const Partition& partition) {
+  std::string all;
+  for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i) {
+    const std::string why = why_impossible(state, with_alternative(spec, i), partition);
+    if (why.empty()) return {};
+    all += (all.empty() ? "" : "; or ") + to_text(spec.gpu_alternatives[i].gpus) + ": " + why;
+  }
+  return all;
+}
+
 std::string why_impossible(const ClusterState& state, const JobSpec& spec,
                            const Partition& partition) {
+  if (!spec.gpu_alternatives.empty()) return why_all_impossible(state, spec, partition);
   if (partition.max_nodes && spec.min_nodes > *partition.max_nodes) {
     return "needs " + std::to_string(spec.min_nodes) + " nodes; partition " + partition.name +
            " allows a job " + std::to_string(*partition.max_nodes);
@@ -297,6 +311,8 @@ std::string why_impossible(const ClusterState& state, const JobSpec& spec,
 }
 
 bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec) {
+  for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i)
+    if (named_nodes_suffice(state, with_alternative(spec, i))) return true;
   const auto constraint = parse_constraints(spec.features);
   if (!constraint || spec.required_nodes.empty()) return false;
   const FeatureTest any;

@@ -236,8 +236,8 @@ Status check_layout(const JobSpec& spec) {
 
 Status check_resources(const Policy& policy, const JobSpec& spec) {
   for (Status (*check_part)(const JobSpec&) :
-       {check_counts, check_gpus, check_gpu_constraint, check_node_counts, check_named_nodes,
-        check_constraint, check_layout})
+       {check_counts, check_gpus, check_gpu_alternatives, check_gpu_constraint, check_node_counts,
+        check_named_nodes, check_constraint, check_layout})
     if (Status s = check_part(spec); !s) return s;
   return check_licenses(policy, spec);
 }

@@ -39,6 +39,8 @@ constexpr SpecField kFields[] = {
     {"gpus_per_node", "GPUs per node", kPendingOnly, kShape, copy<&JobSpec::gpus_per_node>},
     {"gpus_total", "GPUs", kPendingOnly, kShape, copy<&JobSpec::gpus_total>},
     {"gpus_per_task", "GPUs per task", kPendingOnly, kShape, copy<&JobSpec::gpus_per_task>},
+    {"gpu_alternatives", "GPUs", kPendingOnly, kShape, copy<&JobSpec::gpu_alternatives>},
+    {"alternatives_per", "GPUs", kPendingOnly, kShape, copy<&JobSpec::alternatives_per>},
     {"memory_per_gpu", "memory per GPU", kPendingOnly, kShape, copy<&JobSpec::memory_per_gpu>},
     {"cpus_per_gpu", "CPUs per GPU", kPendingOnly, kShape, copy<&JobSpec::cpus_per_gpu>},
     {"gpu_topology", "topology of GPUs", kPendingOnly, kShape, copy_link<&GpuConstraint::shape>},

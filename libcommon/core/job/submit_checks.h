@@ -30,6 +30,9 @@ Status check_partitions(const Question& q, const JobSpec& spec,
 // GPUs by task, by node and in total must say the same; and what comes with each GPU needs to be told apart by node.
 Status check_gpus(const JobSpec& spec);
 
+// That there are several ways to have its GPUs, if any, all of one list, and each in order by itself.
+Status check_gpu_alternatives(const JobSpec& spec);
+
 // What is asked of the links between the GPUs of a node.
 Status check_gpu_constraint(const JobSpec& spec);
 

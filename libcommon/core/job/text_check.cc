@@ -116,7 +116,11 @@ Status check_text(const JobSpec& spec) {
   if (spec.mail_types != 0 || !spec.mail_user.empty()) {
     if (Status s = check_mail_user(mail_address(spec)); !s) return s;
   }
-  for (const auto* gpus : {&spec.gpus_per_node, &spec.gpus_total, &spec.gpus_per_task}) {
+  std::vector<const std::vector<GpuRequest>*> requests{&spec.gpus_per_node, &spec.gpus_total,
+                                                       &spec.gpus_per_task};
+  for (const GpuAlternative& alternative : spec.gpu_alternatives)
+    requests.push_back(&alternative.gpus);
+  for (const auto* gpus : requests) {
     for (const GpuRequest& gpu : *gpus) {
       if (Status s = check("GPU type", gpu.type, kMaxName); !s) return s;
     }

@@ -37,6 +37,12 @@ Value mebibytes(const std::optional<Bytes>& bytes) {
   return bytes ? number(bytes->value() >> 20) : std::nullopt;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  return list;
+}
+
 bool is_array_task(const Facts& f) {
   return !f.launch.attempt.job.task.is_none();
 }
@@ -119,6 +125,8 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return number(f.step.user.gid.value()); }},
     {{"ARES_JOB_GPUS", "the job's GPUs on this node, as the node numbers them", kGpus},
      devices_if_any},
+    {{"ARES_JOB_GPU_TYPES", "their types, in the same order", kGpus},
+     [](const Facts& f) { return text(joined(f.launch.gpu_types)); }},
     {{"ARES_JOB_ID", "number of the job; every array task has its own", ""}, own_id},
     {{"ARES_JOB_NAME", "name of the job", ""}, [](const Facts& f) { return Value(f.job.name); }},
     {{"ARES_JOB_NODELIST", "nodes of the job, as n[1-4]", ""}, node_list},

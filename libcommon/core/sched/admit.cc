@@ -176,7 +176,7 @@ bool is_steady(const QueueEntry& entry) {
   const JobSpec& spec = *job.spec;
   if (job.array || !job.key.task.is_none() || job.not_before != Time{} || spec.begin ||
       spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
-      spec.partitions.size() != 1 || !spec.reservations.empty())
+      spec.partitions.size() != 1 || !spec.reservations.empty() || !spec.gpu_alternatives.empty())
     return false;
   // These look at the entry alone.
   static const ClusterState kUnseen;

@@ -18,7 +18,8 @@ auto shape_of(const JobSpec& s) {
                   s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
                   s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
-                  s.segment, s.reservations, s.gpu_constraint);
+                  s.segment, s.reservations, s.gpu_constraint, s.gpu_alternatives,
+                  s.alternatives_per);
 }
 
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
@@ -229,6 +230,7 @@ std::size_t shape_hash(const Job& job, bool by_user) {
   mix(seed, s.segment);
   mix(seed, static_cast<std::size_t>(s.gpu_constraint.shape));
   mix(seed, s.gpu_constraint.min_nvlinks);
+  mix(seed, s.gpu_alternatives.size());
   if (needs_user(s, by_user)) mix(seed, s.uid.value());
   for (const auto* requests : {&s.gpus_per_node, &s.gpus_total, &s.gpus_per_task})
     for (const GpuRequest& request : *requests) {

@@ -5,9 +5,9 @@
 #include "core/job/apply.h"
 #include "core/job/deciding.h"
 #include "core/sched/admit.h"
+#include "core/sched/alternatives.h"
 #include "core/sched/backfill.h"
 #include "core/sched/explain.h"
-#include "core/sched/filter.h"
 #include "core/sched/plan.h"
 
 namespace ares::core {
@@ -51,15 +51,21 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
   Releases releases;
   const Profile profile(state, index, releases, now);
   const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
-  for (const std::string& name : job.spec->partitions) {
+  Shapes shapes;
+  shapes.begin_pass();
+  for (std::uint32_t choice = 0; choice < job.spec->partitions.size(); ++choice) {
+    const std::string& name = job.spec->partitions[choice];
     const Partition* partition = state.partitions.find(name);
     if (!partition) continue;
-    const Demand demand = make_demand(*job.spec, *partition, index);
-    const Candidates candidates = filter(job, *partition, index);
-    if (!candidates.problem.empty()) continue;
+    const auto limit = time_limit_of(job, *partition);
+    Shape* shape = &shapes.of({&job, partition, choice}, index);
     Work work(kBudget.units);
-    const auto found = earliest(demand, time_limit_of(job, *partition),
-                                {candidates.usable, candidates.required}, index, profile, work);
+    const auto found = first_start(shape, limit, [&](const Shape& one) {
+      return one.candidates.problem.empty()
+                 ? earliest(one.demand, limit, {one.candidates.usable, one.candidates.required},
+                            index, profile, work)
+                 : std::nullopt;
+    });
     if (!found || found->at >= profile.horizon()) continue;
     const Time at = std::max(found->at, not_before);
     if (out.start && *out.start <= at) continue;

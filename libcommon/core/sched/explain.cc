@@ -224,6 +224,12 @@ std::string free_text(const Free& free, const std::string& what) {
 }  // namespace
 
 std::string explain_blocked(const Shape& shape, const ClusterIndex& index) {
+  if (!shape.alternatives.empty()) {
+    std::string text;
+    for (const Shape* one : shape.alternatives)
+      text += (text.empty() ? "" : "; or ") + explain_blocked(*one, index);
+    return text;
+  }
   return "needs " + need_text(shape) + ": " + node_text(shape, index) + network_text(shape, index);
 }
 
@@ -263,7 +269,9 @@ std::string explain_totals(const Shape& shape, ClusterIndex& index) {
 
 bool says_more(const PendingInfo& info, const PendingInfo& than) {
   const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
-  return turn(info.reason) && !turn(than.reason);
+  if (turn(info.reason) != turn(than.reason)) return turn(info.reason);
+  return turn(info.reason) && info.expected_start &&
+         (!than.expected_start || *info.expected_start < *than.expected_start);
 }
 
 std::string explain_reserved(const Shape& shape, const ClusterIndex& index) {

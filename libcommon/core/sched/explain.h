@@ -26,7 +26,7 @@ std::string explain_totals(const Shape& shape, ClusterIndex& index);
 // `if_up`: it would fit if every node of the partition were up.
 PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bool if_up);
 
-// Of several partitions the one where it only waits its turn says most.
+// Of several partitions the one where it only waits its turn says most, and of these the one with the earliest start.
 bool says_more(const PendingInfo& info, const PendingInfo& than);
 
 }  // namespace ares::core::sched

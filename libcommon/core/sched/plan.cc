@@ -6,6 +6,7 @@
 
 #include "core/cluster/licenses.h"
 #include "core/sched/admit.h"
+#include "core/sched/alternatives.h"
 #include "core/sched/backfill.h"
 #include "core/sched/cluster_index.h"
 #include "core/sched/devices.h"
@@ -260,9 +261,12 @@ class Planner::Pass {
     const Job& job = *queued.entry.job;
     auto licenses = licenses_.choose(*job.spec);
     if (!licenses) return false;
-    const auto placement = place(*job.spec, shape, limit);
+    std::uint32_t alternative = 0;
+    const auto placement = shape.alternatives.empty()
+                               ? place(*job.spec, shape, limit)
+                               : place_one_of(queued, shape, limit, alternative);
     if (!placement) return false;
-    give(queued.entry, task, limit, *licenses, *placement);
+    give(queued.entry, task, limit, *licenses, *placement, alternative);
     if (!job.array) {
       started_.insert(job.key);
       unsay(queued);
@@ -271,11 +275,12 @@ class Planner::Pass {
   }
 
   void give(const QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
-            const std::vector<LicenseRequest>& licenses, const Placement& placement) {
+            const std::vector<LicenseRequest>& licenses, const Placement& placement,
+            std::uint32_t alternative = 0) {
     const Job& job = *entry.job;
     PlanGroup group;
     group.jobs.emplace_back(job.key, job.version);
-    Start start{{job.key.job, task}, entry.partition->name, limit, {}, licenses};
+    Start start{{job.key.job, task}, entry.partition->name, limit, {}, licenses, alternative};
     licenses_.take(*job.spec, licenses);
     for (const PlacedShare& share : placement) {
       IndexedNode& node = index_.nodes()[share.node];
@@ -330,6 +335,34 @@ class Planner::Pass {
       placement = std::move(longer);
     }
     return placement;
+  }
+
+  // As one of its alternatives; none also where a cheaper one is worth waiting for.
+  std::optional<Placement> place_one_of(const Queued& queued, Shape& shape,
+                                        std::optional<Seconds>& limit, std::uint32_t& alternative) {
+    const JobSpec& spec = *queued.entry.job->spec;
+    const std::optional<Seconds> asked = limit;
+    std::optional<Placement> placement;
+    const auto place_now = [&](std::size_t i) {
+      limit = asked;
+      return (placement = place(spec, *shape.alternatives[i], limit)).has_value();
+    };
+    const NowOrLater choice = choose_now(spec, now_, asked, place_now, [&](std::size_t i) {
+      return earliest_of(queued, *shape.alternatives[i], asked);
+    });
+    if (!choice.starts()) return std::nullopt;
+    alternative = static_cast<std::uint32_t>(*choice.now);
+    return placement;
+  }
+
+  // When a job of that shape could start in place of the one in the queue.
+  std::optional<EarliestStart> earliest_of(const Queued& queued, Shape& shape,
+                                           std::optional<Seconds> limit) {
+    if (queued.shape != &shape && memory_.shapes.impossible(shape, index_, false))
+      return std::nullopt;
+    const Time from = std::max(shape.not_before(limit),
+                               promises_.not_before(queued.entry.partition, inside_of(queued)));
+    return earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_, from);
   }
 
   // Whether it is known without a search that none of that limit starts.
@@ -407,6 +440,8 @@ class Planner::Pass {
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   PendingPtr turn_text(Shape& shape, bool first) {
+    for (Shape* one : shape.alternatives)
+      if (one->kept_out && !one->blocked) return turn_text(*one, first);
     if (shape.kept_out && !shape.blocked) {
       if (!shape.reserved)
         shape.reserved = make_info(Reason::reservation, explain_reserved(shape, index_));
@@ -422,12 +457,12 @@ class Planner::Pass {
 
   // Says when and where the job is going to start, and keeps that free.
   PendingPtr promise(PendingInfo info, const Queued& queued, bool* made = nullptr) {
-    Shape& shape = *queued.shape;
     const std::optional<Seconds> limit = queued.limit;
     const Partition* partition = queued.entry.partition;
-    const Time from =
-        std::max(shape.not_before(limit), promises_.not_before(partition, inside_of(queued)));
-    auto found = earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_, from);
+    Shape* chosen = queued.shape;
+    auto found =
+        first_start(chosen, limit, [&](Shape& one) { return earliest_of(queued, one, limit); });
+    Shape& shape = *chosen;
     if (made) *made = found.has_value();
     if (found) {
       shape.note_start(limit, found->at);

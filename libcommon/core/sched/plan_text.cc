@@ -20,6 +20,16 @@ std::string text_of(const NodeShare& share) {
   return text;
 }
 
+std::string text_of(const EarmarkFor& wanted) {
+  const Earmark& earmark = wanted.earmark;
+  std::string text = "keep " + name_of(wanted.key) + " " + earmark.partition + " until " +
+                     text_of(earmark.ready) + " from";
+  for (const AttemptKey& victim : earmark.victims)
+    text += " " + name_of(victim.job) + "." + std::to_string(victim.attempt.value());
+  for (const NodeShare& share : earmark.nodes) text += text_of(share);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan) {
@@ -31,9 +41,11 @@ std::string plan_text(const Plan& plan) {
               (start.time_limit ? std::to_string(start.time_limit->count()) : "-");
       for (const LicenseRequest& license : start.licenses)
         text += " " + license.name + "=" + std::to_string(license.count);
+      if (start.alternative != 0) text += " as " + std::to_string(start.alternative);
       for (const NodeShare& share : start.nodes) text += text_of(share);
       text += "\n";
     }
+    if (group.earmark) text += text_of(*group.earmark);
   }
   plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
     text += "wait " + name_of(key) + " " + std::string(to_string(info.reason)) + " " +

@@ -5,6 +5,7 @@
 
 #include "base/saturating.h"
 #include "core/sched/demand.h"
+#include "model/gpu_alternatives.h"
 
 namespace ares::core::sched {
 namespace {
@@ -55,7 +56,12 @@ void Mix::count(const Job& job, std::int64_t sign, const ClusterState& state, Cl
   if (jobs == 0 || !job.spec || job.spec->partitions.empty()) return;
   const Partition* partition = state.partitions.find(job.spec->partitions.front());
   if (!partition) return;
-  const Demand demand = make_amounts(*job.spec, *partition, index);
+  const JobSpec& spec = *job.spec;  // who waits for one of several asks for the first
+  const std::size_t got = job.allocation ? job.allocation->alternative : 0;
+  const Demand demand =
+      got == 0 || got >= spec.gpu_alternatives.size() || !holds_resources(job.state)
+          ? make_amounts(spec, *partition, index)
+          : make_amounts(with_alternative(spec, got), *partition, index);
   if (demand.unknown_gpu_type) return;
   add(class_of(demand, index.stride()), sign * jobs * std::int64_t{demand.min_nodes});
 }
@@ -63,7 +69,9 @@ void Mix::count(const Job& job, std::int64_t sign, const ClusterState& state, Cl
 void Mix::update(const ClusterState& before, const ClusterState& after, ClusterIndex& index) {
   CowMap<JobKey, Job>::diff(
       before.jobs, after.jobs, [&](const JobKey&, const Job* was, const Job* is) {
-        if (was && is && was->spec == is->spec && weight_of(*was) == weight_of(*is)) return;
+        if (was && is && was->spec == is->spec && weight_of(*was) == weight_of(*is) &&
+            (!is->spec || is->spec->gpu_alternatives.empty()))
+          return;
         if (was) count(*was, -1, before, index);
         if (is) count(*is, 1, after, index);
       });

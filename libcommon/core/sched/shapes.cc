@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/sched/explain.h"
+#include "model/gpu_alternatives.h"
 
 namespace ares::core::sched {
 namespace {
@@ -90,7 +91,16 @@ Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index, bool relaxed) {
   shape.partition = entry.partition;
   shape.relaxed = relaxed;
   same_hash.push_back(&shape);
+  learn_alternatives(shape, entry, index);
   return again(shape, index);
+}
+
+void Shapes::learn_alternatives(Shape& shape, const QueueEntry& entry, ClusterIndex& index) {
+  for (std::size_t i = 0; i < shape.example.spec->gpu_alternatives.size(); ++i) {
+    Job one = shape.example;
+    one.spec = std::make_shared<const JobSpec>(with_alternative(*shape.example.spec, i));
+    shape.alternatives.push_back(&of({&one, entry.partition, entry.choice}, index, shape.relaxed));
+  }
 }
 
 // Most shapes ask nothing of a node's name and features, and share one answer.
@@ -107,6 +117,7 @@ const Candidates& Shapes::candidates_of(const Shape& shape, ClusterIndex& index)
 }
 
 Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
+  for (Shape* alternative : shape.alternatives) again(*alternative, index);
   if (shape.generation_ != index.generation()) {
     shape.generation_ = index.generation();
     shape.demand = make_demand(*shape.example.spec, *shape.partition, index, shape.relaxed);
@@ -133,7 +144,22 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   return shape;
 }
 
+// All of the alternatives are impossible; one that waits for nodes to come up may be had one day.
+PendingPtr Shapes::none_possible(Shape& shape, const ClusterIndex& index, bool details) {
+  PendingInfo info;
+  for (Shape* alternative : shape.alternatives) {
+    const PendingPtr why = impossible(*alternative, index, details);
+    if (!why) return nullptr;
+    if (info.reason != Reason::req_node_not_avail) info.reason = why->reason;
+    if (!why->detail.empty()) info.detail += (info.detail.empty() ? "" : "; or ") + why->detail;
+  }
+  if (!shape.impossible || *shape.impossible != info)
+    shape.impossible = std::make_shared<const PendingInfo>(std::move(info));
+  return shape.impossible;
+}
+
 PendingPtr Shapes::impossible(Shape& shape, const ClusterIndex& index, bool details) {
+  if (!shape.alternatives.empty()) return none_possible(shape, index, details);
   if (!shape.possible_) {
     Work unpaid = Work::unbounded();
     Demand one_day = shape.demand;

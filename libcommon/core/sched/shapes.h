@@ -29,6 +29,9 @@ struct Shape {
   std::uint64_t settled_in = 0;
 
   Job example;  // specification and excluded nodes only: what the shape is made of
+  // Of a job whose GPUs may be had in several ways: the shape of each, shared with jobs that ask for it alone. What is learnt of them is
+  // learnt there; this one's demand and candidates are those of the first.
+  std::vector<Shape*> alternatives;
   const Partition* partition = nullptr;
   bool relaxed = false;  // its jobs have waited so long that the bound on switches counts no more
   Demand demand;
@@ -94,6 +97,8 @@ class Shapes {
       std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
                  std::vector<std::string>, std::vector<std::string>, std::vector<NodeId>>;
   const Candidates& candidates_of(const Shape& shape, ClusterIndex& index);
+  void learn_alternatives(Shape& shape, const QueueEntry& entry, ClusterIndex& index);
+  PendingPtr none_possible(Shape& shape, const ClusterIndex& index, bool details);
 
   std::deque<Shape> shapes_;
   std::map<FilterKey, Candidates> candidates_;

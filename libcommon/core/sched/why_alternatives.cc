@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/saturating.h"
 #include "core/sched/demand.h"
+#include "model/gpu_alternatives.h"
 #include "model/state.h"
 
 namespace ares::core::sched {
@@ -152,8 +153,20 @@ std::string gpu_text(const GpuOption& row, const std::vector<GpuRequest>& list) 
   return row.option + joined(words, ",");
 }
 
+// Of several ways to have its GPUs one alone: it may start with one that is not worth its cost.
+void add_one_way(const JobSpec& spec, Alternatives& out) {
+  for (const GpuOption& row : kGpuOptions) {
+    if (row.field != gpu_list(spec.alternatives_per)) continue;
+    for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i)
+      add_once(out, gpu_text(row, spec.gpu_alternatives[i].gpus), [i](JobSpec& to) {
+        if (i < to.gpu_alternatives.size()) to = with_alternative(JobSpec(to), i);
+      });
+  }
+}
+
 // Fewer of one type, each type of a list by itself; or another type.
 void add_gpus(const Asked& asked, Alternatives& out) {
+  if (!asked.spec.gpu_alternatives.empty()) return add_one_way(asked.spec, out);
   for (const GpuOption& row : kGpuOptions) {
     const auto& list = asked.spec.*row.field;
     const auto text = [row](const Job& job) { return gpu_text(row, (*job.spec).*row.field); };

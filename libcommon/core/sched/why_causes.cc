@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/job/deciding.h"
+#include "core/sched/alternatives.h"
 #include "core/sched/explain.h"
 #include "core/sched/why_trial.h"
 
@@ -109,6 +110,47 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
   return cause;
 }
 
+// Of each alternative; nothing if one of them starts.
+std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& turn,
+                                      const Shape& shape, const std::vector<WhyPromise>& promises,
+                                      Time now, Work& work) {
+  std::vector<WhyCause> causes;
+  const auto starts_as = [&](const Shape& one, const std::string& which) {
+    auto cause = cause_of_nodes(state, turn, one, promises, now, work);
+    if (!cause) return true;
+    cause->text = which + cause->text;
+    causes.push_back(*std::move(cause));
+    return false;
+  };
+  if (shape.alternatives.empty()) {
+    starts_as(shape, {});
+    return causes;
+  }
+  const JobSpec& spec = *turn.entry.job->spec;
+  const auto limit = limit_at(state, *turn.entry.job, *turn.entry.partition, now);
+  const auto named = [&](std::size_t i) { return to_text(spec.gpu_alternatives[i].gpus); };
+  const NowOrLater choice = choose_now(
+      spec, now, limit,
+      [&](std::size_t i) { return starts_as(*shape.alternatives[i], "with " + named(i) + ": "); },
+      [&](std::size_t i) {
+        const Shape& one = *shape.alternatives[i];
+        return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+      });
+  if (choice.starts()) return {};
+  if (choice.later)
+    causes.push_back({Reason::resources,
+                      {},
+                      "could start now with " + named(*choice.now) + ", but that costs " +
+                          format_gpu_cost(spec.gpu_alternatives[*choice.now].cost) +
+                          " times its time limit, and " + named(choice.later->first) +
+                          ", which is worth waiting for at a cost of " +
+                          format_gpu_cost(spec.gpu_alternatives[choice.later->first].cost) +
+                          ", comes free",
+                      choice.later->second,
+                      {}});
+  return causes;
+}
+
 }  // namespace
 
 std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job) {
@@ -161,13 +203,16 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
                                            : "nobody passes those that wait before it, first job " +
                                                  job_text(promises.front().job));
   Work work(units);
-  if (auto cause = cause_of_nodes(state, turn, shape, promises, now, work)) {
-    cause->partition = partition;
-    if (!relaxed && relaxed_at && shape.demand.limits.max_leaves > 0) cause->until = relaxed_at;
-    out.causes.push_back(*std::move(cause));
+  for (WhyCause& cause : causes_of_nodes(state, turn, shape, promises, now, work)) {
+    cause.partition = partition;
+    if (!relaxed && relaxed_at && shape.demand.limits.max_leaves > 0) cause.until = relaxed_at;
+    out.causes.push_back(std::move(cause));
   }
-  out.earliest = earliest(shape.demand, limit_at(state, *entry.job, *entry.partition, now),
-                          shape.nodes(), turn.index, turn.profile, work);
+  const auto limit = limit_at(state, *entry.job, *entry.partition, now);
+  Shape* chosen = &shape;
+  out.earliest = first_start(chosen, limit, [&](const Shape& one) {
+    return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+  });
   if (out.earliest && out.earliest->at >= turn.profile.horizon()) out.earliest.reset();
   return out;
 }

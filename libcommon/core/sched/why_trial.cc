@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/job/submit_checks.h"
+#include "core/sched/alternatives.h"
 
 namespace ares::core::sched {
 
@@ -26,9 +27,20 @@ bool Trial::starts(const Turn& turn, const Job& job) {
   work_.spend(turn.index.members(*entry.partition).size());
   if (!shape.candidates.problem.empty()) return false;
   const auto limit = limit_at(state_, job, *entry.partition, now_);
-  if (fits(turn, shape, limit)) return true;
-  const auto& shortest = job.spec->time_min;
-  return shortest && (!limit || *shortest < *limit) && fits(turn, shape, shortest);
+  const auto starts_as = [&](const Shape& one) {
+    if (fits(turn, one, limit)) return true;
+    const auto& shortest = job.spec->time_min;
+    return shortest && (!limit || *shortest < *limit) && fits(turn, one, shortest);
+  };
+  if (shape.alternatives.empty()) return starts_as(shape);
+  return choose_now(
+             *job.spec, now_, limit,
+             [&](std::size_t i) { return starts_as(*shape.alternatives[i]); },
+             [&](std::size_t i) {
+               const Shape& one = *shape.alternatives[i];
+               return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work_);
+             })
+      .starts();
 }
 
 bool Trial::fits(const Turn& turn, const Shape& shape, std::optional<Seconds> limit) {

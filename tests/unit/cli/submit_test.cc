@@ -12,6 +12,7 @@
 #include "asub/surroundings.h"
 #include "asub/wait.h"
 #include "cli/directives.h"
+#include "cli/gpu_values.h"
 #include "cli/spec_values.h"
 
 namespace ares::asub {
@@ -82,6 +83,41 @@ TEST(Submission, GpusInEverySpelling) {
   EXPECT_EQ(per_node(spec({"--gpus-per-node=a100:4"})), "a100:4 ");
   EXPECT_EQ(per_node(spec({"--gres=none"}, "#SBATCH --gres=gpu:2\n")), "");
   EXPECT_EQ(spec({"-G", "3"}).gpus_total(0).count(), 3u);
+}
+
+TEST(Submission, AlternativesOfGpus) {
+  const auto text = [](const api::JobSpec& s) {
+    return cli::format_gpu_list(s, s.alternatives_per(), "") + " first " +
+           std::to_string(s.gpus_per_node_size() + s.gpus_total_size() + s.gpus_per_task_size());
+  };
+  EXPECT_EQ(text(spec({"--gres=gpu:h100:4|gpu:a100:8"})), "h100:4|a100:8 first 1");
+  EXPECT_EQ(text(spec({"--gres=gpu:h100 | gpu:a100:2,gpu:t4:1@1.50"})),
+            "h100:1|a100:2,t4:1@1.5 first 1");
+  EXPECT_EQ(text(spec({"--gpus=h100:4@0.5|8"})), "h100:4@0.5|8 first 1");
+  EXPECT_EQ(text(spec({"--gpus-per-node=2|a100:4@3"})), "2|a100:4@3 first 1");
+  EXPECT_EQ(text(spec({"--gpus-per-task=h100:1|a100:2"})), "h100:1|a100:2 first 1");
+  EXPECT_EQ(text(spec({"--gres=gpu:3"}, "#SBATCH --gres=gpu:a|gpu:b\n")), "3 first 1");
+  EXPECT_EQ(text(spec({"--gres=none"}, "#SBATCH --gres=gpu:a|gpu:b\n")), " first 0");
+  const api::JobSpec both = spec({"--gres=gpu:a|gpu:b", "-G3"});
+  EXPECT_EQ(both.gpu_alternatives_size(), 2) << "for the controller to refuse, not to forget";
+  EXPECT_EQ(both.gpus_total_size(), 1);
+}
+
+TEST(Submission, AlternativesThatCannotBeRead) {
+  for (const char* option :
+       {"--gres=gpu:4@1.5", "--gres=gpu:4|", "--gres=|gpu:4", "--gres=gpu:a:1||gpu:b:1",
+        "--gres=gpu:a:0|gpu:b:1", "--gres=gpu:a@|gpu:b", "--gres=gpu:a@x|gpu:b",
+        "--gres=gpu:a@0|gpu:b", "--gres=gpu:a@1.0001|gpu:b", "--gres=gpu:a@1001|gpu:b",
+        "--gres=gpu:a@1@2|gpu:b", "--gres=gpu:a|none", "--gpus=a:1|b", "--gres=gpu:a|fpga:1"})
+    EXPECT_NE(refusal({option}), "accepted") << option;
+}
+
+TEST(Submission, PartsOfGpusAreRefusedByName) {
+  for (const char* option : {"--gres=gpu:0.5", "--gres=gpu:a100:0.25", "--gpus=0.5",
+                             "--gpus=a100:1.5", "--gres=gpu:h100:1|gpu:a100:0.5"})
+    EXPECT_THAT(refusal({option}), HasSubstr("a part of a GPU is not supported yet")) << option;
+  EXPECT_EQ(spec({"--gres=gpu:1g.10gb:2"}).gpus_per_node(0).type(), "1g.10gb") << "of a MIG device";
+  EXPECT_EQ(spec({"--gres=gpu:1g.10gb"}).gpus_per_node(0).count(), 1u);
 }
 
 TEST(Submission, WhatComesWithEachGpu) {

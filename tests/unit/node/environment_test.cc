@@ -96,9 +96,11 @@ TEST(JobEnvironment, ShowsOnlyTheJobsGpus) {
   EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES=7"), "");
   EXPECT_EQ(value(spec, "ARES_GPUS_ON_NODE"), std::nullopt);
   spec.launch.share.gpus = {GpuIndex(1), GpuIndex(3)};
+  spec.launch.gpu_types = {"a100", "h100"};
   EXPECT_EQ(value(spec, "CUDA_VISIBLE_DEVICES"), "1,3");
   EXPECT_EQ(value(spec, "ROCR_VISIBLE_DEVICES"), "1,3");
   EXPECT_EQ(value(spec, "ARES_JOB_GPUS"), "1,3");
+  EXPECT_EQ(value(spec, "ARES_JOB_GPU_TYPES"), "a100,h100");
   EXPECT_EQ(value(spec, "ARES_GPUS_ON_NODE"), "2");
 }
 

@@ -110,6 +110,10 @@ class RandomWire {
     s.gpus_per_node = list([this] { return gpu_request(); });
     s.gpus_total = list([this] { return gpu_request(); });
     s.gpus_per_task = list([this] { return gpu_request(); });
+    s.gpu_alternatives = list([this] {
+      return GpuAlternative{list([this] { return gpu_request(); }), u32()};
+    });
+    s.alternatives_per = static_cast<GpusPer>(number(3));
     s.cpus_per_gpu = u32();
     s.memory_per_gpu = maybe([this] { return bytes(); });
     s.node_counts = maybe([this] { return tasks(); });

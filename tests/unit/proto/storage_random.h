@@ -128,6 +128,7 @@ class RandomModel {
   static constexpr PlacementStrategy last(PlacementStrategy) { return kLastPlacementStrategy; }
   static constexpr PreemptMode last(PreemptMode) { return kLastPreemptMode; }
   static constexpr GpuShape last(GpuShape) { return kLastGpuShape; }
+  static constexpr GpusPer last(GpusPer) { return kLastGpusPer; }
   static constexpr Contact last(Contact) { return Contact::lost; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }
 

@@ -111,5 +111,24 @@ TEST_F(Estimate, OfAnArrayIsThatOfItsFirstTask) {
   EXPECT_EQ(ask(spec)->cpus, 1u);
 }
 
+TEST_F(Estimate, OfSeveralKindsOfGpusTheFirstToComeFree) {
+  cluster.add_gpus("n1", "h100", 1);
+  cluster.add_gpus("n2", "a100", 2);
+  run(4, "n1", minutes(60));
+  run(4, "n2", minutes(30));
+  JobSpec spec = TestCluster::spec();
+  spec.gpu_alternatives = {{{{"h100", 1}}, 1000}, {{{"a100", 2}}, 1000}};
+  spec.gpus_per_node = spec.gpu_alternatives[0].gpus;
+  spec.time_limit = minutes(100);
+  const auto same = ask(spec);
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_EQ(same->start, kNow + minutes(30));
+  EXPECT_THAT(same->nodes, ElementsAre("n2"));
+  spec.gpu_alternatives[1].cost = 1400;
+  const auto dear = ask(spec);
+  EXPECT_EQ(dear->start, kNow + minutes(60)) << "40 minutes more are dearer than 30 of waiting";
+  EXPECT_THAT(dear->nodes, ElementsAre("n1"));
+}
+
 }  // namespace
 }  // namespace ares::core::sched

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "core/job/alternative_checks.h"
 #include "core/sched/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"
@@ -63,6 +64,12 @@ TEST(PlanProperty, NeverOverCommitsAlongRandomLives) {
       const Plan plan = cluster.plan(now);
       ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed << " step " << step;
       ASSERT_EQ(broken_limit(cluster, plan, now), "") << "seed " << seed << " step " << step;
+      for (const PlanGroup& group : plan.groups)
+        for (const Start& start : group.starts)
+          ASSERT_TRUE(is_its_alternative(cluster.state,
+                                         *cluster.state.jobs.find(group.jobs.front().first)->spec,
+                                         start.partition, start.alternative, start.nodes))
+              << "seed " << seed << " step " << step << " job " << start.key.job.value();
       cluster.take(plan, now);
       for (const JobKey& key : running(cluster))
         if (dice.percent(30)) cluster.end(key);
@@ -175,6 +182,8 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
       JobSpec spec = random_spec(dice);
       spec.array.reset();
       spec.switches_wait.reset();  // who is let off its switches may come before others again
+      for (GpuAlternative& one : spec.gpu_alternatives)
+        one.cost = 1000;  // else it may be told a later start that counts as less
       if (!spec.time_limit) spec.time_limit = minutes(30);
       cluster.submit(spec);
     }

@@ -1,6 +1,9 @@
 #include "unit/sched/random_cluster.h"
 
 #include <chrono>
+#include <utility>
+
+#include "model/gpu_alternatives.h"
 
 namespace ares::core::sched {
 
@@ -45,6 +48,23 @@ void add_nodes(TestCluster& cluster, Random& dice) {
   add_placement(cluster, dice);
 }
 
+// Two or three ways to have its GPUs, some of them at a cost.
+void add_alternatives(JobSpec& spec, Random& dice) {
+  spec.gpus_per_node.clear();
+  spec.gpus_total.clear();
+  spec.gpus_per_task.clear();
+  spec.alternatives_per = static_cast<GpusPer>(dice.upto(2));
+  const char* const types[] = {"a100", "h100", ""};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    if (i == 2 && dice.percent(60)) break;
+    GpuAlternative& one = spec.gpu_alternatives.emplace_back();
+    one.gpus = {{types[i], 1 + dice.upto(2)}};
+    if (dice.percent(40)) one.cost = 500 + 250 * dice.upto(8);
+  }
+  if (dice.percent(50)) std::swap(spec.gpu_alternatives[0], spec.gpu_alternatives[1]);
+  spec.*gpu_list(spec.alternatives_per) = spec.gpu_alternatives[0].gpus;
+}
+
 JobSpec random_spec(Random& dice) {
   JobSpec spec = TestCluster::spec(1 + dice.upto(5), 1 + dice.upto(2));
   if (dice.percent(30)) spec.max_nodes = dice.percent(50) ? 0 : spec.min_nodes + dice.upto(3);
@@ -58,6 +78,7 @@ JobSpec random_spec(Random& dice) {
     spec.gpus_per_node = {{dice.percent(50) ? "" : "a100", 1 + dice.upto(2)}};
   else if (dice.percent(15))
     spec.gpus_total = {{dice.percent(50) ? "" : "h100", 1 + dice.upto(4)}};
+  if (dice.percent(12)) add_alternatives(spec, dice);
   if (dice.percent(10)) spec.exclusive = true;
   spec.uid = UserId(1 + dice.upto(2));
   if (dice.percent(8)) spec.exclusive_user = true;

@@ -16,6 +16,7 @@ void add_nodes(TestCluster& cluster, Random& dice);
 void add_placement(TestCluster& cluster, Random& dice);
 
 JobSpec random_spec(Random& dice);
+void add_alternatives(JobSpec& spec, Random& dice);
 
 // Those that run, ascending.
 std::vector<JobKey> running(const TestCluster& cluster);

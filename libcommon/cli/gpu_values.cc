@@ -1,0 +1,160 @@
+// What users write of GPUs: how many of which types, and the ways in which these may be had (spec_values.h).
+#include "cli/gpu_values.h"
+
+#include <utility>
+
+#include "cli/spec_values.h"
+#include "cli/text.h"
+#include "model/gpu_alternatives.h"
+
+namespace ares::cli {
+namespace {
+
+using List = google::protobuf::RepeatedPtrField<api::GpuRequest>;
+using AddList = Status (*)(List& list, const std::string& text);
+
+constexpr std::uint64_t kMaxCount = 1'000'000;
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+// 0.5, h100:0.25
+bool asks_for_part(const std::string& item) {
+  const std::string last = item.substr(item.rfind(':') + 1);
+  const std::size_t point = last.find('.');
+  return point != std::string::npos && parse_number(last.substr(0, point), kMaxCount) &&
+         parse_number(last.substr(point + 1), kMaxCount);
+}
+
+tl::unexpected<Error> no_parts(const std::string& item) {
+  return bad("\"" + item + "\": a part of a GPU is not supported yet; ask for whole ones");
+}
+
+// h100:4,a100:2
+Status add_gpus(List& list, const std::string& text) {
+  for (const std::string& item : split(text, ',')) {
+    if (asks_for_part(item)) return no_parts(item);
+    const std::size_t colon = item.rfind(':');
+    const std::string type = colon == std::string::npos ? "" : item.substr(0, colon);
+    const std::string digits = colon == std::string::npos ? item : item.substr(colon + 1);
+    const auto count = parse_number(digits, kMaxCount);
+    if (!count || (colon != std::string::npos && type.empty()) ||
+        type.find_first_of(":=") != std::string::npos)
+      return bad("\"" + item + "\" is not [TYPE:]COUNT");
+    if (*count == 0) continue;
+    auto* gpu = list.Add();
+    gpu->set_type(type);
+    gpu->set_count(static_cast<std::uint32_t>(*count));
+  }
+  return {};
+}
+
+// gpu, gpu:2, gpu:a100, gpu:a100:2
+Status add_gres(List& list, const std::string& text) {
+  if (text.empty()) return bad("empty; write gpu:COUNT or gpu:TYPE:COUNT");
+  for (std::string item : split(text, ',')) {
+    if (item.starts_with("gres/")) item.erase(0, 5);
+    const std::size_t colon = item.find(':');
+    const std::string name = item.substr(0, colon);
+    if (name != "gpu") return bad("the generic resource \"" + name + "\" is not supported yet");
+    if (asks_for_part(item)) return no_parts(item);
+    std::string rest = colon == std::string::npos ? "1" : item.substr(colon + 1);
+    // gpu:a100 is one of that type.
+    if (const std::size_t last = rest.rfind(':'); !parse_number(rest.substr(last + 1), kMaxCount))
+      rest += ":1";
+    if (Status added = add_gpus(list, rest); !added)
+      return bad("\"" + item + "\" is not gpu[:TYPE][:COUNT]");
+  }
+  return {};
+}
+
+List& list_of(api::JobSpec& spec, api::GpusPer per) {
+  if (per == api::PER_JOB) return *spec.mutable_gpus_total();
+  return per == api::PER_TASK ? *spec.mutable_gpus_per_task() : *spec.mutable_gpus_per_node();
+}
+const List& list_of(const api::JobSpec& spec, api::GpusPer per) {
+  if (per == api::PER_JOB) return spec.gpus_total();
+  return per == api::PER_TASK ? spec.gpus_per_task() : spec.gpus_per_node();
+}
+
+// LIST@COST
+Status add_alternative(api::JobSpec& spec, const std::string& text, AddList add) {
+  auto* alternative = spec.add_gpu_alternatives();
+  alternative->set_cost(kPlainCost);
+  const std::size_t at = text.find('@');
+  if (at != std::string::npos) {
+    const auto cost = parse_gpu_cost(std::string_view(text).substr(at + 1));
+    if (!cost) return fail(cost.error());
+    alternative->set_cost(*cost);
+  }
+  const std::string gpus = text.substr(0, at);
+  if (Status added = add(*alternative->mutable_gpus(), gpus); !added) return added;
+  if (alternative->gpus().empty())
+    return bad("\"" + text + "\" asks for no GPU; each alternative must ask for some");
+  return {};
+}
+
+// In place of all that was asked for in that list before.
+Status set_list(api::JobSpec& spec, api::GpusPer per, const std::string& text, AddList add) {
+  List& list = list_of(spec, per);
+  list.Clear();
+  if (spec.alternatives_per() == per) spec.clear_gpu_alternatives();
+  if (text.find('|') == std::string::npos) {
+    if (text.find('@') != std::string::npos)
+      return bad("\"" + text + "\": a cost (@) is for one of several alternatives: A|B@1.5");
+    return add(list, text);
+  }
+  spec.clear_gpu_alternatives();
+  spec.set_alternatives_per(per);
+  for (const std::string& one : split(text, '|'))
+    if (Status added = add_alternative(spec, std::string(trim(one)), add); !added) return added;
+  list = spec.gpu_alternatives(0).gpus();
+  return {};
+}
+
+void put_list(const List& gpus, const std::string& before, std::string& out) {
+  bool first = true;
+  for (const api::GpuRequest& gpu : gpus) {
+    out += (first ? "" : ",") + before + (gpu.type().empty() ? "" : gpu.type() + ":") +
+           std::to_string(gpu.count());
+    first = false;
+  }
+}
+
+}  // namespace
+
+Status set_gpus_per_task(api::JobSpec& spec, const std::string& text) {
+  return set_list(spec, api::PER_TASK, text, add_gpus);
+}
+
+Status set_gpus_total(api::JobSpec& spec, const std::string& text) {
+  return set_list(spec, api::PER_JOB, text, add_gpus);
+}
+
+Status set_gpus_per_node(api::JobSpec& spec, const std::string& text) {
+  return set_list(spec, api::PER_NODE, text, add_gpus);
+}
+
+Status set_gres(api::JobSpec& spec, const std::string& text) {
+  if (lower(text) != "none") return set_list(spec, api::PER_NODE, text, add_gres);
+  spec.clear_gpus_per_node();
+  if (spec.alternatives_per() == api::PER_NODE) spec.clear_gpu_alternatives();
+  return {};
+}
+
+std::string format_gpu_list(const api::JobSpec& spec, api::GpusPer per, const std::string& before) {
+  std::string text;
+  if (spec.gpu_alternatives().empty() || spec.alternatives_per() != per) {
+    put_list(list_of(spec, per), before, text);
+    return text;
+  }
+  for (const api::GpuAlternative& one : spec.gpu_alternatives()) {
+    if (!text.empty()) text += "|";
+    put_list(one.gpus(), before, text);
+    if (one.cost() != kPlainCost) text += "@" + format_gpu_cost(one.cost());
+  }
+  return text;
+}
+
+}  // namespace ares::cli
