@@ -13,6 +13,7 @@
 #include "base/interval_set.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "model/gang.h"
 #include "model/gpu_constraint.h"
 #include "model/resources.h"
 
@@ -78,8 +79,11 @@ enum class Reason : std::uint8_t {
   deadline,
   reservation,
   reservation_deleted,
+  waiting_for_gang,
+  gang_member_lost,
+  gang_timeout,
 };
-inline constexpr Reason kLastReason = Reason::reservation_deleted;
+inline constexpr Reason kLastReason = Reason::gang_timeout;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).
@@ -192,6 +196,8 @@ struct JobSpec {
   std::uint32_t mail_types = 0;  // a set of MailType (model/mail.h)
   std::string mail_user;         // empty = the job's user
 
+  std::optional<GangRequest> gang;  // starts with the others of it
+
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
@@ -300,6 +306,8 @@ struct Job {
       ending;  // set from the first cause of the end; kept when terminal (who cancelled it), gone when pending again
   ExitStatus exit;
   std::optional<ArrayState> array;  // of an array's own record only
+  JobId gang{0};                    // the number of its gang; 0 = none
+  std::uint32_t gang_lost = 0;      // members lost before the start, as far as this one counts them
   Lsn version;                      // last event that touched the record
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value

@@ -83,6 +83,23 @@ ResourceLimit get(const storage::ResourceLimit& from, Complaint&) {
   return ResourceLimit{from.resource(), from.soft()};
 }
 
+namespace {
+
+void put(const GangRequest& from, storage::GangRequest& to) {
+  to.set_name(from.name);
+  to.set_size(from.size);
+  to.set_min(from.min);
+  if (from.timeout) to.set_timeout(from.timeout->count());
+}
+
+GangRequest get(const storage::GangRequest& from, Complaint&) {
+  GangRequest to{from.name(), from.size(), from.min(), std::nullopt};
+  if (from.has_timeout()) to.timeout = Seconds(from.timeout());
+  return to;
+}
+
+}  // namespace
+
 void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_name(from.name);
   to.set_uid(from.uid.value());
@@ -148,6 +165,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   put_list(from.reservations, to.mutable_reservations());
   to.set_gpu_topology(number(from.gpu_constraint.shape));
   to.set_min_nvlink(from.gpu_constraint.min_nvlinks);
+  if (from.gang) put(*from.gang, *to.mutable_gang());
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -216,6 +234,7 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.reservations = get_list<std::string>(from.reservations());
   to.gpu_constraint = {complaint.check(from.gpu_topology(), kLastGpuShape, "topology of GPUs"),
                        from.min_nvlink()};
+  if (from.has_gang()) to.gang = get(from.gang(), complaint);
   return to;
 }
 
@@ -359,6 +378,8 @@ void put(const Job& from, storage::Job& to) {
   to.set_version(from.version.value());
   to.set_cause(from.cause);
   to.set_time_noticed(from.time_noticed);
+  to.set_gang(from.gang.value());
+  to.set_gang_lost(from.gang_lost);
 }
 
 Job get(const storage::Job& from, Complaint& complaint) {
@@ -390,6 +411,8 @@ Job get(const storage::Job& from, Complaint& complaint) {
   to.version = Lsn(from.version());
   to.cause = from.cause();
   to.time_noticed = from.time_noticed();
+  to.gang = JobId(from.gang());
+  to.gang_lost = from.gang_lost();
   return to;
 }
 

@@ -6,6 +6,7 @@
 #include "core/cluster/licenses.h"
 #include "core/cluster/staying.h"
 #include "core/job/deciding.h"
+#include "core/job/gang.h"
 
 namespace ares::core {
 namespace {
@@ -60,6 +61,9 @@ class Check {
     for (const auto& [key, version] : group.jobs) {
       if (!unchanged(key, version)) return false;
     }
+    std::vector<JobKey> starting;
+    for (const Start& start : group.starts) starting.push_back(start.key);
+    if (!starts_whole_gangs(q_.state, starting)) return false;
     std::vector<EventBody> events;
     for (const Start& start : group.starts) {
       if (take(start, events)) continue;
