@@ -50,6 +50,7 @@ constexpr Sentence kMeanings[] = {
     {"Licenses", "waits for licences"},
     {"Reservation", "waits because of a reservation"},
     {"ReservationDeleted", "asks for a reservation that there is not any more"},
+    {"WaitingForGang", "waits for the other members of its gang, with which it starts"},
     {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
     {"BadConstraints", "asks for what its partition never has"},
     {"JobHoldMaxRequeue", "was held because it failed to start too often"},
