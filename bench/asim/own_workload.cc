@@ -43,6 +43,7 @@ struct Kind {
   bool exclusive = false;
   std::vector<std::string> partitions;
   std::string constraint;
+  std::uint32_t gang = 1;
 };
 
 Result<double> seconds_or_number(const Value& value, bool time) {
@@ -133,6 +134,9 @@ std::vector<Field<Kind>> fields() {
                   "Partitions they may use. When not given: the default one."),
       field<Kind>("constraint", &Kind::constraint, config::text_type(),
                   "Features that their nodes must have, as asub --constraint."),
+      field<Kind>("gang", &Kind::gang, config::count_type(1),
+                  "Each so many in a row are a gang, as asub --gang: submitted and started "
+                  "together. every is then the time between gangs."),
   };
 }
 
@@ -156,11 +160,13 @@ class Maker {
       if (!job.limit)
         job.limit = Seconds(std::max<std::int64_t>(
             1, std::llround(std::ceil(run * std::max(1.0, kind.overestimate.draw(random_))))));
-      job.user = first_user + i % kind.users;
+      job.user = first_user + i / kind.gang % kind.users;
+      if (kind.gang > 1) job.gang = i % kind.gang == 0 ? ++gangs_ : gangs_;
       job.tasks = static_cast<std::uint32_t>(std::max(1.0, std::round(kind.tasks.draw(random_))));
       job.memory_per_cpu = kind.memory_per_cpu;
       job.form = form;
       out_.jobs.push_back(job);
+      if ((i + 1) % kind.gang != 0) continue;
       const double pause = kind.every.draw(random_);
       at += kind.arrivals == "random" ? random_.exponential(pause) : pause;
     }
@@ -179,6 +185,7 @@ class Maker {
     spec.exclusive = kind.exclusive;
     spec.partitions = kind.partitions;
     if (!kind.constraint.empty()) spec.features = {kind.constraint};
+    if (kind.gang > 1) spec.gang = GangRequest{"", kind.gang, 0, std::nullopt};
     return spec;
   }
 
@@ -186,6 +193,7 @@ class Maker {
   Workload out_;
   std::uint32_t users_ = 0;
   std::uint64_t numbered_ = 0;
+  std::uint32_t gangs_ = 0;
 };
 
 }  // namespace
@@ -207,6 +215,10 @@ Result<Workload> parse_own_workload(const std::string& text, const std::string& 
     if (item.kind != Value::Kind::map) return located(item.line, "expected {name: ..., run: ...}");
     if (Checked read = config::read_map(item, kind, table); !read)
       return located(read.error().line, read.error().message);
+    if (kind.count % kind.gang != 0)
+      return located(item.line, "count is no multiple of gang: the last gang would wait for ever");
+    if (kind.gang > 1 && kind.partitions.size() > 1)
+      return located(item.line, "all members of a gang wait in one and the same partition");
     maker.add(kind);
   }
   return maker.take();

@@ -199,6 +199,7 @@ JobSpec Simulation::spec_of(const WorkJob& job) const {
   spec.time_limit = limit_of(job);
   if (job.memory_per_cpu.value() > 0 && options_.use_memory)
     spec.memory_per_cpu = job.memory_per_cpu;
+  if (spec.gang) spec.gang->name = std::to_string(job.gang);
   spec.work_dir = "/";
   return spec;
 }

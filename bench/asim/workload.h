@@ -24,6 +24,8 @@ struct WorkJob {
   std::uint32_t tasks = 1;
   Bytes memory_per_cpu{};  // 0 = not asked
   std::uint32_t form = 0;  // in Workload::forms
+  std::uint32_t gang =
+      0;  // starts with the others of this number, of whom the form says how many; 0 = alone
 };
 
 struct Workload {

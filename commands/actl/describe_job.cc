@@ -170,6 +170,14 @@ void add_resources(Lines& lines, const api::Job& job) {
       .end_line();
   if (!spec.reservations().empty())
     lines.add("Reservation", joined(spec.reservations())).end_line();
+  if (!job.gang().empty()) {
+    lines.add("Gang", job.gang())
+        .add("GangMembers",
+             std::to_string(job.gang_members()) + "/" + std::to_string(job.gang_size()));
+    if (spec.gang().min() > 0) lines.count("GangMin", spec.gang().min());
+    lines.add("GangTimeout", limit_text(spec.gang().has_timeout(), spec.gang().timeout()))
+        .end_line();
+  }
   if (spec.switches() > 0 || spec.segment() > 0)
     lines.add("Switches", switches_text(spec)).count("SegmentSize", spec.segment()).end_line();
   if (!spec.gpu_topology().empty() || spec.min_nvlink() > 0)

@@ -235,6 +235,17 @@ ColumnGroup resource_columns() {
        },
        {of_spec(S::kReservationsFieldNumber)}},
       {0,
+       "Gang",
+       "GANG",
+       "gang, and how many of its members are here: train:3/4",
+       [](R r, Out o) {
+         put_text(r.job.gang().empty() ? ""
+                                       : r.job.gang() + ":" + std::to_string(r.job.gang_members()) +
+                                             "/" + std::to_string(r.job.gang_size()),
+                  o);
+       },
+       {J::kGangFieldNumber, J::kGangMembersFieldNumber, J::kGangSizeFieldNumber}},
+      {0,
        "LicensesAlloc",
        "LICENSES_ALLOC",
        "licences it has",

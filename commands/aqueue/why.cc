@@ -51,6 +51,7 @@ constexpr Sentence kMeanings[] = {
     {"Reservation", "waits because of a reservation"},
     {"Preempting", "waits for jobs that make room for it"},
     {"ReservationDeleted", "asks for a reservation that there is not any more"},
+    {"WaitingForGang", "waits for the other members of its gang, with which it starts"},
     {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
     {"BadConstraints", "asks for what its partition never has"},
     {"JobHoldMaxRequeue", "was held because it failed to start too often"},

@@ -39,6 +39,25 @@ const cli::Manual& manual() {
              "hundreds at a time, each time all or none, and their ids are printed in the "
              "order of the lines. Where it stops half-way, the same command with the "
              "--request-id that it names goes on without submitting anything twice."}},
+           {"Gangs",
+            {"Jobs submitted with the same --gang=NAME by one user are a gang: they start at "
+             "once, in one decision of the scheduler, or not at all, and while they wait they "
+             "hold nothing. All members name the same size, --gang-min, --gang-timeout and "
+             "partition; each may ask for other nodes, GPUs and time. They wait (WaitingForGang) "
+             "until all are here and none is held, waits for another job or for its time to "
+             "begin. In the queue the gang stands where its highest-ranked member does, and is "
+             "promised one start for all.",
+             "A member that is cancelled, or whose dependency can never be met, or that passes "
+             "its deadline, before the gang has started is lost: the others are cancelled "
+             "(GangMemberLost), or go on without it if at least --gang-min are left. A held "
+             "member is not lost: the gang waits for its release. The time of --gang-timeout "
+             "runs from when the first of the members that are there could have started had it "
+             "been alone, until all start, whatever they wait for; then all are cancelled "
+             "(GangTimeout).",
+             "Once started, members are jobs like any other: one that fails or is requeued, also "
+             "for its node's fault before its script ran, leaves the others alone and runs again "
+             "by itself. The name is free again when all have ended. Job arrays, several "
+             "partitions and --time-min cannot be combined with a gang."}},
            {"File names",
             {"In the names of output and input files %j is the job's id (of an array task "
              "its own number), %A the array's "
@@ -51,17 +70,19 @@ const cli::Manual& manual() {
              "LOGNAME, USER, SHELL, LANG, variables that begin with ARES_, a plain PATH, "
              "and those listed. With NIL it sees none of "
              "these. The job's own ARES_ variables are always set."}}},
-      .examples = {{"asub -N 2 -n 8 -t 1:00:00 job.sh",
-                    "Run job.sh on two nodes with eight tasks, for at most an hour."},
-                   {"asub --gres=gpu:a100:2 --wrap 'python train.py'",
-                    "Run one command with two GPUs."},
-                   {"asub -a 0-99%10 job.sh",
-                    "Run a hundred tasks, ten at a time; each finds its index in "
-                    "ARES_ARRAY_TASK_ID."},
-                   {"seq -f '{\"wrap\": \"./simulate %g\"}' 1000 | asub --from=- -t 10",
-                    "Submit a thousand jobs of ten minutes in one call."},
-                   {"id=$(asub --parsable a.sh); asub -d afterok:$id b.sh",
-                    "Run b.sh once a.sh has completed."}},
+      .examples =
+          {{"asub -N 2 -n 8 -t 1:00:00 job.sh",
+            "Run job.sh on two nodes with eight tasks, for at most an hour."},
+           {"asub --gres=gpu:a100:2 --wrap 'python train.py'", "Run one command with two GPUs."},
+           {"asub -a 0-99%10 job.sh",
+            "Run a hundred tasks, ten at a time; each finds its index in "
+            "ARES_ARRAY_TASK_ID."},
+           {"seq -f '{\"wrap\": \"./simulate %g\"}' 1000 | asub --from=- -t 10",
+            "Submit a thousand jobs of ten minutes in one call."},
+           {"asub --gang=train --gang-size=2 ps.sh; asub --gang=train --gang-size=2 -N 4 work.sh",
+            "Start both when there is room for both."},
+           {"id=$(asub --parsable a.sh); asub -d afterok:$id b.sh",
+            "Run b.sh once a.sh has completed."}},
       .exit_status =
           {{"0", "The job was accepted; with --wait: it completed."},
            {"1", "Refused, with a line on standard error that says why; nothing was submitted."},

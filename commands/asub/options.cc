@@ -285,6 +285,19 @@ class Rows {
     add('a', "array", "TASKS",
         "A job array: 0-15, 1,3,5-9, 0-15:4; %N behind it runs at most N at once.",
         spec(set_array));
+    add(0, "gang", "NAME",
+        "Start together with the other jobs of the user that name this gang: all at once or none. "
+        "See GANGS.",
+        spec(set_gang));
+    add(0, "gang-size", "COUNT", "How many jobs the gang has.", spec(set_gang_size));
+    add(0, "gang-min", "COUNT",
+        "So many will do: the gang goes on without members that end before it starts, as long as "
+        "this many are left. Default: one that ends ends the others.",
+        spec(set_gang_min));
+    add(0, "gang-timeout", "TIME",
+        "Cancel the gang if it has not started so long after its first member could have; as -t "
+        "takes it, 0 for never (the default).",
+        spec(set_gang_timeout));
     add('H', "hold", "", "Hold the job until it is released.",
         [this_spec = &s_.spec](const std::string&) -> Status {
           this_spec->set_hold(true);

@@ -8,6 +8,7 @@
 
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "core/job/gang.h"
 #include "core/sched/admit.h"
 #include "core/sched/order.h"
 #include "proto/convert.h"
@@ -202,6 +203,9 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
       proto::to_api(dependency, row);
       row->set_any(job.spec->any_dependency);
     }
+  if (job.spec->gang && shown_.any(api::Job::kGangFieldNumber, api::Job::kGangMembersFieldNumber,
+                                   api::Job::kGangSizeFieldNumber))
+    describe_gang(job, out);
   if (shown_(api::Job::kSpecFieldNumber)) proto::to_api(*job.spec, out.mutable_spec());
   if (shown_(api::Job::kExcludedFieldNumber))
     for (const NodeId id : job.excluded)
@@ -231,6 +235,19 @@ void JobRows::describe_reason(const Job& job, api::Job& out) {
     put(out.mutable_reason(), to_string(seen ? seen->reason : job.reason));
   if (shown_.any(api::Job::kReasonDetailFieldNumber, api::Job::kJobsAheadFieldNumber))
     describe_why(job, seen, out);
+}
+
+// Of a gang that gathers its size is what is still needed; once it has started, what it was submitted to have.
+void JobRows::describe_gang(const Job& job, api::Job& out) const {
+  put(out.mutable_gang(), job.spec->gang->name);
+  if (waits_with_gang(job)) {
+    const core::Gang gang = core::gang_of(*view_.state, job);
+    out.set_gang_members(static_cast<std::uint32_t>(gang.members.size()));
+    out.set_gang_size(gang.needed());
+  } else {
+    out.set_gang_members(core::living_members(*view_.state, job));
+    out.set_gang_size(job.spec->gang->size);
+  }
 }
 
 // Numbers are found when somebody asks for them.

@@ -53,6 +53,7 @@ class JobRows {
  private:
   void describe_reason(const Job& job, api::Job& out);
   void describe_why(const Job& job, const PendingInfo* seen, api::Job& out);
+  void describe_gang(const Job& job, api::Job& out) const;
   void describe_allocation(const Job& job, api::Job& out) const;
   void describe_wish(const Job& job, api::Job& out) const;
 

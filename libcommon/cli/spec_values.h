@@ -46,7 +46,11 @@ Status set_exclusive(api::JobSpec& spec, const std::string& text);
 Status set_kill_on_invalid_dependency(api::JobSpec& spec, const std::string& text);
 Status set_partitions(api::JobSpec& spec, const std::string& text);
 Status set_requeue(api::JobSpec& spec, const std::string& text);
-Status set_mail_types(api::JobSpec& spec, const std::string& text);  // BEGIN,end, ALL, NONE
+Status set_gang(api::JobSpec& spec, const std::string& text);
+Status set_gang_size(api::JobSpec& spec, const std::string& text);
+Status set_gang_min(api::JobSpec& spec, const std::string& text);
+Status set_gang_timeout(api::JobSpec& spec, const std::string& text);  // as a time limit, 0 = none
+Status set_mail_types(api::JobSpec& spec, const std::string& text);    // BEGIN,end, ALL, NONE
 Status set_mail_user(api::JobSpec& spec, const std::string& text);
 
 }  // namespace ares::cli

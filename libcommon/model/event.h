@@ -70,6 +70,8 @@ struct Modified {  // a field is set where present
   std::optional<std::vector<Dependency>> waiting_for{};  // a failed dependency is forgotten with it
   std::optional<std::uint32_t> array_throttle{};
   std::optional<std::string> was_named{};  // where the specification brings another name
+  std::optional<std::uint32_t>
+      gang_lost{};  // of a gang that waits: members lost, as this one counts them
 };
 struct DependencyMet {
   JobKey key;

@@ -81,6 +81,9 @@ std::string_view to_string(Reason r) {
     case Reason::reservation_deleted: return "ReservationDeleted";
     case Reason::preempting: return "Preempting";
     case Reason::preempted: return "Preempted";
+    case Reason::waiting_for_gang: return "WaitingForGang";
+    case Reason::gang_member_lost: return "GangMemberLost";
+    case Reason::gang_timeout: return "GangTimeout";
   }
   return "None";
 }
@@ -91,7 +94,7 @@ bool operator==(const Job& a, const Job& b) {
                     j.time_limit, j.waiting_for, j.dependency_failed, j.array_rank, j.submitted,
                     j.eligible, j.started, j.ended, j.attempt, j.restarts, j.launch_failures,
                     j.cause, j.not_before, j.excluded, j.allocation, j.ending, j.exit, j.array,
-                    j.version, j.time_noticed, j.earmark, j.preempted);
+                    j.version, j.time_noticed, j.earmark, j.preempted, j.gang, j.gang_lost);
   };
   const bool same_spec = a.spec == b.spec || (a.spec && b.spec && *a.spec == *b.spec);
   return same_spec && fields(a) == fields(b);

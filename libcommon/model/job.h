@@ -13,6 +13,7 @@
 #include "base/interval_set.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "model/gang.h"
 #include "model/gpu_constraint.h"
 #include "model/resources.h"
 
@@ -80,8 +81,11 @@ enum class Reason : std::uint8_t {
   reservation_deleted,
   preempting,  // waits until the jobs that it preempts have ended
   preempted,
+  waiting_for_gang,
+  gang_member_lost,
+  gang_timeout,
 };
-inline constexpr Reason kLastReason = Reason::preempted;
+inline constexpr Reason kLastReason = Reason::gang_timeout;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).
@@ -208,6 +212,7 @@ struct JobSpec {
   // its nodes. Empty: there is only the one.
   std::vector<GpuAlternative> gpu_alternatives;
   GpusPer alternatives_per = GpusPer::node;  // which list
+  std::optional<GangRequest> gang;           // starts with the others of it
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -343,7 +348,9 @@ struct Job {
   std::optional<Earmark> earmark;   // while it is pending and others end for it
   // Its last attempt was preempted and it has not started since: it preempts nobody on its way back.
   std::optional<Preempted> preempted;
-  Lsn version;  // last event that touched the record
+  JobId gang{0};                // the number of its gang; 0 = none
+  std::uint32_t gang_lost = 0;  // members lost before the start, as far as this one counts them
+  Lsn version;                  // last event that touched the record
 
   friend bool operator==(const Job& a, const Job& b);  // compares specifications by value
 };

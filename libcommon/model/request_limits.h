@@ -37,6 +37,9 @@ inline constexpr std::size_t kMaxSubmitEvents = 100'000;
 // Tasks of arrays that wait for tasks of other arrays, one by one (aftercorr): each is looked up when it is submitted.
 inline constexpr std::uint64_t kMaxCorrespondingTasks = 1'000'000;
 
+// Members of a gang: all are planned, started and, if one is lost, cancelled at once.
+inline constexpr std::uint32_t kMaxGangSize = 1000;
+
 // Names of nodes to use, and as many to leave out.
 inline constexpr std::size_t kMaxNamedNodes = 10'000;
 

@@ -96,6 +96,17 @@ std::optional<Timer> notice_timer_of(const Job& job) {
   return Timer{TimerKind::notice, *job.started + used, job.key};
 }
 
+std::optional<Timer> gang_timer_of(const Job& job) {
+  if (!waits_with_gang(job) || !job.spec->gang->timeout || job.eligible == Time{})
+    return std::nullopt;
+  return Timer{TimerKind::gang, job.eligible + *job.spec->gang->timeout, job.key};
+}
+
+std::optional<GangMember> gang_member(const Job& job) {
+  if (!job.spec->gang || is_terminal(job.state)) return std::nullopt;
+  return GangMember{job.spec->uid, job.spec->gang->name, job.gang, job.key.job};
+}
+
 const std::vector<LicenseRequest>& licenses_held(const Job& job) {
   static const std::vector<LicenseRequest> none;
   return holds_resources(job.state) && job.allocation ? job.allocation->licenses : none;
@@ -136,12 +147,15 @@ void rebuild_indexes(ClusterState& state) {
   state.licenses_used = {};
   state.names = {};
   state.earmarked = {};
+  state.gangs = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (is_queued(job)) state.pending.set(key, job.version);
     for (const JobKey& target : awaited(job)) state.dependents.set({target, key}, Lsn{});
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = deadline_timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = notice_timer_of(job)) state.timers.set(*timer, Lsn{});
+    if (const auto timer = gang_timer_of(job)) state.timers.set(*timer, Lsn{});
+    if (const auto member = gang_member(job)) state.gangs.set(*member, Lsn{});
     for (const LicenseRequest& r : licenses_held(job)) {
       const std::uint32_t* used = state.licenses_used.find(r.name);
       state.licenses_used.set(r.name, (used ? *used : 0) + r.count);

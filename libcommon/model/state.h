@@ -25,6 +25,7 @@ enum class TimerKind : std::uint8_t {
   finished,   // since the end, until the record is forgotten (tasks go with their array)
   deadline,   // since when it can only end: see deadline_timer_of
   notice,     // since when a share of the time limit is used: see notice_timer_of
+  gang,       // since when its gang should have started: see gang_timer_of
 };
 struct Timer {
   TimerKind kind = TimerKind::preparing;
@@ -76,7 +77,8 @@ struct ClusterState {
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
   CowMap<JobKey, Lsn> earmarked;                          // index: pending jobs with an earmark
-  CowMap<NameKey, Lsn> names;  // index: jobs and arrays that have not ended, by user and name
+  CowMap<NameKey, Lsn> names;     // index: jobs and arrays that have not ended, by user and name
+  CowMap<GangMember, Lsn> gangs;  // index: members that have not ended
   // Attempts ended for others in the last day, and whose those others were: what the limits of preemption count.
   CowMap<EvictionKey, UserId> evictions;
   CowMap<NodeId, Node> nodes;
@@ -104,6 +106,8 @@ bool deadline_is_lost(const Job& job, Time now);
 std::optional<Timer> deadline_timer_of(const Job& job);
 // When the next share of its time limit is used that its owner wants to be told of.
 std::optional<Timer> notice_timer_of(const Job& job);
+// When its gang's time to start is over, as far as this member can tell: by when it could have started itself.
+std::optional<Timer> gang_timer_of(const Job& job);
 // Whether mail goes out about this record by itself, not about its array as a whole.
 bool is_told_of(const Job& job);
 const std::vector<LicenseRequest>& licenses_held(const Job& job);
@@ -112,6 +116,12 @@ inline bool is_earmarked(const Job& job) {
 }
 inline bool is_named(const Job& job) {
   return job.key.task.is_none() && !is_terminal(job.state);  // belongs into `names`
+}
+// Where it belongs into `gangs`: a member that has not ended.
+std::optional<GangMember> gang_member(const Job& job);
+// Whether it has never started and waits for all of its gang.
+inline bool waits_with_gang(const Job& job) {
+  return job.spec->gang && job.state == JobState::pending && job.attempt == AttemptNo{0};
 }
 // The first job that has not ended of the same user and name; null if there is none.
 const Job* first_of_name(const ClusterState& state, const JobSpec& spec);

@@ -172,6 +172,16 @@ void read_timing(Reader& read, const api::JobSpec& in, bool requeue_default, Job
   out.array_throttle = in.array_throttle();
 }
 
+void read_gang(Reader& read, const api::JobSpec& in, JobSpec& out) {
+  if (!in.has_gang()) return;
+  GangRequest& gang = out.gang.emplace();
+  read.text("gang", in.gang().name(), TextKind::name, gang.name);
+  gang.size = in.gang().size();
+  gang.min = in.gang().min();
+  if (in.gang().has_timeout())
+    read.seconds("gang timeout", in.gang().timeout(), gang.timeout.emplace());
+}
+
 void read_surroundings(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.digest("script", in.script(), out.script);
   read.digest("environment", in.environment(), out.environment);
@@ -319,6 +329,11 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->set_command(spec.command);
   out->set_mail_types(format_mail_types(spec.mail_types));
   out->set_mail_user(spec.mail_user);
+  if (!spec.gang) return;
+  out->mutable_gang()->set_name(spec.gang->name);
+  out->mutable_gang()->set_size(spec.gang->size);
+  out->mutable_gang()->set_min(spec.gang->min);
+  if (spec.gang->timeout) out->mutable_gang()->set_timeout(spec.gang->timeout->count());
 }
 
 Result<JobSpec> from_api(const api::JobSpec& in, bool requeue_default) {
@@ -327,6 +342,7 @@ Result<JobSpec> from_api(const api::JobSpec& in, bool requeue_default) {
   read_identity(read, in, out);
   read_resources(read, in, out);
   read_timing(read, in, requeue_default, out);
+  read_gang(read, in, out);
   read_surroundings(read, in, out);
   read_mail(read, in, out);
   return read.finish(std::move(out));

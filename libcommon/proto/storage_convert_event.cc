@@ -107,6 +107,7 @@ void put(const Modified& from, storage::Modified& to) {
     for (const auto& dependency : *from.waiting_for) proto::put(dependency, *to.add_waiting_for());
   if (from.array_throttle) to.set_array_throttle(*from.array_throttle);
   if (from.was_named) to.set_was_named(*from.was_named);
+  if (from.gang_lost) to.set_gang_lost(*from.gang_lost);
 }
 Modified get(const storage::Modified& from, Complaint& complaint) {
   Modified to;
@@ -123,6 +124,7 @@ Modified get(const storage::Modified& from, Complaint& complaint) {
   }
   if (from.has_array_throttle()) to.array_throttle = from.array_throttle();
   if (from.has_was_named()) to.was_named = from.was_named();
+  if (from.has_gang_lost()) to.gang_lost = from.gang_lost();
   return to;
 }
 

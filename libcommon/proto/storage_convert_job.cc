@@ -92,6 +92,23 @@ ResourceLimit get(const storage::ResourceLimit& from, Complaint&) {
   return ResourceLimit{from.resource(), from.soft()};
 }
 
+namespace {
+
+void put(const GangRequest& from, storage::GangRequest& to) {
+  to.set_name(from.name);
+  to.set_size(from.size);
+  to.set_min(from.min);
+  if (from.timeout) to.set_timeout(from.timeout->count());
+}
+
+GangRequest get(const storage::GangRequest& from, Complaint&) {
+  GangRequest to{from.name(), from.size(), from.min(), std::nullopt};
+  if (from.has_timeout()) to.timeout = Seconds(from.timeout());
+  return to;
+}
+
+}  // namespace
+
 void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_name(from.name);
   to.set_uid(from.uid.value());
@@ -159,6 +176,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_min_nvlink(from.gpu_constraint.min_nvlinks);
   put_messages(from.gpu_alternatives, to.mutable_gpu_alternatives());
   to.set_alternatives_per(number(from.alternatives_per));
+  if (from.gang) put(*from.gang, *to.mutable_gang());
 }
 
 JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
@@ -229,6 +247,7 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
                        from.min_nvlink()};
   to.gpu_alternatives = get_messages<GpuAlternative>(from.gpu_alternatives(), complaint);
   to.alternatives_per = complaint.check(from.alternatives_per(), kLastGpusPer, "list of GPUs");
+  if (from.has_gang()) to.gang = get(from.gang(), complaint);
   return to;
 }
 
@@ -378,6 +397,8 @@ void put(const Job& from, storage::Job& to) {
   to.set_time_noticed(from.time_noticed);
   if (from.earmark) put(*from.earmark, *to.mutable_earmark());
   if (from.preempted) put(*from.preempted, *to.mutable_preempted());
+  to.set_gang(from.gang.value());
+  to.set_gang_lost(from.gang_lost);
 }
 
 Job get(const storage::Job& from, Complaint& complaint) {
@@ -411,6 +432,8 @@ Job get(const storage::Job& from, Complaint& complaint) {
   to.time_noticed = from.time_noticed();
   if (from.has_earmark()) to.earmark = get(from.earmark(), complaint);
   if (from.has_preempted()) to.preempted = get(from.preempted(), complaint);
+  to.gang = JobId(from.gang());
+  to.gang_lost = from.gang_lost();
   return to;
 }
 

@@ -39,6 +39,11 @@ void World::submit(UserId uid, bool again) {
       s.array->insert(0, static_cast<std::uint32_t>(1 + draw(5)));
       if (chance(50)) s.array_throttle = static_cast<std::uint32_t>(1 + draw(2));
     }
+    if (!s.array && chance(20)) {  // the name says the terms, so that they agree
+      const auto which = static_cast<std::uint32_t>(draw(4));
+      s.gang = GangRequest{"g" + std::to_string(which), 2 + which / 2, which % 2 * (1 + which / 2),
+                           Seconds{20 + 10 * which}};
+    }
     if (chance(15)) s.reservations = {"r" + std::to_string(draw(3))};
     if (chance(20)) s.begin = now_ + Seconds{draw(20)};
     if (chance(20)) {  // a pretended node has two of these

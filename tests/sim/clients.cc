@@ -118,6 +118,9 @@ void Clients::random_submission(Instant when) {
     Dependency dependency;
     dependency.kind = static_cast<DependencyKind>(random.below(4));
     spec.dependencies = {dependency};
+  } else if (shape >= 92) {  // of two, or of three one of whom may be lost
+    spec.gang = shape < 96 ? GangRequest{"pair", 2, 0, Seconds{10}}
+                           : GangRequest{"three", 3, 2, Seconds{15}};
   }
   if (world_.has_tiers() && submissions_ % 4 == 3) spec.partitions = {"high"};
   submit(when, std::move(spec), program);

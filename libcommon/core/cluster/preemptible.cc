@@ -32,7 +32,7 @@ bool preempts(const ClusterState& state, const Policy& policy, const Partition& 
 }
 
 bool may_preempt(const Job& job, Time now) {
-  return !job.preempted && !is_binding(job, now);
+  return !job.preempted && !is_binding(job, now) && !waits_with_gang(job);
 }
 
 std::optional<Time> preemptible_from(const ClusterState& state, const Policy& policy,

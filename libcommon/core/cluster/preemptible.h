@@ -17,7 +17,7 @@ inline constexpr Seconds kEarmarkSlack{120};
 bool preempts(const ClusterState& state, const Policy& policy, const Partition& partition);
 
 // Whether the pending job may have others ended now: it is not on its way back from having been preempted itself, and nobody is
-// being ended for it already.
+// being ended for it already. A gang's member may not: it starts with the others.
 bool may_preempt(const Job& job, Time now);
 
 inline bool is_binding(const Job& job, Time now) {

@@ -26,6 +26,7 @@ class Check {
     state_.nodes.for_each([&](NodeId id, const Node& node) { check_node(id, node); });
     state_.jobs.for_each([&](const JobKey& key, const Job& job) { check_job(key, job); });
     check_fences();
+    check_gangs();
     check_indexes();
     return std::move(out_);
   }
@@ -211,6 +212,33 @@ class Check {
     }
   }
 
+  // All or nothing: where one member has had its first start, none that could still have it waits. And who waits may still start.
+  void check_gangs() {
+    std::map<JobId, std::vector<const Job*>> gangs;
+    state_.jobs.for_each([&](const JobKey&, const Job& job) {
+      if (job.spec->gang) gangs[job.gang].push_back(&job);
+    });
+    for (const auto& [number, members] : gangs) {
+      const Job& first = *members.front();
+      const std::string subject = "gang " + first.spec->gang->name + " of " + name_of(first.key);
+      std::uint32_t waiting = 0, started = 0, lost = 0;
+      for (const Job* job : members) {
+        expect(job->spec->uid == first.spec->uid && job->spec->gang == first.spec->gang, subject,
+               "its members do not agree");
+        started += job->attempt != AttemptNo{0} ? 1 : 0;
+        if (!waits_with_gang(*job)) continue;
+        ++waiting;
+        lost += job->gang_lost;
+      }
+      if (waiting == 0) continue;
+      const GangRequest& request = *first.spec->gang;
+      expect(started == 0, subject, "it has started in part");
+      expect(waiting + lost <= request.size, subject, "it has more members than asked for");
+      expect(lost == 0 || (request.min > 0 && lost + request.min <= request.size), subject,
+             "it waits though it has lost too many");
+    }
+  }
+
   void check_indexes() {
     ClusterState again = state_;
     rebuild_indexes(again);
@@ -222,6 +250,7 @@ class Check {
            "`licenses_used` is not what the records say");
     expect(again.names == state_.names, "index", "`names` is not what the records say");
     expect(again.earmarked == state_.earmarked, "index", "`earmarked` is not what the records say");
+    expect(again.gangs == state_.gangs, "index", "`gangs` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
     expect(again.request_loads == state_.request_loads, "index",

@@ -1,6 +1,7 @@
 // Events about a job as a whole: its place in the queue, its end, its return.
 #include <algorithm>
 
+#include "core/job/gang.h"
 #include "core/job/records.h"
 
 namespace ares::core {
@@ -46,6 +47,7 @@ void apply_job(ClusterState& state, const Submitted& e, Stamp s) {
     array.throttle = e.spec->array_throttle;
     job.array = std::move(array);
   }
+  if (e.spec->gang) job.gang = gathering_gang(state, *e.spec).value_or(e.key.job);
   const JobId next{e.key.job.value() + e.id_count};
   state.next_job_id = std::max(state.next_job_id, next);
   put_job(state, std::move(job), s.lsn);
@@ -99,6 +101,7 @@ void apply_job(ClusterState& state, const Modified& e, Stamp s) {
     }
     if (may_run_sooner) set_eligible(job, s.at);
     if (e.array_throttle && job.array) job.array->throttle = *e.array_throttle;
+    if (e.gang_lost) job.gang_lost = *e.gang_lost;
     if (e.priority) {
       job.priority = *e.priority;
       job.priority_set = true;

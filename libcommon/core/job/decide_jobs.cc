@@ -99,6 +99,8 @@ void requeue(Acting& acting, const Target& t, const RequeueJobs& c) {
     return acting.cannot(t, "submitted with --no-requeue, so it may not run again");
   if (is_terminal(job.state)) {
     if (is_array(t)) return acting.cannot(t, "none of its tasks ever ran; submit it again");
+    if (job.spec->gang && job.attempt == AttemptNo{0})
+      return acting.cannot(t, "it never started with its gang; submit the gang again");
     return acting.event(t, Requeued{t.key, false, held, Time{}});
   }
   if (job.ending && job.ending->requeue) return acting.done(t);

@@ -9,6 +9,7 @@
 #include "core/cluster/staying.h"
 #include "core/job/alternative_checks.h"
 #include "core/job/deciding.h"
+#include "core/job/gang.h"
 
 namespace ares::core {
 namespace {
@@ -66,6 +67,9 @@ class Check {
     }
     if (group.earmark) return group.starts.empty() && take(*group.earmark, d);
     if (group.starts.empty()) return false;
+    std::vector<JobKey> starting;
+    for (const Start& start : group.starts) starting.push_back(start.key);
+    if (!starts_whole_gangs(q_.state, starting)) return false;
     std::vector<EventBody> events;
     for (const Start& start : group.starts) {
       if (take(start, events)) continue;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/duration.h"
+#include "core/job/gang.h"
 #include "core/job/submit_checks.h"
 #include "core/job/text_check.h"
 #include "model/request_limits.h"
@@ -283,6 +284,7 @@ Status check(const Question& q, const Principal& who, const JobSpec& spec) {
   if (Status s = check_text(spec); !s) return s;
   if (Status s = check_privileges(q, who, spec); !s) return s;
   if (Status s = check_resources(q.policy, spec); !s) return s;
+  if (Status s = check_gang(spec); !s) return s;
   if (Status s = check_times(spec, q.now); !s) return s;
   return check_array(q.policy, spec);
 }
@@ -341,6 +343,7 @@ struct Together {
   // Of the jobs so far, which are all the same user's. They lie in `judged`.
   std::unordered_set<std::string_view> names;
   std::uint64_t corresponding_tasks = 0;
+  Joining gangs;
 };
 
 // Adds one job's events under the id given, or says why it cannot be.
@@ -357,6 +360,7 @@ Status admit(const Question& q, const Principal& who, const std::shared_ptr<cons
   const Result<Awaited> awaited =
       check_dependencies(q, who, spec, key, [&] { return together.names.contains(spec.name); });
   if (!awaited) return fail(awaited.error());
+  if (Status ok = together.gangs.join(q.state, spec); !ok) return fail(ok.error());
   together.names.insert(spec.name);
   together.corresponding_tasks += corresponding_tasks(spec);
   if (together.corresponding_tasks > kMaxCorrespondingTasks) return fail(too_many_correspond());

@@ -1,9 +1,11 @@
 // What time alone brings about: nodes that never got ready, silence, the end of retention.
 // Bounded: only what is due is looked at, oldest first, and at most kMost records a tick; the rest comes with the next.
 #include <algorithm>
+#include <set>
 
 #include "core/cluster/lease_monitor.h"
 #include "core/job/deciding.h"
+#include "core/job/gang.h"
 #include "model/mail.h"
 
 namespace ares::core {
@@ -59,6 +61,18 @@ void deadlines(const Question& q, Decision& d) {
     } else {
       d.events.emplace_back(Ended{job.key, JobState::deadline, Reason::deadline, {}});
     }
+    return d.events.size() < kMost;
+  });
+}
+
+// A gang that has not started by now does not start any more.
+void gangs(const Question& q, Decision& d) {
+  std::set<JobId> seen;
+  each_due(q, TimerKind::gang, Duration{0}, [&](const Job& job) {
+    if (!seen.insert(job.gang).second) return true;
+    for (const Job* member : gang_of(q.state, job).members)
+      if (!deadline_is_lost(*member, q.now))  // that has ended it already
+        d.events.emplace_back(Ended{member->key, JobState::cancelled, Reason::gang_timeout, {}});
     return d.events.size() < kMost;
   });
 }
@@ -123,6 +137,7 @@ Decision decide_time(const Question& q, const Tick&) {
   Decision d;
   launches(q, d);
   deadlines(q, d);
+  gangs(q, d);
   time_shares(q, d);
   forget(q, d);
   expire(q, d);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/job/acting.h"
+#include "core/job/gang.h"
 #include "core/job/spec_fields.h"
 #include "core/job/submit_checks.h"
 #include "core/job/text_check.h"
@@ -76,6 +77,11 @@ class SpecChange {
 
   Status check(const Job& job, JobSpec& changed) const {
     if (Status good = check_text(changed); !good) return good;
+    if (Status good = check_gang(changed); !good) return good;
+    if (waits_with_gang(job) && sets("partitions") && changed.partitions != job.spec->partitions)
+      return fail(ErrorCode::invalid_argument,
+                  "it waits for its gang, all members of which are in partition " +
+                      job.spec->partitions.front());
     if (changed.nice < job.spec->nice && !is_operator(q_.policy, who_.uid)) {
       return fail(ErrorCode::permission_denied,
                   "user " + who_.user + " may not lower the nice value below " +

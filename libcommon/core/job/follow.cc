@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/job/deciding.h"
+#include "core/job/gang.h"
 
 namespace ares::core {
 namespace {
@@ -86,13 +87,16 @@ struct Follow {
     end_array(e.key);
     add_wakes_of_end(state, e.key, wakes);
     const Job* job = e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
-    if (job && is_terminal(job->state)) add_wakes_of_name(state, *job->spec, wakes);
+    if (!job || !is_terminal(job->state)) return;
+    add_wakes_of_name(state, *job->spec, wakes);
+    // A member of a gang that never started.
+    if (job->spec->gang && job->attempt == AttemptNo{0}) out = lose_member(state, *job);
   }
   void operator()(const DependencyFailed& e) {
     const Job* job = state.jobs.find(e.key);
-    if (!job || job->state != JobState::pending || !job->dependency_failed ||
-        !job->spec->kill_on_invalid_dependency)
-      return;
+    if (!job || job->state != JobState::pending || !job->dependency_failed) return;
+    // The others of a gang are not kept waiting for who never comes.
+    if (!job->spec->kill_on_invalid_dependency && !waits_with_gang(*job)) return;
     if (job->array && job->array->waiting.empty()) return;
     out.emplace_back(Ended{e.key, JobState::cancelled, Reason::cancelled_dependency, {}});
   }

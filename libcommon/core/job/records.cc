@@ -76,6 +76,14 @@ void move_name(ClusterState& state, const Job* before, const Job* after) {
   if (is) state.names.set({name_hash(*after->spec), after->key.job}, Lsn{});
 }
 
+void move_gang(ClusterState& state, const Job* before, const Job* after) {
+  const auto had = before ? gang_member(*before) : std::nullopt;
+  const auto has = after ? gang_member(*after) : std::nullopt;
+  if (had == has) return;
+  if (had) state.gangs.erase(*had);
+  if (has) state.gangs.set(*has, Lsn{});
+}
+
 void index_job(ClusterState& state, const Job* before, const Job& after) {
   if (is_queued(after)) {
     state.pending.set(after.key, after.version);
@@ -99,12 +107,14 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
   move_timer(state, before ? timer_of(*before) : std::nullopt, timer_of(after));
   move_timer(state, before ? deadline_timer_of(*before) : std::nullopt, deadline_timer_of(after));
   move_timer(state, before ? notice_timer_of(*before) : std::nullopt, notice_timer_of(after));
+  move_timer(state, before ? gang_timer_of(*before) : std::nullopt, gang_timer_of(after));
   count_licenses(state, before, &after);
   move_name(state, before, &after);
   if (is_earmarked(after))
     state.earmarked.set(after.key, Lsn{});
   else if (before && is_earmarked(*before))
     state.earmarked.erase(after.key);
+  move_gang(state, before, &after);
 }
 
 }  // namespace
@@ -127,9 +137,11 @@ void drop_job(ClusterState& state, const JobKey& key) {
   if (const auto timer = timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = deadline_timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = notice_timer_of(*job)) state.timers.erase(*timer);
+  if (const auto timer = gang_timer_of(*job)) state.timers.erase(*timer);
   count_licenses(state, job, nullptr);
   move_name(state, job, nullptr);
   if (is_earmarked(*job)) state.earmarked.erase(key);
+  move_gang(state, job, nullptr);
   state.jobs.erase(key);
 }
 

@@ -125,6 +125,9 @@ Status check_text(const JobSpec& spec) {
       if (Status s = check("GPU type", gpu.type, kMaxName); !s) return s;
     }
   }
+  if (spec.gang) {
+    if (Status s = check("gang", spec.gang->name, kMaxName); !s) return s;
+  }
   for (const LicenseRequest& license : spec.licenses) {
     if (Status s = check("licence", license.name, kMaxName); !s) return s;
   }

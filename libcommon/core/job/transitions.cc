@@ -61,7 +61,8 @@ constexpr Row kRows[] = {
     {kHolding | kTerminal | kAbsent, E::dependency_met, kLate, 0, "",
      "nothing is waited for any more"},
 
-    {kPending, E::dependency_failed, kYes, kPending, "Ended, if the job asked to be cancelled then",
+    {kPending, E::dependency_failed, kYes, kPending,
+     "Ended, if the job asked to be cancelled then or waits for its gang",
      "stays failed, whatever becomes of the target"},
     {kHolding | kTerminal | kAbsent, E::dependency_failed, kLate, 0, "",
      "nothing is waited for any more"},

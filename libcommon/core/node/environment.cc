@@ -108,6 +108,11 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return number(f.launch.share.cpus); }},
     {{"ARES_CPUS_PER_TASK", "CPUs asked for with --cpus-per-task", ""},
      [](const Facts& f) { return number(f.job.cpus_per_task); }},
+    {{"ARES_GANG_NAME", "name of the gang", "members of a gang"},
+     [](const Facts& f) { return f.job.gang ? text(f.job.gang->name) : Value(); }},
+    {{"ARES_GANG_SIZE", "members it was submitted to have; with --gang-min fewer may have started",
+      "members of a gang"},
+     [](const Facts& f) { return f.job.gang ? number(f.job.gang->size) : Value(); }},
     {{"ARES_GPUS_ON_NODE", "number of GPUs of the job on this node", kGpus},
      [](const Facts& f) {
        return f.launch.share.gpus.empty() ? Value() : number(f.launch.share.gpus.size());

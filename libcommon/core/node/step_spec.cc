@@ -42,6 +42,7 @@ void put_job(FieldWriter& out, const JobSpec& job) {
       .put("std_err", job.std_err)
       .put("append", job.open_mode == OpenMode::append)
       .put("umask", job.umask);
+  if (job.gang) out.put("gang", job.gang->name).put("gang_size", job.gang->size);
   for (const ResourceLimit& limit : job.limits)
     out.put("rlimit_resource", limit.resource).put("rlimit_soft", limit.soft);
 }
@@ -69,6 +70,8 @@ std::shared_ptr<const JobSpec> get_job(FieldReader& in) {
   job->std_err = in.text_or_empty("std_err");
   job->open_mode = in.flag("append") ? OpenMode::append : OpenMode::truncate;
   job->umask = in.number<std::uint32_t>("umask");
+  if (const auto size = in.optional_number<std::uint32_t>("gang_size"))
+    job->gang = GangRequest{in.text_or_empty("gang"), *size, 0, std::nullopt};
   const auto resources = in.numbers<std::int32_t>("rlimit_resource");
   const auto softs = in.numbers<std::uint64_t>("rlimit_soft");
   if (resources.size() != softs.size())

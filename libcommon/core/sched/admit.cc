@@ -174,8 +174,8 @@ std::uint32_t throttle_room(const ClusterState& state, const Job& job,
 bool is_steady(const QueueEntry& entry) {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
-  if (job.array || !job.key.task.is_none() || job.not_before != Time{} || spec.begin ||
-      spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
+  if (waits_with_gang(job) || job.array || !job.key.task.is_none() || job.not_before != Time{} ||
+      spec.begin || spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
       spec.partitions.size() != 1 || !spec.reservations.empty() || !spec.gpu_alternatives.empty())
     return false;
   // These look at the entry alone.

@@ -215,6 +215,32 @@ void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement
   }
 }
 
+namespace {
+
+// Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
+// there from then on: sooner or later the right ones are among them.
+void keep_all_gpus(const Demand& demand, std::optional<Seconds> limit, const ClusterIndex& index,
+                   const Profile& profile, EarliestStart& promise) {
+  if (demand.gpu_constraint.none()) return;
+  Amounts free(index.stride());
+  for (PlacedShare& share : promise.placement) {
+    profile.least(share.node, promise.at, Profile::end_of(promise.at, limit), free);
+    for (std::size_t column = kFirstGpu; column < free.size(); ++column)
+      if (share.amounts[column] > 0)
+        share.amounts[column] = std::max(share.amounts[column], free[column]);
+  }
+}
+
+}  // namespace
+
+void keep_for(const Demand& demand, std::optional<Seconds> limit, const ClusterIndex& index,
+              const Profile& profile, EarliestStart& promise) {
+  if (demand.caller.alone)  // nobody else is to come before it has
+    for (PlacedShare& share : promise.placement) share.amounts = index.nodes()[share.node].total;
+  keep_even_shares(demand, index, promise.placement);
+  keep_all_gpus(demand, limit, index, profile, promise);
+}
+
 Promises::Line& Promises::line(const Partition* partition, const Inside& inside) {
   const auto [found, added] = lines_.try_emplace({partition, inside});
   if (added) {

@@ -75,6 +75,11 @@ std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Second
 // a node, and it would do no more when the time has come.
 void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement);
 
+// Raises what a promise keeps free to all that it must keep for its job to start for certain: even shares, the whole node of whoever
+// wants to be alone, and GPUs of which only some are linked as asked.
+void keep_for(const Demand& demand, std::optional<Seconds> limit, const ClusterIndex& index,
+              const Profile& profile, EarliestStart& promise);
+
 // Who waits in which partition, and who of them is promised a start: one pass's account of the rules of backfill.
 class Promises {
  public:

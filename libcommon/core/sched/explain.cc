@@ -9,6 +9,7 @@
 #include "core/cluster/licenses.h"
 #include "core/sched/admit.h"
 #include "core/sched/devices.h"
+#include "core/sched/gathering.h"
 #include "core/sched/shapes.h"
 
 namespace ares::core::sched {
@@ -322,6 +323,7 @@ struct Explainer::Memory {
   ClusterIndex index;
   LicensePool licenses;
   Shapes shapes;
+  std::map<JobId, Gathering> gangs;
   std::size_t kinds = 0;
 };
 
@@ -335,6 +337,14 @@ PendingInfo Explainer::why(const Job& job, Time now) {
   const auto reason = [](Reason named, std::string detail) {
     return PendingInfo{named, std::move(detail), std::nullopt, {}};
   };
+  std::string together;
+  if (waits_with_gang(job)) {
+    auto [found, added] = memory_->gangs.try_emplace(job.gang);
+    if (added) found->second = gather(state_, job, now);
+    const auto refused = found->second.refused.find(job.key);
+    if (refused != found->second.refused.end()) return refused->second;
+    together = together_text(found->second.gang);
+  }
   std::optional<PendingInfo> most;
   for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
     const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
@@ -355,6 +365,7 @@ PendingInfo Explainer::why(const Job& job, Time now) {
       }
       info = *shape.turn;
     }
+    info.detail.insert(0, together);
     if (!most || says_more(info, *most)) most = std::move(info);
   }
   return most.value_or(PendingInfo{});

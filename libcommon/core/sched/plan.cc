@@ -11,6 +11,7 @@
 #include "core/sched/cluster_index.h"
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
+#include "core/sched/gang_turns.h"
 #include "core/sched/order.h"
 #include "core/sched/preempt_pass.h"
 #include "core/sched/profile.h"
@@ -84,7 +85,9 @@ class Planner::Pass {
         promises_(policy),
         work_(budget.units),
         preempting_({state, policy, index_, profile_, licenses_, work_, now}),
-        witness_(witness) {
+        witness_(witness),
+        gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
+                memory.given, budget, now, witness}) {
     plan_.seen = state.lsn;
     plan_.budget = budget.units;
     plan_.config_hash = policy.config_hash;
@@ -126,6 +129,7 @@ class Planner::Pass {
                              promises_.closed(entry.partition, inside_of(queued)),
                              work_.exhausted()});
     if (!queued.steady) {
+      if (waits_with_gang(*entry.job)) return consider_gang(queued);
       consider_unsteady(queued);
       return;
     }
@@ -199,6 +203,15 @@ class Planner::Pass {
                                 : memory_.shapes.of(queued.entry, index_, relaxed);
     queued.shape = &shape;
     return shape;
+  }
+
+  void consider_gang(Queued& queued) {
+    if (PendingPtr why = gangs_.turn(queued))
+      say(queued, std::move(why));
+    else
+      return unsay(queued);
+    if (gangs_.unpromised(queued) && blocked_.size() < budget_.estimates)
+      blocked_.push_back(&queued);
   }
 
   // Something else than nodes has a say as well.
@@ -468,10 +481,7 @@ class Planner::Pass {
       shape.note_start(limit, found->at);
       promises_.note_start(partition, found->at, inside_of(queued));
     }
-    if (found && shape.demand.caller.alone)  // nobody else is to come before it has
-      for (PlacedShare& share : found->placement) share.amounts = index_.nodes()[share.node].total;
-    if (found) keep_even_shares(shape.demand, index_, found->placement);
-    if (found) keep_all_gpus(shape.demand, *found, limit);
+    if (found) keep_for(shape.demand, limit, index_, profile_, *found);
     if (found) profile_.reserve(found->placement, found->at, limit);
     if (found && witness_) witness_->promised(queued.entry, *found);
     if (found && found->at < profile_.horizon()) {  // else when something without limit ends
@@ -483,24 +493,16 @@ class Planner::Pass {
     return std::make_shared<const PendingInfo>(std::move(info));
   }
 
-  // Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
-  // there from then on: sooner or later the right ones are among them.
-  void keep_all_gpus(const Demand& demand, EarliestStart& promise, std::optional<Seconds> limit) {
-    if (demand.gpu_constraint.none()) return;
-    Amounts free(index_.stride());
-    for (PlacedShare& share : promise.placement) {
-      profile_.least(share.node, promise.at, Profile::end_of(promise.at, limit), free);
-      for (std::size_t column = kFirstGpu; column < free.size(); ++column)
-        if (share.amounts[column] > 0)
-          share.amounts[column] = std::max(share.amounts[column], free[column]);
-    }
-  }
-
   // Nothing starts any more: as if all that wait were promised their turn one after the other.
   void estimate() {
     for (Queued* queued : blocked_) {
       const JobKey& key = queued->entry.job->key;
       if (started_.contains(key) || earmarked_.contains(key)) continue;
+      if (waits_with_gang(*queued->entry.job)) {
+        gangs_.estimate(*queued,
+                        [&](Queued& member, const PendingPtr& info) { say(member, info); });
+        continue;
+      }
       const auto choice = choices_.find(key);
       const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
       if (!now_said) continue;
@@ -553,6 +555,7 @@ class Planner::Pass {
   std::set<JobKey> started_;
   std::map<JobKey, PendingPtr> choices_;  // of jobs with several partitions
   std::vector<Queued*> blocked_;
+  GangTurns gangs_;
 };
 
 Planner::Planner() = default;

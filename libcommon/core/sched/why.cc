@@ -6,6 +6,7 @@
 #include "core/cluster/preemptible.h"
 #include "core/fairness/priority.h"
 #include "core/job/submit_checks.h"
+#include "core/sched/explain.h"
 #include "core/sched/preempt_pass.h"
 #include "core/sched/ranking.h"
 #include "core/sched/why_causes.h"
@@ -180,10 +181,34 @@ bool nobody_knows(const std::vector<WhyCause>& causes) {
   });
 }
 
+// A gang is planned as a whole: what would let one member start by itself is of no use to it.
+Why why_of_member(const ClusterState& state, const Policy& policy, const Job& job,
+                  const PendingInfo* known, Time now, const WhyBudget& budget) {
+  Why why;
+  why.causes = causes_of_record(state, job);
+  why.priority = priority_of(state, policy, job, now);
+  if (!why.causes.empty()) return why;
+  const Budget pass{.units = budget.pass_units, .estimates = 64, .details = false};
+  const Plan plan = core::plan(state, policy, pass, now);
+  why.starts_now = starts_in(plan, job.key);
+  if (why.starts_now) return why;
+  why.jobs_ahead = Ahead(state, policy, now).of(job);
+  const PendingInfo* seen = plan.pending.find(job.key);
+  PendingInfo told = seen ? *seen : PendingInfo{};
+  if (told.detail.empty()) told.detail = Explainer(state, policy).why(job, now).detail;
+  why.causes.push_back(
+      {told.reason, job.spec->partitions.front(), std::move(told.detail), std::nullopt, {}});
+  const PendingInfo& start = known && known->expected_start ? *known : told;
+  why.start = start.expected_start;
+  why.nodes = start.expected_nodes;
+  return why;
+}
+
 }  // namespace
 
 Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
                 const PendingInfo* known, Time now, const WhyBudget& budget) {
+  if (waits_with_gang(job)) return why_of_member(state, policy, job, known, now, budget);
   Why why;
   why.causes = causes_of_record(state, job);
   if (is_binding(job, now))

@@ -192,6 +192,19 @@ TEST(OwnWorkload, DrawsTheSameFromTheSameSeed) {
   EXPECT_EQ(once->jobs.back().limit, Seconds(600));
 }
 
+TEST(OwnWorkload, GangsComeTogetherAndAreOneUsers) {
+  const auto workload = parse_own_workload(
+      "jobs:\n  - {users: 2, count: 6, gang: 3, every: 10, run: 5}\n", "w.yaml", 1);
+  ASSERT_TRUE(workload) << workload.error().message;
+  ASSERT_EQ(workload->jobs.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(workload->jobs[i].submit, Seconds(i < 3 ? 0 : 10));
+    EXPECT_EQ(workload->jobs[i].user, i < 3 ? 0u : 1u);
+    EXPECT_EQ(workload->jobs[i].gang, i < 3 ? 1u : 2u);
+  }
+  EXPECT_EQ(workload->forms[0].gang->size, 3u);
+}
+
 TEST(OwnWorkload, RefusesWithFileAndLine) {
   const auto why = [](const std::string& text) {
     const auto workload = parse_own_workload(text, "w.yaml", 1);
@@ -201,6 +214,7 @@ TEST(OwnWorkload, RefusesWithFileAndLine) {
   EXPECT_THAT(why("jobs:\n  - {run: [5, 1]}\n"), HasSubstr("w.yaml:2"));
   EXPECT_THAT(why("jobs:\n  - {gpus: none}\n"), HasSubstr("TYPE:COUNT"));
   EXPECT_THAT(why("nodes: []\n"), HasSubstr("jobs:"));
+  EXPECT_THAT(why("jobs:\n  - {count: 5, gang: 2}\n"), HasSubstr("w.yaml:2: count is no multiple"));
 }
 
 }  // namespace

@@ -238,6 +238,20 @@ TEST(Submission, NetworkAndPreferences) {
   EXPECT_THAT(refusal({"--prefer=a&"}), HasSubstr("Invalid feature specification"));
 }
 
+TEST(Submission, Gangs) {
+  const api::JobSpec s =
+      spec({"--gang=train", "--gang-timeout=5"}, "#ARES --gang-size=4\n#SBATCH --gang-min=2\n");
+  EXPECT_EQ(s.gang().name(), "train");
+  EXPECT_EQ(s.gang().size(), 4u);
+  EXPECT_EQ(s.gang().min(), 2u);
+  EXPECT_EQ(s.gang().timeout(), 300);
+  EXPECT_FALSE(spec({"--gang-timeout=0"}, "#ARES --gang-timeout=5\n").gang().has_timeout());
+  EXPECT_FALSE(spec({}).has_gang());
+  EXPECT_THAT(refusal({"--gang="}), HasSubstr("a gang needs a name"));
+  EXPECT_THAT(refusal({"--gang-size=0"}), HasSubstr("1 to 1000"));
+  EXPECT_THAT(refusal({"--gang-min=few"}), HasSubstr("few"));
+}
+
 TEST(Submission, LinksOfGpus) {
   const api::JobSpec s = spec({"--gres=gpu:4", "--gpu-topology=switch"}, "#ARES --min-nvlink=2\n");
   EXPECT_EQ(s.gpu_topology(), "switch");

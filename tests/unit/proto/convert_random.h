@@ -161,6 +161,7 @@ class RandomWire {
     s.command = path();
     s.mail_types = static_cast<std::uint32_t>(number(1u << 10));
     s.mail_user = flag() ? "" : word();
+    if (flag()) s.gang = GangRequest{word(), u32(), u32(), maybe([this] { return seconds(); })};
     return s;
   }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/cluster/preemptible.h"
+#include "core/job/gang.h"
 
 namespace ares::core::sched {
 
@@ -82,6 +83,14 @@ void TestCluster::put(Job job) {
   else
     state.pending.erase(key);
   state.next_job_id = std::max(state.next_job_id, key.job.next());
+  if (job.spec->gang) {
+    if (job.gang == JobId{0}) job.gang = gathering_gang(state, *job.spec).value_or(key.job);
+    const GangMember member{job.spec->uid, job.spec->gang->name, job.gang, key.job};
+    if (gang_member(job))
+      state.gangs.set(member, Lsn{});
+    else
+      state.gangs.erase(member);
+  }
   const bool licensed = !job.spec->licenses.empty();
   if (is_earmarked(job))
     state.earmarked.set(key, Lsn{});
@@ -91,11 +100,16 @@ void TestCluster::put(Job job) {
   if (licensed) rebuild_indexes(state);
 }
 
+JobKey record_of(const PlanGroup& group, const Start& start) {
+  for (const auto& [key, version] : group.jobs)
+    if (key == start.key) return key;
+  return group.jobs.front().first;
+}
+
 void TestCluster::take(const Plan& plan, Time now) {
   for (const PlanGroup& group : plan.groups)
     for (const Start& start : group.starts) {
-      const JobKey record = group.jobs.front().first;
-      Job running = *state.jobs.find(record);
+      Job running = *state.jobs.find(record_of(group, start));
       if (running.array) {
         Job array = running;
         array.array->waiting.erase(start.key.task.value);
@@ -229,7 +243,7 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
         if (share.incarnation != node.incarnation) wrong = "wrong incarnation";
         if (share.tasks == 0) wrong = "share without a task";
         charge(share.node, share.cpus, share.memory, share.gpus, share.cpu_ids);
-        const JobSpec& spec = *state.jobs.find(group.jobs.front().first)->spec;
+        const JobSpec& spec = *state.jobs.find(record_of(group, start))->spec;
         visit(share.node, spec.uid, spec.exclusive_user);
       }
     }

@@ -57,6 +57,8 @@ class TestCluster {
   std::uint64_t version_ = 100;
 };
 
+// The record that the start relies on: the job's own, or its array's.
+JobKey record_of(const PlanGroup& group, const Start& start);
 const Start* start_of(const Plan& plan, const JobKey& key);
 const PendingInfo* pending_of(const Plan& plan, const JobKey& key);
 std::vector<std::string> node_names(const ClusterState& state, const Start& start);

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "core/job/alternative_checks.h"
+#include "core/job/gang.h"
 #include "core/sched/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"
@@ -29,7 +30,7 @@ std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now)
   };
   for (const PlanGroup& group : plan.groups)
     for (const Start& start : group.starts) {
-      const Job& job = *cluster.state.jobs.find(group.jobs.front().first);
+      const Job& job = *cluster.state.jobs.find(record_of(group, start));
       const JobSpec& spec = *job.spec;
       const bool waits = !spec.switches_wait || job.eligible + *spec.switches_wait > now;
       const std::uint32_t most = waits ? spec.switches : 0;
@@ -53,29 +54,38 @@ std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now)
   return {};
 }
 
-TEST(PlanProperty, NeverOverCommitsAlongRandomLives) {
+TEST(PlanProperty, NeverOverCommitsAlongRandomLivesNorStartsAGangInPart) {
+  int gangs = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
     Time now = kNow;
     for (int step = 0; step < 12; ++step) {
-      for (std::uint32_t i = dice.upto(5); i > 0; --i) cluster.submit(random_spec(dice));
+      for (std::uint32_t i = dice.upto(5); i > 0; --i) submit_random(cluster, dice);
       const Plan plan = cluster.plan(now);
       ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed << " step " << step;
       ASSERT_EQ(broken_limit(cluster, plan, now), "") << "seed " << seed << " step " << step;
-      for (const PlanGroup& group : plan.groups)
-        for (const Start& start : group.starts)
-          ASSERT_TRUE(is_its_alternative(cluster.state,
-                                         *cluster.state.jobs.find(group.jobs.front().first)->spec,
-                                         start.partition, start.alternative, start.nodes))
+      for (const PlanGroup& group : plan.groups) {
+        std::vector<JobKey> keys;
+        for (const Start& start : group.starts) {
+          keys.push_back(start.key);
+          const Job* job = cluster.state.jobs.find(start.key);
+          if (!job) job = cluster.state.jobs.find(JobKey{start.key.job, {}});
+          ASSERT_TRUE(is_its_alternative(cluster.state, *job->spec, start.partition,
+                                         start.alternative, start.nodes))
               << "seed " << seed << " step " << step << " job " << start.key.job.value();
+        }
+        ASSERT_TRUE(starts_whole_gangs(cluster.state, keys)) << "seed " << seed << " step " << step;
+        gangs += keys.size() > 1 ? 1 : 0;
+      }
       cluster.take(plan, now);
       for (const JobKey& key : running(cluster))
         if (dice.percent(30)) cluster.end(key);
       now += minutes(dice.upto(20));
     }
   }
+  EXPECT_GT(gangs, 50);
 }
 
 TEST(PlanProperty, EveryPendingRecordIsStartedOrExplained) {
@@ -83,7 +93,7 @@ TEST(PlanProperty, EveryPendingRecordIsStartedOrExplained) {
     Random dice(seed);
     TestCluster cluster;
     add_nodes(cluster, dice);
-    for (int i = 0; i < 20; ++i) cluster.submit(random_spec(dice));
+    for (int i = 0; i < 20; ++i) submit_random(cluster, dice);
     const Plan plan = cluster.plan();
     cluster.take(plan, kNow);
     cluster.state.pending.for_each([&](const JobKey& key, Lsn) {
@@ -101,6 +111,13 @@ TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
     add_nodes(cluster, dice);
     std::vector<Job> jobs;
     for (int i = 0; i < 20; ++i) jobs.push_back(cluster.job(random_spec(dice)));
+    for (int i = 0; i < 4; ++i) {
+      JobSpec spec = random_spec(dice);
+      spec.array.reset();
+      spec.uid = UserId(1);
+      spec.gang = GangRequest{"g" + std::to_string(i / 2), 2, 0, std::nullopt};
+      jobs.push_back(cluster.job(spec));
+    }
     TestCluster shuffled = cluster;
     for (const Job& job : jobs) cluster.put(job);
     dice.shuffle(jobs);
@@ -127,7 +144,7 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
     budget.estimates = seed % 4 < 2 ? 0 : 16;
     if (seed % 5 == 0) budget.units = 20 + dice.upto(400);
     for (int step = 0; step < 25; ++step) {
-      for (std::uint32_t i = dice.upto(4); i > 0; --i) cluster.submit(random_spec(dice));
+      for (std::uint32_t i = dice.upto(4); i > 0; --i) submit_random(cluster, dice);
       std::vector<Job> waiting;
       cluster.state.pending.for_each(
           [&](const JobKey& key, Lsn) { waiting.push_back(*cluster.state.jobs.find(key)); });
@@ -185,7 +202,10 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
       for (GpuAlternative& one : spec.gpu_alternatives)
         one.cost = 1000;  // else it may be told a later start that counts as less
       if (!spec.time_limit) spec.time_limit = minutes(30);
-      cluster.submit(spec);
+      // Gangs of members that are alike: whether others fit together nobody finds out for certain.
+      const std::uint32_t members = dice.percent(15) ? 2 + dice.upto(1) : 1;
+      if (members > 1) spec.gang = GangRequest{"g" + std::to_string(i), members, 0, std::nullopt};
+      for (std::uint32_t m = 0; m < members; ++m) cluster.submit(spec);
     }
     Time now = kNow;
     std::map<JobKey, Time> promised;

@@ -10,6 +10,7 @@
 #include "core/cluster/preemptible.h"
 #include "core/sched/demand.h"
 #include "core/sched/filter.h"
+#include "core/sched/plan_text.h"
 #include "core/sched/preempt.h"
 #include "unit/sched/preempting.h"
 
@@ -111,24 +112,6 @@ TEST(PreemptProperty, VictimsAreEnoughAndNoSubsetOfThemWouldBe) {
   EXPECT_GT(none, 20);
 }
 
-std::string describe(const Plan& plan) {
-  std::string text;
-  for (const PlanGroup& group : plan.groups) {
-    for (const Start& start : group.starts)
-      text += "start " + std::to_string(start.key.job.value());
-    if (group.earmark)
-      for (const AttemptKey& victim : group.earmark->earmark.victims)
-        text += " end " + std::to_string(victim.job.job.value());
-    text += "\n";
-  }
-  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
-    text += std::to_string(key.job.value()) + " " + std::string(to_string(info.reason)) + " " +
-            info.detail + " " +
-            std::to_string(info.expected_start.value_or(Time{}).time_since_epoch().count()) + "\n";
-  });
-  return text + std::to_string(plan.wake.value_or(Time{}).time_since_epoch().count());
-}
-
 // Jobs of both tiers come and end, victims let go some time after they were told to. A planner that remembers plans what a new one
 // would; nothing is over-committed; who makes room does so for somebody who then starts on what he was promised.
 TEST(PreemptProperty, LivesWithPreemptionKeepEveryBound) {
@@ -156,7 +139,7 @@ TEST(PreemptProperty, LivesWithPreemptionKeepEveryBound) {
         cluster.submit(spec);
       }
       const Plan plan = planner.plan(cluster.state, cluster.policy, budget, now);
-      ASSERT_EQ(describe(plan), describe(cluster.plan(now, budget)))
+      ASSERT_EQ(plan_text(plan), plan_text(cluster.plan(now, budget)))
           << "seed " << seed << " step " << step;
       ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed << " step " << step;
       std::map<UserId, std::uint32_t> used;

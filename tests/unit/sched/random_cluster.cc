@@ -106,6 +106,26 @@ JobSpec random_spec(Random& dice) {
   return spec;
 }
 
+void submit_random(TestCluster& cluster, Random& dice) {
+  if (!dice.percent(12)) {
+    cluster.submit(random_spec(dice));
+    return;
+  }
+  const std::uint32_t size = 1 + dice.upto(3);
+  const GangRequest gang{"g" + std::to_string(cluster.state.next_job_id.value()), size, 0,
+                         std::nullopt};
+  const JobSpec alike = random_spec(dice);
+  const bool same = dice.percent(60);
+  for (std::uint32_t i = dice.percent(15) ? 1 : 0; i < size; ++i) {
+    JobSpec spec = same ? alike : random_spec(dice);
+    spec.uid = alike.uid;
+    spec.array.reset();
+    spec.array_throttle = 0;
+    spec.gang = gang;
+    cluster.submit(spec);
+  }
+}
+
 std::vector<JobKey> running(const TestCluster& cluster) {
   std::vector<JobKey> keys;
   cluster.state.jobs.for_each([&](const JobKey& key, const Job& job) {

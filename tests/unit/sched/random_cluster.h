@@ -19,6 +19,9 @@ JobSpec random_spec(Random& dice);
 void add_alternatives(JobSpec& spec, Random& dice);
 
 // Those that run, ascending.
+// Submits one, or now and then a gang, of which somebody may be missing.
+void submit_random(TestCluster& cluster, Random& dice);
+
 std::vector<JobKey> running(const TestCluster& cluster);
 
 }  // namespace ares::core::sched

@@ -1,0 +1,170 @@
+"""Gangs: --gang starts jobs together or not at all, by when their scripts ran and what the rest of the cluster did meanwhile."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from cluster import Cluster, f1, until
+
+# Says when it began, then waits for its peers' stamps in the folder: a gang that started in part would never end.
+MEET = """#!/bin/sh
+date +%s.%N > $1/$ARES_JOB_ID
+for i in $(seq 300); do
+  [ $(ls $1 | wc -l) -ge $2 ] && { echo "$ARES_GANG_NAME $ARES_GANG_SIZE"; exit 0; }
+  sleep 0.1
+done
+exit 1
+"""
+
+
+@pytest.fixture
+def pool():
+    made = Cluster(config=f1())
+    (made.work / "meet.sh").write_text(MEET)
+    yield made
+    made.close()
+
+
+def field(cluster, job, key):
+    shown = cluster.run("actl", "show", "job", job).stdout
+    return next(word.partition("=")[2] for word in shown.split() if word.startswith(key + "="))
+
+
+def states(cluster, *jobs):
+    return [field(cluster, job, "JobState") for job in jobs]
+
+
+def ended(cluster, job, reason):
+    until(lambda: states(cluster, job) == ["CANCELLED"])
+    assert field(cluster, job, "Reason") == reason
+
+
+def in_words(cluster, job):
+    return " ".join(cluster.run("aqueue", "--why", "-j", job).stdout.split())
+
+
+def sleeper(cluster, *words):
+    return cluster.submit(*words, "--wrap", "sleep 600")
+
+
+def member(cluster, size, *words, name="team"):
+    return sleeper(cluster, f"--gang={name}", f"--gang-size={size}", *words)
+
+
+def refused(cluster, *words):
+    done = cluster.run("asub", *words, "--wrap", "true", check=False)
+    assert done.returncode != 0, f"{words} was accepted"
+    return done.stderr
+
+
+def test_a_gang_starts_together_once_all_are_there(pool):
+    """The cluster is free all the while, and still nobody starts before the last has come."""
+    stamps = pool.work / "stamps"
+    stamps.mkdir()
+    stamps.chmod(0o777)
+    meet = ["--gang=team", "--gang-size=3", "-c3", "meet.sh", str(stamps), "3"]
+    first, second = pool.submit(*meet), pool.submit(*meet)
+    until(lambda: field(pool, first, "Reason") == "WaitingForGang")
+    assert "2 of 3 members of gang team are here" in in_words(pool, first)
+    assert field(pool, first, "GangMembers") == "2/3"
+    other = pool.submit("-N4", "-c4", "--wrap", "true")  # needs all that the two would have held
+    until(lambda: states(pool, other) == ["COMPLETED"])
+    assert list(stamps.iterdir()) == []
+    # Across a restart of the controller the two are still members.
+    controller = pool.pid("aresctld")
+    os.kill(controller, signal.SIGKILL)
+    until(lambda: pool.pid("aresctld") != controller)
+    third = pool.submit(*meet)
+    jobs = [first, second, third]
+    until(lambda: states(pool, *jobs) == ["COMPLETED"] * 3, 60)
+    begun = [float((stamps / job).read_text()) for job in jobs]
+    assert max(begun) - min(begun) < 5
+    assert (pool.work / f"ares-{first}.out").read_text() == "team 3\n"
+    assert pool.run("aqueue", "-h", "-t", "all", "-j", second, "-O", "Gang").stdout.strip() == "team:0/3"
+
+
+def test_one_stream_and_json(pool):
+    lines = "".join(json.dumps({"wrap": "sleep 600", "gang": "team", "gang-size": 2, "cpus-per-task": c}) + "\n"
+                    for c in (4, 2))
+    jobs = pool.run("asub", "--parsable", "--from=-", input=lines).stdout.split()
+    until(lambda: states(pool, *jobs) == ["RUNNING"] * 2)
+    rows = json.loads(pool.run("aqueue", "--json").stdout)["jobs"]
+    assert [(row["gang"], row["gang_members"], row["gang_size"]) for row in rows] == [("team", 2, 2)] * 2
+    assert "has started and takes no more members" in refused(pool, "--gang=team", "--gang-size=2")
+    # Members run their own lives from here on.
+    pool.run("acancel", jobs[0])
+    until(lambda: states(pool, jobs[0]) == ["CANCELLED"])
+    assert states(pool, jobs[1]) == ["RUNNING"]
+
+
+def test_a_gang_that_does_not_fit_holds_nothing_and_starts_when_it_does(pool):
+    busy = sleeper(pool, "-c4", "-t", "2:00:00")
+    until(lambda: states(pool, busy) == ["RUNNING"])
+    gang = [member(pool, 4, "-c4", "-t", "60") for _ in range(4)]
+    until(lambda: field(pool, gang[0], "Reason") in ("Resources", "Priority"))
+    assert "starts together with the 3 others of gang team" in in_words(pool, gang[0])
+    quick = pool.submit("-c4", "-t", "30", "--wrap", "true")
+    until(lambda: states(pool, quick) == ["COMPLETED"])
+    slow = sleeper(pool, "-c4", "-t", "3:00:00")  # would delay the gang
+    until(lambda: field(pool, slow, "Reason") == "Priority")
+    expected = {pool.run("aqueue", "-h", "--start", "-j", job, "-o", "%S").stdout.strip() for job in gang}
+    assert len(expected) == 1 and "N/A" not in expected
+    pool.run("acancel", busy)
+    until(lambda: states(pool, *gang) == ["RUNNING"] * 4)
+    assert states(pool, slow) == ["PENDING"]
+
+
+def test_two_gangs_each_of_which_would_fit_half(pool):
+    """Submitted by turns: one starts whole, then the other; neither waits with half of the nodes in hand."""
+    a, b = [], []
+    for _ in range(3):
+        a.append(member(pool, 3, "-c4", name="a"))
+        b.append(member(pool, 3, "-c4", name="b"))
+    until(lambda: states(pool, *a) == ["RUNNING"] * 3)
+    assert states(pool, *b) == ["PENDING"] * 3
+    assert "1" == pool.run("ainfo", "-h", "-t", "idle", "-o", "%D").stdout.strip()
+    pool.run("acancel", *a)
+    until(lambda: states(pool, *b) == ["RUNNING"] * 3)
+
+
+def test_a_lost_member_ends_the_gang_or_is_done_without(pool):
+    strict = [member(pool, 3) for _ in range(2)]
+    pool.run("acancel", strict[0])
+    ended(pool, strict[1], "GangMemberLost")
+    # The name is free again, and this time two will do.
+    busy = sleeper(pool, "-N4", "-c4")
+    until(lambda: states(pool, busy) == ["RUNNING"])
+    lenient = [member(pool, 3, "--gang-min=2") for _ in range(3)]
+    assert "other terms" in refused(pool, "--gang=team", "--gang-size=3")
+    assert "has all of its 3 members" in refused(pool, "--gang=team", "--gang-size=3", "--gang-min=2")
+    pool.run("acancel", lenient[1])
+    assert field(pool, lenient[0], "GangMembers") == "2/2"
+    pool.run("acancel", busy)
+    until(lambda: states(pool, lenient[0], lenient[2]) == ["RUNNING"] * 2)
+
+
+def test_a_gang_that_comes_too_late_times_out(pool):
+    early = member(pool, 2, "--gang-timeout=0:02")
+    ended(pool, early, "GangTimeout")
+    assert "CANCELLED" in pool.run("aacct", "-n", "-j", early, "-o", "State%20").stdout
+
+
+def test_a_held_member_is_waited_for(pool):
+    held = member(pool, 2, "-H")
+    ready = member(pool, 2)
+    until(lambda: field(pool, ready, "Reason") == "WaitingForGang")
+    assert f"it waits for job {held} (JobHeldUser)" in in_words(pool, ready)
+    pool.run("actl", "release", held)
+    until(lambda: states(pool, held, ready) == ["RUNNING"] * 2)
+
+
+def test_what_makes_no_gang_is_refused(pool):
+    assert "--gang-size says how many" in refused(pool, "--gang=x")
+    assert "need --gang" in refused(pool, "--gang-size=2")
+    assert "an array cannot be a member" in refused(pool, "--gang=x", "--gang-size=2", "-a", "0-1")
+    assert "at least 3 members" in refused(pool, "--gang=x", "--gang-size=2", "--gang-min=3")
+    assert "1 to 1000" in refused(pool, "--gang=x", "--gang-size=1001")
+    tried = pool.run("asub", "--test-only", "--gang=x", "--gang-size=2", "--wrap", "true")
+    assert "1 of 2 members of gang x is here" in " ".join((tried.stdout + tried.stderr).split())
