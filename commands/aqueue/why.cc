@@ -49,6 +49,7 @@ constexpr Sentence kMeanings[] = {
     {"PartitionNodeLimit", "asks for more or fewer nodes than its partition allows"},
     {"Licenses", "waits for licences"},
     {"Reservation", "waits because of a reservation"},
+    {"Plugin", "is refused by a plugin of the scheduler"},
     {"ReservationDeleted", "asks for a reservation that there is not any more"},
     {"ReqNodeNotAvail", "needs nodes that cannot be used now"},
     {"BadConstraints", "asks for what its partition never has"},

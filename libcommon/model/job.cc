@@ -79,6 +79,7 @@ std::string_view to_string(Reason r) {
     case Reason::deadline: return "DeadLine";
     case Reason::reservation: return "Reservation";
     case Reason::reservation_deleted: return "ReservationDeleted";
+    case Reason::plugin: return "Plugin";
   }
   return "None";
 }

@@ -78,8 +78,9 @@ enum class Reason : std::uint8_t {
   deadline,
   reservation,
   reservation_deleted,
+  plugin,  // a plugin of the scheduler refuses it
 };
-inline constexpr Reason kLastReason = Reason::reservation_deleted;
+inline constexpr Reason kLastReason = Reason::plugin;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).

@@ -11,6 +11,7 @@
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
 #include "core/sched/order.h"
+#include "core/sched/plugged.h"
 #include "core/sched/profile.h"
 #include "core/sched/score_fragmentation.h"
 #include "core/sched/shapes.h"
@@ -35,6 +36,7 @@ struct Planner::Memory {
   Memory(const ClusterState& state, const Policy& policy, Time now)
       : seen(state),
         networks(policy.networks),
+        plugins(policy.plugins),
         index(seen, &networks),
         ranking(seen, policy, index, now) {
     seen.partitions.for_each([&](const std::string&, const Partition& partition) {
@@ -42,12 +44,14 @@ struct Planner::Memory {
         mixed = mixed || strategy == PlacementStrategy::least_fragmentation;
     });
     if (mixed) index.set_mix(&mix);
+    index.set_plugins(plugins, &networks);
     if (mixed) mix.update(ClusterState{}, seen, index);
     queue.fill(seen, ranking);
   }
 
   ClusterState seen;  // keeps the records alive that index and queue point to
   Networks networks;
+  SharedPlugins plugins;
   ClusterIndex index;
   Ranking ranking;
   Mix mix;             // kept only if
@@ -56,7 +60,8 @@ struct Planner::Memory {
   Releases releases;
   Shapes shapes;
   PendingInfos said;
-  const PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority);
+  const PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
+                   refused = make_info(Reason::plugin);
   std::vector<NodeIndex> given;
 };
 
@@ -145,6 +150,7 @@ class Planner::Pass {
         (entry.job->array ? start_tasks(queued, shape)
                           : start_one(queued, entry.job->key.task, shape)))
       return;
+    if (refusal_) return block(queued, shape);
     if (relaxed_at && !relaxed)
       plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
     if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
@@ -195,7 +201,7 @@ class Planner::Pass {
     auto licenses = licenses_.choose(*job.spec);
     if (!licenses) return false;
     const auto placement = place(*job.spec, shape, limit);
-    if (!placement) return false;
+    if (!placement || !permitted(queued, task, *placement)) return false;
     PlanGroup group;
     group.jobs.emplace_back(job.key, job.version);
     Start start{{job.key.job, task}, queued.entry.partition->name, limit, {}, *licenses};
@@ -218,6 +224,16 @@ class Planner::Pass {
       unsay(queued);
     }
     return true;
+  }
+
+  // Whether plugins let the job start there; if not, `refusal_` says so.
+  bool permitted(const Queued& queued, TaskIndex task, const Placement& placement) {
+    const Partition* partition = queued.entry.partition;
+    if (!index_.plugged() || !index_.plugged()->permits(*partition)) return true;
+    const Leaving leaving{queued.entry.job, task, partition, &placement};
+    const auto why = index_.plugged()->refusal({&leaving, 1}, index_);
+    if (why) refusal_ = make_info(Reason::plugin, *why);
+    return !why;
   }
 
   void unsay(Queued& queued) {
@@ -276,6 +292,7 @@ class Planner::Pass {
     if (!placement) {
       shape.blocked = true;
       shape.note_blocked(index_);
+      shape.plugged_out = shape.demand.plugged && shape.fits_unplugged(index_, Against::free_now);
       return std::nullopt;
     }
     if (!promised(*placement, profile_) && !reserved(shape.demand, *placement, index_))
@@ -296,6 +313,7 @@ class Planner::Pass {
   // It cannot start now: say why, and promise it a start if the partition's rule is so.
   void block(Queued& queued, Shape& shape) {
     const QueueEntry& entry = queued.entry;
+    if (refusal_) return say(queued, std::exchange(refusal_, nullptr));  // in nobody's way
     if (!work_.exhausted()) {
       if (PendingPtr why = memory_.shapes.impossible(shape, index_, budget_.details)) {
         say(queued, std::move(why));
@@ -322,7 +340,7 @@ class Planner::Pass {
     say(queued, turn_text(shape, first));
     if (promises_.closed(entry.partition, inside)) shape.blocked = true;
     if (!budget_.details && blocked_.size() >= budget_.estimates &&
-        promises_.spent(entry.partition, inside) && !shape.kept_out)
+        promises_.spent(entry.partition, inside) && !shape.kept_out && !shape.plugged_out)
       shape.settled_in = pass_;
   }
 
@@ -332,6 +350,11 @@ class Planner::Pass {
       if (!shape.reserved)
         shape.reserved = make_info(Reason::reservation, explain_reserved(shape, index_));
       return shape.reserved;
+    }
+    if (shape.plugged_out) {
+      if (!budget_.details) return memory_.refused;
+      if (!shape.plugged) shape.plugged = make_info(Reason::plugin, explain_blocked(shape, index_));
+      return shape.plugged;
     }
     if (!budget_.details) return first ? memory_.first : memory_.turn;
     PendingPtr& text = first ? shape.first : shape.turn;
@@ -370,14 +393,15 @@ class Planner::Pass {
   }
 
   // Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
-  // there from then on: sooner or later the right ones are among them.
+  // there from then on: sooner or later the right ones are among them. What plugins go by may be anything that is free.
   void keep_all_gpus(const Demand& demand, EarliestStart& promise, std::optional<Seconds> limit) {
-    if (demand.gpu_constraint.none()) return;
+    const bool plugged = demand.plugged && demand.plugged->changes();
+    if (demand.gpu_constraint.none() && !plugged) return;
     Amounts free(index_.stride());
     for (PlacedShare& share : promise.placement) {
       profile_.least(share.node, promise.at, Profile::end_of(promise.at, limit), free);
-      for (std::size_t column = kFirstGpu; column < free.size(); ++column)
-        if (share.amounts[column] > 0)
+      for (std::size_t column = plugged ? 0 : kFirstGpu; column < free.size(); ++column)
+        if (plugged || share.amounts[column] > 0)
           share.amounts[column] = std::max(share.amounts[column], free[column]);
     }
   }
@@ -436,6 +460,7 @@ class Planner::Pass {
   std::set<JobKey> started_;
   std::map<JobKey, PendingPtr> choices_;  // of jobs with several partitions
   std::vector<Queued*> blocked_;
+  PendingPtr refusal_;  // of a start that was about to be made
 };
 
 Planner::Planner() = default;
@@ -444,6 +469,7 @@ Planner::~Planner() = default;
 Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
                    Witness* witness) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
+                      memory_->plugins == policy.plugins &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
                       memory_->seen.reservations.shares_all_with(state.reservations) &&
                       memory_->index.update(memory_->seen, state, memory_->given);

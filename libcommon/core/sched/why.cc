@@ -173,7 +173,8 @@ void add_start(const PendingInfo* known, const Onlooker& seen, bool kept, Why& w
 bool nobody_knows(const std::vector<WhyCause>& causes) {
   return std::any_of(causes.begin(), causes.end(), [](const WhyCause& cause) {
     return cause.reason != Reason::resources && cause.reason != Reason::priority &&
-           cause.reason != Reason::begin_time && cause.reason != Reason::reservation;
+           cause.reason != Reason::begin_time && cause.reason != Reason::reservation &&
+           cause.reason != Reason::plugin;
   });
 }
 
