@@ -29,7 +29,9 @@ ALLOWED = {
     "exec/glue": ["plugin", "core", "os"],
     "exec/baremetal": ["exec/glue", "plugin", "core", "os"],
     "exec/mock": ["exec/glue", "plugin", "core", "os"],
-    "aresctld": ["core", "config", "store", "rpc", "plugin", "cli"],
+    "sched/glue": ["plugin", "core"],
+    "sched/min_nvlink": ["plugin"],
+    "aresctld": ["core", "config", "store", "rpc", "plugin", "cli", "sched/glue"],
     "aresd": ["core", "proto", "rpc", "plugin", "os", "config", "exec/glue", "exec/baremetal", "exec/mock"],
     "aresstepd": ["core", "os", "exec/baremetal"],
     "asub": ["cli"],
@@ -39,7 +41,7 @@ ALLOWED = {
     "ainfo": ["cli"],
     "actl": ["cli", "core"],
     "acluster": ["cli", "os", "core"],
-    "asim": ["core", "config", "cli"],
+    "asim": ["core", "config", "cli", "sched/glue"],
 }
 
 PURE = ["model", "core"]
