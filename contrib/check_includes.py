@@ -29,7 +29,9 @@ ALLOWED = {
     "exec/glue": ["plugin", "core", "os"],
     "exec/baremetal": ["exec/glue", "plugin", "core", "os"],
     "exec/mock": ["exec/glue", "plugin", "core", "os"],
-    "aresctld": ["core", "config", "store", "rpc", "plugin", "cli"],
+    "sched/glue": ["plugin", "core"],
+    "sched/min_nvlink": ["plugin"],
+    "aresctld": ["core", "config", "store", "rpc", "plugin", "cli", "sched/glue"],
     "aresd": ["core", "proto", "rpc", "plugin", "os", "config", "exec/glue", "exec/baremetal", "exec/mock"],
     "aresstepd": ["core", "os", "exec/baremetal"],
     "asub": ["cli"],
@@ -40,7 +42,7 @@ ALLOWED = {
     "actl": ["cli", "core"],
     "adiag": ["cli"],
     "acluster": ["cli", "os", "core"],
-    "asim": ["core", "config", "cli", "proto"],
+    "asim": ["core", "config", "cli", "proto", "sched/glue"],
 }
 
 PURE = ["model", "core"]

@@ -2,6 +2,7 @@
 
 #include "asim/gpu_trace.h"
 #include "asim/lines.h"
+#include "sched/glue/plugin_set.h"
 
 namespace ares::sim {
 namespace {
@@ -42,6 +43,23 @@ Result<config::Config> describe(const std::string& what, const Workload& workloa
   return config::load(what);
 }
 
+// As the controller does; one that crashes ends the simulation.
+Status load_plugins(config::Config& config) {
+  std::vector<sched::PluginSource> sources;
+  for (const config::PluginConfig& plugin : config.scheduler.plugins)
+    sources.push_back({plugin.name, plugin.path, plugin.partitions, plugin.options});
+  if (sources.empty()) return {};
+  auto set = sched::PluginSet::load(std::move(sources), nullptr);
+  if (!set) {
+    const config::PluginConfig& refused = config.scheduler.plugins[set.error().source];
+    return fail(set.error().error.code, config.path + ":" + std::to_string(refused.line) +
+                                            ": scheduler plugin \"" + refused.name +
+                                            "\": " + set.error().error.message);
+  }
+  config.policy.plugins.value = *std::move(set);
+  return {};
+}
+
 }  // namespace
 
 Status set_policies(config::Config& config, const std::vector<std::string>& policy) {
@@ -70,6 +88,7 @@ Result<config::Config> read_cluster(const std::string& what, const Workload& wor
               " takes what it has from the machine itself; a simulation needs its cpus (and "
               "memory and gpus, if any) written down");
   if (Status set = set_policies(*config, policy); !set) return fail(set.error());
+  if (Status loaded = load_plugins(*config); !loaded) return fail(loaded.error());
   return config;
 }
 

@@ -1,5 +1,5 @@
-// The cluster to simulate: an ares.yaml, of which nodes, partitions, licences and policy count; a list of nodes of the openb
-// trace; or the machine that a log's header describes. Made once before a run.
+// The cluster to simulate: an ares.yaml, of which nodes, partitions, licences, policy and the plugins of the scheduler count; a list of
+// nodes of the openb trace; or the machine that a log's header describes. Made once before a run.
 #pragma once
 
 #include <string>

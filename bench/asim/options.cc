@@ -79,7 +79,8 @@ cli::OptionTable table_of(Asked& a) {
       .options = {
           {'c', "cluster", "FILE",
            "The cluster: an ares.yaml, the nodes of the openb trace (.csv), or swf for the machine "
-           "that the log's header describes.",
+           "that the log's header describes. Plugins of the scheduler that an ares.yaml names are "
+           "loaded.",
            cli::set_text(a.cluster)},
           {'p', "policy", "KEY=VALUE",
            "Set a key of the section policy over the file, as in backfill=conservative. May be "

@@ -3,6 +3,7 @@
 
 #include "actl/assign.h"
 #include "cli/job_ids.h"
+#include "cli/table.h"
 #include "cli/text.h"
 #include "config/config.h"
 
@@ -61,6 +62,8 @@ Result<int> ping(Context& context, const Words&) {
       pong.state().c_str(), static_cast<uintmax_t>(pong.epoch()),
       static_cast<uintmax_t>(pong.lsn()), pong.nodes_responding(), pong.nodes(),
       pong.jobs_pending(), pong.jobs_running());
+  if (!pong.plugins_set_aside().empty())
+    std::printf("%s; see actl show plugins\n", cli::printable(pong.plugins_set_aside()).c_str());
   return 0;
 }
 

@@ -121,6 +121,11 @@ const std::vector<Command>& commands() {
        show_reservations,
        Names::reservations},
       {{"show", "reservations"}, "[NAMES]", "The same.", show_reservations, Names::reservations},
+      {{"show", "plugins"},
+       "",
+       "The plugins of the scheduler, and which of them are set aside because they crashed or "
+       "hung.",
+       show_plugins},
       {{"show", "config"}, "", "The configuration in force, defaults filled in.", show_config},
       {{"show", "hostnames"},
        "[LIST]",

@@ -75,6 +75,7 @@ Result<int> show_partitions(Context& context, const Words& operands);
 Result<int> show_reservations(Context& context, const Words& operands);
 Result<int> create(Context& context, const Words& operands);
 Result<int> remove(Context& context, const Words& operands);
+Result<int> show_plugins(Context& context, const Words& operands);
 Result<int> show_config(Context& context, const Words& operands);
 Result<int> show_host_names(Context& context, const Words& operands);
 Result<int> show_host_list(Context& context, const Words& operands);

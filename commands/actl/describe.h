@@ -20,4 +20,6 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
 
 std::string describe(const api::Reservation& reservation, bool one_line);
 
+std::string describe(const api::Plugins::Plugin& plugin, bool one_line);
+
 }  // namespace ares::actl

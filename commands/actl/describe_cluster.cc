@@ -178,4 +178,21 @@ std::string describe(const api::Reservation& r, bool one_line) {
   return lines.text(one_line);
 }
 
+std::string describe(const api::Plugins::Plugin& plugin, bool one_line) {
+  Lines lines;
+  lines.add("PluginName", plugin.name())
+      .add("State", plugin.set_aside().empty() ? "ON" : "SET_ASIDE")
+      .add("Stages", or_null(plugin.stages()))
+      .end_line();
+  lines.add("Path", plugin.path()).end_line();
+  lines.add("Partitions", plugin.partitions().empty() ? "ALL" : joined(plugin.partitions()))
+      .add("Options", or_null(joined(plugin.options())))
+      .end_line();
+  if (!plugin.set_aside().empty())
+    lines.add("Cause", plugin.set_aside())
+        .add("SetAsideTime", time_text(plugin.set_aside_at()))
+        .end_line();
+  return lines.text(one_line);
+}
+
 }  // namespace ares::actl

@@ -119,6 +119,23 @@ Result<int> show_reservations(Context& context, const Words& operands) {
   return 0;
 }
 
+Result<int> show_plugins(Context& context, const Words& operands) {
+  if (!operands.empty()) return fail(ErrorCode::invalid_argument, "show plugins takes no argument");
+  api::Request request;
+  request.mutable_list_plugins();
+  const auto response = context.call(request);
+  if (!response) return fail(response.error());
+  const api::Plugins& all = response->plugins();
+  if (context.flags.json) {
+    std::fputs(cli::to_json(all).c_str(), stdout);
+    return 0;
+  }
+  for (const api::Plugins::Plugin& one : all.plugins())
+    std::fputs(describe(one, context.flags.one_line).c_str(), stdout);
+  if (all.plugins().empty() && !context.flags.quiet) std::puts("No plugins in the scheduler");
+  return 0;
+}
+
 Result<int> show_config(Context& context, const Words& operands) {
   if (!operands.empty()) return fail(ErrorCode::invalid_argument, "show config takes no argument");
   api::Request request;

@@ -50,6 +50,7 @@ constexpr Sentence kMeanings[] = {
     {"Licenses", "waits for licences"},
     {"Reservation", "waits because of a reservation"},
     {"Preempting", "waits for jobs that make room for it"},
+    {"Plugin", "is refused by a plugin of the scheduler"},
     {"ReservationDeleted", "asks for a reservation that there is not any more"},
     {"WaitingForGang", "waits for the other members of its gang, with which it starts"},
     {"ReqNodeNotAvail", "needs nodes that cannot be used now"},

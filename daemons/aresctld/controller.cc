@@ -20,6 +20,7 @@
 #include "aresctld/query_pool.h"
 #include "aresctld/reconfigurer.h"
 #include "aresctld/scheduler_loop.h"
+#include "aresctld/scheduler_plugins.h"
 #include "aresctld/state_dir.h"
 #include "aresctld/view.h"
 #include "aresctld/wait_room.h"
@@ -122,13 +123,19 @@ Controller::Controller(std::shared_ptr<const config::Config> config, bool accept
 Controller::~Controller() = default;
 
 Status Controller::run() {
-  const auto& config = parts_->config;
-  const auto policy = std::make_shared<const Policy>(config->policy);
-
   const sigset_t signals = block_signals();
 
-  auto state_dir = StateDir::take(config->controller.state_dir);
+  auto state_dir = StateDir::take(parts_->config->controller.state_dir);
   if (!state_dir) return fail(state_dir.error());
+
+  SchedulerPlugins plugins(parts_->config->controller.state_dir + "/plugins-set-aside");
+  auto loaded = plugins.load(*parts_->config);
+  if (!loaded) return fail(loaded.error());
+  auto with_plugins = std::make_shared<config::Config>(*parts_->config);
+  with_plugins->policy.plugins = *std::move(loaded);
+  parts_->config = std::move(with_plugins);
+  const auto& config = parts_->config;
+  const auto policy = std::make_shared<const Policy>(config->policy);
 
   const auto seen = state_dir->seen();
   if (!seen) return fail(seen.error());
@@ -181,7 +188,7 @@ Status Controller::run() {
   };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
-  Reconfigurer reconfigurer(board, engine, views);
+  Reconfigurer reconfigurer(board, engine, views, &plugins);
   SchedulerLoop scheduler(views, engine, clock, board);
   engine.start();
   engine.post(Command{Activate{epoch, host_name()}});
@@ -195,7 +202,7 @@ Status Controller::run() {
 
   ViewDumps dumps;
   Ingress ingress(
-      {engine, clock, views, nodes, waits, pool, board, reconfigurer, dumps, journal,
+      {engine, clock, views, nodes, waits, pool, board, reconfigurer, dumps, plugins, journal,
        [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
        [] { kill(getpid(), SIGTERM); },
        [&] {

@@ -193,6 +193,13 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);
+      response.mutable_pong()->set_plugins_set_aside(set_aside_text(parts_.plugins.list(*config)));
+      responder->send(response);
+      return;
+    }
+    case api::Request::kListPlugins: {
+      api::Response response;
+      *response.mutable_plugins() = parts_.plugins.list(*config);
       responder->send(response);
       return;
     }

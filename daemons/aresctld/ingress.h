@@ -12,6 +12,7 @@
 #include "aresctld/node_hub.h"
 #include "aresctld/query_pool.h"
 #include "aresctld/reconfigurer.h"
+#include "aresctld/scheduler_plugins.h"
 #include "aresctld/view.h"
 #include "aresctld/view_dumps.h"
 #include "aresctld/wait_room.h"
@@ -34,6 +35,7 @@ class Ingress {
     const ConfigBoard& config;
     Reconfigurer& reconfigurer;
     ViewDumps& dumps;
+    const SchedulerPlugins& plugins;
     store::Journal& journal;  // for blobs only; may wait for the database
     std::function<Result<api::AccountingRows>(const api::Accounting&, Time now)>
         read_accounting;  // may wait for the database

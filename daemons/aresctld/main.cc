@@ -3,6 +3,7 @@
 
 #include "aresctld/controller.h"
 #include "aresctld/options.h"
+#include "aresctld/scheduler_plugins.h"
 
 int main(int argc, char** argv) {
   auto options = ares::aresctld::parse_options(argc, argv);
@@ -20,6 +21,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (options->check) {
+    if (auto plugins = ares::aresctld::SchedulerPlugins(std::string()).load(*config); !plugins) {
+      std::fprintf(stderr, "aresctld: %s\n", plugins.error().message.c_str());
+      return 1;
+    }
     std::printf("%s: ok: cluster %s, %zu nodes, %zu partitions\n", config->path.c_str(),
                 config->policy.cluster_name.c_str(), config->nodes.size(),
                 config->partitions.size());

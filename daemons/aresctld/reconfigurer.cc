@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ares::aresctld {
@@ -41,6 +42,21 @@ std::vector<Partition> partitions_of(const ClusterState& state) {
   return out;
 }
 
+// A plugin that was set aside comes back although the configuration is the same.
+void note_plugins(const SharedPlugins& before, const SharedPlugins& after,
+                  std::vector<config::Change>& changes) {
+  if (before == after || !after.value) return;
+  for (const PluginFacts& is : after.value->facts()) {
+    const std::string subject = "plugin " + is.name;
+    bool known = std::any_of(changes.begin(), changes.end(), [&](const config::Change& change) {
+      return change.subject == subject;
+    });
+    if (before.value)
+      for (const PluginFacts& was : before.value->facts()) known = known || was.name == is.name;
+    if (!known) changes.push_back({subject, "state", "set aside", "on"});
+  }
+}
+
 }  // namespace
 
 ApplyConfig to_command(const config::Config& config) {
@@ -52,21 +68,28 @@ ApplyConfig to_command(const config::Config& config) {
   return apply;
 }
 
-Result<Reconfigurer::Found> Reconfigurer::look(Result<config::Config> read) const {
+Result<Reconfigurer::Found> Reconfigurer::look(Result<config::Config> read, bool load) const {
   if (!read) return fail(read.error());
   const auto running = board_.read();
   Found found;
   found.changes = config::diff(*running, partitions_of(*views_.read().state), *read);
-  found.next = std::make_shared<const config::Config>(
-      config::keep_until_restart(*running, std::move(*read)));
+  config::Config next = config::keep_until_restart(*running, std::move(*read));
+  if (load && plugins_) {
+    const auto set = plugins_->load(next);
+    if (!set) return fail(set.error());
+    next.policy.plugins = *set;
+    note_plugins(running->policy.plugins, *set, found.changes);
+  }
+  found.next = std::make_shared<const config::Config>(std::move(next));
   return found;
 }
 
 Result<api::Reconfigured> Reconfigurer::preview(const api::Reconfigure& request) const {
   const std::string own = board_.read()->path;
   const std::string path = request.text().empty() ? own : request.path();
-  const auto found = look(request.text().empty() ? config::load(own)
-                                                 : config::parse(request.text(), request.path()));
+  const auto found = look(
+      request.text().empty() ? config::load(own) : config::parse(request.text(), request.path()),
+      false);
   if (!found) return fail(found.error());
   return answer(found->changes, path, false);
 }
@@ -96,7 +119,7 @@ void Reconfigurer::apply(Principal who, std::string request_id, const Digest& di
     done(std::move(result));
   };
   const std::string path = board_.read()->path;
-  auto found = look(config::load(path));
+  auto found = look(config::load(path), true);
   if (!found) return finish(fail(found.error()));
   for (const config::Change& change : found->changes) {
     if (change.effect != config::TakesEffect::never) continue;

@@ -10,6 +10,7 @@
 
 #include "aresctld/config_board.h"
 #include "aresctld/engine_loop.h"
+#include "aresctld/scheduler_plugins.h"
 #include "aresctld/view.h"
 #include "config/diff.h"
 #include "model/request.h"
@@ -25,8 +26,10 @@ class Reconfigurer {
   // What came of it, or why nothing did: the file (with file, line and a suggestion), a change that is refused, the engine.
   using Done = std::function<void(Result<api::Reconfigured>)>;
 
-  Reconfigurer(ConfigBoard& board, EngineLoop& engine, ViewBoard& views)
-      : board_(board), engine_(engine), views_(views) {}
+  // `plugins`: loads those of the scheduler; null where there are none.
+  Reconfigurer(ConfigBoard& board, EngineLoop& engine, ViewBoard& views,
+               SchedulerPlugins* plugins = nullptr)
+      : board_(board), engine_(engine), views_(views), plugins_(plugins) {}
 
   // What the file, or `text` in its place, would change.
   Result<api::Reconfigured> preview(const api::Reconfigure& request) const;
@@ -40,12 +43,14 @@ class Reconfigurer {
     std::shared_ptr<const config::Config> next;  // in force afterwards
     std::vector<config::Change> changes;
   };
-  Result<Found> look(Result<config::Config> read) const;
+  // `load`: the plugins too, which runs code of theirs.
+  Result<Found> look(Result<config::Config> read, bool load) const;
   Result<api::Reconfigured> answer_again(const Found& found, const std::string& path) const;
 
   ConfigBoard& board_;
   EngineLoop& engine_;
   ViewBoard& views_;
+  SchedulerPlugins* const plugins_;
   std::mutex mutex_;
   bool busy_ = false;
 };

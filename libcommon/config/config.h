@@ -72,6 +72,21 @@ struct NodeConfig {
   std::string spool_of(std::string_view node) const;
 };
 
+// A shared object that takes part in the scheduler's stages (plugin/sched_abi.h).
+struct PluginConfig {
+  std::string name;
+  std::string path;                     // absolute
+  std::vector<std::string> partitions;  // empty = all
+  std::map<std::string, std::string> options;
+  int line = 0;  // where `Config::path` describes it
+};
+inline constexpr std::size_t kMostPlugins = 64;
+
+struct SchedulerConfig {
+  std::vector<PluginConfig> plugins;
+  Seconds plugin_timeout{10};  // of one call
+};
+
 struct LogConfig {
   std::string level = "info";  // trace, debug, info, warn, error
   std::string file;            // empty = stderr
@@ -86,6 +101,8 @@ struct Config {
   ControllerConfig controller;
   DatabaseConfig database;
   AuthConfig auth;
+  SchedulerConfig
+      scheduler;  // loading the plugins, and putting them into `policy`, is the controller's
   NodeConfig node;
   LogConfig log;
 };

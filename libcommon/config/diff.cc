@@ -28,6 +28,8 @@ const Rule kController{TakesEffect::controller_restart,
 const Rule kDatabase{TakesEffect::controller_restart, {}};
 const Rule kAuth{TakesEffect::controller_restart, {}};
 const Rule kAtOnce{};
+// Plugins are loaded again whenever the file is.
+const Rule kScheduler{TakesEffect::at_once, {{"plugin_timeout", TakesEffect::controller_restart}}};
 const Rule kNode{TakesEffect::node_restart, {}};
 const Rule kLog{TakesEffect::at_once, {{"file", TakesEffect::controller_restart}}};
 
@@ -150,6 +152,28 @@ void compare_partitions(const Config& running, const std::vector<Partition>& in_
       diff.out.push_back({"partition " + before.name, "", print_flow(before, fields), ""});
 }
 
+void compare_plugins(const SchedulerConfig& running, const SchedulerConfig& next, Diff& diff) {
+  auto fields = scheduler_fields();
+  std::erase_if(fields, [](const auto& field) { return field.name == "plugins"; });
+  diff.section("scheduler", fields, running, next, kScheduler);
+  const auto of_plugin = plugin_fields();
+  const auto named = [](const SchedulerConfig& in, const std::string& name) {
+    const auto found = std::find_if(in.plugins.begin(), in.plugins.end(),
+                                    [&](const PluginConfig& p) { return p.name == name; });
+    return found == in.plugins.end() ? nullptr : &*found;
+  };
+  for (const PluginConfig& after : next.plugins) {
+    const PluginConfig* before = named(running, after.name);
+    if (before)
+      diff.section("plugin " + after.name, of_plugin, *before, after, kAtOnce);
+    else
+      diff.out.push_back({"plugin " + after.name, "", "", print_flow(after, of_plugin)});
+  }
+  for (const PluginConfig& before : running.plugins)
+    if (!named(next, before.name))
+      diff.out.push_back({"plugin " + before.name, "", print_flow(before, of_plugin), ""});
+}
+
 void compare_networks(const Policy& running, const Policy& next, Diff& diff) {
   for (const NetworkSpec& after : next.networks.all()) {
     const std::string subject = "topology " + after.name;
@@ -207,6 +231,7 @@ std::vector<Change> diff(const Config& running, const std::vector<Partition>& in
   compare_networks(running.policy, next.policy, diff);
   compare_partitions(running, in_force, next, diff);
   compare_fairness(running, next, diff);
+  compare_plugins(running.scheduler, next.scheduler, diff);
   diff.section("node", node_daemon_fields(), running.node, next.node, kNode);
   diff.section("log", log_fields(), running.log, next.log, kLog);
   return std::move(diff.out);
@@ -220,6 +245,7 @@ Config keep_until_restart(const Config& running, Config next) {
   next.controller.uid = running.controller.uid;
   next.database = running.database;
   next.auth = running.auth;
+  next.scheduler.plugin_timeout = running.scheduler.plugin_timeout;
   next.log.file = running.log.file;
   next.policy.config_hash = hash(next);
   return next;

@@ -122,6 +122,19 @@ Checked check_fairness(const Config& config, int line) {
   return {};
 }
 
+Checked check_scheduler(const SchedulerConfig& scheduler, const Config& config, int line) {
+  if (scheduler.plugin_timeout < Seconds(1))
+    return problem(line, "plugin_timeout: must be at least a second");
+  std::vector<std::string> names;
+  for (const Partition& partition : config.partitions) names.push_back(partition.name);
+  for (const PluginConfig& plugin : scheduler.plugins)
+    for (const std::string& name : plugin.partitions)
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        return problem(plugin.line, "plugin \"" + plugin.name + "\": there is no partition \"" +
+                                        name + "\"" + suggestion(name, names));
+  return {};
+}
+
 Checked resolve(const std::vector<std::string>& names, int line, const char* key,
                 const FindUser& find_user, std::vector<UserId>& out) {
   for (const std::string& name : names) {
@@ -161,6 +174,7 @@ struct Lines {
   int policy = 1;
   int fairness = 1;
   int topology_file = 1;
+  int scheduler = 1;
   std::vector<int> partitions;
 };
 
@@ -181,6 +195,10 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
   if (entry.key == "fairness") {
     lines.fairness = entry.line;
     return read_fairness(value, config);
+  }
+  if (entry.key == "scheduler") {
+    lines.scheduler = entry.line;
+    return read_map(value, config.scheduler, scheduler_fields());
   }
   if (entry.key == "node") return read_map(value, config.node, node_daemon_fields());
   if (entry.key == "log") return read_map(value, config.log, log_fields());
@@ -272,6 +290,8 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   if (Checked done = check_partitions(config, lines.partitions); !done) return refuse(done);
   if (Checked done = check_backfill(config, lines.policy); !done) return refuse(done);
   if (Checked done = check_fairness(config, lines.fairness); !done) return refuse(done);
+  if (Checked done = check_scheduler(config.scheduler, config, lines.scheduler); !done)
+    return refuse(done);
   if (Status done = read_topology_file(config, lines.topology_file, read_other); !done)
     return fail(done.error());
   if (Checked done = check_topologies(config, lines.partitions); !done) return refuse(done);

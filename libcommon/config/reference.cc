@@ -48,6 +48,9 @@ std::string describe_section(const std::string& name) {
   if (name == "fairness")
     return describe(fairness_fields()) + ".PP\nKeys of weights:\n" + describe(weight_fields()) +
            ".PP\nKeys of an item of tree:\n" + describe(account_fields());
+  if (name == "scheduler")
+    return describe(scheduler_fields()) + ".PP\nKeys of an item of plugins:\n" +
+           describe(plugin_fields());
   if (name == "node")
     return describe(node_daemon_fields()) + ".PP\nKeys of mock:\n" + describe(mock_fields());
   return describe(log_fields());

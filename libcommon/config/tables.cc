@@ -472,6 +472,7 @@ const std::vector<Section>& sections() {
        "Who is served before whom. Queue policies, and the shares and usage they go by. Not given: "
        "by priority, nice and age "
        "everywhere."},
+      {"scheduler", "What the site adds to the scheduler. Read by the controller only."},
       {"node", "The node daemon, aresd."},
       {"log", "What daemons write."},
   };

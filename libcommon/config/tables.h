@@ -37,6 +37,8 @@ std::vector<Field<Preemption>> preemption_fields();      // of the policy
 std::vector<Field<Fairness>> fairness_fields();
 std::vector<Field<PriorityWeights>> weight_fields();
 std::vector<Field<AccountRow>> account_fields();  // a line of `fairness.tree`
+std::vector<Field<SchedulerConfig>> scheduler_fields();
+std::vector<Field<PluginConfig>> plugin_fields();  // an item of `scheduler.plugins`
 std::vector<Field<NodeConfig>> node_daemon_fields();
 std::vector<Field<MockConfig>> mock_fields();
 std::vector<Field<LogConfig>> log_fields();

@@ -84,6 +84,7 @@ std::string_view to_string(Reason r) {
     case Reason::waiting_for_gang: return "WaitingForGang";
     case Reason::gang_member_lost: return "GangMemberLost";
     case Reason::gang_timeout: return "GangTimeout";
+    case Reason::plugin: return "Plugin";
   }
   return "None";
 }

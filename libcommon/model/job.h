@@ -84,8 +84,9 @@ enum class Reason : std::uint8_t {
   waiting_for_gang,
   gang_member_lost,
   gang_timeout,
+  plugin,  // a plugin of the scheduler refuses it
 };
-inline constexpr Reason kLastReason = Reason::gang_timeout;
+inline constexpr Reason kLastReason = Reason::plugin;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).

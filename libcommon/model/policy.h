@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "model/fairness.h"
 #include "model/network.h"
+#include "model/sched_plugins.h"
 
 namespace ares {
 
@@ -72,6 +73,7 @@ struct Policy {
 
   SharedFairness fairness;  // who comes before whom
   Networks networks;        // that partitions may name
+  SharedPlugins plugins;    // loaded, not read: whoever runs the scheduler puts them in
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };

@@ -1,6 +1,9 @@
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,34 +36,81 @@ struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-}  // namespace
-
-Result<SharedObject> SharedObject::open(const std::string& path) {
-  // The real file, so that what is checked is what is loaded.
+// The real file, so that what is checked is what is loaded.
+Result<std::string> trusted_file(const std::string& path) {
   std::unique_ptr<char, Free> real(::realpath(path.c_str(), nullptr));
   if (!real) return fail(ErrorCode::not_found, "plugin " + path + ": " + std::strerror(errno));
   if (Status trusted = check_trusted(real.get()); !trusted) return fail(trusted.error());
   const std::string file = real.get();
   if (Status trusted = check_trusted(file.substr(0, file.rfind('/') + 1)); !trusted)
     return fail(trusted.error());
-  void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return file;
+}
+
+std::string name_of(int memory) {
+  return "/proc/self/fd/" + std::to_string(memory);
+}
+
+// A descriptor of the file's content in memory.
+Result<int> copy_of(const std::string& file) {
+  const int from = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int to = from < 0 ? -1 : ::memfd_create("ares-plugin", MFD_CLOEXEC);
+  ssize_t copied = to < 0 ? -1 : 1;
+  while (copied > 0) copied = ::sendfile(to, from, nullptr, 1 << 30);
+  const int error = errno;
+  if (from >= 0) ::close(from);
+  if (copied == 0) return to;
+  if (to >= 0) ::close(to);
+  return fail(ErrorCode::failed_precondition, "plugin " + file + ": " + std::strerror(error));
+}
+
+}  // namespace
+
+Result<SharedObject> SharedObject::open(const std::string& path) {
+  const auto file = trusted_file(path);
+  if (!file) return fail(file.error());
+  void* handle = ::dlopen(file->c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return fail(ErrorCode::failed_precondition,
                 std::string("plugin cannot be loaded: ") + ::dlerror());
-  return SharedObject(handle, file);
+  return SharedObject(handle, *file);
+}
+
+Result<SharedObject> SharedObject::open_copy(const std::string& path) {
+  const auto file = trusted_file(path);
+  if (!file) return fail(file.error());
+  const auto memory = copy_of(*file);
+  if (!memory) return fail(memory.error());
+  void* handle = ::dlopen(name_of(*memory).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    std::string why = ::dlerror();
+    if (why.starts_with(name_of(*memory))) why.replace(0, name_of(*memory).size(), *file);
+    ::close(*memory);
+    return fail(ErrorCode::failed_precondition, "plugin cannot be loaded: " + why);
+  }
+  return SharedObject(handle, *file, *memory);
 }
 
 SharedObject::SharedObject(SharedObject&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)),
+      path_(std::move(other.path_)),
+      memory_(std::exchange(other.memory_, -1)) {}
 
 SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(path_, other.path_);
+  std::swap(memory_, other.memory_);
   return *this;
 }
 
 SharedObject::~SharedObject() {
   if (handle_) ::dlclose(handle_);
+  if (memory_ < 0) return;
+  // Some objects stay for ever; then their name must not be given to another one.
+  if (void* still = ::dlopen(name_of(memory_).c_str(), RTLD_NOW | RTLD_NOLOAD))
+    ::dlclose(still);
+  else
+    ::close(memory_);
 }
 
 Result<void*> SharedObject::symbol(const char* name) const {

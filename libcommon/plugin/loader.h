@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "plugin/exec_abi.h"
@@ -15,6 +16,10 @@ class SharedObject {
   // change the file would run as us.
   static Result<SharedObject> open(const std::string& path);
 
+  // The same of a copy in memory, so that whatever takes the file's place later is another object, although this one may still be loaded:
+  // the dynamic linker knows objects by name.
+  static Result<SharedObject> open_copy(const std::string& path);
+
   SharedObject(SharedObject&& other) noexcept;
   SharedObject& operator=(SharedObject&& other) noexcept;
   ~SharedObject();
@@ -22,10 +27,12 @@ class SharedObject {
   Result<void*> symbol(const char* name) const;
 
  private:
-  SharedObject(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  SharedObject(void* handle, std::string path, int memory = -1)
+      : handle_(handle), path_(std::move(path)), memory_(memory) {}
 
   void* handle_ = nullptr;
   std::string path_;
+  int memory_ = -1;  // descriptor of the copy, which is its name as well
 };
 
 // Whether this program can use the plugin; failed_precondition with both versions otherwise.

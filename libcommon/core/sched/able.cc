@@ -68,6 +68,7 @@ Bitset able(const Demand& demand, const Bitset& among, const ClusterIndex& index
 }
 
 bool stays_blocked(const Demand& demand) {
+  if (demand.plugged) return false;  // nobody knows what plugins go by
   if (demand.max_nodes == 1) return true;
   return demand.gpus_total.empty() && demand.any_gpus_total == 0 && !demand.tags &&
          !demand.limited();

@@ -6,6 +6,7 @@
 #include "core/sched/able.h"
 #include "core/sched/devices.h"
 #include "core/sched/moments.h"
+#include "core/sched/plugged.h"
 
 namespace ares::core::sched {
 namespace {
@@ -38,6 +39,18 @@ NodeSet with_room_now(const Demand& demand, NodeSet set, const ClusterIndex& ind
     list.push_back(static_cast<NodeIndex>(at));
   });
   return {list, set.required};
+}
+
+// Of the set, those that plugins do not refuse; kept in `list`.
+NodeSet without_refused(const Demand& demand, NodeSet set, GpusOf state, const ClusterIndex& index,
+                        std::vector<NodeIndex>& list) {
+  if (!demand.plugged) return set;
+  demand.plugged->keep(set.nodes, state, index, list);
+  return {list, set.required};
+}
+
+std::int64_t plugged_score(const Demand& demand, NodeIndex node, GpusOf state) {
+  return demand.plugged ? demand.plugged->score(node, state) : 0;
 }
 
 // The first of the moments, from the position on, at which it fits, if it does at every later one as well. Looked for near the
@@ -75,6 +88,9 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
   if (against == Against::free_now) set = with_room_now(demand, set, index, list);
+  const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
+  std::vector<NodeIndex> allowed;
+  set = without_refused(demand, set, which, index, allowed);
   if (set.nodes.size() < demand.min_nodes) return std::nullopt;
   const auto admits = [&](const IndexedNode& node) {
     return against == Against::totals || node.guests.admit(demand.caller);
@@ -89,12 +105,12 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     OneNode one(demand, index.stride());
     for (const NodeIndex at : set.nodes) {
       const IndexedNode& node = index.nodes()[at];
-      if (admits(node)) one.offer({at, free_of(node), node.total});
+      if (admits(node))
+        one.offer({at, free_of(node), node.total, false, plugged_score(demand, at, which)});
     }
     return one.placement();
   }
   const bool capped = !demand.gpu_constraint.none();
-  const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
   std::vector<Amounts> rows;  // of nodes whose GPUs cannot all be had together
   rows.reserve(capped ? set.nodes.size() : 0);
   std::vector<Room> rooms;
@@ -107,7 +123,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
       cap_gpus(demand, node, which, index, rows.emplace_back(free_of(node)));
       free = rows.back();
     }
-    rooms.push_back({at, free, node.total, is_required(set, at)});
+    rooms.push_back({at, free, node.total, is_required(set, at), plugged_score(demand, at, which)});
   }
   if (!has_required(rooms, set)) return std::nullopt;
   return fit(demand, rooms);
@@ -115,7 +131,8 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
 
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
   if (demand.wants_any_gpu() || !demand.gpus_total.empty() || demand.tags || demand.limited() ||
-      demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty())
+      demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty() ||
+      demand.plugged)
     return false;
   const Typed typed(demand, index.stride(), std::nullopt);
   const std::uint32_t even = (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
@@ -135,6 +152,10 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
   if (from <= profile.now()) set = with_room_now(demand, set, index, list);
+  // Which devices will be free later nobody reckons out: as if they were the best ones, so that a start may be expected too early.
+  const GpusOf which = from == profile.now() ? GpusOf::free_now : GpusOf::node;
+  std::vector<NodeIndex> allowed;
+  set = without_refused(demand, set, which, index, allowed);
   const std::size_t stride = index.stride();
   std::vector<std::int64_t> free(set.nodes.size() * stride);
   std::vector<Room> rooms;
@@ -147,11 +168,10 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     }
     const std::span<std::int64_t> row(free.data() + i * stride, stride);
     profile.least(at, from, to, row);
-    // Which GPUs will be free later nobody reckons out: as if they were the best ones, so that a start may be expected too early.
-    cap_gpus(demand, index.nodes()[at], from == profile.now() ? GpusOf::free_now : GpusOf::node,
-             index, row);
+    cap_gpus(demand, index.nodes()[at], which, index, row);
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
-    rooms.push_back({at, row, index.nodes()[at].total, is_required(set, at)});
+    rooms.push_back(
+        {at, row, index.nodes()[at].total, is_required(set, at), plugged_score(demand, at, which)});
   }
   if (!has_required(rooms, set)) return std::nullopt;
   return fit(demand, rooms);
@@ -218,15 +238,16 @@ void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement
 namespace {
 
 // Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
-// there from then on: sooner or later the right ones are among them.
+// there from then on: sooner or later the right ones are among them. What plugins go by may be anything that is free.
 void keep_all_gpus(const Demand& demand, std::optional<Seconds> limit, const ClusterIndex& index,
                    const Profile& profile, EarliestStart& promise) {
-  if (demand.gpu_constraint.none()) return;
+  const bool plugged = demand.plugged && demand.plugged->changes();
+  if (demand.gpu_constraint.none() && !plugged) return;
   Amounts free(index.stride());
   for (PlacedShare& share : promise.placement) {
     profile.least(share.node, promise.at, Profile::end_of(promise.at, limit), free);
-    for (std::size_t column = kFirstGpu; column < free.size(); ++column)
-      if (share.amounts[column] > 0)
+    for (std::size_t column = plugged ? 0 : kFirstGpu; column < free.size(); ++column)
+      if (plugged || share.amounts[column] > 0)
         share.amounts[column] = std::max(share.amounts[column], free[column]);
   }
 }

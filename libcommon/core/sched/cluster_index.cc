@@ -4,17 +4,13 @@
 #include <functional>
 #include <set>
 
+#include "core/sched/plugged.h"
+
 namespace ares::core::sched {
 namespace {
 
 // More than a pass brings, so that it can tell what may have become possible since the last one.
 constexpr std::size_t kMostGains = 4096;
-
-// A node that never registered is only known from the configuration: enough to say "could fit one
-// day".
-const Inventory& inventory_of(const Node& node) {
-  return node.contact == Contact::never ? node.configured : node.inventory;
-}
 
 std::set<std::string> types_of(const ClusterState& state) {
   std::set<std::string> types;
@@ -31,6 +27,10 @@ const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
 }
 
 }  // namespace
+
+const Inventory& inventory_of(const Node& node) {
+  return node.contact == Contact::never ? node.configured : node.inventory;
+}
 
 const std::vector<std::string>& features_of(const Node& node) {
   return inventory_of(node).features;
@@ -93,7 +93,8 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
 }
 
 void ClusterIndex::note_free(NodeIndex at) {
-  const IndexedNode& node = nodes_[at];
+  IndexedNode& node = nodes_[at];
+  if (++node.stamp == 0) node.stamp = 1;
   levels_.set(at, node.free);
   if (node.free[kCpus] == node.total[kCpus])
     idle_.set(at);
@@ -118,6 +119,8 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const Guests were = entry.guests;
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
+    // Totals do not tell of all that plugins are told.
+    const bool other_gpus = plugged_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
     kept_ -= entry.guests.kept() ? 1 : 0;
     possible = possible && read(node, entry);
     kept_ += entry.guests.kept() ? 1 : 0;
@@ -128,7 +131,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                                             was_free.end(), std::less_equal<>()))
       gained_.push_back(at);
     if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
-        !same_features)
+        !same_features || other_gpus)
       ++generation_;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
@@ -162,6 +165,10 @@ std::optional<NodeIndex> ClusterIndex::find(NodeId id) const {
       [](const IndexedNode& node, NodeId wanted) { return node.node->id < wanted; });
   if (found == nodes_.end() || found->node->id != id) return std::nullopt;
   return static_cast<NodeIndex>(found - nodes_.begin());
+}
+
+void ClusterIndex::set_plugins(const SharedPlugins& plugins, const Networks* networks) {
+  plugged_ = plugins.value ? std::make_shared<const Plugged>(plugins, networks, *this) : nullptr;
 }
 
 const topology::Network* ClusterIndex::network(const std::string& name) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,11 +19,13 @@
 #include "core/sched/machines.h"
 #include "core/sched/reserved.h"
 #include "core/topology/network.h"
+#include "model/sched_plugins.h"
 #include "model/state.h"
 
 namespace ares::core::sched {
 
 class Mix;
+class Plugged;
 
 // Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster.
 using Amounts = std::vector<std::int64_t>;
@@ -42,9 +45,12 @@ struct IndexedNode {
   std::vector<GpuIndex> gpus_used;  // ascending
   Guests guests;
   const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
+  std::uint32_t stamp =
+      0;  // another one whenever what is free may have changed; never 0 in an index
 };
 
-// What the node has, or, until it registers, what the configuration says.
+// What the node has, or, until it registers, what the configuration says: enough to say "could fit one day".
+const Inventory& inventory_of(const Node& node);
 const std::vector<std::string>& features_of(const Node& node);
 
 class ClusterIndex {
@@ -106,6 +112,10 @@ class ClusterIndex {
   const Mix* mix() const { return mix_; }
   void set_mix(const Mix* mix) { mix_ = mix; }
 
+  // The site's plugins; null where none is asked. Demands made before know of none.
+  const Plugged* plugged() const { return plugged_.get(); }
+  void set_plugins(const SharedPlugins& plugins, const Networks* networks);
+
   // The partition's nodes, ascending. Nodes it names that are not known are left out.
   const std::vector<NodeIndex>& members(const Partition& partition);
 
@@ -125,6 +135,7 @@ class ClusterIndex {
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;
   const Mix* mix_ = nullptr;
+  std::shared_ptr<const Plugged> plugged_;
   FreeLevels levels_;
   Bitset idle_;
   std::vector<NodeIndex> gained_;      // in the order in which they did

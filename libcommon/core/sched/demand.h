@@ -17,6 +17,7 @@
 namespace ares::core::sched {
 
 class Mix;
+class PluggedClass;
 
 enum class MemoryRule : std::uint8_t {
   none,      // no memory is charged
@@ -67,6 +68,9 @@ struct Demand {
   PlacementStrategy strategy = PlacementStrategy::binpack;
   const Mix* mix = nullptr;
   std::shared_ptr<const Bitset> preferred;  // by NodeIndex; null = none more than others
+
+  // What the site's plugins say of its class of jobs; null: none has a say. See plugged.h.
+  std::shared_ptr<PluggedClass> plugged;
 
   // How several nodes lie to each other: see topology/network.h. The index's; null: nothing is known.
   const topology::Network* network = nullptr;

@@ -9,6 +9,7 @@
 #include "core/sched/backfill.h"
 #include "core/sched/explain.h"
 #include "core/sched/plan.h"
+#include "core/sched/plugged.h"
 
 namespace ares::core {
 namespace {
@@ -48,6 +49,7 @@ bool fill_in_start(const ClusterState& state, const Plan& plan, JobId id, Time n
 void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& job, Time now,
                    StartEstimate& out) {
   ClusterIndex index(state, &policy.networks);
+  index.set_plugins(policy.plugins, &policy.networks);
   Releases releases;
   const Profile profile(state, index, releases, now);
   const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
@@ -99,9 +101,10 @@ bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, co
       out.nodes.push_back(state.nodes.find(node)->name);
     return true;
   }
-  const bool turn = out.waiting.reason == Reason::resources ||
-                    out.waiting.reason == Reason::priority ||
-                    (out.waiting.reason == Reason::reservation && seen && seen->expected_start);
+  const bool turn =
+      out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority ||
+      ((out.waiting.reason == Reason::reservation || out.waiting.reason == Reason::plugin) &&
+       seen && seen->expected_start);
   if (!turn && out.waiting.reason != Reason::begin_time) return true;
 
   fill_in_alone(state, policy, job, now, out);

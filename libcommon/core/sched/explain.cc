@@ -10,6 +10,7 @@
 #include "core/sched/admit.h"
 #include "core/sched/devices.h"
 #include "core/sched/gathering.h"
+#include "core/sched/plugged.h"
 #include "core/sched/shapes.h"
 
 namespace ares::core::sched {
@@ -27,10 +28,11 @@ enum class Obstacle : std::uint8_t {
   memory,
   busy,
   others,
+  plugged,
   none
 };
 
-constexpr std::array<const char*, 12> kObstacleText = {"drained",
+constexpr std::array<const char*, 13> kObstacleText = {"drained",
                                                        "down",
                                                        "not registered",
                                                        "not responding",
@@ -41,6 +43,7 @@ constexpr std::array<const char*, 12> kObstacleText = {"drained",
                                                        "with too little free memory",
                                                        "not empty",
                                                        "not to be shared with others' jobs",
+                                                       "refused by plugins",
                                                        "with room"};
 
 Obstacle state_obstacle(const Node& node) {
@@ -148,10 +151,22 @@ std::string need_text(const Shape& shape) {
   return text;
 }
 
+// "; plugin a refuses 3 nodes: its words", of those with room; `nodes` are these, less what is refused afterwards.
+std::string plugged_text(const Shape& shape, const ClusterIndex& index,
+                         std::vector<NodeIndex>& nodes) {
+  if (!shape.demand.plugged) return {};
+  const std::string text = shape.demand.plugged->refusals(nodes, GpusOf::free_now, index, true);
+  std::vector<NodeIndex> kept;
+  shape.demand.plugged->keep(nodes, GpusOf::free_now, index, kept);
+  nodes = std::move(kept);
+  return text.empty() ? text : "; " + text;
+}
+
 // "3 nodes with too few free CPUs, 1 drained".
 std::string node_text(const Shape& shape, const ClusterIndex& index) {
   std::array<std::uint64_t, kObstacleText.size()> counts{};
   const auto usable = shape.nodes().nodes;
+  std::vector<NodeIndex> with_room;
   std::int64_t most = 0;  // GPUs linked as asked, on nodes where they are too few
   for (const NodeIndex at : shape.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
@@ -164,7 +179,12 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
       if (obstacle == Obstacle::links) most = std::max(most, linked);
     }
     ++counts[static_cast<std::size_t>(obstacle)];
+    if (obstacle == Obstacle::none) with_room.push_back(at);
   }
+  const std::string refusals = plugged_text(shape, index, with_room);
+  std::uint64_t& room = counts[static_cast<std::size_t>(Obstacle::none)];
+  counts[static_cast<std::size_t>(Obstacle::plugged)] = room - with_room.size();
+  room = with_room.size();
   std::string text;
   for (std::size_t i = counts.size(); i-- > 0;) {
     if (counts[i] == 0) continue;
@@ -173,7 +193,7 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
     if (i == static_cast<std::size_t>(Obstacle::links))
       text += " (at most " + std::to_string(most) + " together)";
   }
-  return text.empty() ? "no node qualifies" : text;
+  return (text.empty() ? "no node qualifies" : text) + refusals;
 }
 
 // Whether the node could be one of the fewest that the demand asks for, GPUs of any type aside.
@@ -300,6 +320,10 @@ PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bo
   } else if (if_up) {
     info.reason = Reason::req_node_not_avail;
     info.detail = "nodes it needs are down, drained or not registered: " + node_text(shape, index);
+  } else if (shape.refused_for_ever()) {
+    info.reason = Reason::plugin;
+    info.detail = "even on empty nodes " +
+                  shape.demand.plugged->refusals(shape.nodes().nodes, GpusOf::node, index, true);
   } else {
     info.reason = Reason::bad_constraints;
     info.detail = "needs " + need_text(shape) + ", which partition " + shape.partition->name +
@@ -318,6 +342,7 @@ using namespace sched;
 struct Explainer::Memory {
   Memory(const ClusterState& state, const Policy& policy)
       : index(state, &policy.networks), licenses(state, policy) {
+    index.set_plugins(policy.plugins, &policy.networks);
     shapes.begin_pass();
   }
   ClusterIndex index;

@@ -8,6 +8,7 @@
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
 #include "core/sched/permit.h"
+#include "core/sched/plugged.h"
 
 namespace ares::core::sched {
 namespace {
@@ -178,25 +179,46 @@ bool GangTurns::start(Account& account) {
   return start(account, false) || (account.may_go_wide() && start(account, true));
 }
 
-bool GangTurns::start(Account& account, bool wide) {
+GangTurns::Placements GangTurns::find(const Account& account, bool wide) {
   Marks marks(p_.index);
   std::optional<Profile> trial;
   Placements placements;
-  std::vector<std::vector<NodeShare>> shares;
   for (std::size_t i = 0; i < account.members.size(); ++i) {
     const Member& member = account.members[i];
     auto placement = place(account, i, wide, trial, placements);
     if (!placement) break;
-    auto& nodes = shares.emplace_back();
-    for (const PlacedShare& share : *placement)
-      nodes.push_back(marks.give(share, *member.job->spec));
+    for (const PlacedShare& share : *placement) marks.give(share, *member.job->spec);
     if (trial) trial->start(*placement, member.limit, *member.job->spec);
     placements.push_back(*std::move(placement));
   }
+  return placements;
+}
+
+// Whether that is all of them, and plugins let them go.
+bool GangTurns::permitted(Account& account, const Placements& placements) {
   std::vector<PermitMember> asking;
   for (std::size_t i = 0; i < account.members.size(); ++i)
     asking.push_back({account.members[i].job, i < placements.size() ? &placements[i] : nullptr});
   if (!permit(p_.state, asking).granted) return false;
+  const Partition& partition = *account.members.front().partition;
+  if (!p_.index.plugged() || !p_.index.plugged()->permits(partition)) return true;
+  std::vector<Leaving> leaving;
+  for (std::size_t i = 0; i < placements.size(); ++i)
+    leaving.push_back({account.members[i].job, TaskIndex{}, &partition, &placements[i]});
+  account.refusal = p_.index.plugged()->refusal(leaving, p_.index);
+  return !account.refusal;
+}
+
+bool GangTurns::start(Account& account, bool wide) {
+  const Placements placements = find(account, wide);
+  if (!permitted(account, placements)) return false;
+  Marks marks(p_.index);
+  std::vector<std::vector<NodeShare>> shares;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    auto& nodes = shares.emplace_back();
+    for (const PlacedShare& share : placements[i])
+      nodes.push_back(marks.give(share, *account.members[i].job->spec));
+  }
   PlanGroup group;
   take_licenses(account.members, group);
   for (std::size_t i = 0; i < shares.size(); ++i) group.starts[i].nodes = std::move(shares[i]);
@@ -234,6 +256,8 @@ bool GangTurns::is_impossible(Account& account) {
 
 // As a single job that cannot start: it is said why, and promised a start if the partition's rule is so.
 void GangTurns::block(Account& account) {
+  if (account.refusal)  // in nobody's way
+    return say_all(account, {Reason::plugin, *account.refusal, std::nullopt, {}});
   if (!p_.work.exhausted() && is_impossible(account)) return;
   const Partition* partition = account.members.front().partition;
   const Promises::Inside& inside = account.gang.members.front()->spec->reservations;

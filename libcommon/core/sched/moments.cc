@@ -45,7 +45,7 @@ Moments::Moments(const Demand& demand, std::optional<Seconds> limit, NodeSet set
   most_ = single ? std::int64_t{demand.tasks}
                  : std::max<std::int64_t>(std::int64_t{demand.tasks} - demand.min_nodes + 1, 1);
   every_change_ = demand.tags || demand.limited() || !required_.empty() || demand.caller.alone ||
-                  index.by_user() || !demand.gpu_constraint.none() ||
+                  index.by_user() || !demand.gpu_constraint.none() || demand.plugged ||
                   reserved(demand, set, index) ||
                   (!single && (wants_total(demand) || demand.wants_any_gpu()));
   every_fall_ = every_change_ || demand.wants_any_gpu();

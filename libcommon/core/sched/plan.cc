@@ -13,6 +13,7 @@
 #include "core/sched/explain.h"
 #include "core/sched/gang_turns.h"
 #include "core/sched/order.h"
+#include "core/sched/plugged.h"
 #include "core/sched/preempt_pass.h"
 #include "core/sched/profile.h"
 #include "core/sched/score_fragmentation.h"
@@ -38,6 +39,7 @@ struct Planner::Memory {
   Memory(const ClusterState& state, const Policy& policy, Time now)
       : seen(state),
         networks(policy.networks),
+        plugins(policy.plugins),
         index(seen, &networks),
         ranking(seen, policy, index, now) {
     seen.partitions.for_each([&](const std::string&, const Partition& partition) {
@@ -45,12 +47,14 @@ struct Planner::Memory {
         mixed = mixed || strategy == PlacementStrategy::least_fragmentation;
     });
     if (mixed) index.set_mix(&mix);
+    index.set_plugins(plugins, &networks);
     if (mixed) mix.update(ClusterState{}, seen, index);
     queue.fill(seen, ranking);
   }
 
   ClusterState seen;  // keeps the records alive that index and queue point to
   Networks networks;
+  SharedPlugins plugins;
   ClusterIndex index;
   Ranking ranking;
   Mix mix;             // kept only if
@@ -59,7 +63,8 @@ struct Planner::Memory {
   Releases releases;
   Shapes shapes;
   PendingInfos said;
-  const PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority);
+  const PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
+                   refused = make_info(Reason::plugin);
   std::vector<NodeIndex> given;
 };
 
@@ -145,8 +150,11 @@ class Planner::Pass {
       if (witness_ && witness_->is_about(job.key)) continue;
       const auto relaxed_at = relaxed_from(job);
       const Shape& shape = memory_.shapes.of(kept.entry, index_, relaxed_at && *relaxed_at <= now_);
-      if (!preempting_.is_clear(kept, shape)) {
-        earmarked_[job.key] = std::make_shared<const PendingInfo>(preempting_.keep(kept, shape));
+      const bool clear = preempting_.is_clear(kept, shape);
+      if (!clear || !permitted(kept.entry, job.key.task, kept.placement)) {
+        PendingInfo info = preempting_.keep(kept, shape);
+        earmarked_[job.key] = clear ? std::exchange(refusal_, nullptr)
+                                    : std::make_shared<const PendingInfo>(std::move(info));
         continue;
       }
       give(kept.entry, job.key.task, kept.limit, *licenses_.choose(*job.spec), kept.placement);
@@ -225,6 +233,7 @@ class Planner::Pass {
         (entry.job->array ? start_tasks(queued, shape)
                           : start_one(queued, entry.job->key.task, shape)))
       return;
+    if (refusal_) return block(queued, shape);
     if (relaxed_at && !relaxed)
       plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
     if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
@@ -278,7 +287,7 @@ class Planner::Pass {
     const auto placement = shape.alternatives.empty()
                                ? place(*job.spec, shape, limit)
                                : place_one_of(queued, shape, limit, alternative);
-    if (!placement) return false;
+    if (!placement || !permitted(queued.entry, task, *placement)) return false;
     give(queued.entry, task, limit, *licenses, *placement, alternative);
     if (!job.array) {
       started_.insert(job.key);
@@ -308,6 +317,15 @@ class Planner::Pass {
     profile_.start(placement, limit, *job.spec);
     turns_.took(*job.spec, placement);
     if (!task.is_none()) ++array_starts_[job.key.job];
+  }
+
+  // Whether plugins let the job start there; if not, `refusal_` says so.
+  bool permitted(const QueueEntry& entry, TaskIndex task, const Placement& placement) {
+    if (!index_.plugged() || !index_.plugged()->permits(*entry.partition)) return true;
+    const Leaving leaving{entry.job, task, entry.partition, &placement};
+    const auto why = index_.plugged()->refusal({&leaving, 1}, index_);
+    if (why) refusal_ = make_info(Reason::plugin, *why);
+    return !why;
   }
 
   void unsay(Queued& queued) {
@@ -394,6 +412,7 @@ class Planner::Pass {
     if (!placement) {
       shape.blocked = true;
       shape.note_blocked(index_);
+      shape.plugged_out = shape.demand.plugged && shape.fits_unplugged(index_, Against::free_now);
       return std::nullopt;
     }
     if (!promised(*placement, profile_) && !reserved(shape.demand, *placement, index_))
@@ -414,6 +433,7 @@ class Planner::Pass {
   // It cannot start now: say why, and promise it a start if the partition's rule is so.
   void block(Queued& queued, Shape& shape) {
     const QueueEntry& entry = queued.entry;
+    if (refusal_) return say(queued, std::exchange(refusal_, nullptr));  // in nobody's way
     if (!work_.exhausted()) {
       if (PendingPtr why = memory_.shapes.impossible(shape, index_, budget_.details)) {
         say(queued, std::move(why));
@@ -446,7 +466,7 @@ class Planner::Pass {
     say(queued, turn_text(shape, first));
     if (promises_.closed(entry.partition, inside)) shape.blocked = true;
     if (!budget_.details && blocked_.size() >= budget_.estimates &&
-        promises_.spent(entry.partition, inside) && !shape.kept_out &&
+        promises_.spent(entry.partition, inside) && !shape.kept_out && !shape.plugged_out &&
         !preempting_.concerns(entry.partition))
       shape.settled_in = pass_;
   }
@@ -454,11 +474,16 @@ class Planner::Pass {
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   PendingPtr turn_text(Shape& shape, bool first) {
     for (Shape* one : shape.alternatives)
-      if (one->kept_out && !one->blocked) return turn_text(*one, first);
+      if (one->plugged_out || (one->kept_out && !one->blocked)) return turn_text(*one, first);
     if (shape.kept_out && !shape.blocked) {
       if (!shape.reserved)
         shape.reserved = make_info(Reason::reservation, explain_reserved(shape, index_));
       return shape.reserved;
+    }
+    if (shape.plugged_out) {
+      if (!budget_.details) return memory_.refused;
+      if (!shape.plugged) shape.plugged = make_info(Reason::plugin, explain_blocked(shape, index_));
+      return shape.plugged;
     }
     if (!budget_.details) return first ? memory_.first : memory_.turn;
     PendingPtr& text = first ? shape.first : shape.turn;
@@ -556,6 +581,7 @@ class Planner::Pass {
   std::map<JobKey, PendingPtr> choices_;  // of jobs with several partitions
   std::vector<Queued*> blocked_;
   GangTurns gangs_;
+  PendingPtr refusal_;  // of a start that was about to be made
 };
 
 Planner::Planner() = default;
@@ -564,6 +590,7 @@ Planner::~Planner() = default;
 Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
                    Witness* witness) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
+                      memory_->plugins == policy.plugins &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
                       memory_->seen.reservations.shares_all_with(state.reservations) &&
                       memory_->index.update(memory_->seen, state, memory_->given);

@@ -184,6 +184,8 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
                                                       std::optional<Seconds> limit) {
   const Job& job = *entry.job;
   if (!concerns(entry.partition) || !may_preempt(job, pass_.now)) return std::nullopt;
+  // What plugins would say of a node as it will be then nobody knows.
+  if (shape.demand.plugged) return std::nullopt;
   const auto licenses = pass_.licenses.choose(*job.spec);
   if (!licenses || pass_.work.exhausted()) return std::nullopt;
   const auto like = std::tuple(&shape, qos_priority(pass_.policy, *job.spec), limit);

@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/saturating.h"
 #include "core/sched/demand.h"
 #include "core/sched/score_fragmentation.h"
 
@@ -45,7 +46,10 @@ Score score(const Demand& demand, const Suitable& node) {
   const Parts parts = kRows[static_cast<std::size_t>(demand.strategy)].parts(demand, node);
   const NodeIndex at = node.room->node;
   const bool avoided = demand.preferred && !demand.preferred->test(at);
-  return {avoided, parts[0], parts[1], parts[2], parts[3], at};
+  return {avoided,  capped_product<std::int64_t>(node.room->plugged, -1),
+          parts[0], parts[1],
+          parts[2], parts[3],
+          at};
 }
 
 }  // namespace ares::core::sched

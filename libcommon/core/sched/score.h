@@ -19,7 +19,8 @@ struct Room {
   NodeIndex node = 0;
   std::span<const std::int64_t> free;
   std::span<const std::int64_t> total;
-  bool required = false;  // must be part of the placement
+  bool required = false;     // must be part of the placement
+  std::int64_t plugged = 0;  // what the site's plugins score it; higher is better
 };
 
 // A node that would do.
@@ -31,8 +32,9 @@ struct Suitable {
       take;  // what the job would take; looked at by strategies that ask for it
 };
 
-// Lower is better. First whether it is one that the job does not prefer, last its number.
-using Score = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t, NodeIndex>;
+// Lower is better. First whether it is one that the job does not prefer, then what plugins say, last its number.
+using Score = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                         NodeIndex>;
 
 // binpack              fewest GPUs left idle, then fewest tasks and CPUs that still fit
 // spread               most of these; jobs without GPUs keep off nodes with GPUs as long as they can

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/sched/explain.h"
+#include "core/sched/plugged.h"
 #include "model/gpu_alternatives.h"
 
 namespace ares::core::sched {
@@ -52,6 +53,13 @@ void Shape::note_promise(std::optional<Seconds> limit) {
   blocked_by_promise = true;
 }
 
+bool Shape::fits_unplugged(const ClusterIndex& index, Against against) const {
+  Demand plain = demand;
+  plain.plugged = nullptr;
+  Work unpaid = Work::unbounded();
+  return fit_on(plain, nodes(), index, against, unpaid).has_value();
+}
+
 Time Shape::not_before(std::optional<Seconds> limit) const {
   const bool as_long = !limit || (promised_limit_ && *limit >= *promised_limit_);
   return promised_at_ && as_long ? *promised_at_ : Time::min();
@@ -77,17 +85,22 @@ void Shapes::clear() {
 
 Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index, bool relaxed) {
   const bool by_user = index.by_user();
+  const Plugged* plugged = index.plugged();
   const std::size_t hash = shape_hash(*entry.job, by_user) ^
-                           std::hash<const void*>{}(entry.partition) ^ (relaxed ? 1 : 0);
+                           std::hash<const void*>{}(entry.partition) ^ (relaxed ? 1 : 0) ^
+                           (plugged ? plugged->class_hash(*entry.job, *entry.partition) : 0);
   std::vector<Shape*>& same_hash = by_hash_[hash];
   for (Shape* shape : same_hash)
     if (shape->partition == entry.partition && shape->relaxed == relaxed &&
-        same_shape(shape->example, *entry.job, by_user))
+        same_shape(shape->example, *entry.job, by_user) &&
+        (!plugged || plugged->same_class(shape->example, *entry.job, *entry.partition)))
       return again(*shape, index);
 
   Shape& shape = shapes_.emplace_back();
   shape.example.spec = entry.job->spec;
   shape.example.excluded = entry.job->excluded;
+  shape.example.key = entry.job->key;  // as plugins may be told, with the next
+  shape.example.time_limit = entry.job->time_limit;
   shape.partition = entry.partition;
   shape.relaxed = relaxed;
   same_hash.push_back(&shape);
@@ -121,6 +134,8 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   if (shape.generation_ != index.generation()) {
     shape.generation_ = index.generation();
     shape.demand = make_demand(*shape.example.spec, *shape.partition, index, shape.relaxed);
+    if (const Plugged* plugged = index.plugged())
+      shape.demand.plugged = plugged->class_of(shape.example, *shape.partition);
     shape.candidates = candidates_of(shape, index);
     shape.possible_.reset();
     shape.impossible.reset();
@@ -133,8 +148,8 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   }
   if (shape.pass_ != pass_) {
     shape.pass_ = pass_;
-    shape.blocked = shape.blocked_by_promise = shape.kept_out = false;
-    shape.reserved = nullptr;
+    shape.blocked = shape.blocked_by_promise = shape.kept_out = shape.plugged_out = false;
+    shape.reserved = shape.plugged = nullptr;
     shape.blocked_limit.reset();
     shape.promised_at_.reset();
     if (shape.impossible && !shape.impossible->detail.empty()) shape.impossible.reset();
@@ -172,6 +187,9 @@ PendingPtr Shapes::impossible(Shape& shape, const ClusterIndex& index, bool deta
         (shape.candidates.problem.empty() && fits_empty(one_day, shape.nodes(), index)) ||
         fits(shape.nodes());
     shape.if_up_ = !*shape.possible_ && fits({shape.candidates.members, shape.candidates.required});
+    shape.refused_for_ever_ = !*shape.possible_ && !shape.if_up_ && shape.demand.plugged &&
+                              shape.candidates.problem.empty() &&
+                              shape.fits_unplugged(index, Against::totals);
   }
   if (*shape.possible_) return nullptr;
   if (!shape.impossible || (details && shape.impossible->detail.empty())) {

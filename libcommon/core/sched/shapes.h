@@ -28,7 +28,7 @@ struct Shape {
   // anything, so that whoever is known to be blocked waits for his turn, as was said before.
   std::uint64_t settled_in = 0;
 
-  Job example;  // specification and excluded nodes only: what the shape is made of
+  Job example;  // specification, excluded nodes, and of its own only what plugins look at
   // Of a job whose GPUs may be had in several ways: the shape of each, shared with jobs that ask for it alone. What is learnt of them is
   // learnt there; this one's demand and candidates are those of the first.
   std::vector<Shape*> alternatives;
@@ -43,6 +43,8 @@ struct Shape {
   std::optional<Seconds> blocked_limit;  // (nullopt = without limit)
   bool kept_out = false;                 // enough free, but on nodes that are reserved
   PendingPtr reserved;                   // what is said of it then
+  bool plugged_out = false;              // enough free, but on nodes that plugins refuse
+  PendingPtr plugged;                    // what is said of it then
   PendingPtr impossible;                 // what is said of those that cannot run at all
   PendingPtr turn, first;  // what is said of those that wait for their turn, and of the first
 
@@ -56,15 +58,20 @@ struct Shape {
   bool still_blocked(const ClusterIndex& index);
   void note_blocked(const ClusterIndex& index);
   void note_promise(std::optional<Seconds> limit);
+  // Whether it would fit if no plugin were asked.
+  bool fits_unplugged(const ClusterIndex& index, Against against) const;
+  // Whether plugins refuse it on empty nodes where it would fit. Known once it is found impossible.
+  bool refused_for_ever() const { return refused_for_ever_; }
 
  private:
   friend class Shapes;
   const NodeList& list() const { return use_fallback_ ? candidates.fallback : candidates.usable; }
 
   bool use_fallback_ = false;
-  Lack lack_;                        // when it did not fit, less what has come free since
-  std::uint64_t lack_gains_ = 0;     // counted so far, of the index
-  std::optional<bool> possible_;     // on the usable nodes, were they empty
+  Lack lack_;                     // when it did not fit, less what has come free since
+  std::uint64_t lack_gains_ = 0;  // counted so far, of the index
+  std::optional<bool> possible_;  // on the usable nodes, were they empty
+  bool refused_for_ever_ = false;
   bool if_up_ = false;               // not possible, but it would be if all nodes were up
   std::optional<Time> promised_at_;  // the last start promised, to one with this limit:
   std::optional<Seconds> promised_limit_;

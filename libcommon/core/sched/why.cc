@@ -177,7 +177,7 @@ bool nobody_knows(const std::vector<WhyCause>& causes) {
   return std::any_of(causes.begin(), causes.end(), [](const WhyCause& cause) {
     return cause.reason != Reason::resources && cause.reason != Reason::priority &&
            cause.reason != Reason::begin_time && cause.reason != Reason::reservation &&
-           cause.reason != Reason::preempting;
+           cause.reason != Reason::preempting && cause.reason != Reason::plugin;
   });
 }
 

@@ -5,6 +5,7 @@
 #include "core/job/deciding.h"
 #include "core/sched/alternatives.h"
 #include "core/sched/explain.h"
+#include "core/sched/plugged.h"
 #include "core/sched/why_trial.h"
 
 namespace ares::core::sched {
@@ -78,7 +79,20 @@ std::string delays_text(const std::vector<WhyPromise>& promises) {
          " promised nodes that it would use";
 }
 
-// What nodes and promises have against it; nothing if it starts.
+// What plugins have against a start there.
+std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& placement) {
+  const Partition* partition = turn.entry.partition;
+  if (!turn.index.plugged() || !turn.index.plugged()->permits(*partition)) return std::nullopt;
+  TaskIndex task;
+  if (const auto& array = turn.entry.job->array; array && !array->waiting.empty())
+    task.value = array->waiting.front();
+  const Leaving leaving{turn.entry.job, task, partition, &placement};
+  const auto why = turn.index.plugged()->refusal({&leaving, 1}, turn.index);
+  if (!why) return std::nullopt;
+  return WhyCause{Reason::plugin, {}, *why, std::nullopt, {}};
+}
+
+// What nodes, promises and plugins have against it; nothing if it starts.
 std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& turn,
                                        const Shape& shape, const std::vector<WhyPromise>& promises,
                                        Time now, Work& work) {
@@ -86,19 +100,23 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
   const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work);
   WhyCause cause;
   if (!free) {
-    cause.reason = Reason::resources;
+    const bool refused =
+        shape.demand.plugged && shape.fits_unplugged(turn.index, Against::free_now);
+    cause.reason = refused ? Reason::plugin : Reason::resources;
     cause.text = explain_blocked(shape, turn.index) + "; " + explain_totals(shape, turn.index);
     return cause;
   }
   const bool by_promise = promised(*free, turn.profile);
-  if (!by_promise && !reserved(shape.demand, *free, turn.index)) return std::nullopt;
+  if (!by_promise && !reserved(shape.demand, *free, turn.index))
+    return cause_of_permit(turn, *free);
   const auto limit = limit_at(state, job, *turn.entry.partition, now);
   const auto holds = [&](std::optional<Seconds> length) {
     return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now,
-                       Profile::end_of(now, length), work)
-        .has_value();
+                       Profile::end_of(now, length), work);
   };
-  if (holds(limit) || (job.spec->time_min && holds(job.spec->time_min))) return std::nullopt;
+  auto held = holds(limit);
+  if (!held && job.spec->time_min) held = holds(job.spec->time_min);
+  if (held) return cause_of_permit(turn, *held);
   if (!by_promise) {
     cause.reason = Reason::reservation;
     cause.text = explain_reserved(shape, turn.index);
