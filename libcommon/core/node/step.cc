@@ -1,5 +1,6 @@
 #include "core/node/step.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/clip.h"
