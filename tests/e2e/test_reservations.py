@@ -43,7 +43,7 @@ def test_its_users_run_in_it_and_others_beside_it(cluster, others):
     missing = cluster.run("asub", "--reservation=none", "--wrap", "true", check=False)
     assert "none does not exist" in missing.stderr
 
-    own = cluster.wrap("true", "--reservation=course", "-t1", user=inside)
+    own = cluster.wrap('[ "$ARES_JOB_RESERVATION" = course ]', "--reservation=course", "-t1", user=inside)
     cluster.completed(own)
     assert nodes_of(cluster, own) == "n1"
     # Four whole nodes are never free for somebody else.

@@ -140,6 +140,8 @@ constexpr Row kRows[] = {
      [](const Facts& f) { return text(f.launch.partition); }},
     {{"ARES_JOB_QOS", "quality of service", "if it has one"},
      [](const Facts& f) { return text(f.job.qos); }},
+    {{"ARES_JOB_RESERVATION", "reservations it may run in, separated by commas", "if it asked"},
+     [](const Facts& f) { return text(joined(f.job.reservations)); }},
     {{"ARES_JOB_START_TIME", "when it started, in seconds since 1970", ""},
      [](const Facts& f) { return seconds(f.started_at); }},
     {{"ARES_JOB_UID", "number of the user", ""},

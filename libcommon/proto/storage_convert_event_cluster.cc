@@ -1,0 +1,150 @@
+// Events of the controller, of nodes, partitions and reservations, and of what is kept of requests.
+#include "proto/storage_events.h"
+
+namespace ares::proto {
+
+void put(const ControllerActivated& from, storage::ControllerActivated& to) {
+  to.set_epoch(from.epoch.value());
+  to.set_host(from.host);
+  to.set_next_job_id(from.next_job_id.value());
+}
+ControllerActivated get(const storage::ControllerActivated& from, Complaint&) {
+  return {Epoch(from.epoch()), from.host(), JobId(from.next_job_id())};
+}
+
+void put(const ConfigApplied& from, storage::ConfigApplied& to) {
+  to.set_hash(from.hash);
+  for (const auto& partition : from.partitions) put(partition, *to.add_partitions());
+  for (const auto& node : from.nodes) {
+    auto& out = *to.add_nodes();
+    out.set_id(node.id.value());
+    out.set_name(node.name);
+    put(node.inventory, *out.mutable_inventory());
+  }
+  to.set_lease(from.lease.count());
+}
+ConfigApplied get(const storage::ConfigApplied& from, Complaint& complaint) {
+  ConfigApplied to;
+  to.hash = from.hash();
+  for (const auto& partition : from.partitions())
+    to.partitions.push_back(get(partition, complaint));
+  for (const auto& node : from.nodes())
+    to.nodes.push_back({NodeId(node.id()), node.name(), get(node.inventory(), complaint)});
+  to.lease = Seconds(from.lease());
+  return to;
+}
+
+void put(const TresDefined& from, storage::TresDefined& to) {
+  put(from.tres, *to.mutable_tres());
+}
+TresDefined get(const storage::TresDefined& from, Complaint& complaint) {
+  return {get(from.tres(), complaint)};
+}
+
+void put(const NodeRegistered& from, storage::NodeRegistered& to) {
+  to.set_id(from.id.value());
+  to.set_name(from.name);
+  to.set_incarnation_tag(from.incarnation_tag);
+  to.set_incarnation(from.incarnation);
+  put(from.inventory, *to.mutable_inventory());
+  to.set_can_freeze(from.can_freeze);
+  to.set_version(from.version);
+  to.set_address(from.address);
+}
+NodeRegistered get(const storage::NodeRegistered& from, Complaint& complaint) {
+  NodeRegistered to;
+  to.id = NodeId(from.id());
+  to.name = from.name();
+  to.incarnation_tag = from.incarnation_tag();
+  to.incarnation = from.incarnation();
+  to.inventory = get(from.inventory(), complaint);
+  to.can_freeze = from.can_freeze();
+  to.version = from.version();
+  to.address = from.address();
+  return to;
+}
+
+void put(const NodeAdminSet& from, storage::NodeAdminSet& to) {
+  to.set_id(from.id.value());
+  to.set_admin(number(from.admin));
+  to.set_reason(from.reason);
+  if (from.by) to.set_by(from.by->value());
+}
+NodeAdminSet get(const storage::NodeAdminSet& from, Complaint& complaint) {
+  NodeAdminSet to;
+  to.id = NodeId(from.id());
+  to.admin = complaint.check(from.admin(), AdminState::down, "administrative state");
+  to.reason = from.reason();
+  if (from.has_by()) to.by = UserId(from.by());
+  return to;
+}
+
+void put(const NodeLost& from, storage::NodeLost& to) {
+  to.set_id(from.id.value());
+}
+NodeLost get(const storage::NodeLost& from, Complaint&) {
+  return {NodeId(from.id())};
+}
+
+void put(const LateResult& from, storage::LateResult& to) {
+  put(from.attempt, *to.mutable_attempt());
+  to.set_fence(from.fence.value());
+  to.set_node(from.node.value());
+  to.set_detail(from.detail);
+}
+LateResult get(const storage::LateResult& from, Complaint& complaint) {
+  return {get(from.attempt(), complaint), Fence(from.fence()), NodeId(from.node()), from.detail()};
+}
+
+void put(const RequestRecorded& from, storage::RequestRecorded& to) {
+  put(from.request, *to.mutable_request());
+}
+RequestRecorded get(const storage::RequestRecorded& from, Complaint& complaint) {
+  return {get(from.request(), complaint)};
+}
+
+void put(const RequestExpired& from, storage::RequestExpired& to) {
+  put(from.key, *to.mutable_key());
+}
+RequestExpired get(const storage::RequestExpired& from, Complaint& complaint) {
+  return {get(from.key(), complaint)};
+}
+
+void put(const Audited& from, storage::Audited& to) {
+  put(from.entry, *to.mutable_entry());
+}
+Audited get(const storage::Audited& from, Complaint& complaint) {
+  return {get(from.entry(), complaint)};
+}
+
+void put(const PlanPass& from, storage::PlanPass& to) {
+  to.set_seen(from.seen.value());
+  to.set_budget(from.budget);
+  to.set_config_hash(from.config_hash);
+}
+PlanPass get(const storage::PlanPass& from, Complaint&) {
+  return {Lsn(from.seen()), from.budget(), from.config_hash()};
+}
+
+void put(const PartitionModified& from, storage::PartitionModified& to) {
+  put(from.partition, *to.mutable_partition());
+}
+PartitionModified get(const storage::PartitionModified& from, Complaint& complaint) {
+  return {get(from.partition(), complaint)};
+}
+
+void put(const ReservationSet& from, storage::ReservationSet& to) {
+  put(from.reservation, *to.mutable_reservation());
+}
+ReservationSet get(const storage::ReservationSet& from, Complaint& complaint) {
+  return {get(from.reservation(), complaint)};
+}
+
+void put(const ReservationRemoved& from, storage::ReservationRemoved& to) {
+  to.set_name(from.name);
+}
+ReservationRemoved get(const storage::ReservationRemoved& from, Complaint&) {
+  return {from.name()};
+}
+
+}  // namespace ares::proto
