@@ -43,7 +43,8 @@ Result<config::Config> describe(const std::string& what, const Workload& workloa
   return config::load(what);
 }
 
-// As the controller does; one that crashes ends the simulation.
+}  // namespace
+
 Status load_plugins(config::Config& config) {
   std::vector<sched::PluginSource> sources;
   for (const config::PluginConfig& plugin : config.scheduler.plugins)
@@ -59,8 +60,6 @@ Status load_plugins(config::Config& config) {
   config.policy.plugins.value = *std::move(set);
   return {};
 }
-
-}  // namespace
 
 Status set_policies(config::Config& config, const std::vector<std::string>& policy) {
   for (const std::string& setting : policy) {

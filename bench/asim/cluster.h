@@ -15,6 +15,9 @@ namespace ares::sim {
 Result<config::Config> read_cluster(const std::string& what, const Workload& workload,
                                     const std::vector<std::string>& policy);
 
+// Loads the scheduler's plugins that it names, as the controller does; one that crashes ends the simulation.
+Status load_plugins(config::Config& config);
+
 // Sets each KEY=VALUE of the section policy.
 Status set_policies(config::Config& config, const std::vector<std::string>& policy);
 

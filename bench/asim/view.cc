@@ -168,6 +168,7 @@ Status replay_view(const std::string& path, const std::vector<std::string>& poli
                               path + " (its configuration)");
   if (!config) return fail(config.error());
   if (Status set = set_policies(*config, policy); !set) return set;
+  if (Status loaded = load_plugins(*config); !loaded) return loaded;
 
   core::Budget budget;
   budget.units = dump->budget;

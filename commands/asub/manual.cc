@@ -57,7 +57,8 @@ const cli::Manual& manual() {
              "Once started, members are jobs like any other: one that fails or is requeued, also "
              "for its node's fault before its script ran, leaves the others alone and runs again "
              "by itself. The name is free again when all have ended. Job arrays, several "
-             "partitions and --time-min cannot be combined with a gang."}},
+             "partitions, several kinds of GPUs, --exclusive=user and --time-min cannot be "
+             "combined with a gang. Members preempt nobody."}},
            {"File names",
             {"In the names of output and input files %j is the job's id (of an array task "
              "its own number), %A the array's "

@@ -150,8 +150,10 @@ void Ingress::dump(const Principal& who, const api::DumpView& request, Responder
   const View view = parts_.views.read();
   const auto full = parts_.accounting.add(who.uid, [=, this, now = parts_.clock.now()] {
     if (responder->abandoned()) return;
+    auto dump = dump_view(view, *config, now);
+    if (!dump) return responder->send(refused(dump.error()));
     api::Response response;
-    *response.mutable_view_part() = parts_.dumps.keep(dump_view(view, *config, now));
+    *response.mutable_view_part() = parts_.dumps.keep(*std::move(dump));
     responder->send(response);
   });
   if (full) responder->send(refused(*full));

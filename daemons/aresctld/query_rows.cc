@@ -238,16 +238,18 @@ void JobRows::describe_reason(const Job& job, api::Job& out) {
 }
 
 // Of a gang that gathers its size is what is still needed; once it has started, what it was submitted to have.
-void JobRows::describe_gang(const Job& job, api::Job& out) const {
-  put(out.mutable_gang(), job.spec->gang->name);
-  if (waits_with_gang(job)) {
+void JobRows::describe_gang(const Job& job, api::Job& out) {
+  const bool gathers = waits_with_gang(job);
+  const auto [known, added] = gangs_.try_emplace({job.gang, gathers});
+  if (added && gathers) {
     const core::Gang gang = core::gang_of(*view_.state, job);
-    out.set_gang_members(static_cast<std::uint32_t>(gang.members.size()));
-    out.set_gang_size(gang.needed());
-  } else {
-    out.set_gang_members(core::living_members(*view_.state, job));
-    out.set_gang_size(job.spec->gang->size);
+    known->second = {static_cast<std::uint32_t>(gang.members.size()), gang.needed()};
+  } else if (added) {
+    known->second = {core::living_members(*view_.state, job), job.spec->gang->size};
   }
+  put(out.mutable_gang(), job.spec->gang->name);
+  out.set_gang_members(known->second.first);
+  out.set_gang_size(known->second.second);
 }
 
 // Numbers are found when somebody asks for them.

@@ -5,8 +5,10 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "aresctld/view.h"
 #include "core/sched/explain.h"
@@ -53,7 +55,7 @@ class JobRows {
  private:
   void describe_reason(const Job& job, api::Job& out);
   void describe_why(const Job& job, const PendingInfo* seen, api::Job& out);
-  void describe_gang(const Job& job, api::Job& out) const;
+  void describe_gang(const Job& job, api::Job& out);
   void describe_allocation(const Job& job, api::Job& out) const;
   void describe_wish(const Job& job, api::Job& out) const;
 
@@ -61,6 +63,8 @@ class JobRows {
   const Shown shown_;
   const bool named_;
   std::size_t queue_looks_ = 0;
+  // Members and size of gangs that were described already, by number and whether they still gather.
+  std::map<std::pair<JobId, bool>, std::pair<std::uint32_t, std::uint32_t>> gangs_;
   const Time now_;
   PendingInfos::Near pending_;
   core::Explainer explainer_;

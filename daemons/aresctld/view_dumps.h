@@ -16,7 +16,7 @@
 namespace ares::aresctld {
 
 // A storage.ViewDump as bytes, with the digest of the plan that a new planner makes of the view. Costs a pass of the planner.
-std::string dump_view(const View& view, const config::Config& config, Time now);
+Result<std::string> dump_view(const View& view, const config::Config& config, Time now);
 
 class ViewDumps {
  public:

@@ -377,12 +377,15 @@ std::vector<Field<Partition>> partition_fields() {
       field<Partition>("topology", &Partition::topology, network_name_type(),
                        "Name of the network between its nodes, of topology_file. Jobs of several "
                        "nodes are then kept close together, and --switches and --segment work."),
-      field<Partition>("preempt_mode", &Partition::preempt_mode, preempt_mode_type(),
-                       "What becomes of its running jobs when one of a partition of a higher tier "
-                       "(or, with policy.preemption.by_qos, of a higher QOS) needs their place. "
-                       "off: nothing. requeue: they get SIGTERM, after the grace SIGKILL, and run "
-                       "again later; one submitted with --no-requeue is ended for good. cancel: "
-                       "they are ended for good. The state is PREEMPTED."),
+      field<Partition>(
+          "preempt_mode", &Partition::preempt_mode, preempt_mode_type(),
+          "What becomes of its running jobs when one of a partition of a higher tier "
+          "(or, with policy.preemption.by_qos, of a higher QOS) needs their place. "
+          "off: nothing. requeue: they get SIGTERM, after the grace SIGKILL, and run "
+          "again later; one submitted with --no-requeue is ended for good. cancel: "
+          "they are ended for good. The state is PREEMPTED. Members of a gang, jobs that "
+          "name several kinds of GPUs, arrays with a bound on their running tasks "
+          "and jobs about which a plugin of the scheduler has a say preempt nobody."),
   };
 }
 

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Grows with every change that is not an addition at the end of a struct. */
-#define ARES_EXEC_ABI_VERSION 1
+#define ARES_EXEC_ABI_VERSION 2
 
 /* A shared object exports `const ares_exec_plugin* ARES_EXEC_ENTRY(void)`. */
 #define ARES_EXEC_ENTRY ares_exec_plugin_v1
@@ -106,7 +106,8 @@ typedef struct ares_exec_plugin {
   int32_t (*launch)(void* self, const ares_exec_launch* launch, char* error, size_t error_size);
   /* `lease_until_us`: CLOCK_BOOTTIME, or ARES_EXEC_NONE. */
   void (*go)(void* self, ares_exec_key key, uint64_t fence, int64_t lease_until_us);
-  void (*kill)(void* self, ares_exec_key key, uint64_t fence, int32_t immediately);
+  /* `grace_s`: seconds between SIGTERM and SIGKILL, or ARES_EXEC_NONE for those of the launch. */
+  void (*kill)(void* self, ares_exec_key key, uint64_t fence, int32_t immediately, int64_t grace_s);
   void (*signal)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn, int32_t signal,
                  int32_t batch_only);
   void (*set_limit)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn, int64_t seconds);

@@ -82,7 +82,7 @@ void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& com
 
 }  // namespace
 
-std::string encode_view(const ViewDump& dump) {
+Result<std::string> encode_view(const ViewDump& dump) {
   storage::ViewDump to;
   to.set_format(kStorageVersion);
   to.set_release(dump.release);
@@ -111,6 +111,9 @@ std::string encode_view(const ViewDump& dump) {
     record.set_at(micros(key.first));
     record.set_uid(user.value());
   });
+  if (to.ByteSizeLong() > std::numeric_limits<int>::max())
+    return fail(ErrorCode::resource_exhausted,
+                "the view has more than 2 GiB, more than one dump can hold");
   return std::string(kMagic) + to.SerializeAsString();
 }
 

@@ -23,7 +23,8 @@ struct ViewDump {
   std::string release;  // of the controller
 };
 
-std::string encode_view(const ViewDump& dump);
+// resource_exhausted: it is larger than one message can be.
+Result<std::string> encode_view(const ViewDump& dump);
 
 // data_loss: it is no such dump, is damaged, or was written by a newer release; the text says which.
 Result<ViewDump> decode_view(std::string_view bytes);

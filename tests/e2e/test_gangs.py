@@ -42,7 +42,7 @@ def ended(cluster, job, reason):
 
 
 def in_words(cluster, job):
-    return " ".join(cluster.run("aqueue", "--why", "-j", job).stdout.split())
+    return " ".join(cluster.run("aqueue", "--why", job).stdout.split())
 
 
 def sleeper(cluster, *words):

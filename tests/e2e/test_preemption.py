@@ -13,7 +13,7 @@ CONFIG = """
 cluster: test
 controller:
   operators: [root]
-policy: {{kill_wait: 2, heartbeat: 1, launch_backoff: 1, preemption: {{min_age: 3s, grace: 4s, per_hour: {per_hour}}}}}
+policy: {{kill_wait: 2, heartbeat: 1, launch_backoff: 1, preemption: {{min_age: 3, grace: 4, per_hour: {per_hour}}}}}
 nodes:
   - {{name: "n[1-2]", cpus: 4, memory: 4000M}}
 partitions:
@@ -43,9 +43,9 @@ def clean(cluster):
 
 
 VICTIM = """#!/bin/bash
-trap 'echo saved-$ARES_RESTART_COUNT >> {mark}; exit 0' TERM
-echo run-$ARES_RESTART_COUNT >> {mark}
-[ "$ARES_RESTART_COUNT" = 1 ] && exit 0
+trap 'echo saved-${{ARES_RESTART_COUNT:-0}} >> {mark}; exit 0' TERM
+echo run-${{ARES_RESTART_COUNT:-0}} >> {mark}
+[ "${{ARES_RESTART_COUNT:-0}}" = 1 ] && exit 0
 for i in $(seq 600); do sleep 0.1; done
 """
 
@@ -99,6 +99,19 @@ def test_the_preemptor_says_for_whom_it_waits(cluster, tmp_path):
     assert f"Preempting={jobs[0]},{jobs[1]}" in shown, shown
     cluster.wait_state(high, "RUNNING")
     assert {cluster.show("job", j).split("PreemptedBy=")[1].split()[0] for j in jobs} == {high}
+
+
+def test_victims_have_the_grace_and_not_only_kill_wait(cluster, tmp_path):
+    told, alive = tmp_path / "told", tmp_path / "alive"
+    script = cluster.script(f"#!/bin/bash\ntrap 'date +%s.%N > {told}' TERM\n"
+                            f"while :; do sleep 0.1; date +%s.%N > {alive}.new; mv {alive}.new {alive}; done\n", name="stays.sh")
+    victim = cluster.submit("-N2", "-c4", "-t10", script)
+    cluster.wait_state(victim, "RUNNING")
+    old_enough()
+    high = cluster.wrap("true", "-p", "high", "-N2", "-c4", "-t1")
+    cluster.completed(high)
+    # SIGKILL comes 4 s after SIGTERM, where kill_wait alone would send it after 2.
+    assert float(alive.read_text()) - float(told.read_text()) > 3
 
 
 def test_cancel_ends_for_good_and_leaves_others_alone(cluster, tmp_path):
@@ -155,7 +168,7 @@ def test_no_more_in_an_hour_than_the_limit_and_it_outlives_the_controller(tmp_pa
         old_enough()
         high = with_limit.wrap("sleep 60", "-p", "high", "-c4", "-t10")
         with_limit.wait_state(high, "RUNNING")
-        os.kill(with_limit.pid("controller"), signal.SIGKILL)
+        os.kill(with_limit.pid("aresctld"), signal.SIGKILL)
         with_limit.up()
         more = with_limit.wrap("true", "-p", "high", "-c4", "-t1")
         with_limit.wait_reason(more, "Resources")

@@ -28,7 +28,7 @@ TEST(ViewDump, ReadAgainGivesTheSameStateAndTheSamePlan) {
       dump.state = world.state();
       dump.now = world.state().now;
       dump.config = "cluster: x\n";
-      const auto again = proto::decode_view(proto::encode_view(dump));
+      const auto again = proto::decode_view(proto::encode_view(dump).value());
       ASSERT_TRUE(again) << again.error().message;
       ASSERT_TRUE(again->state == without_requests(dump.state)) << "seed " << seed;
       ASSERT_EQ(again->config, dump.config);
@@ -48,7 +48,7 @@ TEST(ViewDump, WhatIsDamagedIsRefused) {
   for (int step = 0; step < 300; ++step) world.step();
   proto::ViewDump dump;
   dump.state = world.state();
-  const std::string bytes = proto::encode_view(dump);
+  const std::string bytes = proto::encode_view(dump).value();
   EXPECT_EQ(proto::decode_view("#!/bin/sh\n").error().message,
             "it is no dump of a view; adiag dump-view makes one");
   ASSERT_GT(bytes.size(), 500u);

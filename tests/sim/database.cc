@@ -4,6 +4,7 @@
 
 #include "core/job/apply.h"
 #include "sim/observer.h"
+#include "store/images.h"
 
 namespace ares::sim {
 namespace {

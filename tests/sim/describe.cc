@@ -65,7 +65,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "PartitionModified",
                                        "TimeNoticed",
                                        "ReservationSet",
-                                       "ReservationRemoved"};
+                                       "ReservationRemoved",
+                                       "Earmarked"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

@@ -27,6 +27,16 @@ void set_hold(Job& job, Hold hold) {
   job.reason = job.dependency_failed ? Reason::dependency_never_satisfied : reason_of(hold);
 }
 
+// Whether two specifications of one job differ in nothing that has a say in where and when it may run.
+bool asks_alike(const JobSpec& a, JobSpec b) {
+  b.name = a.name;
+  b.comment = a.comment;
+  b.nice = a.nice;
+  b.mail_types = a.mail_types;
+  b.mail_user = a.mail_user;
+  return a == b;
+}
+
 }  // namespace
 
 void apply_job(ClusterState& state, const Submitted& e, Stamp s) {
@@ -83,7 +93,8 @@ void apply_job(ClusterState& state, const Released& e, Stamp s) {
 
 void apply_job(ClusterState& state, const Modified& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
-    job.earmark.reset();  // it was made for what the job asked for before
+    if ((e.spec && !asks_alike(*job.spec, *e.spec)) || e.waiting_for || e.set_time_limit)
+      job.earmark.reset();  // it was made for what the job asked for before
     bool may_run_sooner = false;
     if (e.spec) {
       const bool moved = e.spec->partitions != job.spec->partitions;

@@ -140,7 +140,9 @@ class Check {
     const Earmark& earmark = wanted.earmark;
     const Start start{key, earmark.partition, earmark.time_limit, earmark.nodes, earmark.licenses};
     if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
-    if (!is_its_alternative(q_.state, *job->spec, start.partition, 0, start.nodes)) return false;
+    if (!job->spec->gpu_alternatives.empty() ||
+        (array && array->array && array->array->throttle > 0))
+      return false;
     const Gone gone(earmark.victims.begin(), earmark.victims.end());
     if (gone.empty() || gone.size() != earmark.victims.size()) return false;
     if (!may_end(gone, *job, earmark.partition)) return false;
@@ -348,8 +350,16 @@ class Rejected {
       if (start.key.task.is_none()) jobs_.insert(start.key);
       for (const NodeShare& share : start.nodes) nodes_.insert(share.node);
     }
+    if (group.earmark)
+      for (const NodeShare& share : group.earmark->earmark.nodes) nodes_.insert(share.node);
   }
   bool touches(const PlanGroup& group) const {
+    if (group.earmark) {
+      const auto& nodes = group.earmark->earmark.nodes;
+      return jobs_.contains(group.earmark->key) ||
+             std::any_of(nodes.begin(), nodes.end(),
+                         [&](const NodeShare& share) { return nodes_.contains(share.node); });
+    }
     return std::any_of(group.starts.begin(), group.starts.end(), [&](const Start& start) {
       return jobs_.contains(start.key) ||
              std::any_of(start.nodes.begin(), start.nodes.end(),

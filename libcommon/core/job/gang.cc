@@ -114,6 +114,10 @@ Status check_gang(const JobSpec& spec) {
     return fail(
         bad("an array cannot be a member of a gang: submit each member as a job of its "
             "own (asub --from takes many at once)"));
+  if (spec.exclusive_user)
+    return fail(
+        bad("--exclusive=user cannot be asked for by a member of a gang: its members would keep "
+            "each other off their nodes"));
   if (!spec.gpu_alternatives.empty())
     return fail(
         bad("a member of a gang takes one kind of GPUs: leave out the alternatives of --gres"));

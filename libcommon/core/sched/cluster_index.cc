@@ -110,7 +110,7 @@ void ClusterIndex::forget_gains() {
 
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> given) {
-  bool possible = true;
+  bool possible = true, other_totals = false;
   forget_gains();
   const auto reread = [&](IndexedNode& entry, const Node& node) {
     const bool was_usable = entry.usable;
@@ -130,6 +130,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     if (entry.guests != were || !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(),
                                             was_free.end(), std::less_equal<>()))
       gained_.push_back(at);
+    other_totals = other_totals || was_total != entry.total;
     if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
         !same_features || other_gpus)
       ++generation_;
@@ -144,6 +145,11 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                              });
   if (!possible) return false;
   for (const NodeIndex at : given) reread(nodes_[at], *nodes_[at].node);
+  // A type that no node has any more has no column either.
+  if (other_totals)
+    if (const auto types = types_of(after);
+        !std::equal(types.begin(), types.end(), gpu_types_.begin(), gpu_types_.end()))
+      return false;
   return possible && by_user_ == (kept_ > 0);
 }
 

@@ -77,6 +77,7 @@ bool too_few_linked(const Demand& demand, std::int64_t most) {
 // What one task with the GPUs of a node needs there, for an untyped request of the type most free.
 Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
   if (!node.guests.admit(demand.caller)) return Obstacle::others;
+  if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has any of it
   for (const auto& [column, count] : demand.gpus_per_node)
     if (node.free[column] < count) return Obstacle::gpus;
   if (demand.any_gpus_per_node > 0) {

@@ -24,7 +24,10 @@ class Marks {
   Marks& operator=(const Marks&) = delete;
   ~Marks() {
     for (auto& [at, node] : before_) {
+      // Answers that were given about it as it was marked are not taken for answers about what it is again.
+      const auto stamp = index_.nodes()[at].stamp;
       index_.nodes()[at] = std::move(node);
+      index_.nodes()[at].stamp = stamp;
       index_.note_given(at);
     }
   }

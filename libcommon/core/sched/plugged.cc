@@ -53,8 +53,9 @@ PluggedClass::PluggedClass(std::shared_ptr<const SchedPlugins> plugins, Job exam
   }
 }
 
+// Plugins that do not look at what is free are told of empty nodes, so that their answers hold as long as the class does.
 PluginNode PluggedClass::told(NodeIndex node, GpusOf state, const ClusterIndex& index) const {
-  return told_of(index.nodes()[node], state, leaf_of(leaves_, node));
+  return told_of(index.nodes()[node], changes_ ? state : GpusOf::node, leaf_of(leaves_, node));
 }
 
 void PluggedClass::ask(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index) {

@@ -1,6 +1,7 @@
 #include "core/sched/preempt.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -51,7 +52,7 @@ class Search {
         demand_(demand),
         set_(set),
         from_(in.profile.now() + kSoon),
-        to_(Profile::end_of(from_, limit)),
+        to_(Profile::end_of(std::max(from_, in.ready), limit)),
         candidates_(std::move(candidates)) {
     std::sort(candidates_.begin(), candidates_.end());
     survey();
@@ -208,7 +209,8 @@ class Search {
     return out;
   }
 
-  Cleared result(const std::vector<bool>& chosen, Placement placement) const {
+  // None where devices that are counted as free in a moment have not been let go of yet, nor will be by the victims.
+  std::optional<Cleared> result(const std::vector<bool>& chosen, Placement placement) const {
     Cleared out;
     Gone gone;
     for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -217,6 +219,9 @@ class Search {
     for (const PlacedShare& share : placement) {
       IndexedNode node = without(in_.index.nodes()[share.node], gone);
       out.shares.push_back(choose_devices(node, share, demand_.gpu_constraint, in_.index));
+      const auto gpus =
+          std::accumulate(share.amounts.begin() + kFirstGpu, share.amounts.end(), std::int64_t{0});
+      if (gpus != static_cast<std::int64_t>(out.shares.back().gpus.size())) return std::nullopt;
     }
     out.placement = std::move(placement);
     return out;

@@ -40,6 +40,8 @@ struct Clearing {
   const ClusterIndex& index;
   const Profile& profile;
   Work& work;
+  Time
+      ready{};  // when the victims will have ended at the latest, and the job's time begins to count; earlier than kSoon: then
 };
 
 // Nothing if it cannot start even without all of them, or will without any of them in a moment, or if the work ran out. It is placed

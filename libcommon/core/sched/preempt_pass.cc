@@ -5,6 +5,7 @@
 #include "core/cluster/preemptible.h"
 #include "core/job/deciding.h"
 #include "core/sched/devices.h"
+#include "core/sched/plugged.h"
 #include "core/sched/why_trial.h"
 
 namespace ares::core::sched {
@@ -19,6 +20,10 @@ Placement placement_of(const ClusterIndex& index, const Earmark& earmark) {
     const auto at = index.find(share.node);
     if (!at || !index.nodes()[*at].usable) return {};
     const Node& node = *index.nodes()[*at].node;
+    for (const GpuIndex gpu : share.gpus)  // it may have come back without
+      if (std::none_of(node.inventory.gpus.begin(), node.inventory.gpus.end(),
+                       [&](const Gpu& has) { return has.index == gpu; }))
+        return {};
     const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
     placement.push_back({*at, share.tasks, amounts_of(index, node, as_charge)});
   }
@@ -52,6 +57,10 @@ HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& j
     return partition && preempts(state, policy, *partition);
   });
   if (!concerned || is_binding(job, now)) return {};
+  if (!job.spec->gpu_alternatives.empty())
+    return {"preempts nobody, for it names several kinds of GPUs", std::nullopt};
+  if (job.array && job.array->throttle > 0)
+    return {"preempts nobody, for its array bounds how many of its tasks run", std::nullopt};
   if (job.preempted)
     return {"preempts nobody before it has run again, for it was preempted itself", std::nullopt};
   const EvictionsLeft left = evictions_left(state, policy, job.spec->uid, now);
@@ -66,12 +75,14 @@ HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& j
           left.more_at};
 }
 
-std::vector<Preempting::Kept> Preempting::kept(const ArrayStarts& starting) const {
+std::vector<Preempting::Kept> Preempting::kept(const ArrayStarts& starting) {
   std::vector<Kept> all;
   pass_.state.earmarked.for_each([&](const JobKey& key, Lsn) {
     const Job* job = pass_.state.jobs.find(key);
-    if (!job || !is_binding(*job, pass_.now) || kept_back(*job)) return;
+    if (!job || !is_binding(*job, pass_.now)) return;
     const Earmark& earmark = *job->earmark;
+    note_wake(earmark.until);
+    if (kept_back(*job)) return;
     const auto& asked = job->spec->partitions;
     const auto choice = std::find(asked.begin(), asked.end(), earmark.partition);
     const Partition* partition = pass_.state.partitions.find(earmark.partition);
@@ -107,7 +118,6 @@ bool Preempting::is_clear(const Kept& kept, const Shape& shape) const {
 PendingInfo Preempting::keep(const Kept& kept, const Shape& shape) {
   const Job& job = *kept.entry.job;
   const Earmark& earmark = *job.earmark;
-  note_wake(earmark.until);
   reserve(shape.demand, kept.placement, earmark.ready, kept.limit);
   pass_.licenses.take(*job.spec, earmark.licenses);
   PendingInfo info{Reason::preempting, preempting_text(pass_.state, earmark), std::nullopt, {}};
@@ -175,8 +185,26 @@ std::optional<Cleared> Preempting::search(const QueueEntry& entry, const Shape& 
   // Who starts by then anyway needs nobody's place.
   const auto soon = earliest(shape.demand, limit, set, pass_.index, pass_.profile, pass_.work);
   if (soon && soon->at <= pass_.now + pass_.policy.preemption.grace) return std::nullopt;
-  return find_victims({pass_.state, pass_.index, pass_.profile, pass_.work}, shape.demand, limit,
-                      set, std::move(victims));
+  if (searches_ == kMostSearches) return std::nullopt;
+  ++searches_;
+  return find_victims({pass_.state, pass_.index, pass_.profile, pass_.work,
+                       pass_.now + pass_.policy.preemption.grace},
+                      shape.demand, limit, set, std::move(victims));
+}
+
+// Whether it is certain that it starts once there is room. What plugins would say of nodes as they will be then nobody knows; an array
+// that throttles itself may not start its next task; and of several kinds of GPUs another may be free before.
+bool Preempting::foreseeable(const QueueEntry& entry, const Shape& shape) const {
+  const Job& job = *entry.job;
+  return !shape.demand.plugged && shape.alternatives.empty() &&
+         !(job.array && job.array->throttle > 0) &&
+         !(pass_.index.plugged() && pass_.index.plugged()->permits(*entry.partition));
+}
+
+const EvictionsLeft& Preempting::left_for(UserId user) {
+  const auto [found, added] = left_.try_emplace(user);
+  if (added) found->second = evictions_left(pass_.state, pass_.policy, user, pass_.now);
+  return found->second;
 }
 
 std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, const Shape& shape,
@@ -184,17 +212,15 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
                                                       std::optional<Seconds> limit) {
   const Job& job = *entry.job;
   if (!concerns(entry.partition) || !may_preempt(job, pass_.now)) return std::nullopt;
-  // What plugins would say of a node as it will be then nobody knows.
-  if (shape.demand.plugged) return std::nullopt;
+  if (!foreseeable(entry, shape)) return std::nullopt;
   const auto licenses = pass_.licenses.choose(*job.spec);
   if (!licenses || pass_.work.exhausted()) return std::nullopt;
   const auto like = std::tuple(&shape, qos_priority(pass_.policy, *job.spec), limit);
   if (failed_.contains(like)) return std::nullopt;
-  const EvictionsLeft left = evictions_left(pass_.state, pass_.policy, job.spec->uid, pass_.now);
+  const EvictionsLeft& left = left_for(job.spec->uid);
   if (left.more_at) note_wake(*left.more_at);
   const std::uint32_t used = used_[job.spec->uid];
-  if (left.count <= used || searches_ == kMostSearches) return std::nullopt;
-  ++searches_;
+  if (left.count <= used) return std::nullopt;
   auto cleared = search(entry, shape, limit);
   if (!cleared) {
     failed_.insert(like);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/cluster/licenses.h"
+#include "core/cluster/preemptible.h"
 #include "core/sched/admit.h"
 #include "core/sched/preempt.h"
 #include "core/sched/shapes.h"
@@ -46,7 +47,7 @@ class Preempting {
     std::optional<Seconds> limit;
   };
   // By job key. Left out: whose time is up, and who cannot have it now for another reason.
-  std::vector<Kept> kept(const ArrayStarts& starting) const;
+  std::vector<Kept> kept(const ArrayStarts& starting);
   // Whether the others have let go. It may be started then just so.
   bool is_clear(const Kept& kept, const Shape& shape) const;
   // They have not: nobody else gets any of it in this pass. What is said of it.
@@ -76,6 +77,8 @@ class Preempting {
   std::vector<Victim> candidates(const QueueEntry& entry, const NodeSet& set);
   std::optional<Cleared> search(const QueueEntry& entry, const Shape& shape,
                                 std::optional<Seconds> limit);
+  bool foreseeable(const QueueEntry& entry, const Shape& shape) const;
+  const EvictionsLeft& left_for(UserId user);  // before this pass
   void note_wake(Time at);
   void release(const std::vector<AttemptKey>& victims);
   void reserve(const Demand& demand, Placement placement, Time ready, std::optional<Seconds> limit);
@@ -86,6 +89,7 @@ class Preempting {
   std::set<AttemptKey> ended_;  // in this pass
   // For whom nobody was found: nor will anybody be for the next one like him.
   std::set<std::tuple<const Shape*, std::uint32_t, std::optional<Seconds>>> failed_;
+  std::map<UserId, EvictionsLeft> left_;  // looked up, never walked
   std::map<UserId, std::uint32_t> used_;  // of what users may have ended, in this pass
   std::uint32_t searches_ = 0;
   std::optional<Time> wake_;

@@ -88,8 +88,11 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
   table.go = [](void* self, ares_exec_key key, uint64_t fence, int64_t lease) {
     of(self).go({from_abi(key), Fence(fence)}, time_from_abi<BootTime>(lease), now());
   };
-  table.kill = [](void* self, ares_exec_key key, uint64_t fence, int32_t immediately) {
-    of(self).kill({from_abi(key), Fence(fence), immediately != 0}, now());
+  table.kill = [](void* self, ares_exec_key key, uint64_t fence, int32_t immediately,
+                  int64_t grace) {
+    std::optional<Seconds> in_place;
+    if (grace != ARES_EXEC_NONE) in_place = Seconds(grace);
+    of(self).kill({from_abi(key), Fence(fence), immediately != 0, in_place}, now());
   };
   table.signal = [](void* self, ares_exec_key key, uint64_t fence, uint64_t lsn, int32_t signal,
                     int32_t batch_only) {

@@ -77,7 +77,8 @@ void PluginExecutor::go(const Go& go, std::optional<BootTime> lease_until, node:
 
 void PluginExecutor::kill(const Kill& kill, node::Moment now) {
   now_ = now;
-  plugin_.kill(self_, to_abi(kill.attempt), kill.fence.value(), kill.immediately);
+  plugin_.kill(self_, to_abi(kill.attempt), kill.fence.value(), kill.immediately,
+               kill.grace ? kill.grace->count() : ARES_EXEC_NONE);
 }
 
 void PluginExecutor::signal(const Signal& signal, node::Moment now) {

@@ -55,9 +55,9 @@ static bool operator==(const Go& x, const Go& y) {
   return std::tie(a, b) == std::tie(A, B);
 }
 static bool operator==(const Kill& x, const Kill& y) {
-  const auto& [a, b, c] = x;
-  const auto& [A, B, C] = y;
-  return std::tie(a, b, c) == std::tie(A, B, C);
+  const auto& [a, b, c, d] = x;
+  const auto& [A, B, C, D] = y;
+  return std::tie(a, b, c, d) == std::tie(A, B, C, D);
 }
 static bool operator==(const Signal& x, const Signal& y) {
   const auto& [a, b, c, d, e] = x;

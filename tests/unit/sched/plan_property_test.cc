@@ -202,8 +202,9 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
       for (GpuAlternative& one : spec.gpu_alternatives)
         one.cost = 1000;  // else it may be told a later start that counts as less
       if (!spec.time_limit) spec.time_limit = minutes(30);
-      // Gangs of members that are alike: whether others fit together nobody finds out for certain.
-      const std::uint32_t members = dice.percent(15) ? 2 + dice.upto(1) : 1;
+      // Gangs of members that are alike, of one node each: whether others fit together nobody finds out for certain.
+      const bool simple = spec.min_nodes == 1 && spec.max_nodes == 1;
+      const std::uint32_t members = dice.percent(15) && simple ? 2 + dice.upto(1) : 1;
       if (members > 1) spec.gang = GangRequest{"g" + std::to_string(i), members, 0, std::nullopt};
       for (std::uint32_t m = 0; m < members; ++m) cluster.submit(spec);
     }
