@@ -304,7 +304,7 @@ std::vector<Field<Policy>> policy_fields() {
       field<Policy>("backfill_of", &Policy::backfill_of, backfill_map_type(),
                     "The same for single partitions: {debug: none}."),
       field<Policy>("preemption", &Policy::preemption, map_type(preemption_fields()),
-                    "Bounds on preemption: {grace: 2m, min_age: 10m}. Its keys are below. Which "
+                    "Bounds on preemption: {grace: 120, min_age: 600}. Its keys are below. Which "
                     "jobs can be preempted is a matter of partitions[].preempt_mode."),
       field<Policy>("max_array_size", &Policy::max_array_size, count_type(1),
                     "Indices of array tasks are below this."),

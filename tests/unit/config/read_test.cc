@@ -74,7 +74,7 @@ TEST(Config, ReadsTheRulesOfPreemption) {
       kSmall + "  - {name: scavenge, nodes: ALL, tier: 0, preempt_mode: requeue}\n";
   const Config config = good(
       rows +
-      "policy: {preemption: {by_qos: true, min_gap: 5, min_age: 10m, grace: 2m, per_day: 0}}\n");
+      "policy: {preemption: {by_qos: true, min_gap: 5, min_age: 600, grace: 120, per_day: 0}}\n");
   EXPECT_EQ(config.partitions[2].preempt_mode, PreemptMode::requeue);
   EXPECT_EQ(config.policy.preemption,
             (Preemption{true, 5, std::chrono::minutes(10), std::chrono::minutes(2), 10, 0}));
@@ -84,7 +84,7 @@ TEST(Config, ReadsTheRulesOfPreemption) {
               testing::HasSubstr("this release preempts by requeue and cancel"));
   EXPECT_THAT(refusal(kSmall + "  - {name: b, nodes: ALL, preempt_mode: kill}\n"),
               testing::HasSubstr("off | requeue | cancel"));
-  EXPECT_THAT(refusal(kSmall + "policy: {preemption: {grce: 2m}}\n"), testing::HasSubstr("grace"));
+  EXPECT_THAT(refusal(kSmall + "policy: {preemption: {grce: 120}}\n"), testing::HasSubstr("grace"));
 }
 
 TEST(Config, WhatIsPrintedIsReadAgainAsTheSame) {
