@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/random.h"
+#include "core/sched/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"
 #include "unit/sched/test_plugins.h"
@@ -59,40 +60,6 @@ TestPlugin random_plugin(Random& dice, std::string name) {
   return plugin;
 }
 
-std::string describe(const Plan& plan) {
-  std::string text;
-  for (const PlanGroup& group : plan.groups)
-    for (const Start& start : group.starts) {
-      text += std::to_string(start.key.job.value()) + "." + std::to_string(start.key.task.value);
-      for (const NodeShare& share : start.nodes) {
-        text += " " + std::to_string(share.node.value()) + "/" + std::to_string(share.cpus);
-        for (const GpuIndex gpu : share.gpus) text += "," + std::to_string(gpu.value());
-      }
-      text += "\n";
-    }
-  plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
-    text += std::to_string(key.job.value()) + "_" + std::to_string(key.task.value) + " " +
-            std::string(to_string(info.reason)) + " " + info.detail + " " +
-            std::to_string(info.expected_start.value_or(Time{}).time_since_epoch().count()) + "\n";
-  });
-  return text;
-}
-
-void disturb(TestCluster& cluster, Random& dice) {
-  std::vector<Node> nodes;
-  cluster.state.nodes.for_each([&](NodeId, const Node& node) { nodes.push_back(node); });
-  Node node = nodes[dice.upto(static_cast<std::uint32_t>(nodes.size()) - 1)];
-  switch (dice.upto(3)) {
-    case 0: node.admin = AdminState::drain; break;
-    case 1: node.admin = AdminState::up; break;
-    case 2: node.contact = Contact::lost; break;
-    default:
-      node.contact = Contact::registered;
-      if (!node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
-  }
-  cluster.put(node);
-}
-
 TEST(PluggedProperty, APlannerThatRemembersPlansWhatANewOneWould) {
   int by_plugin = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -112,10 +79,10 @@ TEST(PluggedProperty, APlannerThatRemembersPlansWhatANewOneWould) {
         if (dice.percent(40)) plugins.push_back(random_plugin(dice, "b"));
         cluster.policy.plugins = {std::make_shared<const TestPlugins>(std::move(plugins))};
       }
-      for (std::uint32_t i = dice.upto(4); i > 0; --i) cluster.submit(random_spec(dice));
+      for (std::uint32_t i = dice.upto(4); i > 0; --i) submit_random(cluster, dice);
       if (dice.percent(20)) disturb(cluster, dice);
       const Plan plan = planner.plan(cluster.state, cluster.policy, budget, now);
-      ASSERT_EQ(describe(plan), describe(cluster.plan(now, budget)))
+      ASSERT_EQ(plan_text(plan), plan_text(cluster.plan(now, budget)))
           << "seed " << seed << " step " << step;
       plan.pending.for_each([&](const JobKey&, const PendingInfo& info) {
         by_plugin += info.reason == Reason::plugin ? 1 : 0;
@@ -143,7 +110,7 @@ TEST(PluggedProperty, NothingStartsOnANodeThatIsRefused) {
       return hash(salt, node.node->name) % 3 != 0;
     };
     cluster.policy.plugins = {std::make_shared<const TestPlugins>(std::vector{plugin})};
-    for (int i = 0; i < 15; ++i) cluster.submit(random_spec(dice));
+    for (int i = 0; i < 15; ++i) submit_random(cluster, dice);
     const Plan plan = cluster.plan();
     ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed;
     for (const PlanGroup& group : plan.groups)

@@ -134,4 +134,19 @@ std::vector<JobKey> running(const TestCluster& cluster) {
   return keys;
 }
 
+void disturb(TestCluster& cluster, Random& dice) {
+  std::vector<Node> nodes;
+  cluster.state.nodes.for_each([&](NodeId, const Node& node) { nodes.push_back(node); });
+  Node node = nodes[dice.upto(static_cast<std::uint32_t>(nodes.size()) - 1)];
+  switch (dice.upto(3)) {
+    case 0: node.admin = AdminState::drain; break;
+    case 1: node.admin = AdminState::up; break;
+    case 2: node.contact = Contact::lost; break;
+    default:
+      node.contact = Contact::registered;
+      if (!node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
+  }
+  cluster.put(node);
+}
+
 }  // namespace ares::core::sched

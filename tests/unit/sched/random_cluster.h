@@ -18,10 +18,13 @@ void add_placement(TestCluster& cluster, Random& dice);
 JobSpec random_spec(Random& dice);
 void add_alternatives(JobSpec& spec, Random& dice);
 
-// Those that run, ascending.
 // Submits one, or now and then a gang, of which somebody may be missing.
 void submit_random(TestCluster& cluster, Random& dice);
 
+// Drains a node, takes it away, brings it back, or takes a GPU out of it.
+void disturb(TestCluster& cluster, Random& dice);
+
+// Those that run, ascending.
 std::vector<JobKey> running(const TestCluster& cluster);
 
 }  // namespace ares::core::sched
