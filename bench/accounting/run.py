@@ -133,7 +133,7 @@ def main():
     os.chmod(directory, 0o755)
     cluster = None
     try:
-        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": vars(args)}
+        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out")}}
         cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G")
         database = Database(cluster)
         begin = time.perf_counter()

@@ -92,7 +92,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ares-load-") as directory:
         os.chmod(directory, 0o755)
-        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": vars(args)}
+        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out")}}
         cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", 2, 8, "16G", CONFIG)
         try:
             report["configuration"] = cluster.configuration()

@@ -1,0 +1,142 @@
+// What asub sends along with a specification, the script, the environment and the shell's limits, and what it waits for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "asub/script.h"
+#include "asub/surroundings.h"
+#include "asub/wait.h"
+
+namespace ares::asub {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ScriptFile : public testing::Test {
+ protected:
+  ScriptFile()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("ares-script-" + std::to_string(getpid()))) {
+    std::filesystem::create_directory(folder_);
+  }
+  ~ScriptFile() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return (folder_ / name).string();
+  }
+  std::string refusal(const std::string& operand) {
+    const auto script = read_script(operand, folder_.string(), "");
+    if (!script) return script.error().message;
+    const Status good = check_script(*script);
+    return good ? "accepted" : good.error().message;
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(ScriptFile, IsFoundHereFirstThenInPath) {
+  write("job.sh", "#!/bin/sh\n");
+  std::filesystem::create_directory(folder_ / "bin");
+  write("bin/other.sh", "#!/bin/sh\n: other\n");
+  write("bin/job.sh", "#!/bin/sh\n: wrong\n");
+  const std::string path = (folder_ / "bin").string();
+  EXPECT_EQ(read_script("job.sh", folder_.string(), path)->content, "#!/bin/sh\n");
+  EXPECT_EQ(read_script("./job.sh", folder_.string(), path).has_value(),
+            std::filesystem::exists("./job.sh"))
+      << "with a slash only that file is meant";
+  const auto other = read_script("other.sh", folder_.string(), path);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->path, path + "/other.sh");
+}
+
+TEST_F(ScriptFile, EveryBadScriptIsRefusedWithTheReason) {
+  EXPECT_THAT(refusal("missing.sh"),
+              HasSubstr("cannot read the batch script missing.sh: No such file"));
+  EXPECT_THAT(refusal(folder_.string()), HasSubstr("Is a directory"));
+  EXPECT_THAT(refusal(write("empty.sh", "")), HasSubstr("is empty"));
+  EXPECT_THAT(refusal(write("binary", std::string("\177ELF\0\1", 6))),
+              HasSubstr("is a binary file"));
+  EXPECT_THAT(refusal(write("plain.sh", "echo hi\n")),
+              HasSubstr("This does not look like a batch script"));
+  EXPECT_THAT(refusal(write("bare.sh", "#!\necho hi\n")), HasSubstr("no interpreter"));
+  EXPECT_THAT(refusal(write("dos.sh", "#!/bin/sh\necho\r\n")),
+              HasSubstr("dos.sh:2: the line ends as on DOS"));
+  EXPECT_THAT(refusal(write("big.sh", "#!/bin/sh\n" + std::string(kMaxScriptBytes, '#'))),
+              HasSubstr("too big"));
+  EXPECT_EQ(refusal(write("good.sh", "#!/bin/sh\necho hi\n")), "accepted");
+}
+
+TEST(WrapCommand, IsARunnableScript) {
+  const Script script = wrap_command("echo hi");
+  EXPECT_TRUE(check_script(script));
+  EXPECT_THAT(script.content, HasSubstr("\necho hi\n"));
+}
+
+std::string variables(const std::string& list) {
+  const auto packed =
+      environment_for(list, {"A=1", "B=2 3", "ARES_X=y", "HOME=/h", "PATH=/opt/bin"});
+  if (!packed) return packed.error().message;
+  std::string out = *packed;
+  for (char& c : out)
+    if (c == '\0') c = ';';
+  return out;
+}
+
+TEST(Environment, FollowsTheExportList) {
+  EXPECT_EQ(variables("ALL"), "A=1;ARES_X=y;B=2 3;HOME=/h;PATH=/opt/bin;");
+  EXPECT_EQ(variables("NONE"), "ARES_X=y;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
+  EXPECT_EQ(variables("NIL"), "");
+  EXPECT_EQ(variables("A,C=x=y"), "A=1;ARES_X=y;C=x=y;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
+  EXPECT_EQ(variables("ALL,B=new"), "A=1;ARES_X=y;B=new;HOME=/h;PATH=/opt/bin;");
+  EXPECT_EQ(variables("NIL,A"), "--export: NIL stands alone");
+  EXPECT_EQ(variables("C='1,2'"), "ARES_X=y;C=1,2;HOME=/h;PATH=/usr/local/bin:/usr/bin:/bin;");
+  EXPECT_EQ(variables("C='1,2"), "--export: a quote is not closed");
+  EXPECT_EQ(variables("=x"), "--export: an empty name in \"=x\"");
+}
+
+TEST(Surroundings, CarryLimitsMaskHostAndZone) {
+  api::JobSpec s;
+  const mode_t before = umask(027);
+  add_surroundings(s);
+  umask(before);
+  EXPECT_EQ(s.umask(), 027u);
+  EXPECT_GT(s.limits_size(), 10);
+  EXPECT_NE(s.submit_host(), "");
+  EXPECT_NE(s.submit_zone(), "");
+}
+
+TEST(Wait, TheExitCodeIsTheHighestOfAnArray) {
+  api::Jobs jobs;
+  api::Job* array = jobs.add_jobs();
+  array->set_state("FAILED");
+  array->mutable_spec()->set_array("0-1");
+  array->mutable_key()->set_job(7);
+  for (const int code : {0, 3}) {
+    api::Job* task = jobs.add_jobs();
+    task->mutable_key()->set_job(7);
+    task->mutable_key()->set_task(static_cast<std::uint32_t>(code));
+    task->mutable_spec()->set_array("0-1");
+    task->set_state(code ? "FAILED" : "COMPLETED");
+    task->set_exit_code(code);
+  }
+  EXPECT_EQ(exit_code_of(jobs), 3);
+}
+
+TEST(Wait, WhatDidNotCompleteIsNoSuccess) {
+  api::Jobs jobs;
+  api::Job* job = jobs.add_jobs();
+  job->set_state("CANCELLED");
+  EXPECT_EQ(exit_code_of(jobs), 1);
+  job->set_state("FAILED");
+  job->set_exit_signal(9);
+  EXPECT_EQ(exit_code_of(jobs), 137);
+}
+
+}  // namespace
+}  // namespace ares::asub
