@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aresctld/account_commands.h"
 #include "aresctld/reservation_commands.h"
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
@@ -318,7 +319,8 @@ bool is_mutating(const api::Request& request) {
     case api::Request::kUpdatePartition:
     case api::Request::kCreateReservation:
     case api::Request::kUpdateReservation:
-    case api::Request::kDeleteReservations: return true;
+    case api::Request::kDeleteReservations:
+    case api::Request::kChangeAccounting: return true;
     default: return false;
   }
 }
@@ -334,6 +336,7 @@ std::string_view verb_of(const api::Request& request) {
     case api::Request::kCreateReservation: return "create reservation";
     case api::Request::kUpdateReservation: return "update reservation";
     case api::Request::kDeleteReservations: return "delete reservation";
+    case api::Request::kChangeAccounting: return "change accounting";
     default: return "read";
   }
 }
@@ -368,6 +371,7 @@ Result<UserBody> to_command(const Principal& who, const Policy& policy, const ap
       return to_update_reservation(request.update_reservation(), identity);
     case api::Request::kDeleteReservations:
       return to_delete_reservations(request.delete_reservations());
+    case api::Request::kChangeAccounting: return to_change_accounting(request.change_accounting());
     default:
       return fail(ErrorCode::invalid_argument,
                   "this controller does not know that request; is the command newer than it?");

@@ -192,6 +192,11 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
           answer_with(list_reservations(view, identity_, request.list_reservations(), now),
                       &api::Response::mutable_reservations));
       return;
+    case api::Request::kListAccountRecords:
+      responder->send(
+          answer_with(list_account_records(view, policy, request.list_account_records()),
+                      &api::Response::mutable_account_records));
+      return;
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);

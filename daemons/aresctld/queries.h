@@ -35,6 +35,10 @@ Result<api::Partitions> list_partitions(const View& view, const api::ListPartiti
 Result<api::Reservations> list_reservations(const View& view, Identity& identity,
                                             const api::ListReservations& filter, Time now);
 
+// Ascending key, a page at a time: while `next` is set there are more.
+Result<api::AccountRecords> list_account_records(const View& view, const Policy& policy,
+                                                 const api::ListAccountRecords& request);
+
 // Nothing was listed: not_found if that is because a user asked for does not exist. May ask the name service.
 Status check_users(const api::ListJobs& request, Identity& identity);
 

@@ -102,6 +102,18 @@ struct UpdateReservation {
 struct DeleteReservations {
   std::vector<std::string> names;
 };
+// What is to become of one record of accounting.
+struct AccountingChange {
+  enum class Verb : std::uint8_t { add, modify, remove };
+  Verb verb = Verb::add;
+  AccountingRecord
+      record;  // as it is to be; of a removal its names count. Ids and `changed` do not
+  Lsn seen;    // of a change or removal: `changed` of the record that it was decided on
+};
+// All of them or none, in any order: what they come to together must make sense.
+struct ChangeAccounting {
+  std::vector<AccountingChange> changes;
+};
 struct ApplyConfig {
   std::uint64_t hash = 0;
   std::vector<Partition> partitions;
@@ -115,9 +127,10 @@ struct Reconfigure {
   std::shared_ptr<const Policy> policy;  // in force from the next command on
 };
 
-using UserBody = std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs,
-                              UpdateJob, UpdateNode, UpdatePartition, Reconfigure,
-                              CreateReservation, UpdateReservation, DeleteReservations>;
+using UserBody =
+    std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob,
+                 UpdateNode, UpdatePartition, Reconfigure, CreateReservation, UpdateReservation,
+                 DeleteReservations, ChangeAccounting>;
 struct UserCommand {
   Principal who;
   std::string request_id;

@@ -11,6 +11,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "model/accounts.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/request.h"
@@ -201,6 +202,13 @@ struct ReservationRemoved {  // by a command, or because its time is over
   std::string name;
 };
 
+// --- accounting ---------------------------------------------------------------------------------------------------------------
+struct AccountingChanged {  // by a command, all at once
+  std::vector<AccountingRecord> set;
+  std::vector<RecordKey> removed;
+  std::uint64_t next_record_id = kFirstRecordId;
+};
+
 // --- notices ------------------------------------------------------------------------------------------------------------------
 struct
     TimeNoticed {  // so much of the time limit is used: once an attempt, whatever becomes of the limit
@@ -230,7 +238,8 @@ using EventBody =
                  NodeRunning, LaunchFailed, EndingBegan, BatchFinished, NodeReleased, NodeFenced,
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
-                 PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked>;
+                 PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
+                 AccountingChanged>;
 
 struct Event {
   Lsn lsn;

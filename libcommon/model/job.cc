@@ -85,6 +85,9 @@ std::string_view to_string(Reason r) {
     case Reason::gang_member_lost: return "GangMemberLost";
     case Reason::gang_timeout: return "GangTimeout";
     case Reason::plugin: return "Plugin";
+    case Reason::invalid_account: return "InvalidAccount";
+    case Reason::invalid_qos: return "InvalidQOS";
+    case Reason::limit: return "AccountingPolicy";
   }
   return "None";
 }

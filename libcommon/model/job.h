@@ -85,8 +85,11 @@ enum class Reason : std::uint8_t {
   gang_member_lost,
   gang_timeout,
   plugin,  // a plugin of the scheduler refuses it
+  invalid_account,
+  invalid_qos,
+  limit,  // of an account, user or QOS: PendingInfo::limit says which
 };
-inline constexpr Reason kLastReason = Reason::plugin;
+inline constexpr Reason kLastReason = Reason::limit;
 std::string_view to_string(Reason r);  // "JobHeldUser"
 
 // 256-bit digest naming a stored blob (script, environment).

@@ -42,6 +42,7 @@ struct PendingInfo {
   std::string detail;  // numbers: "needs 4 a100 on one node: 12 nodes have too few free"
   std::optional<Time> expected_start;  // from the backfill profile
   std::vector<NodeId> expected_nodes;  // where, if it is known when
+  std::string limit{};                 // of Reason::limit, as users know it: "AssocGrpCpuLimit"
   friend bool operator==(const PendingInfo&, const PendingInfo&) = default;
 };
 

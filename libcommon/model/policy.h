@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "model/accounts.h"
 #include "model/fairness.h"
 #include "model/network.h"
 #include "model/sched_plugins.h"
@@ -68,6 +69,8 @@ struct Policy {
   std::map<std::string, Backfill> backfill_of;  // of partitions that have rules of their own
 
   Preemption preemption;
+
+  Enforce enforce = Enforce::none;  // of accounts, QOS and their limits
 
   std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
 

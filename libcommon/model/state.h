@@ -11,6 +11,7 @@
 #include "base/cow_map.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "model/accounts.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/request.h"
@@ -88,6 +89,8 @@ struct ClusterState {
   CowMap<std::pair<std::string, std::string>, Lsn> members;  // index: (partition, node it names)
   CowMap<std::string, TresId> tres;
   CowMap<RequestKey, Request> requests;
+  CowMap<RecordKey, AccountingRecord> accounting;  // accounts, users, associations, QOS, wckeys
+  std::uint64_t next_record_id = kFirstRecordId;   // of associations and QOS; never given twice
 
   friend bool operator==(const ClusterState&, const ClusterState&) = default;
 };

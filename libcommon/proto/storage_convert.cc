@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/accounts_convert.h"
 #include "proto/storage_records.h"
 
 namespace ares::proto {
@@ -73,6 +74,13 @@ std::string encode_reservation(const Reservation& reservation) {
 }
 Result<Reservation> decode_reservation(std::uint32_t version, std::string_view bytes) {
   return decode<storage::Reservation>(version, bytes, "reservation");
+}
+
+std::string encode_accounting(const AccountingRecord& record) {
+  return encode<accounts::Record>(record);
+}
+Result<AccountingRecord> decode_accounting(std::uint32_t version, std::string_view bytes) {
+  return decode<accounts::Record>(version, bytes, "record of accounting");
 }
 
 std::string encode_request(const Request& request) {

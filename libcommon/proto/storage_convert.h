@@ -44,6 +44,9 @@ Result<Partition> decode_partition(std::uint32_t version, std::string_view bytes
 std::string encode_reservation(const Reservation& reservation);
 Result<Reservation> decode_reservation(std::uint32_t version, std::string_view bytes);
 
+std::string encode_accounting(const AccountingRecord& record);
+Result<AccountingRecord> decode_accounting(std::uint32_t version, std::string_view bytes);
+
 std::string encode_request(const Request& request);
 Result<Request> decode_request(std::uint32_t version, std::string_view bytes);
 

@@ -47,7 +47,8 @@ namespace {
   EVENT(TimeNoticed, time_noticed)                 \
   EVENT(ReservationSet, reservation_set)           \
   EVENT(ReservationRemoved, reservation_removed)   \
-  EVENT(Earmarked, earmarked)
+  EVENT(Earmarked, earmarked)                      \
+  EVENT(AccountingChanged, accounting_changed)
 
 struct Encoder {
   storage::EventBody& to;

@@ -1,4 +1,5 @@
 // Events of the controller, of nodes, partitions and reservations, and of what is kept of requests.
+#include "proto/accounts_convert.h"
 #include "proto/storage_events.h"
 
 namespace ares::proto {
@@ -143,6 +144,19 @@ ReservationSet get(const storage::ReservationSet& from, Complaint& complaint) {
 void put(const ReservationRemoved& from, storage::ReservationRemoved& to) {
   to.set_name(from.name);
 }
+void put(const AccountingChanged& from, storage::AccountingChanged& to) {
+  for (const AccountingRecord& record : from.set) put(record, *to.add_set());
+  for (const RecordKey& key : from.removed) put(key, *to.add_removed());
+  to.set_next_record_id(from.next_record_id);
+}
+AccountingChanged get(const storage::AccountingChanged& from, Complaint& complaint) {
+  AccountingChanged to;
+  for (const accounts::Record& record : from.set()) to.set.push_back(get(record, complaint));
+  for (const accounts::RecordKey& key : from.removed()) to.removed.push_back(get(key, complaint));
+  to.next_record_id = from.next_record_id();
+  return to;
+}
+
 ReservationRemoved get(const storage::ReservationRemoved& from, Complaint&) {
   return {from.name()};
 }

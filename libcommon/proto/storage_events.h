@@ -42,6 +42,7 @@ void put(const PlanPass& from, storage::PlanPass& to);
 void put(const PartitionModified& from, storage::PartitionModified& to);
 void put(const ReservationSet& from, storage::ReservationSet& to);
 void put(const ReservationRemoved& from, storage::ReservationRemoved& to);
+void put(const AccountingChanged& from, storage::AccountingChanged& to);
 void put(const TimeNoticed& from, storage::TimeNoticed& to);
 void put(const Earmarked& from, storage::Earmarked& to);
 
@@ -80,6 +81,7 @@ PlanPass get(const storage::PlanPass& from, Complaint& complaint);
 PartitionModified get(const storage::PartitionModified& from, Complaint& complaint);
 ReservationSet get(const storage::ReservationSet& from, Complaint& complaint);
 ReservationRemoved get(const storage::ReservationRemoved& from, Complaint& complaint);
+AccountingChanged get(const storage::AccountingChanged& from, Complaint& complaint);
 TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint);
 Earmarked get(const storage::Earmarked& from, Complaint& complaint);
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "proto/accounts_convert.h"
 #include "proto/storage_convert.h"
 #include "proto/storage_records.h"
 
@@ -74,6 +75,11 @@ void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& com
     const std::string name = reservation.name;
     to.reservations.set(name, std::move(reservation));
   }
+  for (const accounts::Record& record : from.accounting()) {
+    AccountingRecord read = get(record, complaint);
+    to.accounting.set(key_of(read), std::move(read));
+  }
+  to.next_record_id = from.next_record_id();
   for (const auto& record : from.evictions())
     to.evictions.set({to_time(record.at()), get(record.attempt(), complaint)},
                      UserId(record.uid()));
@@ -102,6 +108,9 @@ Result<std::string> encode_view(const ViewDump& dump) {
   state.reservations.for_each([&](const std::string&, const Reservation& reservation) {
     put(reservation, *to.add_reservations());
   });
+  state.accounting.for_each(
+      [&](const RecordKey&, const AccountingRecord& record) { put(record, *to.add_accounting()); });
+  to.set_next_record_id(state.next_record_id);
   state.tres.for_each([&](const std::string& name, TresId id) {
     put(Tres{id, name}, *to.add_tres());
   });

@@ -35,6 +35,8 @@ void absorb(const Batch& batch, ClusterState& state) {
   for (const std::string& name : batch.gone_reservations) state.reservations.erase(name);
   for (const auto& reservation : batch.reservations)
     state.reservations.set(reservation->name, reservation);
+  for (const RecordKey& key : batch.gone_records) state.accounting.erase(key);
+  for (const auto& record : batch.records) state.accounting.set(key_of(*record), record);
   put_evictions(batch, state);
   for (const Tres& tres : batch.tres) state.tres.set(tres.name, tres.id);
   for (const Request& request : batch.requests) state.requests.set(request.key, request);
@@ -46,6 +48,7 @@ void absorb(const Batch& batch, ClusterState& state) {
   state.old_leases_end = batch.old_leases_end;
   state.next_job_id = batch.next_job_id;
   state.next_node_id = batch.next_node_id;
+  state.next_record_id = batch.next_record_id;
   state.config_hash = batch.config_hash;
 }
 

@@ -33,6 +33,8 @@ struct Batch {
   std::vector<std::shared_ptr<const Partition>> partitions;
   std::vector<std::shared_ptr<const Reservation>> reservations;
   std::vector<std::string> gone_reservations;
+  std::vector<std::shared_ptr<const AccountingRecord>> records;
+  std::vector<RecordKey> gone_records;
   // Attempts preempted since the batch before; where there are any, those before `evictions_from` are forgotten.
   std::vector<std::pair<EvictionKey, UserId>> evictions;
   Time evictions_from{};
@@ -46,6 +48,7 @@ struct Batch {
   std::vector<Blob> blobs;  // insert if absent
   JobId next_job_id;
   NodeId next_node_id;
+  std::uint64_t next_record_id = kFirstRecordId;
   Time now{};
   Time activated_at{};
   Seconds lease{};

@@ -22,7 +22,7 @@ tl::unexpected<Error> unreadable(const std::string& which, Error error) {
 Status load_controller(PgConnection& connection, ClusterState& state) {
   auto rows = connection.query(
       "SELECT cluster_id, epoch, lsn, state_now, activated_at, next_job_id, next_node_id, "
-      "config_hash, lease, old_leases_end FROM controller");
+      "config_hash, lease, old_leases_end, next_record_id FROM controller");
   if (!rows) return fail(rows.error());
   if (rows->size() != 1)
     return fail(ErrorCode::data_loss, "the table `controller` has no row: restore the database");
@@ -36,6 +36,7 @@ Status load_controller(PgConnection& connection, ClusterState& state) {
   state.config_hash = static_cast<std::uint64_t>(rows->bigint(0, 7));
   state.lease = Seconds(rows->bigint(0, 8));
   state.old_leases_end = rows->time(0, 9);
+  state.next_record_id = static_cast<std::uint64_t>(rows->bigint(0, 10));
   return {};
 }
 
@@ -132,6 +133,20 @@ Status load_reservations(PgConnection& connection, ClusterState& state) {
   return {};
 }
 
+Status load_accounting(PgConnection& connection, ClusterState& state) {
+  auto rows = connection.query("SELECT kind, name, user_name, format, body FROM accounting_conf");
+  if (!rows) return fail(rows.error());
+  for (int row = 0; row < rows->size(); ++row) {
+    auto record = proto::decode_accounting(static_cast<std::uint32_t>(rows->bigint(row, 3)),
+                                           rows->bytes(row, 4));
+    if (!record)
+      return unreadable("record of accounting " + rows->text(row, 1) + " " + rows->text(row, 2),
+                        record.error());
+    state.accounting.set(key_of(*record), std::move(*record));
+  }
+  return {};
+}
+
 Status load_evictions(PgConnection& connection, ClusterState& state) {
   auto rows = connection.query("SELECT at, job_id, task, attempt, uid FROM eviction");
   if (!rows) return fail(rows.error());
@@ -185,8 +200,8 @@ Result<ClusterState> load_state(PgConnection& connection) {
   ClusterState state;
   if (auto begun = connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); !begun)
     return fail(begun.error());
-  for (auto* load : {load_controller, load_nodes, load_partitions, load_reservations, load_tres,
-                     load_evictions, load_requests, load_jobs})
+  for (auto* load : {load_controller, load_nodes, load_partitions, load_reservations,
+                     load_accounting, load_tres, load_evictions, load_requests, load_jobs})
     if (auto loaded = load(connection, state); !loaded) return fail(loaded.error());
   if (auto ended = connection.query("COMMIT"); !ended) return fail(ended.error());
   rebuild_indexes(state);

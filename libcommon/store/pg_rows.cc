@@ -74,6 +74,21 @@ constexpr PgStatement kReservation{
 constexpr PgStatement kReservationsGone{
     "reservations_gone", "DELETE FROM reservation_conf WHERE name = ANY($1::text[])"};
 
+constexpr PgStatement kRecord{
+    "accounting_record",
+    "INSERT INTO accounting_conf (kind, name, user_name, partition, format, body) "
+    "SELECT kind, name, user_name, partition, $6::bigint, body FROM unnest("
+    "$1::bigint[], $2::text[], $3::text[], $4::text[], $5::bytea[]) "
+    "AS n(kind, name, user_name, partition, body) "
+    "ON CONFLICT (kind, name, user_name, partition) DO UPDATE SET format = EXCLUDED.format, "
+    "body = EXCLUDED.body"};
+
+constexpr PgStatement kRecordsGone{
+    "accounting_records_gone",
+    "DELETE FROM accounting_conf c USING unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) "
+    "AS n(kind, name, user_name, partition) WHERE c.kind = n.kind AND c.name = n.name "
+    "AND c.user_name = n.user_name AND c.partition = n.partition"};
+
 constexpr PgStatement kEvictionsOld{"evictions_old",
                                     "DELETE FROM eviction WHERE at < $1::timestamptz"};
 
@@ -116,8 +131,8 @@ constexpr PgStatement kController{
     "controller",
     "WITH done AS (UPDATE controller SET lsn = $1::bigint, state_now = $2::timestamptz, "
     "activated_at = $3::timestamptz, next_job_id = $4::bigint, next_node_id = $5::bigint, "
-    "config_hash = $6::bigint, lease = $7::bigint, old_leases_end = $8::timestamptz "
-    "WHERE epoch = $9::bigint RETURNING 1) "
+    "config_hash = $6::bigint, lease = $7::bigint, old_leases_end = $8::timestamptz, "
+    "next_record_id = $10::bigint WHERE epoch = $9::bigint RETURNING 1) "
     "SELECT expect_rows(count(*), 1, 'controller') FROM done"};
 
 constexpr std::int64_t kFormat = proto::kStorageVersion;
@@ -285,6 +300,41 @@ void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
   }
 }
 
+void accounting_steps(const Batch& batch, std::vector<PgStep>& steps) {
+  struct Names {
+    ArrayParam kind{Element::bigint}, name{Element::text}, user{Element::text},
+        partition{Element::text};
+    void add(const RecordKey& key) {
+      kind.add(static_cast<std::uint64_t>(key.kind));
+      name.add(std::string_view(key.name));
+      user.add(std::string_view(key.user));
+      partition.add(std::string_view(key.partition));
+    }
+    void put(PgParams& params) && {
+      params.array(std::move(kind)).array(std::move(name));
+      params.array(std::move(user)).array(std::move(partition));
+    }
+  };
+  if (!batch.gone_records.empty()) {
+    Names names;
+    for (const RecordKey& key : batch.gone_records) names.add(key);
+    PgParams params;
+    std::move(names).put(params);
+    steps.push_back({&kRecordsGone, std::move(params)});
+  }
+  if (batch.records.empty()) return;
+  Names names;
+  ArrayParam body(Element::bytea);
+  for (const auto* item : last_of_each(batch.records, [](const auto& r) { return key_of(*r); })) {
+    names.add(key_of(**item));
+    body.add(std::string_view(proto::encode_accounting(**item)));
+  }
+  PgParams params;
+  std::move(names).put(params);
+  params.array(std::move(body)).bigint(kFormat);
+  steps.push_back({&kRecord, std::move(params)});
+}
+
 void eviction_steps(const Batch& batch, std::vector<PgStep>& steps) {
   if (batch.evictions.empty()) return;
   PgParams old;
@@ -377,7 +427,8 @@ std::vector<const PgStatement*> pg_statements() {
       &kFence,      &kJournal,     &kJobInsert,        &kJobUpdate,       &kJobForget,
       &kNode,       &kNodesClear,  &kNodesGone,        &kPartitionsClear, &kPartition,
       &kTres,       &kRequest,     &kRequestExpire,    &kAudit,           &kBlob,
-      &kController, &kReservation, &kReservationsGone, &kEviction,        &kEvictionsOld};
+      &kController, &kReservation, &kReservationsGone, &kEviction,        &kEvictionsOld,
+      &kRecord,     &kRecordsGone};
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   return all;
 }
@@ -391,6 +442,7 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   steps.push_back(journal_step(batch));
   request_steps(batch, steps);
   cluster_steps(batch, steps);
+  accounting_steps(batch, steps);
   eviction_steps(batch, steps);
   job_steps(batch, stored, steps);
   const auto attempts = last_of_each(batch.attempts, [](const Attempt& a) { return a.key; });
@@ -401,6 +453,7 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   controller.bigint(std::uint64_t{batch.next_node_id.value()});
   controller.bigint(batch.config_hash).bigint(batch.lease.count());
   controller.timestamp(batch.old_leases_end).bigint(epoch.value());
+  controller.bigint(batch.next_record_id);
   steps.push_back({&kController, std::move(controller)});
   return steps;
 }

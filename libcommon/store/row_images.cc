@@ -14,6 +14,7 @@ struct Touched {
   bool configuration = false;        // all nodes and partitions
   std::set<std::string> partitions;  // by name
   std::set<std::string> reservations;
+  std::set<RecordKey> records;  // of accounting
   bool evictions = false;
   std::vector<Tres> tres;
   std::set<RequestKey> requests;
@@ -63,6 +64,10 @@ struct Touched {
   void operator()(const TimeNoticed& e) { job(e.attempt.job); }
   void operator()(const ReservationSet& e) { reservations.insert(e.reservation.name); }
   void operator()(const ReservationRemoved& e) { reservations.insert(e.name); }
+  void operator()(const AccountingChanged& e) {
+    for (const AccountingRecord& record : e.set) records.insert(key_of(record));
+    records.insert(e.removed.begin(), e.removed.end());
+  }
   void operator()(const Earmarked& e) {
     job(e.key);
     evictions = true;
@@ -114,6 +119,12 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
     else
       batch.gone_reservations.push_back(name);
   }
+  for (const RecordKey& key : touched.records) {
+    if (auto record = after.accounting.share(key))
+      batch.records.push_back(std::move(record));
+    else
+      batch.gone_records.push_back(key);
+  }
   if (touched.evictions) {
     after.evictions.for_each_from({batch.events.front()->at, AttemptKey{}},
                                   [&](const EvictionKey& key, UserId user) {
@@ -137,6 +148,7 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
   batch.blobs = std::move(blobs);
   batch.next_job_id = after.next_job_id;
   batch.next_node_id = after.next_node_id;
+  batch.next_record_id = after.next_record_id;
   batch.now = after.now;
   batch.activated_at = after.activated_at;
   batch.lease = after.lease;

@@ -49,6 +49,7 @@ struct Classify {
   Out operator()(const PartitionModified&) const { return {}; }
   Out operator()(const ReservationSet&) const { return {}; }
   Out operator()(const ReservationRemoved&) const { return {}; }
+  Out operator()(const AccountingChanged&) const { return {}; }
 };
 
 }  // namespace

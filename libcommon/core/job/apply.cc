@@ -45,6 +45,7 @@ struct Apply {
     state.reservations.set(e.reservation.name, e.reservation);
   }
   void operator()(const ReservationRemoved& e) const { state.reservations.erase(e.name); }
+  void operator()(const AccountingChanged& e) const { apply_bookkeeping(state, e, s); }
 
   void operator()(const ControllerActivated& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const ConfigApplied& e) const { apply_bookkeeping(state, e, s); }

@@ -56,6 +56,16 @@ void apply_bookkeeping(ClusterState& state, const TresDefined& e, Stamp) {
   state.tres.set(e.tres.name, e.tres.id);
 }
 
+void apply_bookkeeping(ClusterState& state, const AccountingChanged& e, Stamp s) {
+  for (const RecordKey& key : e.removed) state.accounting.erase(key);
+  for (AccountingRecord record : e.set) {
+    std::visit([&](auto& changed) { changed.changed = s.lsn; }, record);
+    const RecordKey key = key_of(record);
+    state.accounting.set(key, std::move(record));
+  }
+  state.next_record_id = e.next_record_id;
+}
+
 void apply_bookkeeping(ClusterState& state, const RequestRecorded& e, Stamp) {
   put_request(state, e.request);
 }

@@ -23,6 +23,7 @@ struct Body {
   Decision operator()(const CreateReservation& c) const { return decide_admin(q, who, c); }
   Decision operator()(const UpdateReservation& c) const { return decide_admin(q, who, c); }
   Decision operator()(const DeleteReservations& c) const { return decide_admin(q, who, c); }
+  Decision operator()(const ChangeAccounting& c) const { return decide_accounting(q, who, c); }
   template <class C>
   Decision operator()(const C& c) const {
     return decide_jobs(q, who, c);
@@ -53,6 +54,7 @@ struct Action {
   std::string_view operator()(const CreateReservation&) const { return "create reservation"; }
   std::string_view operator()(const UpdateReservation&) const { return "update reservation"; }
   std::string_view operator()(const DeleteReservations&) const { return "delete reservation"; }
+  std::string_view operator()(const ChangeAccounting&) const { return "change accounting"; }
 };
 
 template <class Items, class Text>
@@ -80,6 +82,7 @@ struct Subject {
     return "reservation " + c.values.name;
   }
   std::string operator()(const UpdateReservation& c) const { return "reservation " + c.name; }
+  std::string operator()(const ChangeAccounting& c) const { return subject_of(c); }
   std::string operator()(const DeleteReservations& c) const {
     return "reservation " + listed(c.names, [](const std::string& name) { return name; });
   }

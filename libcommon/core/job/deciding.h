@@ -107,6 +107,9 @@ Decision decide_admin(const Question& q, const Principal& who, const Reconfigure
 Decision decide_admin(const Question& q, const Principal& who, const CreateReservation& command);
 Decision decide_admin(const Question& q, const Principal& who, const UpdateReservation& command);
 Decision decide_admin(const Question& q, const Principal& who, const DeleteReservations& command);
+Decision decide_accounting(const Question& q, const Principal& who,
+                           const ChangeAccounting& command);
+std::string subject_of(const ChangeAccounting& command);  // for the audit
 Decision decide_node(const Question& q, const NodeCommand& command);
 Decision decide_plan(const Question& q, const TakePlan& command);
 Decision decide_time(const Question& q, const Tick& command);

@@ -114,6 +114,7 @@ struct Owed {
   void operator()(const Earmarked&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
+  void operator()(const AccountingChanged&) {}
 };
 
 }  // namespace

@@ -146,6 +146,7 @@ struct Follow {
   void operator()(const Earmarked&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
+  void operator()(const AccountingChanged&) {}
 };
 
 }  // namespace

@@ -1,0 +1,89 @@
+#include "aresctld/account_commands.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "aresctld/queries.h"
+#include "proto/accounts_convert.h"
+
+namespace ares::aresctld {
+namespace {
+
+constexpr int kPage = 20'000;  // records of one answer
+
+template <class Names>
+bool asked_for(const Names& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool asked_for(const api::ListAccountRecords& request, const RecordKey& key) {
+  if (!request.kinds().empty() &&
+      std::find(request.kinds().begin(), request.kinds().end(),
+                static_cast<std::uint32_t>(key.kind)) == request.kinds().end())
+    return false;
+  struct Matches {
+    const api::ListAccountRecords& request;
+    const RecordKey& key;
+    bool account() const { return asked_for(request.accounts(), key.name); }
+    bool user(const std::string& name) const { return asked_for(request.users(), name); }
+  } matches{request, key};
+  switch (key.kind) {
+    case RecordKind::account: return matches.account();
+    case RecordKind::user: return matches.user(key.name);
+    case RecordKind::association: return matches.account() && matches.user(key.user);
+    case RecordKind::qos: return true;
+    case RecordKind::wckey: return matches.user(key.user);
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<UserBody> to_change_accounting(const api::ChangeAccounting& from) {
+  ChangeAccounting to;
+  proto::Complaint complaint;
+  for (const api::AccountingChange& change : from.changes()) {
+    using Verb = AccountingChange::Verb;
+    Verb verb = Verb::add;
+    switch (change.verb()) {
+      case api::AccountingChange::ADD: break;
+      case api::AccountingChange::MODIFY: verb = Verb::modify; break;
+      case api::AccountingChange::REMOVE: verb = Verb::remove; break;
+      default:
+        return fail(ErrorCode::invalid_argument,
+                    "a change this controller does not know; is the command newer than it?");
+    }
+    to.changes.push_back(
+        {verb, proto::get(change.record(), complaint), Lsn(change.record().changed())});
+  }
+  if (!complaint.empty())
+    return fail(ErrorCode::invalid_argument, "a record cannot be read: " + complaint.text());
+  return to;
+}
+
+Result<api::AccountRecords> list_account_records(const View& view, const Policy& policy,
+                                                 const api::ListAccountRecords& request) {
+  proto::Complaint complaint;
+  RecordKey from;
+  if (request.has_after()) from = proto::get(request.after(), complaint);
+  if (!complaint.empty()) return fail(ErrorCode::invalid_argument, complaint.text());
+  api::AccountRecords out;
+  out.set_cluster(policy.cluster_name);
+  out.set_enforce(std::string(to_string(policy.enforce)));
+  RecordKey last;
+  view.state->accounting.for_each_from(from,
+                                       [&](const RecordKey& key, const AccountingRecord& record) {
+                                         if (request.has_after() && key == from) return true;
+                                         if (!asked_for(request, key)) return true;
+                                         if (out.records_size() == kPage) {
+                                           proto::put(last, *out.mutable_next());
+                                           return false;
+                                         }
+                                         proto::put(record, *out.add_records());
+                                         last = key;
+                                         return true;
+                                       });
+  return out;
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,17 @@
+// Records of accounting to messages and back, for storage and for travel. Included by what may carry protobuf only.
+// Pure functions; any thread.
+#pragma once
+
+#include "model/accounts.h"
+#include "proto/gen/accounts.pb.h"
+#include "proto/storage_fields.h"
+
+namespace ares::proto {
+
+void put(const AccountingRecord& from, accounts::Record& to);
+AccountingRecord get(const accounts::Record& from, Complaint& complaint);
+
+void put(const RecordKey& from, accounts::RecordKey& to);
+RecordKey get(const accounts::RecordKey& from, Complaint& complaint);
+
+}  // namespace ares::proto
