@@ -1,0 +1,260 @@
+#include "core/accounts/check.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/job/text_check.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::size_t kMaxName = 128;
+constexpr std::size_t kMaxList = 1000;  // QOS, coordinators, limits of a record
+constexpr std::uint64_t kMostLimit = 1'000'000'000'000'000'000;  // fits every sum of ours
+constexpr std::uint32_t kMostFactor = 1'000'000;                 // thousandths
+
+Error bad(const RecordKey& key, std::string why) {
+  return {ErrorCode::invalid_argument, describe(key) + ": " + std::move(why)};
+}
+
+bool is_name(std::string_view name) {
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.' || c == '@' || c == '+';
+  };
+  return !name.empty() && name.size() <= kMaxName && name.front() != '-' && name.front() != '+' &&
+         std::all_of(name.begin(), name.end(), good);
+}
+
+Status check_name(const RecordKey& key, std::string_view what, std::string_view name) {
+  if (is_name(name)) return {};
+  return fail(
+      bad(key, std::string(what) + " has 1 to " + std::to_string(kMaxName) +
+                   " letters, digits, or any of _ - . @ +, and begins with none of - and +"));
+}
+
+template <class T>
+void sort_unique(std::vector<T>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
+  if (limits.size() > kMaxList) return fail(bad(key, "it has too many limits"));
+  const Limit* before = nullptr;
+  for (const Limit& limit : limits) {
+    const LimitRow& row = row_of(limit.kind);
+    const std::string name(row.name);
+    if (!(qos ? row.qos : row.association))
+      return fail(bad(key, name + " is a limit of " +
+                               (qos ? "accounts and users, not of a QOS"
+                                    : "a QOS, not of accounts and users")));
+    const bool of_tres = row.unit == LimitUnit::tres || row.unit == LimitUnit::tres_minutes;
+    if (of_tres && !is_limited_tres(limit.tres))
+      return fail(bad(key, name + ": \"" + limit.tres +
+                               "\" is nothing that can be limited; cpu, mem, node, billing, "
+                               "gres/gpu, gres/gpu:TYPE and license/NAME can"));
+    if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
+    if (limit.value > kMostLimit) return fail(bad(key, name + " is too large"));
+    if (before && before->kind == limit.kind && before->tres == limit.tres)
+      return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") + " is given twice"));
+    before = &limit;
+  }
+  return {};
+}
+
+Status check_terms(const Accounting& all, const RecordKey& key, const Terms& terms,
+                   const Chain& chain) {
+  if (Status ok = check_limits(key, terms.limits, false); !ok) return ok;
+  if (terms.qos.size() > kMaxList) return fail(bad(key, "it has too many QOS"));
+  for (const std::string& name : terms.qos)
+    if (!find_qos(all, name)) return fail(bad(key, "there is no QOS " + name));
+  if (terms.default_qos.empty()) return {};
+  if (!find_qos(all, terms.default_qos))
+    return fail(bad(key, "there is no QOS " + terms.default_qos + " to be its default"));
+  const std::vector<std::string> allowed = allowed_qos(chain);
+  if (std::find(allowed.begin(), allowed.end(), terms.default_qos) == allowed.end())
+    return fail(
+        bad(key, "its default QOS " + terms.default_qos + " is not one of those it may use"));
+  return {};
+}
+
+struct Check {
+  const Accounting& all;
+  const RecordKey& key;
+
+  Status operator()(const Account& a) const {
+    if (Status ok = check_name(key, "an account's name", a.name); !ok) return ok;
+    if (Status ok = check_plain(describe(key) + ": description", a.description); !ok) return ok;
+    if (Status ok = check_plain(describe(key) + ": organization", a.organization); !ok) return ok;
+    const bool root = a.name == kRootAccount;
+    if (root != a.parent.empty())
+      return fail(bad(key, root ? "it is above all accounts and below none"
+                                : "it needs an account above it; root is above all"));
+    if (!root && !find_account(all, a.parent))
+      return fail(bad(key, "there is no account " + a.parent + " for it to be below"));
+    if (!root && !is_within(all, a.name, kRootAccount))
+      return fail(bad(key, "it would be above itself"));
+    if (a.coordinators.size() > kMaxList) return fail(bad(key, "it has too many coordinators"));
+    for (const std::string& name : a.coordinators)
+      if (!find_user(all, name))
+        return fail(bad(key, "its coordinator " + name + " is no user; add the user first"));
+    return check_terms(all, key, a.terms, chain_of(all, a.name, {}, {}));
+  }
+
+  Status operator()(const User& u) const {
+    if (Status ok = check_name(key, "a user's name", u.name); !ok) return ok;
+    if (!u.default_account.empty() && !is_member(u.default_account, u.name))
+      return fail(bad(key, "his default account " + u.default_account +
+                               " is none of his accounts; add him to it first"));
+    if (!u.default_wckey.empty() && !all.find({RecordKind::wckey, u.default_wckey, u.name, {}}))
+      return fail(bad(key, "his default wckey " + u.default_wckey + " is none of his wckeys"));
+    return {};
+  }
+
+  Status operator()(const Association& a) const {
+    if (!find_account(all, a.key.account))
+      return fail(bad(key, "there is no account " + a.key.account));
+    if (!find_user(all, a.key.user)) return fail(bad(key, "there is no user " + a.key.user));
+    if (!a.key.partition.empty())
+      if (Status ok = check_name(key, "a partition's name", a.key.partition); !ok) return ok;
+    Chain chain = chain_of(all, a.key.account, {}, {});
+    chain.user = &a;
+    return check_terms(all, key, a.terms, chain);
+  }
+
+  Status operator()(const Qos& q) const {
+    if (Status ok = check_name(key, "a QOS's name", q.name); !ok) return ok;
+    if (Status ok = check_plain(describe(key) + ": description", q.description); !ok) return ok;
+    std::uint32_t known = 0;
+    for (const QosFlagRow& row : qos_flag_table()) known |= static_cast<std::uint32_t>(row.flag);
+    if ((q.flags & ~known) != 0)
+      return fail(bad(key, "it has a flag that this controller does not know"));
+    if (q.usage_factor > kMostFactor) return fail(bad(key, "its usage factor is above 1000"));
+    return check_limits(key, q.limits, true);
+  }
+
+  Status operator()(const Wckey& w) const {
+    if (Status ok = check_name(key, "a wckey's name", w.key.name); !ok) return ok;
+    if (!find_user(all, w.key.user)) return fail(bad(key, "there is no user " + w.key.user));
+    return {};
+  }
+
+  // In the account, for some partition at least.
+  bool is_member(const std::string& account, const std::string& user) const {
+    bool found = false;
+    all.for_each_from({RecordKind::association, account, user, {}}, [&](const RecordKey& at,
+                                                                        const AccountingRecord&) {
+      found = at.kind == RecordKind::association && at.name == account && at.user == user;
+      return false;
+    });
+    return found;
+  }
+};
+
+// What may be referred to and is gone.
+struct Gone {
+  std::set<std::string, std::less<>> accounts, users, qos;
+  std::set<std::pair<std::string, std::string>> members;  // (user, account)
+  std::set<std::pair<std::string, std::string>> wckeys;   // (user, name)
+};
+
+Status refers(const RecordKey& who, const std::string& to) {
+  return fail(ErrorCode::failed_precondition,
+              describe(who) + " still refers to " + to + "; change or remove that as well");
+}
+
+Status check_terms(const RecordKey& key, const Terms& terms, const Gone& gone) {
+  for (const std::string& name : terms.qos)
+    if (gone.qos.contains(name)) return refers(key, "QOS " + name);
+  if (gone.qos.contains(terms.default_qos)) return refers(key, "QOS " + terms.default_qos);
+  return {};
+}
+
+struct StillRefers {
+  const Accounting& all;
+  const Gone& gone;
+  const RecordKey& key;
+
+  Status operator()(const Account& a) const {
+    if (gone.accounts.contains(a.parent)) return refers(key, "account " + a.parent);
+    for (const std::string& name : a.coordinators)
+      if (gone.users.contains(name)) return refers(key, "user " + name + ", its coordinator");
+    return check_terms(key, a.terms, gone);
+  }
+  Status operator()(const User& u) const {
+    if (gone.members.contains({u.name, u.default_account}) ||
+        gone.wckeys.contains({u.name, u.default_wckey}))
+      return std::visit(Check{all, key}, AccountingRecord(u));
+    return {};
+  }
+  Status operator()(const Association& a) const {
+    if (gone.accounts.contains(a.key.account)) return refers(key, "account " + a.key.account);
+    if (gone.users.contains(a.key.user)) return refers(key, "user " + a.key.user);
+    return check_terms(key, a.terms, gone);
+  }
+  Status operator()(const Qos&) const { return {}; }
+  Status operator()(const Wckey& w) const {
+    return gone.users.contains(w.key.user) ? refers(key, "user " + w.key.user) : Status{};
+  }
+};
+
+}  // namespace
+
+Account root_account() {
+  Account root;
+  root.name = kRootAccount;
+  root.id = kRootAssociation;
+  root.description = "the cluster";
+  return root;
+}
+
+Qos normal_qos() {
+  Qos normal;
+  normal.name = kNormalQos;
+  normal.id = kNormalQosId;
+  normal.description = "of jobs that name no other";
+  return normal;
+}
+
+void normalise(AccountingRecord& record) {
+  const auto terms = [](Terms& t) {
+    sort_unique(t.qos);
+    std::sort(t.limits.begin(), t.limits.end());
+  };
+  if (auto* a = std::get_if<Account>(&record)) sort_unique(a->coordinators), terms(a->terms);
+  if (auto* a = std::get_if<Association>(&record)) terms(a->terms);
+  if (auto* q = std::get_if<Qos>(&record)) std::sort(q->limits.begin(), q->limits.end());
+}
+
+bool is_limited_tres(std::string_view name) {
+  constexpr std::string_view kPlain[] = {"cpu", "mem", "node", "billing", "gres/gpu"};
+  if (std::find(std::begin(kPlain), std::end(kPlain), name) != std::end(kPlain)) return true;
+  for (const std::string_view prefix : {"gres/gpu:", "license/"})
+    if (name.starts_with(prefix)) return is_name(name.substr(prefix.size()));
+  return false;
+}
+
+Status check_record(const Accounting& all, const AccountingRecord& record) {
+  return std::visit(Check{all, key_of(record)}, record);
+}
+
+Status check_removed(const Accounting& all, const std::vector<RecordKey>& removed) {
+  if (removed.empty()) return {};
+  Gone gone;
+  for (const RecordKey& key : removed) switch (key.kind) {
+      case RecordKind::account: gone.accounts.insert(key.name); break;
+      case RecordKind::user: gone.users.insert(key.name); break;
+      case RecordKind::association: gone.members.emplace(key.user, key.name); break;
+      case RecordKind::qos: gone.qos.insert(key.name); break;
+      case RecordKind::wckey: gone.wckeys.emplace(key.user, key.name); break;
+    }
+  Status ok;
+  all.for_each_from({}, [&](const RecordKey& key, const AccountingRecord& record) {
+    ok = std::visit(StillRefers{all, gone, key}, record);
+    return ok.has_value();
+  });
+  return ok;
+}
+
+}  // namespace ares::core
