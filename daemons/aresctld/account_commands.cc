@@ -69,7 +69,7 @@ Result<api::AccountRecords> list_account_records(const View& view, const Policy&
   if (!complaint.empty()) return fail(ErrorCode::invalid_argument, complaint.text());
   api::AccountRecords out;
   out.set_cluster(policy.cluster_name);
-  out.set_enforce(std::string(to_string(policy.enforce)));
+  out.set_enforce(std::string(to_string(policy.accounting.enforce)));
   RecordKey last;
   view.state->accounting.for_each_from(from,
                                        [&](const RecordKey& key, const AccountingRecord& record) {

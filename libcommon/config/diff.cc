@@ -227,6 +227,8 @@ std::vector<Change> diff(const Config& running, const std::vector<Partition>& in
   diff.section("database", database_fields(), running.database, next.database, kDatabase);
   diff.section("auth", auth_fields(), running.auth, next.auth, kAuth);
   diff.section("policy", policy_fields(), running.policy, next.policy, kAtOnce);
+  diff.section("accounting", accounting_fields(), running.policy.accounting, next.policy.accounting,
+               kAtOnce);
   compare_nodes(running, next, diff);
   compare_networks(running.policy, next.policy, diff);
   compare_partitions(running, in_force, next, diff);

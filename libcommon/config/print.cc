@@ -56,7 +56,8 @@ std::string print_cluster(const Config& config) {
 
 // What nodes and the controller must agree about.
 std::string print_shared(const Config& config) {
-  return "policy:\n" + print_block(config.policy, policy_fields()) + "nodes:\n" +
+  return "policy:\n" + print_block(config.policy, policy_fields()) + "accounting:\n" +
+         print_block(config.policy.accounting, accounting_fields()) + "nodes:\n" +
          print_nodes(config.nodes) + "partitions:\n" + print_partitions(config.partitions) +
          (config.policy.fairness.value
               ? "fairness:\n" + print_block(fairness_of(config), fairness_fields())

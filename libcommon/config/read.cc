@@ -186,6 +186,8 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
   }
   if (entry.key == "database") return read_map(value, config.database, database_fields());
   if (entry.key == "auth") return read_map(value, config.auth, auth_fields());
+  if (entry.key == "accounting")
+    return read_map(value, config.policy.accounting, accounting_fields());
   if (entry.key == "policy") {
     lines.policy = entry.line;
     return read_map(value, config.policy, policy_fields());

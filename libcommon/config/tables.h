@@ -30,6 +30,7 @@ std::vector<Field<Config>> controller_fields();
 std::vector<Field<DatabaseConfig>> database_fields();
 std::vector<Field<AuthConfig>> auth_fields();
 std::vector<Field<Policy>> policy_fields();
+std::vector<Field<AccountingPolicy>> accounting_fields();
 std::vector<Field<NodeEntry>> node_fields();             // a line of `nodes`
 std::vector<Field<Partition>> partition_fields();        // a line of `partitions`
 std::vector<Field<PlacementPolicy>> placement_fields();  // of a partition

@@ -195,10 +195,8 @@ std::string describe(const RecordKey& key);  // "account physics", "user ada in 
 enum class Enforce : std::uint8_t {
   none,          // nobody needs an account; but a QOS that is named must exist, if any do
   associations,  // only users of an account run jobs on it, with a QOS that is theirs
-  limits,        // and all limits hold
-  safe,          // and a job starts only if limits on minutes let it run to its time limit
 };
-inline constexpr Enforce kLastEnforce = Enforce::safe;
+inline constexpr Enforce kLastEnforce = Enforce::associations;
 std::string_view to_string(Enforce enforce);
 
 }  // namespace ares

@@ -40,6 +40,12 @@ struct Preemption {
   friend bool operator==(const Preemption&, const Preemption&) = default;
 };
 
+// What jobs are held to of accounts, QOS and their limits.
+struct AccountingPolicy {
+  Enforce enforce = Enforce::none;
+  friend bool operator==(const AccountingPolicy&, const AccountingPolicy&) = default;
+};
+
 struct Policy {
   std::string cluster_name = "ares";
   ClusterId cluster{1};
@@ -70,7 +76,7 @@ struct Policy {
 
   Preemption preemption;
 
-  Enforce enforce = Enforce::none;  // of accounts, QOS and their limits
+  AccountingPolicy accounting;
 
   std::map<std::string, std::uint32_t> licenses;  // how many of each the site has
 

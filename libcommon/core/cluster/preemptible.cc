@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/accounts/roster.h"
+
 namespace ares::core {
 namespace {
 
@@ -14,7 +16,11 @@ const Partition* partition_of(const ClusterState& state, const Job& job) {
 
 }  // namespace
 
-std::uint32_t qos_priority(const Policy& policy, const JobSpec& spec) {
+std::uint32_t qos_priority(const ClusterState& state, const Policy& policy, const JobSpec& spec) {
+  if (!state.accounting.empty()) {
+    const Qos* qos = find_qos(state.accounting, spec.qos.empty() ? kNormalQos : spec.qos);
+    return qos ? qos->priority : 0;
+  }
   if (!policy.fairness.value) return 0;
   const auto& known = policy.fairness.value->qos;
   const auto found = known.find(spec.qos);
@@ -43,8 +49,8 @@ std::optional<Time> preemptible_from(const ClusterState& state, const Policy& po
   if (!its || its->preempt_mode == PreemptMode::off) return std::nullopt;
   const auto by_qos = [&] {
     return policy.preemption.by_qos && its->name == partition.name &&
-           qos_priority(policy, job) >=
-               std::uint64_t{qos_priority(policy, *victim.spec)} + policy.preemption.min_gap;
+           qos_priority(state, policy, job) >=
+               std::uint64_t{qos_priority(state, policy, *victim.spec)} + policy.preemption.min_gap;
   };
   if (its->tier >= partition.tier && !by_qos()) return std::nullopt;
   return *victim.started + policy.preemption.min_age;

@@ -31,7 +31,7 @@ std::optional<Time> preemptible_from(const ClusterState& state, const Policy& po
                                      const Job& victim);
 
 // Of its QOS; 0 for one that the site gives none.
-std::uint32_t qos_priority(const Policy& policy, const JobSpec& spec);
+std::uint32_t qos_priority(const ClusterState& state, const Policy& policy, const JobSpec& spec);
 
 // How many more jobs may be ended now for jobs of that user.
 struct EvictionsLeft {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/accounts/membership.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
 #include "core/cluster/staying.h"
@@ -108,7 +109,7 @@ class Check {
       return false;
     if (!is_its_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
       return false;
-    if (!keeps_reservations(*job, start)) return false;
+    if (!keeps_reservations(*job, start) || !is_eligible(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
       if (!fits(*job, start, share, taken_.on(share.node))) return false;
       taken_.share(share, *job->spec);
@@ -140,6 +141,7 @@ class Check {
     const Earmark& earmark = wanted.earmark;
     const Start start{key, earmark.partition, earmark.time_limit, earmark.nodes, earmark.licenses};
     if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
+    if (!is_eligible(*job, start)) return false;
     if (!job->spec->gpu_alternatives.empty() ||
         (array && array->array && array->array->throttle > 0))
       return false;
@@ -251,6 +253,11 @@ class Check {
     if (distinct.size() != nodes) return false;
     const std::optional<Seconds> limit = effective_time_limit(job, *partition);
     return !limit || (start.time_limit && *start.time_limit <= *limit);
+  }
+
+  bool is_eligible(const Job& job, const Start& start) const {
+    return !ineligible(q_.state.accounting, q_.policy.accounting.enforce, *job.spec,
+                       start.partition);
   }
 
   bool keeps_reservations(const Job& job, const Start& start) const {

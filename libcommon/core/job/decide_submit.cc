@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/duration.h"
+#include "core/accounts/membership.h"
 #include "core/job/gang.h"
 #include "core/job/submit_checks.h"
 #include "core/job/text_check.h"
@@ -190,6 +191,16 @@ Result<std::vector<Awaitable>> known_targets(const Question& q, const Principal&
 
 }  // namespace
 
+Status check_account(const Question& q, const JobSpec& spec) {
+  const auto problem =
+      ineligible(q.state.accounting, q.policy.accounting.enforce, spec, spec.partitions);
+  if (!problem) return {};
+  return fail(bad((problem->reason == Reason::invalid_qos
+                       ? "Invalid qos specification: "
+                       : "Invalid account or account/partition combination specified: ") +
+                  problem->text));
+}
+
 Status check_times(const JobSpec& spec, Time now) {
   const std::string bad_limit(kBadLimit);
   const Seconds limit = spec.time_limit.value_or(Seconds{0});  // 0: none given, or unlimited
@@ -307,14 +318,16 @@ std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision&
   return spec;
 }
 
-// What the specification leaves open, settled by the cluster as it is now: the partitions, and how many nodes. Nodes that are
+// What the specification leaves open, settled by the cluster as it is now: the partitions, the account, and how many nodes. Nodes that are
 // named are enough if they can be; else the job may spread over as many as it has tasks.
 Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
                                               const std::shared_ptr<const JobSpec>& spec) {
   auto partitions = partitions_of(state, *spec);
   if (!partitions) return fail(partitions.error());
-  if (spec->partitions == *partitions && spec->max_nodes > 0) return spec;
+  const bool whole = spec->partitions == *partitions && spec->max_nodes > 0;
+  if (whole && state.accounting.empty()) return spec;
   JobSpec settled = *spec;
+  if (!fill_account(state.accounting, partitions->front(), settled) && whole) return spec;
   settled.partitions = std::move(*partitions);
   if (settled.max_nodes == 0)
     settled.max_nodes = named_nodes_suffice(state, *spec)
@@ -332,6 +345,7 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
   const std::vector<std::string>& partitions = (*settled)->partitions;
   if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
   if (Status ok = check_partitions(q, **settled, partitions); !ok) return fail(ok.error());
+  if (Status ok = check_account(q, **settled); !ok) return fail(ok.error());
   if (Status ok = check_reservations(q.state, **settled); !ok) return fail(ok.error());
   return settled;
 }

@@ -106,6 +106,8 @@ class SpecChange {
     if (pending &&
         (sets("reservations") || sets("account") || sets("time_min") || command_.set_time_limit)) {
       if (Status good = check_reservations(q_.state, limited); !good) return good;
+      if (changed.account != job.spec->account || changed.qos != job.spec->qos)
+        if (Status good = check_account(q_, changed); !good) return good;
     }
     if (!touches(SpecField::shape)) return {};
     if (Status good = check_resources(q_.policy, changed); !good) return good;

@@ -48,6 +48,9 @@ Status check_layout(const JobSpec& spec);
 // That each of its reservations exists, that the job's user or account may use it, and that it lasts as long as the job asks for.
 Status check_reservations(const ClusterState& state, const JobSpec& spec);
 
+// That its user may use the account and the QOS that it names, in one of its partitions.
+Status check_account(const Question& q, const JobSpec& spec);
+
 // Minimum limit and deadline, each by itself and against the limit asked for.
 Status check_times(const JobSpec& spec, Time now);
 

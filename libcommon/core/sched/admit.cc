@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/duration.h"
+#include "core/accounts/membership.h"
 #include "core/cluster/staying.h"
 #include "core/sched/demand.h"
 
@@ -28,6 +29,7 @@ const Job* array_record(const ClusterState& state, const Job& job) {
 
 struct Asked {
   const ClusterState& state;
+  Enforce enforce;
   const QueueEntry& entry;
   const ArrayStarts& starting;
   Time now;
@@ -62,6 +64,14 @@ std::optional<Admission> check_partition(const Asked& asked) {
         "partition " + entry.job->spec->partitions[entry.choice] + " does not exist any more");
   if (entry.partition->up) return std::nullopt;
   return refuse(Reason::partition_down, "partition " + entry.partition->name + " is down");
+}
+
+std::optional<Admission> check_account(const Asked& asked) {
+  if (!asked.entry.partition) return std::nullopt;
+  auto problem = ineligible(asked.state.accounting, asked.enforce, *asked.entry.job->spec,
+                            asked.entry.partition->name);
+  if (!problem) return std::nullopt;
+  return refuse(problem->reason, std::move(problem->text));
 }
 
 std::optional<Admission> check_time_limit(const Asked& asked) {
@@ -140,9 +150,9 @@ std::optional<Admission> check_throttle(const Asked& asked) {
 }
 
 // In the order in which reasons are given.
-constexpr Check kChecks[] = {check_begin,        check_delay,      check_deadline,
-                             check_partition,    check_time_limit, check_node_limit,
-                             check_reservations, check_throttle};
+constexpr Check kChecks[] = {check_begin,      check_delay,        check_deadline,
+                             check_partition,  check_account,      check_time_limit,
+                             check_node_limit, check_reservations, check_throttle};
 
 }  // namespace
 
@@ -171,32 +181,34 @@ std::uint32_t throttle_room(const ClusterState& state, const Job& job,
   return array->array->throttle > busy ? array->array->throttle - busy : 0;
 }
 
-bool is_steady(const QueueEntry& entry) {
+bool is_steady(const ClusterState& state, Enforce enforce, const QueueEntry& entry) {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
   if (waits_with_gang(job) || job.array || !job.key.task.is_none() || job.not_before != Time{} ||
       spec.begin || spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
       spec.partitions.size() != 1 || !spec.reservations.empty() || !spec.gpu_alternatives.empty())
     return false;
-  // These look at the entry alone.
-  static const ClusterState kUnseen;
+  // These look at the entry and at records of accounting alone.
   static const ArrayStarts kNobody;
-  const Asked asked{kUnseen, entry, kNobody, Time{}};
-  return !check_partition(asked) && !check_time_limit(asked) && !check_node_limit(asked);
+  const Asked asked{state, enforce, entry, kNobody, Time{}};
+  return !check_partition(asked) && !check_account(asked) && !check_time_limit(asked) &&
+         !check_node_limit(asked);
 }
 
-Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
-                Time now) {
+Admission admit(const ClusterState& state, Enforce enforce, const QueueEntry& entry,
+                const ArrayStarts& starting, Time now) {
   for (const Check check : kChecks)
-    if (auto refused = check({state, entry, starting, now})) return *refused;
+    if (auto refused = check({state, enforce, entry, starting, now})) return *refused;
   return {};
 }
 
-std::vector<Admission> all_refusals(const ClusterState& state, const QueueEntry& entry,
-                                    const ArrayStarts& starting, Time now) {
+std::vector<Admission> all_refusals(const ClusterState& state, Enforce enforce,
+                                    const QueueEntry& entry, const ArrayStarts& starting,
+                                    Time now) {
   std::vector<Admission> all;
   for (const Check check : kChecks)
-    if (auto refused = check({state, entry, starting, now})) all.push_back(*std::move(refused));
+    if (auto refused = check({state, enforce, entry, starting, now}))
+      all.push_back(*std::move(refused));
   return all;
 }
 

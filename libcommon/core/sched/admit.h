@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/sched/order.h"
+#include "model/accounts.h"
 #include "model/plan.h"
 
 namespace ares::core::sched {
@@ -23,17 +24,17 @@ using ArrayStarts = std::map<JobId, std::uint32_t>;
 // Such jobs are not in the queue.
 std::optional<PendingInfo> kept_back(const Job& job);
 
-// Whether nothing but what is free and promised will ever keep the entry from starting, as long as the job and the partitions
-// stay as they are: no time, no licence, no throttle, no other partition, no other task. Its record need not be looked at to
+// Whether nothing but what is free and promised will ever keep the entry from starting, as long as the job, the partitions and the
+// records of accounting stay as they are: no time, no licence, no throttle, no other partition, no other task. Its record need not be looked at to
 // find that out again.
-bool is_steady(const QueueEntry& entry);
+bool is_steady(const ClusterState& state, Enforce enforce, const QueueEntry& entry);
 
-Admission admit(const ClusterState& state, const QueueEntry& entry, const ArrayStarts& starting,
-                Time now);
+Admission admit(const ClusterState& state, Enforce enforce, const QueueEntry& entry,
+                const ArrayStarts& starting, Time now);
 
 // Every reason why not, for people who ask; empty exactly where admit() has none.
-std::vector<Admission> all_refusals(const ClusterState& state, const QueueEntry& entry,
-                                    const ArrayStarts& starting, Time now);
+std::vector<Admission> all_refusals(const ClusterState& state, Enforce enforce,
+                                    const QueueEntry& entry, const ArrayStarts& starting, Time now);
 
 // How many tasks of the array may start now under its throttle.
 std::uint32_t throttle_room(const ClusterState& state, const Job& job, const ArrayStarts& starting);

@@ -366,7 +366,7 @@ PendingInfo Explainer::why(const Job& job, Time now) {
   std::string together;
   if (waits_with_gang(job)) {
     auto [found, added] = memory_->gangs.try_emplace(job.gang);
-    if (added) found->second = gather(state_, job, now);
+    if (added) found->second = gather(state_, policy_.accounting.enforce, job, now);
     const auto refused = found->second.refused.find(job.key);
     if (refused != found->second.refused.end()) return refused->second;
     together = together_text(found->second.gang);
@@ -375,7 +375,8 @@ PendingInfo Explainer::why(const Job& job, Time now) {
   for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
     const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
     PendingInfo info;
-    if (const Admission admission = admit(state_, entry, {}, now); admission.refused) {
+    if (const Admission admission = admit(state_, policy_.accounting.enforce, entry, {}, now);
+        admission.refused) {
       info = *admission.refused;
     } else if (!memory_->licenses.choose(*job.spec)) {
       info = reason(Reason::licenses, memory_->licenses.explain(*job.spec));

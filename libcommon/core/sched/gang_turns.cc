@@ -95,7 +95,7 @@ PendingPtr GangTurns::turn(Queued& queued) {
 }
 
 void GangTurns::consider(const Job& leader, Account& account) {
-  Gathering gathering = gather(p_.state, leader, p_.now);
+  Gathering gathering = gather(p_.state, p_.enforce, leader, p_.now);
   if (gathering.wake)
     p_.plan.wake = std::min(p_.plan.wake.value_or(*gathering.wake), *gathering.wake);
   if (!gathering.refused.empty()) {

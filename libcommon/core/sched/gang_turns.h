@@ -33,6 +33,7 @@ class GangTurns {
     std::vector<NodeIndex>& given;
     const Budget budget;
     const Time now;
+    const Enforce enforce;
     Witness* const witness;
   };
   explicit GangTurns(Parts parts) : p_(parts) {}

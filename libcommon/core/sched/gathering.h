@@ -23,6 +23,6 @@ struct Gathering {
 std::string together_text(const Gang& gang);
 
 // Precondition: the member waits with its gang.
-Gathering gather(const ClusterState& state, const Job& member, Time now);
+Gathering gather(const ClusterState& state, Enforce enforce, const Job& member, Time now);
 
 }  // namespace ares::core::sched

@@ -35,7 +35,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       preempting_({state, policy, index_, profile_, licenses_, work_, now}),
       witness_(witness),
       gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
-              memory.given, budget, now, witness}) {
+              memory.given, budget, now, policy.accounting.enforce, witness}) {
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
   plan_.config_hash = policy.config_hash;
@@ -183,7 +183,7 @@ void Planner::Pass::consider_unsteady(Queued& queued) {
 bool Planner::Pass::may_start(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   if (started_.contains(entry.job->key)) return false;
-  const Admission admission = admit(state_, entry, array_starts_, now_);
+  const Admission admission = admit(state_, memory_.ranking.enforce(), entry, array_starts_, now_);
   if (admission.wake) plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
   if (admission.refused) {
     say(queued, std::make_shared<const PendingInfo>(*admission.refused));

@@ -14,7 +14,9 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
                    Witness* witness) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
                       memory_->plugins == policy.plugins &&
+                      memory_->ranking.enforce() == policy.accounting.enforce &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
+                      memory_->seen.accounting.shares_all_with(state.accounting) &&
                       memory_->seen.reservations.shares_all_with(state.reservations) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {

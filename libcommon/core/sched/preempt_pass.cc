@@ -88,7 +88,8 @@ std::vector<Preempting::Kept> Preempting::kept(const ArrayStarts& starting) {
     const Partition* partition = pass_.state.partitions.find(earmark.partition);
     if (choice == asked.end() || !partition) return;
     const QueueEntry entry{job, partition, static_cast<std::uint32_t>(choice - asked.begin())};
-    if (admit(pass_.state, entry, starting, pass_.now).refused) return;
+    if (admit(pass_.state, pass_.policy.accounting.enforce, entry, starting, pass_.now).refused)
+      return;
     Placement placement = placement_of(pass_.index, earmark);
     if (placement.empty()) return;
     auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
@@ -152,8 +153,8 @@ const std::vector<Preempting::Running>& Preempting::running() {
       }
       // No job tells yet when it has last kept what it did: all since its start would be lost.
       const Duration ran = pass_.now - job->started.value_or(pass_.now);
-      one.victim = {charge.attempt, partition->tier, qos_priority(pass_.policy, *job->spec),
-                    cpus * ran.count()};
+      one.victim = {charge.attempt, partition->tier,
+                    qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count()};
       running_->push_back(std::move(one));
     }
   return *running_;
@@ -215,7 +216,7 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
   if (!foreseeable(entry, shape)) return std::nullopt;
   const auto licenses = pass_.licenses.choose(*job.spec);
   if (!licenses || pass_.work.exhausted()) return std::nullopt;
-  const auto like = std::tuple(&shape, qos_priority(pass_.policy, *job.spec), limit);
+  const auto like = std::tuple(&shape, qos_priority(pass_.state, pass_.policy, *job.spec), limit);
   if (failed_.contains(like)) return std::nullopt;
   const EvictionsLeft& left = left_for(job.spec->uid);
   if (left.more_at) note_wake(*left.more_at);

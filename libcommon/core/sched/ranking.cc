@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/accounts/shares.h"
 #include "core/sched/demand.h"
 #include "core/sched/requested.h"
 
@@ -27,7 +28,10 @@ bool Ranking::is_plain(const Policy& policy) {
 }
 
 Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& index, Time now)
-    : rules_(policy.fairness.value), plain_(is_plain(policy)) {
+    : configured_rules_(policy.fairness.value),
+      rules_(with_records(configured_rules_, state.accounting)),
+      enforce_(policy.accounting.enforce),
+      plain_(is_plain(policy)) {
   if (plain_) return;
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
     partitions_.push_back({&partition, rules_->policy_of(name), {}});
@@ -48,7 +52,7 @@ Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& 
 
 bool Ranking::update(const ClusterState& before, const ClusterState& after, const Policy& policy,
                      ClusterIndex& index, Time now) {
-  if (rules_ != policy.fairness.value) {
+  if (configured_rules_ != policy.fairness.value) {
     const bool was_plain = plain_;
     *this = Ranking(after, policy, index, now);
     return !was_plain || !plain_;

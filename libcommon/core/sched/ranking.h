@@ -56,11 +56,13 @@ class Ranking {
   // The index must be that of `state`. Partitions are known by their addresses in it.
   Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& index, Time now);
 
-  // From what it was for `before`, with the index already that of `after` and the partitions the same. True: ranks changed.
+  // From what it was for `before`, with the index already that of `after`, and the partitions and the records of accounting the same. True: ranks changed.
   bool update(const ClusterState& before, const ClusterState& after, const Policy& policy,
               ClusterIndex& index, Time now);
 
   Rank rank_of(const QueueEntry& entry) const;
+
+  Enforce enforce() const { return enforce_; }  // of the policy it was made for
 
   // When time alone may change ranks.
   std::optional<Time> changes_at() const;
@@ -102,7 +104,10 @@ class Ranking {
   QueuePolicy policy_of(const QueueEntry& entry) const;
   std::optional<fairness::TreeIndex> find(const JobSpec& spec) const;
 
-  std::shared_ptr<const Fairness> rules_;
+  std::shared_ptr<const Fairness> configured_rules_;
+  std::shared_ptr<const Fairness>
+      rules_;  // with the tree and the QOS of the records, where there are any
+  Enforce enforce_ = Enforce::none;
   bool plain_ = true;
   bool any_turns_ = false;
   bool needs_usage_ = false;

@@ -1,0 +1,88 @@
+#include "core/accounts/membership.h"
+
+#include <algorithm>
+
+namespace ares::core {
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 10;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMost; ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kMost ? text + ", ..." : text;
+}
+
+Ineligible no_account(const Accounting& records, const JobSpec& spec,
+                      const std::string& partition) {
+  const std::string who = "user " + spec.user;
+  const std::vector<std::string> his = accounts_of(records, spec.user);
+  std::string text;
+  if (spec.account.empty())
+    text = his.empty() ? who + " is in no account: an operator adds him with aacctmgr"
+                       : who + " has no default account; name one with --account: " + listed(his);
+  else if (!find_account(records, spec.account))
+    text = "there is no account " + spec.account +
+           (his.empty() ? "" : "; those of " + who + " are " + listed(his));
+  else if (std::find(his.begin(), his.end(), spec.account) != his.end())
+    text =
+        who + " may use account " + spec.account + " in other partitions only, not in " + partition;
+  else
+    text = who + " is not in account " + spec.account +
+           (his.empty() ? ", nor in any other" : ", but in " + listed(his));
+  return {Reason::invalid_account, std::move(text)};
+}
+
+std::optional<Ineligible> wrong_qos(const Accounting& records, Enforce enforce, const JobSpec& spec,
+                                    const Chain& chain) {
+  const std::string name = spec.qos.empty() ? std::string(kNormalQos) : spec.qos;
+  const Qos* qos = find_qos(records, name);
+  if (!qos) return Ineligible{Reason::invalid_qos, "there is no QOS " + name};
+  if (enforce == Enforce::none) return std::nullopt;
+  const std::vector<std::string> allowed = allowed_qos(chain);
+  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+    return Ineligible{Reason::invalid_qos, "user " + spec.user + " may not use QOS " + name +
+                                               " in account " + spec.account + ", but " +
+                                               listed(allowed)};
+  if (qos->has(QosFlag::requires_reservation) && spec.reservations.empty())
+    return Ineligible{Reason::invalid_qos,
+                      "QOS " + name + " is for jobs in a reservation: name it with --reservation"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
+                                     const JobSpec& spec, const std::string& partition) {
+  if (enforce == Enforce::none && (spec.qos.empty() || records.empty())) return std::nullopt;
+  Chain chain;
+  if (enforce != Enforce::none) {
+    chain = chain_of(records, spec.account, spec.user, partition);
+    if (!chain.user) return no_account(records, spec, partition);
+  }
+  return wrong_qos(records, enforce, spec, chain);
+}
+
+std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
+                                     const JobSpec& spec,
+                                     const std::vector<std::string>& partitions) {
+  std::optional<Ineligible> first;
+  for (const std::string& partition : partitions) {
+    auto problem = ineligible(records, enforce, spec, partition);
+    if (!problem) return std::nullopt;
+    if (!first) first = std::move(problem);
+  }
+  return first;
+}
+
+bool fill_account(const Accounting& records, const std::string& partition, JobSpec& spec) {
+  if (records.empty() || (!spec.account.empty() && !spec.qos.empty())) return false;
+  const std::string account = spec.account, qos = spec.qos;
+  if (spec.account.empty())
+    if (const User* user = find_user(records, spec.user)) spec.account = user->default_account;
+  if (spec.qos.empty() && !spec.account.empty())
+    spec.qos = default_qos(chain_of(records, spec.account, spec.user, partition));
+  return spec.account != account || spec.qos != qos;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,30 @@
+// Whether a job may run on the account and with the QOS it names, as the site enforces that.
+// Pure functions; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/accounts/roster.h"
+#include "model/job.h"
+
+namespace ares::core {
+
+struct Ineligible {
+  Reason reason = Reason::invalid_account;  // or invalid_qos
+  std::string text;                         // what is wrong, and what to do
+};
+
+// Nothing: it may, in that partition.
+std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
+                                     const JobSpec& spec, const std::string& partition);
+// Nothing: it may in one of them. Else what is wrong with the first.
+std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
+                                     const JobSpec& spec,
+                                     const std::vector<std::string>& partitions);
+
+// The account and QOS of a job that names none: the user's default account, and the default QOS there. Whether that changed it.
+bool fill_account(const Accounting& records, const std::string& partition, JobSpec& spec);
+
+}  // namespace ares::core
