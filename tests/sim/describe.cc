@@ -66,7 +66,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "TimeNoticed",
                                        "ReservationSet",
                                        "ReservationRemoved",
-                                       "Earmarked"};
+                                       "Earmarked",
+                                       "AccountingChanged"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

@@ -59,6 +59,10 @@ TEST(StorageConvert, EveryFieldOfEveryRecordSurvives) {
         decode_reservation(kStorageVersion, encode_reservation(reservation));
     ASSERT_TRUE(reservation_back && same(reservation, *reservation_back)) << "round " << round;
 
+    const auto record = random.make<AccountingRecord>();
+    const auto record_back = decode_accounting(kStorageVersion, encode_accounting(record));
+    ASSERT_TRUE(record_back && record == *record_back) << "accounting, round " << round;
+
     const auto request = random.make<Request>();
     const auto request_back = decode_request(kStorageVersion, encode_request(request));
     ASSERT_TRUE(request_back && same(request, *request_back)) << "request, round " << round;

@@ -107,6 +107,18 @@ ARES_FIELDS(ReservationSet, a)
 ARES_FIELDS(ReservationRemoved, a)
 ARES_FIELDS(Earmarked, a, b)
 
+ARES_FIELDS(Limit, a, b, c)
+ARES_FIELDS(Terms, a, b, c, d, e)
+ARES_FIELDS(Account, a, b, c, d, e, f, g, h)
+ARES_FIELDS(User, a, b, c, d)
+ARES_FIELDS(AssociationKey, a, b, c)
+ARES_FIELDS(Association, a, b, c, d)
+ARES_FIELDS(Qos, a, b, c, d, e, f, g, h)
+ARES_FIELDS(WckeyKey, a, b)
+ARES_FIELDS(Wckey, a, b)
+ARES_FIELDS(RecordKey, a, b, c, d)
+ARES_FIELDS(AccountingChanged, a, b, c)
+
 #undef ARES_FIELDS
 
 }  // namespace ares::testing

@@ -111,6 +111,10 @@ class RandomModel {
     value = std::make_shared<const T>(make<T>());
   }
 
+  void fill(AccountingRecord& value) {
+    value = nth_record<0>(below(std::variant_size_v<AccountingRecord>));
+  }
+
   template <class T>
   requires(Fields<T>::known) void fill(T& value) {
     std::apply([this](auto&... field) { (fill(field), ...); }, Fields<T>::tie(value));
@@ -130,6 +134,8 @@ class RandomModel {
   static constexpr GpuShape last(GpuShape) { return kLastGpuShape; }
   static constexpr GpusPer last(GpusPer) { return kLastGpusPer; }
   static constexpr Contact last(Contact) { return Contact::lost; }
+  static constexpr LimitKind last(LimitKind) { return kLastLimitKind; }
+  static constexpr RecordKind last(RecordKind) { return RecordKind::wckey; }
   static constexpr ErrorCode last(ErrorCode) { return ErrorCode::internal; }
 
   template <std::size_t I>
@@ -138,6 +144,14 @@ class RandomModel {
       if (index != I) return nth_event<I + 1>(index);
     }
     return make<std::variant_alternative_t<I, EventBody>>();
+  }
+
+  template <std::size_t I>
+  AccountingRecord nth_record(std::uint64_t index) {
+    if constexpr (I + 1 < std::variant_size_v<AccountingRecord>) {
+      if (index != I) return nth_record<I + 1>(index);
+    }
+    return make<std::variant_alternative_t<I, AccountingRecord>>();
   }
 
   std::mt19937_64 engine_;

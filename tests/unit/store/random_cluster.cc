@@ -58,11 +58,12 @@ void RandomCluster::finish(Batch& batch) {
   batch.lease = state_.lease;
   batch.old_leases_end = state_.old_leases_end;
   batch.config_hash = state_.config_hash;
+  batch.next_record_id = state_.next_record_id;
   rebuild_indexes(state_);
 }
 
 void RandomCluster::change_something(Batch& batch) {
-  switch (random_->below(10)) {
+  switch (random_->below(11)) {
     case 0:
     case 1:
     case 2: return put_job(batch);
@@ -73,6 +74,7 @@ void RandomCluster::change_something(Batch& batch) {
     case 7: return put_tres(batch);
     case 8: return put_reservation(batch);
     case 9: return put_evictions(batch);
+    case 10: return put_record(batch);
   }
 }
 
@@ -192,6 +194,33 @@ void RandomCluster::put_reservation(Batch& batch) {
   }
   state_.reservations.set(reservation.name, reservation);
   batch.reservations.push_back(state_.reservations.share(reservation.name));
+}
+
+void RandomCluster::put_record(Batch& batch) {
+  AccountingRecord record = random_->make<AccountingRecord>();
+  const std::string name = "a" + std::to_string(random_->below(3));
+  const std::string user = "u" + std::to_string(random_->below(2));
+  struct Name {
+    const std::string &name, &user;
+    void operator()(Account& a) const { a.name = name; }
+    void operator()(User& u) const { u.name = user; }
+    void operator()(Association& a) const { a.key = {name, user, ""}; }
+    void operator()(Qos& q) const { q.name = name; }
+    void operator()(Wckey& w) const { w.key = {name, user}; }
+  };
+  std::visit(Name{name, user}, record);
+  const RecordKey key = key_of(record);
+  std::erase_if(batch.records, [&](const auto& r) { return key_of(*r) == key; });
+  std::erase(batch.gone_records, key);
+  state_.next_record_id += 1;
+  batch.next_record_id = state_.next_record_id;
+  if (random_->below(3) == 0) {
+    state_.accounting.erase(key);
+    batch.gone_records.push_back(key);
+    return;
+  }
+  state_.accounting.set(key, std::move(record));
+  batch.records.push_back(state_.accounting.share(key));
 }
 
 void RandomCluster::put_tres(Batch& batch) {

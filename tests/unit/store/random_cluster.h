@@ -48,6 +48,7 @@ class RandomCluster {
   void put_request(Batch& batch);
   void put_partitions(Batch& batch);
   void put_reservation(Batch& batch);
+  void put_record(Batch& batch);
   void put_evictions(Batch& batch);
   void put_tres(Batch& batch);
 
