@@ -91,7 +91,7 @@ std::vector<Line> lines_of(const ClusterState& state, const Plan& plan) {
   }
   plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
     Line line = line_of(state, key);
-    line.state = to_string(info.reason);
+    line.state = reason_text(info);
     if (info.expected_start) line.start = text_of(*info.expected_start);
     line.nodes = names_of(state, info.expected_nodes);
     line.detail = info.detail;

@@ -17,7 +17,7 @@ Result<api::Estimate> estimate(const View& view, const Policy& policy, const Pri
   out.set_partition(found->partition);
   out.set_cpus(found->cpus);
   if (found->waiting.reason != Reason::none)
-    out.set_reason(std::string(to_string(found->waiting.reason)));
+    out.set_reason(std::string(reason_text(found->waiting)));
   out.set_reason_detail(found->waiting.detail);
   if (found->why) to_api(*found->why, *view.state, *out.mutable_why());
   return out;

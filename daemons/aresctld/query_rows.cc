@@ -232,7 +232,7 @@ void JobRows::describe_reason(const Job& job, api::Job& out) {
   if (const auto why = core::sched::kept_back(job))
     put(out.mutable_reason(), to_string(why->reason));
   else
-    put(out.mutable_reason(), to_string(seen ? seen->reason : job.reason));
+    put(out.mutable_reason(), seen ? reason_text(*seen) : to_string(job.reason));
   if (shown_.any(api::Job::kReasonDetailFieldNumber, api::Job::kJobsAheadFieldNumber))
     describe_why(job, seen, out);
 }
@@ -256,7 +256,7 @@ void JobRows::describe_gang(const Job& job, api::Job& out) {
 void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& out) {
   if (explainer_.kinds() < kKindsExplained) {
     PendingInfo why = explainer_.why(job, now_);
-    if (!seen) put(out.mutable_reason(), to_string(why.reason));
+    if (!seen) put(out.mutable_reason(), reason_text(why));
     put(out.mutable_reason_detail(), seen && !seen->detail.empty() ? seen->detail : why.detail);
   }
   if (named_ && queue_looks_ < kLooksAtQueue && shown_(api::Job::kJobsAheadFieldNumber) &&

@@ -37,7 +37,7 @@ void to_api(const core::Why& why, const ClusterState& state, api::Explanation& o
   out.set_starts_now(why.starts_now);
   for (const core::WhyCause& cause : why.causes) {
     api::Explanation::Cause* row = out.add_causes();
-    row->set_reason(std::string(to_string(cause.reason)));
+    row->set_reason(cause.limit.empty() ? std::string(to_string(cause.reason)) : cause.limit);
     row->set_partition(cause.partition);
     row->set_text(cause.text);
     row->set_until(micros(cause.until));

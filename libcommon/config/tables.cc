@@ -291,7 +291,9 @@ std::vector<Field<AccountingPolicy>> accounting_fields() {
       "enforce", &AccountingPolicy::enforce, enforce_type(),
       "What jobs are held to of what aacctmgr administers. none: nothing; whoever can reach the "
       "controller runs jobs on any account. associations: only users of an account run jobs on it, "
-      "with a QOS that is theirs.")};
+      "with a QOS that is theirs. limits: and a job that is over a limit of its QOS, its user or "
+      "an "
+      "account above it waits, and says over which; with the QOS flag DenyOnLimit it is refused.")};
 }
 
 std::vector<Field<Policy>> policy_fields() {

@@ -111,9 +111,6 @@ const std::vector<QosFlagRow>& qos_flag_table() {
   static const std::vector<QosFlagRow> rows{
       {QosFlag::deny_on_limit, "DenyOnLimit",
        "a job that is over a limit by itself is refused, not kept waiting"},
-      {QosFlag::no_decay, "NoDecay", "usage counted against the QOS never decays"},
-      {QosFlag::partition_time_limit, "PartitionTimeLimit",
-       "MaxWall of the QOS holds in place of the partition's limit"},
       {QosFlag::requires_reservation, "RequiresReservation",
        "only jobs that name a reservation may use it"},
   };
@@ -156,6 +153,7 @@ std::string_view to_string(Enforce enforce) {
   switch (enforce) {
     case Enforce::none: return "none";
     case Enforce::associations: return "associations";
+    case Enforce::limits: return "limits";
   }
   return "none";
 }

@@ -140,9 +140,7 @@ struct Association {
 
 // Stored as bits: append only.
 enum class QosFlag : std::uint32_t {
-  deny_on_limit = 1,         // a job over a limit is refused, not kept waiting
-  no_decay = 2,              // its usage never gets less by itself
-  partition_time_limit = 4,  // its MaxWall holds in place of the partition's limit
+  deny_on_limit = 1,  // a job over a limit is refused, not kept waiting
   requires_reservation = 8,
 };
 struct QosFlagRow {
@@ -195,8 +193,9 @@ std::string describe(const RecordKey& key);  // "account physics", "user ada in 
 enum class Enforce : std::uint8_t {
   none,          // nobody needs an account; but a QOS that is named must exist, if any do
   associations,  // only users of an account run jobs on it, with a QOS that is theirs
+  limits,        // and limits hold
 };
-inline constexpr Enforce kLastEnforce = Enforce::associations;
+inline constexpr Enforce kLastEnforce = Enforce::limits;
 std::string_view to_string(Enforce enforce);
 
 }  // namespace ares

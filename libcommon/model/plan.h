@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cow_map.h"
@@ -45,6 +46,11 @@ struct PendingInfo {
   std::string limit{};                 // of Reason::limit, as users know it: "AssocGrpCpuLimit"
   friend bool operator==(const PendingInfo&, const PendingInfo&) = default;
 };
+
+// The reason as users see it.
+inline std::string_view reason_text(const PendingInfo& info) {
+  return info.limit.empty() ? to_string(info.reason) : std::string_view(info.limit);
+}
 
 // Those the scheduler has looked at; what the record itself keeps back (a hold, a dependency) says so in the record.
 using PendingInfos = CowMap<JobKey, PendingInfo>;

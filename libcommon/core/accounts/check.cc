@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/accounts/job_limits.h"
 #include "core/job/text_check.h"
 
 namespace ares::core {
@@ -55,6 +56,8 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
                                "\" is nothing that can be limited; cpu, mem, node, billing, "
                                "gres/gpu, gres/gpu:TYPE and license/NAME can"));
     if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
+    if (!is_enforced(limit.kind))
+      return fail(bad(key, name + " cannot be set: this release does not hold jobs to it yet"));
     if (limit.value > kMostLimit) return fail(bad(key, name + " is too large"));
     if (before && before->kind == limit.kind && before->tres == limit.tres)
       return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") + " is given twice"));

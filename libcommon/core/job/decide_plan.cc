@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/accounts/job_limits.h"
 #include "core/accounts/membership.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
@@ -256,8 +257,10 @@ class Check {
   }
 
   bool is_eligible(const Job& job, const Start& start) const {
-    return !ineligible(q_.state.accounting, q_.policy.accounting.enforce, *job.spec,
-                       start.partition);
+    const Enforce enforce = q_.policy.accounting.enforce;
+    const Partition* partition = q_.state.partitions.find(start.partition);
+    return partition && !ineligible(q_.state.accounting, enforce, *job.spec, start.partition) &&
+           !over_limit(q_.state.accounting, enforce, *job.spec, *partition, start.time_limit);
   }
 
   bool keeps_reservations(const Job& job, const Start& start) const {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/duration.h"
+#include "core/accounts/job_limits.h"
 #include "core/accounts/membership.h"
 #include "core/job/gang.h"
 #include "core/job/submit_checks.h"
@@ -201,6 +202,23 @@ Status check_account(const Question& q, const JobSpec& spec) {
                   problem->text));
 }
 
+Status check_limits(const Question& q, const JobSpec& spec) {
+  std::optional<OverLimit> first;
+  for (const std::string& name : spec.partitions) {
+    const Partition* partition = q.state.partitions.find(name);
+    if (!partition) continue;
+    const auto limit = spec.time_limit           ? spec.time_limit
+                       : partition->default_time ? partition->default_time
+                                                 : partition->max_time;
+    auto over = over_limit(q.state.accounting, q.policy.accounting.enforce, spec, *partition,
+                           limit == Seconds{0} ? std::nullopt : limit);
+    if (!over || !over->refuse) return {};
+    if (!first) first = std::move(over);
+  }
+  if (!first) return {};
+  return fail(bad("Job violates accounting/QOS policy (" + first->name + "): " + first->text));
+}
+
 Status check_times(const JobSpec& spec, Time now) {
   const std::string bad_limit(kBadLimit);
   const Seconds limit = spec.time_limit.value_or(Seconds{0});  // 0: none given, or unlimited
@@ -346,6 +364,7 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
   if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
   if (Status ok = check_partitions(q, **settled, partitions); !ok) return fail(ok.error());
   if (Status ok = check_account(q, **settled); !ok) return fail(ok.error());
+  if (Status ok = check_limits(q, **settled); !ok) return fail(ok.error());
   if (Status ok = check_reservations(q.state, **settled); !ok) return fail(ok.error());
   return settled;
 }

@@ -51,6 +51,9 @@ Status check_reservations(const ClusterState& state, const JobSpec& spec);
 // That its user may use the account and the QOS that it names, in one of its partitions.
 Status check_account(const Question& q, const JobSpec& spec);
 
+// That it is over no limit by itself, where its QOS wants such jobs refused. In one of its partitions is enough.
+Status check_limits(const Question& q, const JobSpec& spec);
+
 // Minimum limit and deadline, each by itself and against the limit asked for.
 Status check_times(const JobSpec& spec, Time now);
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/duration.h"
+#include "core/accounts/job_limits.h"
 #include "core/accounts/membership.h"
 #include "core/cluster/staying.h"
 #include "core/sched/demand.h"
@@ -84,6 +85,18 @@ std::optional<Admission> check_time_limit(const Asked& asked) {
                     format_time_limit(partition.max_time) + " of partition " + partition.name);
 }
 
+std::optional<Admission> check_limits(const Asked& asked) {
+  if (!asked.entry.partition || asked.enforce < Enforce::limits) return std::nullopt;
+  const Job& job = *asked.entry.job;
+  const Partition& partition = *asked.entry.partition;
+  auto over = over_limit(asked.state.accounting, asked.enforce, *job.spec, partition,
+                         time_limit_of(job, partition));
+  if (!over) return std::nullopt;
+  Admission refused = refuse(Reason::limit, std::move(over->text));
+  refused.refused->limit = std::move(over->name);
+  return refused;
+}
+
 std::optional<Admission> check_node_limit(const Asked& asked) {
   if (!asked.entry.partition) return std::nullopt;
   const Partition& partition = *asked.entry.partition;
@@ -150,9 +163,9 @@ std::optional<Admission> check_throttle(const Asked& asked) {
 }
 
 // In the order in which reasons are given.
-constexpr Check kChecks[] = {check_begin,      check_delay,        check_deadline,
-                             check_partition,  check_account,      check_time_limit,
-                             check_node_limit, check_reservations, check_throttle};
+constexpr Check kChecks[] = {
+    check_begin,      check_delay,      check_deadline, check_partition,    check_account,
+    check_time_limit, check_node_limit, check_limits,   check_reservations, check_throttle};
 
 }  // namespace
 
@@ -192,7 +205,7 @@ bool is_steady(const ClusterState& state, Enforce enforce, const QueueEntry& ent
   static const ArrayStarts kNobody;
   const Asked asked{state, enforce, entry, kNobody, Time{}};
   return !check_partition(asked) && !check_account(asked) && !check_time_limit(asked) &&
-         !check_node_limit(asked);
+         !check_node_limit(asked) && !check_limits(asked);
 }
 
 Admission admit(const ClusterState& state, Enforce enforce, const QueueEntry& entry,

@@ -48,7 +48,7 @@ std::string plan_text(const Plan& plan) {
     if (group.earmark) text += text_of(*group.earmark);
   }
   plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
-    text += "wait " + name_of(key) + " " + std::string(to_string(info.reason)) + " " +
+    text += "wait " + name_of(key) + " " + std::string(reason_text(info)) + " " +
             text_of(info.expected_start);
     for (const NodeId node : info.expected_nodes) text += " " + std::to_string(node.value());
     text += " " + info.detail + "\n";

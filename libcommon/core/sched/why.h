@@ -29,6 +29,7 @@ struct WhyCause {
   std::string text;       // with numbers
   std::optional<Time> until;
   std::vector<WhyPromise> promises;
+  std::string limit{};  // of Reason::limit, as users know it
 };
 
 struct WhyChange {

@@ -201,7 +201,12 @@ TurnAccount look_at_turn(const ClusterState& state, Enforce enforce, const Turn&
     out.causes.push_back({reason, partition, std::move(text), until, {}});
   };
   for (const Admission& refusal : all_refusals(state, enforce, entry, turn.starting, now))
-    add(refusal.refused->reason, refusal.refused->detail, refusal.wake);
+    out.causes.push_back({refusal.refused->reason,
+                          partition,
+                          refusal.refused->detail,
+                          refusal.wake,
+                          {},
+                          refusal.refused->limit});
   if (!turn.licenses.choose(*entry.job->spec))
     add(Reason::licenses, turn.licenses.explain(*entry.job->spec));
   if (!entry.partition) return out;

@@ -139,18 +139,20 @@ TEST_F(AccountingTest, QosInUseStays) {
 TEST_F(AccountingTest, LimitsAreOfTheRightThings) {
   found_physics();
   Account physics = std::get<Account>(at({RecordKind::account, "physics", {}, {}}));
-  physics.terms.limits = {{LimitKind::grp_tres, "gres/gpu:a100", 4},
-                          {LimitKind::grp_tres, "cpu", 8}};
+  physics.terms.limits = {{LimitKind::max_tres_per_job, "gres/gpu:a100", 4},
+                          {LimitKind::max_tres_per_job, "cpu", 8}};
   ASSERT_EQ(modify(physics), "");
   EXPECT_EQ(limit_of(find_account(c.state().accounting, "physics")->terms.limits,
-                     LimitKind::grp_tres, "cpu"),
+                     LimitKind::max_tres_per_job, "cpu"),
             8u);
-  physics.terms.limits = {{LimitKind::grp_tres, "bananas", 4}};
+  physics.terms.limits = {{LimitKind::max_tres_per_job, "bananas", 4}};
   EXPECT_THAT(modify(physics), HasSubstr("\"bananas\" is nothing that can be limited"));
-  physics.terms.limits = {{LimitKind::max_tres_per_user, "cpu", 4}};
+  physics.terms.limits = {{LimitKind::min_tres_per_job, "cpu", 4}};
   EXPECT_THAT(modify(physics), HasSubstr("is a limit of a QOS"));
-  physics.terms.limits = {{LimitKind::max_jobs, "", 4}, {LimitKind::max_jobs, "", 5}};
+  physics.terms.limits = {{LimitKind::max_wall, "", 4}, {LimitKind::max_wall, "", 5}};
   EXPECT_THAT(modify(physics), HasSubstr("given twice"));
+  physics.terms.limits = {{LimitKind::grp_jobs, "", 4}};
+  EXPECT_THAT(modify(physics), HasSubstr("GrpJobs cannot be set"));
 }
 
 TEST_F(AccountingTest, AChangeOfWhatSomebodyElseChangedIsRefused) {
