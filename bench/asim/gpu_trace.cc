@@ -5,6 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "model/gpu_part.h"
+
 namespace ares::sim {
 namespace {
 
@@ -115,13 +117,15 @@ Result<Workload> read_openb(Table table) {
       ++out.left_out["no end in the trace"];
       continue;
     }
-    if (*gpus == 1 && *share > 0 && *share < 1000)
-      ++out.notes["ask for a share of a GPU: they get a whole one"];
     JobSpec spec;
     spec.name = "pod";
     spec.cpus_per_task = std::max(1u, count_of(*cpus / 1000));
     if (*memory > 0) spec.memory_per_node = Bytes::mib(static_cast<std::int64_t>(*memory));
-    if (*gpus > 0) spec.gpus_per_node = {{"", count_of(*gpus)}};
+    const bool part = *gpus == 1 && *share >= 1 && *share < kWholeGpu;
+    if (part)
+      spec.gpus_per_node = {{"", 0, count_of(*share)}};
+    else if (*gpus > 0)
+      spec.gpus_per_node = {{"", count_of(*gpus)}};
     const std::string models(table.text("gpu_spec"));
     ask_for_models(spec, models);
     WorkJob job;
@@ -130,7 +134,8 @@ Result<Workload> read_openb(Table table) {
     job.run = Seconds(std::llround(*to - started));
     job.form = forms.of(std::string(table.text("cpu_milli")) + "/" +
                             std::string(table.text("memory_mib")) + "/" +
-                            std::string(table.text("num_gpu")) + "/" + models,
+                            std::string(table.text("num_gpu")) + "/" +
+                            std::string(part ? table.text("gpu_milli") : "") + "/" + models,
                         spec);
     out.jobs.push_back(job);
   }

@@ -9,7 +9,7 @@
 
 namespace ares::sim {
 
-// Errors name file and line, or the columns that are not understood. Shares of a GPU become whole ones, which is counted.
+// Errors name file and line, or the columns that are not understood.
 Result<Workload> read_gpu_trace(Lines lines);
 
 // The openb list of nodes (sn, cpu_milli, memory_mib, gpu, model) as the nodes of an ares.yaml.

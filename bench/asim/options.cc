@@ -153,8 +153,7 @@ cli::Manual manual() {
              "A job that ran longer than it had asked for ends at its limit, as it would "
              "on the cluster. One that ran for no time at all starts and ends at once. "
              "Where no time was asked for the run time stands for it. Jobs out of order "
-             "are put into the order of their submission. A share of a GPU counts as a "
-             "whole one."}},
+             "are put into the order of their submission."}},
            {"WORKLOADS OF OUR OWN",
             [] {
               std::vector<std::string> keys = {

@@ -15,10 +15,10 @@ namespace ares::sim {
 
 struct JobOutcome {
   bool accepted = false;
-  JobState state = JobState::pending;  // at the end
-  std::optional<Time> start;           // of the first attempt
-  std::optional<Time> end;             // of the last
-  std::uint32_t nodes = 0, cpus = 0, gpus = 0;
+  JobState state = JobState::pending;           // at the end
+  std::optional<Time> start;                    // of the first attempt
+  std::optional<Time> end;                      // of the last
+  std::uint32_t nodes = 0, cpus = 0, gpus = 0;  // of GPUs thousandths
   std::uint32_t restarts = 0;
   bool holds = false;             // nodes, now
   std::optional<Time> since;      // when the attempt that runs began

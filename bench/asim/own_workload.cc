@@ -84,12 +84,18 @@ Type<Range> range_type(bool time) {
 }
 
 Type<std::vector<GpuRequest>> gpu_type() {
-  return {"TYPE:COUNT | COUNT",
+  return {"TYPE:COUNT | COUNT | TYPE:PART | PART",
           [](const Value& value) -> Result<std::vector<GpuRequest>> {
             const std::size_t colon = value.text.rfind(':');
             const std::string digits =
                 colon == std::string::npos ? value.text : value.text.substr(colon + 1);
             GpuRequest request{colon == std::string::npos ? "" : value.text.substr(0, colon), 0};
+            if (value.kind == Value::Kind::scalar && looks_like_part(digits)) {
+              const auto part = parse_gpu_part(digits);
+              if (!part) return fail(part.error());
+              request.part = *part;
+              return std::vector{request};
+            }
             const char* end = digits.data() + digits.size();
             const auto [rest, error] = std::from_chars(digits.data(), end, request.count);
             if (value.kind != Value::Kind::scalar || error != std::errc{} || rest != end ||
@@ -128,7 +134,8 @@ std::vector<Field<Kind>> fields() {
                   "Memory of each CPU."),
       field<Kind>("memory_per_node", &Kind::memory_per_node, config::memory_type(),
                   "Memory on each node."),
-      field<Kind>("gpus", &Kind::gpus, gpu_type(), "GPUs on each node."),
+      field<Kind>("gpus", &Kind::gpus, gpu_type(),
+                  "GPUs on each node, or a part of one: a100:2, 0.5."),
       field<Kind>("exclusive", &Kind::exclusive, config::boolean_type(), "Whole nodes."),
       field<Kind>("partitions", &Kind::partitions, config::text_list_type(),
                   "Partitions they may use. When not given: the default one."),

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "cli/json.h"
+#include "model/gpu_part.h"
 
 namespace ares::sim {
 namespace {
@@ -100,7 +101,7 @@ std::string jobs_csv(const Workload& workload, const Outcome& outcome) {
                                  job.accepted ? std::string(to_string(job.state)) : "REFUSED",
                                  std::to_string(job.nodes),
                                  std::to_string(job.cpus),
-                                 std::to_string(job.gpus),
+                                 format_thousandths(job.gpus),
                                  asked.limit ? std::to_string(asked.limit->count()) : "",
                                  std::to_string(asked.run.count()),
                                  seconds_since(submitted, job.start),

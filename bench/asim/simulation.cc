@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/cluster/lease_monitor.h"
+#include "model/gpu_part.h"
 
 namespace ares::sim {
 namespace {
@@ -293,7 +294,7 @@ void Simulation::observe(const Event& event) {
     job.cpus = job.gpus = 0;
     for (const NodeShare& share : e->nodes) {
       job.cpus += share.cpus;
-      job.gpus += static_cast<std::uint32_t>(share.gpus.size());
+      job.gpus += static_cast<std::uint32_t>(share.gpus.size()) * held_of_each(share.gpu_part);
     }
     busy_cpus_ += job.cpus;
     busy_gpus_ += job.gpus;
@@ -372,9 +373,10 @@ void Simulation::predict() {
 }
 
 History::Level Simulation::level() const {
-  const auto gpus_free = static_cast<double>(out_.machine_gpus - busy_gpus_);
-  return {static_cast<double>(busy_cpus_), static_cast<double>(busy_gpus_),
-          static_cast<double>(running_), static_cast<double>(engine_->state().pending.size()),
+  const double gpus_busy = static_cast<double>(busy_gpus_) / kWholeGpu;
+  const double gpus_free = static_cast<double>(out_.machine_gpus) - gpus_busy;
+  return {static_cast<double>(busy_cpus_), gpus_busy, static_cast<double>(running_),
+          static_cast<double>(engine_->state().pending.size()),
           waiting_for_gpus_ > 0 ? gpus_free : 0.0};
 }
 

@@ -97,9 +97,9 @@ class Simulation {
   std::uint64_t first_id_ = 1;
   std::uint64_t over_ = 0;
   std::uint64_t running_ = 0;
-  std::uint64_t busy_cpus_ = 0, busy_gpus_ = 0;
-  std::uint64_t waiting_for_gpus_ = 0;  // jobs
-  std::optional<Time> wake_;            // time alone changes the plan then
+  std::uint64_t busy_cpus_ = 0, busy_gpus_ = 0;  // of GPUs thousandths
+  std::uint64_t waiting_for_gpus_ = 0;           // jobs
+  std::optional<Time> wake_;                     // time alone changes the plan then
   std::optional<Time> last_pass_;
   bool changed_ = false;  // since the last pass
   bool predict_now_ = false;

@@ -1,8 +1,8 @@
 // How much of a GPU cluster can be given away: pods drawn from a trace arrive one after the other and stay; who does not fit is
 // dropped. Prints the share of GPUs given when as many were asked for as there are, and 1.3 times as many, by placement strategy.
 //   bench_fill NODES.csv PODS.csv... [--seeds N]
-// The method is the inflation of workloads by Weng et al., USENIX ATC 2023, section 6, on the openb lists they published. There
-// many pods ask for a share of a GPU; here they get a whole one, so figures are comparable in order but not in size.
+// The method is the inflation of workloads by Weng et al., USENIX ATC 2023, section 6, on the openb lists they published. Pods that ask
+// for a part of a GPU share it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +19,8 @@
 #include "core/sched/devices.h"
 #include "core/sched/filter.h"
 #include "core/sched/score_fragmentation.h"
+#include "core/sched/shared_gpus.h"
+#include "model/gpu_part.h"
 
 namespace ares::sim {
 namespace {
@@ -52,8 +54,11 @@ ClusterState state_of(const config::Config& config) {
   return state;
 }
 
+// In thousandths.
 std::uint64_t gpus_of(const JobSpec& spec) {
-  return spec.gpus_per_node.empty() ? 0 : spec.gpus_per_node.front().count;
+  return spec.gpus_per_node.empty()
+             ? 0
+             : static_cast<std::uint64_t>(thousandths_of(spec.gpus_per_node.front()));
 }
 
 // Chooses one of the nodes that would do by something that is not a strategy of the scheduler's.
@@ -66,7 +71,8 @@ std::optional<Placement> place_by(const Choose& cost, const Demand& demand, cons
   able(demand, *set.bits, index).for_each([&](std::size_t at) {
     const IndexedNode& node = index.nodes()[at];
     OneNode one(demand, index.stride());
-    one.offer({static_cast<NodeIndex>(at), node.free, node.total, false});
+    Amounts row;
+    one.offer({static_cast<NodeIndex>(at), free_to_join(demand, node, row), node.total, false});
     auto placement = one.placement();
     if (!placement) return;
     const double here = cost(demand, node, dice);
@@ -74,22 +80,25 @@ std::optional<Placement> place_by(const Choose& cost, const Demand& demand, cons
     best = std::move(placement);
     least = here;
   });
+  if (best) name_devices(index, *best, [](NodeIndex, const SharedGpu&) { return true; });
   return best;
 }
 
 // Of what is free and what is asked, each as a share of the largest node's.
 double dot_product(const Demand& demand, const IndexedNode& node, const Amounts& largest) {
-  const auto free_gpus =
-      std::accumulate(node.free.begin() + kFirstGpu, node.free.end(), std::int64_t{0});
+  std::int64_t free_gpus =
+      std::accumulate(node.free.begin() + kFirstGpu, node.free.end(), std::int64_t{0}) * kWholeGpu;
+  for (const SharedGpu& shared : node.shared) free_gpus += kWholeGpu - shared.used;
   const auto part = [](std::int64_t a, std::int64_t b, std::int64_t most) {
     return static_cast<double>(a) * static_cast<double>(b) /
            (static_cast<double>(most) * static_cast<double>(most));
   };
-  std::int64_t gpus = demand.any_gpus_per_node;
-  for (const auto& [column, count] : demand.gpus_per_node) gpus += count;
+  std::int64_t gpus = demand.any_gpus_per_node * kWholeGpu;
+  for (const auto& [column, count] : demand.gpus_per_node) gpus += count * kWholeGpu;
+  if (demand.gpu_part > 0) gpus = demand.gpu_part;
   return part(node.free[kCpus], demand.cpus_per_task, largest[kCpus]) +
          part(node.free[kMemory], demand.memory.value(), largest[kMemory]) +
-         part(free_gpus, gpus, largest[kFirstGpu]);
+         part(free_gpus, gpus, largest[kFirstGpu] * kWholeGpu);
 }
 
 struct Strategy {
@@ -116,7 +125,8 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
   Partition all = *state.partitions.find("all");
   all.placement = {strategy.placement, strategy.placement};
   std::uint64_t capacity = 0, asked = 0, given = 0;
-  for (const IndexedNode& node : index.nodes()) capacity += node.node->inventory.gpus.size();
+  for (const IndexedNode& node : index.nodes())
+    capacity += node.node->inventory.gpus.size() * kWholeGpu;
 
   std::vector<std::int64_t> counts(pods.forms.size(), 0);
   for (const WorkJob& job : pods.jobs) ++counts[job.form];

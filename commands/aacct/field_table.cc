@@ -25,10 +25,6 @@ std::int64_t nodes_of(R r) {
   return r.job->node_count() ? r.job->node_count() : tres_amount(r.job->requested_tres(), "node");
 }
 
-std::int64_t gpus_of(R r) {
-  return tres_amount(r.job->allocated_tres(), "gres/gpu");
-}
-
 std::string seconds(Seconds length) {
   return std::to_string(length.count());
 }
@@ -42,6 +38,11 @@ Seconds planned_cpu(R r) {
 
 Seconds cpu_time(R r) {
   return elapsed(*r.job, r.now) * r.job->cpus();
+}
+
+// Of whole GPUs: two hours of a half are one.
+Seconds gpu_time(R r) {
+  return elapsed(*r.job, r.now) * tres_thousandths(r.job->allocated_tres(), "gres/gpu") / 1000;
 }
 
 double megabytes_a_node(R r) {
@@ -276,12 +277,16 @@ std::vector<Field> resource_fields() {
        "tasks it asked for",
        {A::kTasksFieldNumber},
        [](R r) { return number(r.job->tasks()); }},
-      {"AllocGPUS", 9, "GPUs it had", {kAlloc}, [](R r) { return std::to_string(gpus_of(r)); }},
+      {"AllocGPUS",
+       9,
+       "GPUs it had",
+       {kAlloc},
+       [](R r) { return tres_word(r.job->allocated_tres(), "gres/gpu"); }},
       {"ReqGPUS",
        8,
        "GPUs it asked for",
        {kReq},
-       [](R r) { return std::to_string(tres_amount(r.job->requested_tres(), "gres/gpu")); }},
+       [](R r) { return tres_word(r.job->requested_tres(), "gres/gpu"); }},
       {"AllocTRES",
        10,
        "all resources it had",
@@ -331,12 +336,12 @@ std::vector<Field> usage_fields() {
        10,
        "Elapsed times GPUs",
        {kStarted, kEnded, kAlloc},
-       [](R r) { return format_duration(elapsed(*r.job, r.now) * gpus_of(r)); }},
+       [](R r) { return format_duration(gpu_time(r)); }},
       {"GPUTimeRAW",
        10,
        "the same in seconds",
        {kStarted, kEnded, kAlloc},
-       [](R r) { return seconds(elapsed(*r.job, r.now) * gpus_of(r)); }},
+       [](R r) { return seconds(gpu_time(r)); }},
       {"TotalCPU",
        10,
        "CPU time its processes used",

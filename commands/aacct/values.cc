@@ -59,18 +59,33 @@ std::string memory_text(std::int64_t mebibytes, const Units& units) {
   return std::to_string(mebibytes) + kUnits[unit];
 }
 
-std::int64_t tres_amount(std::string_view tres, std::string_view name) {
+std::string tres_word(std::string_view tres, std::string_view name) {
   for (std::size_t at = 0; at < tres.size();) {
     const std::size_t end = std::min(tres.find(',', at), tres.size());
     std::string_view item = tres.substr(at, end - at);
     at = end + 1;
     if (!item.starts_with(name) || item.size() <= name.size() || item[name.size()] != '=') continue;
     item.remove_prefix(name.size() + 1);
-    if (item.ends_with('M')) item.remove_suffix(1);
-    const auto amount = cli::parse_number(item, INT64_MAX);
-    return amount ? static_cast<std::int64_t>(*amount) : 0;
+    return std::string(item);
   }
-  return 0;
+  return "0";
+}
+
+std::int64_t tres_amount(std::string_view tres, std::string_view name) {
+  std::string word = tres_word(tres, name);
+  if (word.ends_with('M')) word.pop_back();
+  const auto amount = cli::parse_number(word, INT64_MAX);
+  return amount ? static_cast<std::int64_t>(*amount) : 0;
+}
+
+std::int64_t tres_thousandths(std::string_view tres, std::string_view name) {
+  const std::string word = tres_word(tres, name);
+  const std::size_t point = std::min(word.find('.'), word.size());
+  std::string decimals(point < word.size() ? word.substr(point + 1) : "");
+  decimals.resize(3, '0');
+  const auto whole = cli::parse_number(word.substr(0, point), INT64_MAX / 1000);
+  const auto part = cli::parse_number(decimals, 999);
+  return whole && part ? static_cast<std::int64_t>(*whole * 1000 + *part) : 0;
 }
 
 std::string tres_text(const std::string& tres, const Units& units) {

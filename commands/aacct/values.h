@@ -30,6 +30,10 @@ std::string tres_text(const std::string& tres, const Units& units);
 
 // One amount of such a list, 0 if it is not there; memory is in MiB.
 std::int64_t tres_amount(std::string_view tres, std::string_view name);
+// The same as it stands there: "0.5" GPUs.
+std::string tres_word(std::string_view tres, std::string_view name);
+// In thousandths.
+std::int64_t tres_thousandths(std::string_view tres, std::string_view name);
 std::string memory_text(std::int64_t mebibytes, const Units& units);
 
 // Below an hour with milliseconds, as short jobs would all read 0 otherwise.

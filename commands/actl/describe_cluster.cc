@@ -4,7 +4,9 @@
 #include "actl/lines.h"
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "cli/gpu_values.h"
 #include "cli/job_ids.h"
+#include "model/gpu_part.h"
 
 namespace ares::actl {
 namespace {
@@ -24,21 +26,22 @@ std::string gres_text(const api::Node& node) {
   return or_null(out);
 }
 
-bool in_use(const api::Node& node, const api::Gpu& gpu) {
-  const auto& used = node.gpus_allocated();
-  return std::find(used.begin(), used.end(), gpu.index()) != used.end();
-}
-
-// "gpu:a100:1(IDX:3)": how many of each type are in use, and which.
+// "gpu:a100:1(IDX:3)": how many of each type are in use, and which; "gpu:a100:1.5(IDX:0,3)" where jobs have parts of them.
 std::string gres_used_text(const api::Node& node) {
-  std::map<std::string, std::vector<std::uint32_t>> used;
+  std::map<std::string, std::pair<std::uint64_t, std::vector<std::uint32_t>>> used;
+  const auto in_use = cli::gpus_in_use(node);
   for (const api::Gpu& gpu : node.gpus()) {
-    auto& indices = used[gpu.type()];
-    if (in_use(node, gpu)) indices.push_back(gpu.index());
+    auto& [sum, indices] = used[gpu.type()];
+    const auto found = in_use.find(gpu.index());
+    if (found == in_use.end()) continue;
+    sum += found->second;
+    indices.push_back(gpu.index());
   }
   std::string out;
-  for (const auto& [type, indices] : used) {
-    out += (out.empty() ? "" : ",") + ("gpu:" + type + ":" + std::to_string(indices.size()));
+  for (const auto& [type, of_type] : used) {
+    const auto& [sum, indices] = of_type;
+    out += (out.empty() ? "" : ",") +
+           ("gpu:" + type + ":" + format_thousandths(static_cast<std::int64_t>(sum)));
     out += "(IDX:" + (indices.empty() ? "N/A" : index_text(indices)) + ")";
   }
   return or_null(out);
@@ -46,9 +49,18 @@ std::string gres_used_text(const api::Node& node) {
 
 std::string used_tres(const api::Node& node) {
   std::map<std::string, std::uint64_t> gpus;
+  const auto in_use = cli::gpus_in_use(node);
   for (const api::Gpu& gpu : node.gpus())
-    if (in_use(node, gpu)) ++gpus[gpu.type()];
+    if (const auto found = in_use.find(gpu.index()); found != in_use.end())
+      gpus[gpu.type()] += found->second;
   return tres_text(node.cpus_allocated(), node.memory_allocated(), 0, gpus);
+}
+
+// In thousandths, as a TRES text takes them.
+std::map<std::string, std::uint64_t> gpu_amounts(const api::Node& node) {
+  auto amounts = gpu_counts(node);
+  for (auto& [type, amount] : amounts) amount *= kWholeGpu;
+  return amounts;
 }
 
 }  // namespace
@@ -64,9 +76,12 @@ std::string tres_text(std::uint64_t cpus, std::int64_t memory, std::uint64_t nod
   if (nodes > 0) add("node", std::to_string(nodes));
   std::uint64_t all = 0;
   for (const auto& [type, count] : gpus) all += count;
-  if (all > 0) add("gres/gpu", std::to_string(all));
+  const auto amount = [](std::uint64_t thousandths) {
+    return format_thousandths(static_cast<std::int64_t>(thousandths));
+  };
+  if (all > 0) add("gres/gpu", amount(all));
   for (const auto& [type, count] : gpus)
-    if (!type.empty() && count > 0) add("gres/gpu:" + type, std::to_string(count));
+    if (!type.empty() && count > 0) add("gres/gpu:" + type, amount(count));
   return or_null(out);
 }
 
@@ -98,7 +113,7 @@ std::string describe(const api::Node& node, bool one_line) {
       .end_line();
   lines.add("RequeueOnSilence", node.can_freeze() ? "yes" : "no (its jobs cannot be frozen)")
       .end_line();
-  lines.add("CfgTRES", tres_text(node.cpus(), node.memory(), 0, gpu_counts(node))).end_line();
+  lines.add("CfgTRES", tres_text(node.cpus(), node.memory(), 0, gpu_amounts(node))).end_line();
   lines.add("AllocTRES", used_tres(node)).end_line();
   if (!node.reason().empty())
     lines
@@ -118,7 +133,7 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
     ++nodes;
     cpus += node.cpus();
     memory += node.memory();
-    for (const auto& [type, count] : gpu_counts(node)) gpus[type] += count;
+    for (const auto& [type, amount] : gpu_amounts(node)) gpus[type] += amount;
   }
   const std::string state = !partition.state().empty() ? partition.state()
                             : partition.up()           ? "UP"

@@ -11,6 +11,7 @@
 #include "cli/explanation.h"
 #include "cli/gpu_values.h"
 #include "cli/spec_values.h"
+#include "model/gpu_part.h"
 
 namespace ares::actl {
 namespace {
@@ -110,6 +111,11 @@ std::string end_text(const api::Job& job) {
   return time_text(job.started() + job.time_limit() * 1'000'000);
 }
 
+// In thousandths.
+std::uint64_t asked_of(const api::GpuRequest& gpu) {
+  return std::uint64_t{gpu.count()} * kWholeGpu + gpu.part();
+}
+
 std::string asked_tres(const api::Job& job) {
   const api::JobSpec& spec = job.spec();
   const std::uint64_t nodes = std::max(spec.min_nodes(), 1u);
@@ -121,8 +127,8 @@ std::string asked_tres(const api::Job& job) {
   else if (spec.has_memory_per_cpu())
     memory = spec.memory_per_cpu() * static_cast<std::int64_t>(cpus);
   std::map<std::string, std::uint64_t> gpus;
-  for (const api::GpuRequest& gpu : spec.gpus_per_node()) gpus[gpu.type()] += gpu.count() * nodes;
-  for (const api::GpuRequest& gpu : spec.gpus_total()) gpus[gpu.type()] += gpu.count();
+  for (const api::GpuRequest& gpu : spec.gpus_per_node()) gpus[gpu.type()] += asked_of(gpu) * nodes;
+  for (const api::GpuRequest& gpu : spec.gpus_total()) gpus[gpu.type()] += asked_of(gpu);
   return tres_text(cpus, memory, nodes, gpus);
 }
 
@@ -191,9 +197,9 @@ void add_shares(Lines& lines, const api::Job& job) {
     lines.add("Node", share.node())
         .count("CPUs", share.cpus())
         .add("Mem", format_memory(Bytes(share.memory())))
-        .add("GPUs", index_text(share.gpus()))
-        .add("Phase", share.phase())
-        .end_line();
+        .add("GPUs", index_text(share.gpus()));
+    if (share.gpu_part() > 0) lines.add("GPUFraction", format_thousandths(share.gpu_part()));
+    lines.add("Phase", share.phase()).end_line();
   }
 }
 

@@ -65,6 +65,7 @@ inline std::string limit_text(bool has, std::int64_t seconds) {
 }
 
 // "cpu=4,mem=2000M,node=1,gres/gpu=2,gres/gpu:a100=2"; what is zero is left out.
+// GPUs in thousandths.
 std::string tres_text(std::uint64_t cpus, std::int64_t memory, std::uint64_t nodes,
                       const std::map<std::string, std::uint64_t>& gpus);
 

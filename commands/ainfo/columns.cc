@@ -7,7 +7,9 @@
 #include "base/hostlist.h"
 #include "base/timespec.h"
 #include "base/units.h"
+#include "cli/gpu_values.h"
 #include "cli/text.h"
+#include "model/gpu_part.h"
 
 namespace ares::ainfo {
 namespace {
@@ -97,27 +99,28 @@ void put_node_counts(R row, bool all, Out out) {
   if (all) out += "/" + std::to_string(other) + "/" + std::to_string(row.nodes.size());
 }
 
-// GPUs by type; of `used` only those with these numbers.
-template <class Wanted>
-void put_gpus(const N& node, Wanted wanted, Out out) {
-  std::map<std::string, std::size_t> counts;
-  for (const api::Gpu& gpu : node.gpus()) counts[gpu.type()] += wanted(gpu) ? 1 : 0;
+// GPUs by type; `amount` of each, in thousandths.
+template <class Amount>
+void put_gpus(const N& node, Amount amount, Out out) {
+  std::map<std::string, std::int64_t> counts;
+  for (const api::Gpu& gpu : node.gpus()) counts[gpu.type()] += amount(gpu);
   if (counts.empty()) out += "(null)";
   bool begun = false;
   for (const auto& [type, count] : counts) {
     out += begun ? ",gpu:" : "gpu:";
     begun = true;
     if (type != "gpu") out += type + ":";
-    out += std::to_string(count);
+    out += format_thousandths(count);
   }
 }
 
 void put_used_gpus(const N& node, Out out) {
-  const auto& used = node.gpus_allocated();
+  const auto used = cli::gpus_in_use(node);
   put_gpus(
       node,
       [&](const api::Gpu& gpu) {
-        return std::find(used.begin(), used.end(), gpu.index()) != used.end();
+        const auto found = used.find(gpu.index());
+        return found == used.end() ? 0 : static_cast<std::int64_t>(found->second);
       },
       out);
 }
@@ -309,7 +312,7 @@ std::vector<cli::Column<Row>> node_columns() {
        [](R r, Out o) {
          of_node(r, o, [&](const N& n) {
            put_gpus(
-               n, [](const api::Gpu&) { return true; }, o);
+               n, [](const api::Gpu&) { return std::int64_t{kWholeGpu}; }, o);
          });
        },
        {N::kGpusFieldNumber}},
@@ -318,7 +321,7 @@ std::vector<cli::Column<Row>> node_columns() {
        "GRES_USED",
        "GPUs of each node that jobs have",
        [](R r, Out o) { of_node(r, o, [&](const N& n) { put_used_gpus(n, o); }); },
-       {N::kGpusFieldNumber, N::kGpusAllocatedFieldNumber}},
+       {N::kGpusFieldNumber, N::kGpusAllocatedFieldNumber, N::kGpuPartsAllocatedFieldNumber}},
       {'f',
        "Features",
        "AVAIL_FEATURES",

@@ -180,19 +180,28 @@ class Rows {
     add(0, "mem-per-gpu", "SIZE", "Memory for each GPU; a plain number is MiB.",
         spec(set_memory_per_gpu));
     add('G', "gpus", "TYPE:COUNT",
-        "GPUs over all nodes; the type may be left out. Several types are separated by commas. "
+        "GPUs over all nodes; the type may be left out. Several types are separated by commas. On "
+        "one node a part of one GPU as of --gres: 0.5. "
         "Alternatives as of --gres: h100:4|a100:8@1.5.",
         spec(set_gpus_total));
-    add(0, "gpus-per-node", "TYPE:COUNT", "GPUs on each node; the type may be left out.",
+    add(0, "gpus-per-node", "TYPE:COUNT",
+        "GPUs on each node, or a part of one as of --gres; the type may be left out.",
         spec(set_gpus_per_node))
         .excludes = {"gres"};
     add(0, "gpus-per-task", "TYPE:COUNT",
-        "GPUs for each task; with -G or --gpus-per-node and without -n it says how many tasks.",
+        "GPUs for each task; with -G or --gpus-per-node and without -n it says how many tasks. "
+        "For a single task a part of one GPU as of --gres: 0.5.",
         spec(set_gpus_per_task));
     add(0, "cpus-per-gpu", "COUNT", "CPUs for each GPU.", count(&api::JobSpec::set_cpus_per_gpu))
         .excludes = {"cpus-per-task"};
     add(0, "gres", "gpu:TYPE:COUNT",
-        "GPUs on each node; type and count may be left out. Several ways to have them stand with | "
+        "GPUs on each node; type and count may be left out. gpu:0.5, or gpu:a100:0.25, is a part "
+        "of "
+        "one GPU, below 1 and with three decimals at most: other jobs may have the rest. Parts are "
+        "counted, and fullest GPUs filled first; what a job uses of the GPU's memory and time is "
+        "not bounded. The job finds its part in ARES_GPU_FRACTION. A part goes with no other GPUs "
+        "and not with --gpu-topology, --exclusive, --cpus-per-gpu or --mem-per-gpu. Several ways "
+        "to have them stand with | "
         "between them, best first: 'gpu:h100:4|gpu:a100:8' is all of one or all of the other, "
         "whichever starts first. A cost behind @ says what an hour there counts as: with "
         "gpu:a100:8@1.5 a job of 10 hours rather waits up to 5 hours for the others. -G, "

@@ -10,6 +10,7 @@
 #include "aresctld/row_page.h"
 #include "base/hostlist.h"
 #include "core/topology/told.h"
+#include "model/gpu_part.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -173,7 +174,10 @@ class NodeQuery {
     if (shows(api::Node::kGpuTopologyFieldNumber) && !has.gpu_topology.empty())
       out.set_gpu_topology(topology_of(has.gpu_topology));
     for (const Charge& charge : node.charges) {
-      for (const GpuIndex index : charge.gpus) out.add_gpus_allocated(index.value());
+      for (const GpuIndex index : charge.gpus) {
+        out.add_gpus_allocated(index.value());
+        out.add_gpu_parts_allocated(held_of_each(charge.gpu_part));
+      }
       if (shows(api::Node::kJobsFieldNumber)) proto::to_api(charge.attempt.job, out.add_jobs());
     }
   }

@@ -11,6 +11,7 @@
 #include "core/job/gang.h"
 #include "core/sched/admit.h"
 #include "core/sched/order.h"
+#include "model/gpu_part.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -45,18 +46,18 @@ std::string_view phase_name(SharePhase phase) {
   return "preparing";
 }
 
-// How many GPUs of each type; "gpu" is the type of those whose model is unknown.
-using GpuCounts = std::map<std::string, std::size_t>;
+// Thousandths of GPUs of each type; "gpu" is the type of those whose model is unknown.
+using GpuCounts = std::map<std::string, std::int64_t>;
 
 std::string tres_text(std::uint64_t cpus, Bytes memory, std::size_t nodes, const GpuCounts& gpus) {
   std::string text = "cpu=" + std::to_string(cpus);
   if (memory.value() > 0) text += ",mem=" + format_memory(memory);
   text += ",node=" + std::to_string(nodes);
-  std::size_t total = 0;
+  std::int64_t total = 0;
   for (const auto& [type, count] : gpus) total += count;
-  if (total > 0) text += ",gres/gpu=" + std::to_string(total);
+  if (total > 0) text += ",gres/gpu=" + format_thousandths(total);
   for (const auto& [type, count] : gpus)
-    if (type != "gpu") text += ",gres/gpu:" + type + "=" + std::to_string(count);
+    if (type != "gpu") text += ",gres/gpu:" + type + "=" + format_thousandths(count);
   return text;
 }
 
@@ -66,7 +67,7 @@ void count_gpus(const Node* node, const NodeShare& share, GpuCounts& counts) {
     if (node)
       for (const Gpu& gpu : node->inventory.gpus)
         if (gpu.index == index) type = gpu.type;
-    ++counts[type];
+    counts[type] += held_of_each(share.gpu_part);
   }
 }
 
@@ -76,6 +77,7 @@ void add_share(const NodeShare& share, const Node* node, api::Job& out) {
   row->set_cpus(share.cpus);
   row->set_memory(share.memory.value());
   for (const GpuIndex index : share.gpus) row->add_gpus(index.value());
+  row->set_gpu_part(share.gpu_part);
   put(row->mutable_phase(), phase_name(share.phase));
 }
 
@@ -102,10 +104,10 @@ std::string requested_tres(const JobSpec& spec) {
   GpuCounts gpus;
   const auto type = [](const GpuRequest& gpu) { return gpu.type.empty() ? "gpu" : gpu.type; };
   for (const GpuRequest& gpu : spec.gpus_per_node)
-    gpus[type(gpu)] += std::size_t{gpu.count} * spec.min_nodes;
+    gpus[type(gpu)] += thousandths_of(gpu) * spec.min_nodes;
   for (const GpuRequest& gpu : spec.gpus_per_task)
-    gpus[type(gpu)] += std::size_t{gpu.count} * spec.tasks;
-  for (const GpuRequest& gpu : spec.gpus_total) gpus[type(gpu)] += gpu.count;
+    gpus[type(gpu)] += thousandths_of(gpu) * spec.tasks;
+  for (const GpuRequest& gpu : spec.gpus_total) gpus[type(gpu)] += thousandths_of(gpu);
   return tres_text(cpus_asked(spec), memory_asked(spec), spec.min_nodes, gpus);
 }
 
@@ -129,7 +131,8 @@ void describe_request(const JobSpec& spec, const Shown& shown, api::Job& out) {
   if (shown(api::Job::kGpusFieldNumber))
     for (const auto* gpus : {&spec.gpus_per_node, &spec.gpus_per_task, &spec.gpus_total})
       for (const auto& gpu : *gpus)
-        out.add_gpus((gpu.type.empty() ? "" : gpu.type + ":") + std::to_string(gpu.count));
+        out.add_gpus((gpu.type.empty() ? "" : gpu.type + ":") +
+                     format_thousandths(thousandths_of(gpu)));
   if (shown(api::Job::kRequestedTresFieldNumber)) out.set_requested_tres(requested_tres(spec));
 }
 

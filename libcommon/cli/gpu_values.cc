@@ -6,6 +6,7 @@
 #include "cli/spec_values.h"
 #include "cli/text.h"
 #include "model/gpu_alternatives.h"
+#include "model/gpu_part.h"
 
 namespace ares::cli {
 namespace {
@@ -19,29 +20,30 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-// 0.5, h100:0.25
-bool asks_for_part(const std::string& item) {
-  const std::string last = item.substr(item.rfind(':') + 1);
-  const std::size_t point = last.find('.');
-  return point != std::string::npos && parse_number(last.substr(0, point), kMaxCount) &&
-         parse_number(last.substr(point + 1), kMaxCount);
+// 0.5 of a100:0.5; what stands there in place of a count.
+Status add_part(List& list, const std::string& type, const std::string& digits) {
+  const auto part = parse_gpu_part(digits);
+  if (!part) return fail(part.error());
+  auto* gpu = list.Add();
+  gpu->set_type(type);
+  gpu->set_part(*part);
+  return {};
 }
 
-tl::unexpected<Error> no_parts(const std::string& item) {
-  return bad("\"" + item + "\": a part of a GPU is not supported yet; ask for whole ones");
-}
-
-// h100:4,a100:2
+// h100:4,a100:2, h100:0.5
 Status add_gpus(List& list, const std::string& text) {
   for (const std::string& item : split(text, ',')) {
-    if (asks_for_part(item)) return no_parts(item);
     const std::size_t colon = item.rfind(':');
     const std::string type = colon == std::string::npos ? "" : item.substr(0, colon);
     const std::string digits = colon == std::string::npos ? item : item.substr(colon + 1);
+    const bool typed_well = colon == std::string::npos ||
+                            (!type.empty() && type.find_first_of(":=") == std::string::npos);
+    if (looks_like_part(digits) && typed_well) {
+      if (Status added = add_part(list, type, digits); !added) return added;
+      continue;
+    }
     const auto count = parse_number(digits, kMaxCount);
-    if (!count || (colon != std::string::npos && type.empty()) ||
-        type.find_first_of(":=") != std::string::npos)
-      return bad("\"" + item + "\" is not [TYPE:]COUNT");
+    if (!count || !typed_well) return bad("\"" + item + "\" is not [TYPE:]COUNT");
     if (*count == 0) continue;
     auto* gpu = list.Add();
     gpu->set_type(type);
@@ -50,7 +52,7 @@ Status add_gpus(List& list, const std::string& text) {
   return {};
 }
 
-// gpu, gpu:2, gpu:a100, gpu:a100:2
+// gpu, gpu:2, gpu:a100, gpu:a100:2, gpu:0.5, gpu:a100:0.5
 Status add_gres(List& list, const std::string& text) {
   if (text.empty()) return bad("empty; write gpu:COUNT or gpu:TYPE:COUNT");
   for (std::string item : split(text, ',')) {
@@ -58,13 +60,13 @@ Status add_gres(List& list, const std::string& text) {
     const std::size_t colon = item.find(':');
     const std::string name = item.substr(0, colon);
     if (name != "gpu") return bad("the generic resource \"" + name + "\" is not supported yet");
-    if (asks_for_part(item)) return no_parts(item);
     std::string rest = colon == std::string::npos ? "1" : item.substr(colon + 1);
     // gpu:a100 is one of that type.
-    if (const std::size_t last = rest.rfind(':'); !parse_number(rest.substr(last + 1), kMaxCount))
-      rest += ":1";
+    const std::string last = rest.substr(rest.rfind(':') + 1);
+    const bool part = looks_like_part(last);
+    if (!part && !parse_number(last, kMaxCount)) rest += ":1";
     if (Status added = add_gpus(list, rest); !added)
-      return bad("\"" + item + "\" is not gpu[:TYPE][:COUNT]");
+      return part ? added : bad("\"" + item + "\" is not gpu[:TYPE][:COUNT]");
   }
   return {};
 }
@@ -117,7 +119,7 @@ void put_list(const List& gpus, const std::string& before, std::string& out) {
   bool first = true;
   for (const api::GpuRequest& gpu : gpus) {
     out += (first ? "" : ",") + before + (gpu.type().empty() ? "" : gpu.type() + ":") +
-           std::to_string(gpu.count());
+           format_thousandths(std::int64_t{gpu.count()} * kWholeGpu + gpu.part());
     first = false;
   }
 }
@@ -155,6 +157,14 @@ std::string format_gpu_list(const api::JobSpec& spec, api::GpusPer per, const st
     if (one.cost() != kPlainCost) text += "@" + format_gpu_cost(one.cost());
   }
   return text;
+}
+
+std::map<std::uint32_t, std::uint64_t> gpus_in_use(const api::Node& node) {
+  std::map<std::uint32_t, std::uint64_t> used;
+  for (int i = 0; i < node.gpus_allocated_size(); ++i)  // an older controller tells no parts
+    used[node.gpus_allocated(i)] +=
+        i < node.gpu_parts_allocated_size() ? node.gpu_parts_allocated(i) : kWholeGpu;
+  return used;
 }
 
 }  // namespace ares::cli

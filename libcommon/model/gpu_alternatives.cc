@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/saturating.h"
+#include "model/gpu_part.h"
 
 namespace ares {
 namespace {
@@ -58,18 +59,14 @@ Result<std::uint32_t> parse_gpu_cost(std::string_view text) {
 }
 
 std::string format_gpu_cost(std::uint32_t cost) {
-  std::string text = std::to_string(cost / kPlainCost);
-  if (cost % kPlainCost == 0) return text;
-  const std::string part = std::to_string(cost % kPlainCost);
-  text += "." + std::string(3 - part.size(), '0') + part;
-  return text.substr(0, text.find_last_not_of('0') + 1);
+  return format_thousandths(cost);
 }
 
 std::string to_text(const std::vector<GpuRequest>& gpus) {
   std::string text;
   for (const GpuRequest& gpu : gpus)
     text += (text.empty() ? "" : ",") + (gpu.type.empty() ? "" : gpu.type + ":") +
-            std::to_string(gpu.count);
+            format_thousandths(thousandths_of(gpu));
   return text;
 }
 

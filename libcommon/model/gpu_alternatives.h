@@ -47,7 +47,7 @@ bool counts_less(const CostlyStart& a, const CostlyStart& b, std::optional<Secon
 Result<std::uint32_t> parse_gpu_cost(std::string_view text);
 std::string format_gpu_cost(std::uint32_t cost);
 
-// "h100:4,a100:2", "2 of any one type" is "2".
+// "h100:4,a100:2", "h100:0.5"; "2 of any one type" is "2".
 std::string to_text(const std::vector<GpuRequest>& gpus);
 
 }  // namespace ares

@@ -98,6 +98,8 @@ using BlobId = std::array<std::uint8_t, 32>;
 struct GpuRequest {
   std::string type;  // empty = any one type, never a mixture
   std::uint32_t count = 0;
+  std::uint32_t part =
+      0;  // thousandths of one GPU, below 1000, in place of a count (model/gpu_part.h)
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
@@ -258,6 +260,8 @@ struct NodeShare {
   Usage usage;
   // Decided once, with the allocation: what the attempt was started with, whatever the node can do later.
   bool leased = false;  // requeueable, and its supervisor freezes it when the node's lease ends
+  std::uint32_t gpu_part =
+      0;  // thousandths of the one GPU that it shares; 0 = its GPUs are its own
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 

@@ -35,6 +35,8 @@ struct Charge {
   std::vector<std::uint32_t> cpu_ids;
   std::optional<UserId> user{};  // of the job; none in what older releases stored
   bool exclusive_user = false;   // keeps the node for jobs of that user
+  std::uint32_t gpu_part =
+      0;  // thousandths of the one GPU that it shares; 0 = its GPUs are its own
   friend bool operator==(const Charge&, const Charge&) = default;
 };
 

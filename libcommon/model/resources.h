@@ -15,7 +15,7 @@
 
 namespace ares {
 
-// One accelerator of a node. `share` of a job is in thousandths; the foundation hands out whole GPUs only.
+// One accelerator of a node.
 struct Gpu {
   GpuIndex index;
   std::string type;                  // "a100"; never empty ("gpu" where the model is unknown)
@@ -66,7 +66,7 @@ inline constexpr TresId kTresCpu{1};
 inline constexpr TresId kTresMem{2};  // MiB, as every accounting tool shows it
 inline constexpr TresId kTresNode{4};
 inline constexpr TresId kTresBilling{5};
-inline constexpr TresId kTresGpu{1001};
+inline constexpr TresId kTresGpu{1001};  // thousandths of a GPU, as gres/gpu:TYPE
 inline constexpr TresId kFirstDynamicTres{
     1002};  // gres/gpu:TYPE, licences, in order of first sight
 

@@ -61,6 +61,8 @@ typedef struct ares_sched_gpus {
   int32_t per; /* ares_sched_per */
   uint32_t count;
   const char* type; /* "" = of any one type */
+  uint32_t
+      part; /* thousandths: it wants so much of one GPU, which count has as 1; 0 = whole GPUs */
 } ares_sched_gpus;
 
 typedef struct ares_sched_job {
@@ -100,7 +102,8 @@ typedef struct ares_sched_node {
   size_t gpu_count;
   const uint32_t* gpu_indices;  /* by position: the device's number */
   const char* const* gpu_types; /* by position */
-  const uint64_t* free_gpus;    /* bit p % 64 of word p / 64: the GPU at position p is free */
+  const uint64_t*
+      free_gpus; /* bit p % 64 of word p / 64: nobody has the GPU at position p, nor a part of it */
   /* gpu_count rows of gpu_count: how many NVLinks join two GPUs. NULL: the node does not tell how its GPUs are linked. */
   const uint8_t* nvlinks;
 } ares_sched_node;

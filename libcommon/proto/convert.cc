@@ -51,6 +51,7 @@ void put_gpus(const std::vector<GpuRequest>& gpus, Repeated* out) {
     auto* added = out->Add();
     added->set_type(gpu.type);
     added->set_count(gpu.count);
+    added->set_part(gpu.part);
   }
 }
 
@@ -63,7 +64,7 @@ template <class Repeated>
 void read_gpus(Reader& read, std::string_view field, const Repeated& in,
                std::vector<GpuRequest>& out) {
   for (const auto& gpu : in) {
-    GpuRequest request{.type = {}, .count = gpu.count()};
+    GpuRequest request{.type = {}, .count = gpu.count(), .part = gpu.part()};
     read.text(field, gpu.type(), TextKind::name, request.type);
     out.push_back(std::move(request));
   }

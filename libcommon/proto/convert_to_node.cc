@@ -34,6 +34,7 @@ void put_share(const LaunchSpec& launch, api::LaunchSpec* out) {
   put_texts(launch.gpu_types, out->mutable_gpu_types());
   out->set_tasks(launch.share.tasks);
   out->set_incarnation(launch.share.incarnation);
+  out->set_gpu_part(launch.share.gpu_part);
 }
 
 void get_share(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
@@ -46,6 +47,7 @@ void get_share(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   if (in.gpu_types_size() != in.gpus_size()) read.wrong("gpu_types", "are not as many as gpus");
   out.share.tasks = in.tasks();
   out.share.incarnation = in.incarnation();
+  out.share.gpu_part = in.gpu_part();
 }
 
 void put_array(const LaunchSpec& launch, api::LaunchSpec* out) {

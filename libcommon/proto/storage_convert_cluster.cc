@@ -43,6 +43,7 @@ void put(const Charge& from, storage::Charge& to) {
   put_list(from.cpu_ids, to.mutable_cpu_ids());
   if (from.user) to.set_user(from.user->value());
   to.set_exclusive_user(from.exclusive_user);
+  to.set_gpu_part(from.gpu_part);
 }
 
 Charge get(const storage::Charge& from, Complaint& complaint) {
@@ -55,6 +56,7 @@ Charge get(const storage::Charge& from, Complaint& complaint) {
   to.cpu_ids = get_list<std::uint32_t>(from.cpu_ids());
   if (from.has_user()) to.user = UserId(from.user());
   to.exclusive_user = from.exclusive_user();
+  to.gpu_part = from.gpu_part();
   return to;
 }
 

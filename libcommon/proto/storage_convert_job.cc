@@ -45,10 +45,11 @@ IntervalSet get(const storage::IntervalSet& from, Complaint& complaint) {
 void put(const GpuRequest& from, storage::GpuRequest& to) {
   to.set_type(from.type);
   to.set_count(from.count);
+  to.set_part(from.part);
 }
 
 GpuRequest get(const storage::GpuRequest& from, Complaint&) {
-  return GpuRequest{from.type(), from.count()};
+  return GpuRequest{from.type(), from.count(), from.part()};
 }
 
 void put(const GpuAlternative& from, storage::GpuAlternative& to) {
@@ -283,6 +284,7 @@ void put(const NodeShare& from, storage::NodeShare& to) {
   to.set_phase(number(from.phase));
   put(from.usage, *to.mutable_usage());
   to.set_leased(from.leased);
+  to.set_gpu_part(from.gpu_part);
 }
 
 NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
@@ -298,6 +300,7 @@ NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
   to.usage = get(from.usage(), complaint);
   to.leased =
       from.leased();  // absent in what was written before it was stored: then nobody counts on a lease
+  to.gpu_part = from.gpu_part();
   return to;
 }
 

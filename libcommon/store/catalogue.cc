@@ -4,6 +4,7 @@
 
 #include "base/hostlist.h"
 #include "base/saturating.h"
+#include "model/gpu_part.h"
 
 namespace ares::store {
 namespace {
@@ -18,7 +19,7 @@ std::int64_t mebibytes(Bytes amount) {
 void add_gpus(Catalogue::Amounts& amounts, const std::vector<GpuRequest>& requests,
               std::int64_t nodes) {
   for (const GpuRequest& request : requests) {
-    const std::int64_t count = capped_product(std::int64_t{request.count}, nodes);
+    const std::int64_t count = capped_product(thousandths_of(request), nodes);
     std::int64_t& all = amounts["gres/gpu"];
     all = capped_sum(all, count);
     if (request.type.empty()) continue;
@@ -64,12 +65,13 @@ Catalogue::Amounts Catalogue::allocated(const Allocation& allocation) const {
     amounts["billing"] += share.cpus;
     amounts["mem"] = capped_sum(amounts["mem"], mebibytes(share.memory));
     amounts["node"] += 1;
-    amounts["gres/gpu"] += static_cast<std::int64_t>(share.gpus.size());
+    const std::int64_t each = held_of_each(share.gpu_part);
+    amounts["gres/gpu"] += static_cast<std::int64_t>(share.gpus.size()) * each;
     const auto known = nodes_.find(share.node);
     if (known == nodes_.end()) continue;
     for (const GpuIndex gpu : share.gpus) {
       const auto type = known->second.gpu_types.find(gpu);
-      if (type != known->second.gpu_types.end()) amounts["gres/gpu:" + type->second] += 1;
+      if (type != known->second.gpu_types.end()) amounts["gres/gpu:" + type->second] += each;
     }
   }
   drop_zeroes(amounts);
@@ -110,7 +112,9 @@ std::string Catalogue::text(const Amounts& amounts) {
   std::string out;
   for (const auto& [name, count] : amounts) {
     if (!out.empty()) out += ',';
-    out += name + '=' + std::to_string(count) + (name == "mem" ? "M" : "");
+    const bool gpus = name.starts_with("gres/gpu");
+    out += name + '=' + (gpus ? format_thousandths(count) : std::to_string(count)) +
+           (name == "mem" ? "M" : "");
   }
   return out;
 }

@@ -27,7 +27,7 @@ class Catalogue {
   // "n[1-3]", in rank order.
   std::string node_list(const Allocation& allocation) const;
 
-  // What the attempt holds, ascending name; numbers are as accounting shows them (memory in MiB).
+  // What the attempt holds, ascending name; memory in MiB, GPUs in thousandths.
   using Amounts = std::map<std::string, std::int64_t>;
   Amounts allocated(const Allocation& allocation) const;
   static Amounts requested(const JobSpec& spec);
@@ -35,7 +35,7 @@ class Catalogue {
   // The amounts that have a number. A GPU type gets its own with the event that first saw it.
   TresCounts interned(const Amounts& amounts) const;
 
-  // "billing=2,cpu=2,gres/gpu=1,mem=500M,node=1"
+  // "billing=2,cpu=2,gres/gpu=1,mem=500M,node=1"; parts of a GPU as "gres/gpu=0.5"
   static std::string text(const Amounts& amounts);
 
  private:

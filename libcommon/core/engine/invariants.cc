@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/job/alternative_checks.h"
+#include "core/job/part_checks.h"
 
 namespace ares::core {
 namespace {
@@ -44,14 +45,14 @@ class Check {
     expect(id < state_.next_node_id, subject, "its id may be given out again");
     std::uint64_t cpus = 0;
     Bytes memory{};
-    std::set<GpuIndex> gpus;
+    DeviceUse devices;
     std::set<std::uint32_t> cpu_ids;
     const AttemptKey* last = nullptr;
     for (const Charge& charge : node.charges) {
       cpus += charge.cpus;
       memory += charge.memory;
+      expect(devices.add(charge), subject, "more of a GPU is charged than there is");
       for (GpuIndex gpu : charge.gpus) {
-        expect(gpus.insert(gpu).second, subject, "a GPU is charged twice");
         const auto has = [&](const Gpu& g) { return g.index == gpu; };
         expect(std::any_of(node.inventory.gpus.begin(), node.inventory.gpus.end(), has), subject,
                "a GPU is charged that it does not have");
@@ -81,7 +82,8 @@ class Check {
     for (const NodeShare& share : job->allocation->nodes) {
       if (share.node != node) continue;
       const bool same = share.cpus == charge.cpus && share.memory == charge.memory &&
-                        share.gpus == charge.gpus && share.cpu_ids == charge.cpu_ids;
+                        share.gpus == charge.gpus && share.cpu_ids == charge.cpu_ids &&
+                        share.gpu_part == charge.gpu_part;
       expect(same, subject,
              "the charge of " + name_of(charge.attempt) + " is not what was allocated");
       expect(share.phase != SharePhase::released, subject,

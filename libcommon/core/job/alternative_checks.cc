@@ -6,6 +6,7 @@
 #include "core/job/alternative_checks.h"
 #include "core/job/submit_checks.h"
 #include "model/gpu_alternatives.h"
+#include "model/gpu_part.h"
 
 namespace ares::core {
 namespace {
@@ -27,7 +28,8 @@ Status check_each(const JobSpec& spec) {
     for (std::size_t before = 0; before < i; ++before)
       if (all[before].gpus == all[i].gpus) return bad(to_text(all[i].gpus) + " is there twice");
     const JobSpec one = with_alternative(spec, i);
-    for (Status (*check)(const JobSpec&) : {check_counts, check_gpus, check_gpu_constraint})
+    for (Status (*check)(const JobSpec&) :
+         {check_counts, check_gpu_parts, check_gpus, check_gpu_constraint})
       if (Status s = check(one); !s)
         return fail(s.error().code, to_text(all[i].gpus) + ": " + s.error().message);
   }
@@ -47,7 +49,8 @@ ByType types_of(const Node& node, const std::vector<GpuIndex>& gpus) {
 
 ByType asked(const std::vector<GpuRequest>& gpus, std::uint64_t times, const std::string& any) {
   ByType counts;
-  for (const GpuRequest& gpu : gpus) counts[gpu.type.empty() ? any : gpu.type] += gpu.count * times;
+  for (const GpuRequest& gpu : gpus)
+    counts[gpu.type.empty() ? any : gpu.type] += devices_of(gpu) * times;
   return counts;
 }
 

@@ -75,8 +75,8 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
   const JobSpec& spec = *job->spec;
   for (const NodeShare& share : e.nodes) {
     change_node(state, share.node, s.lsn, [&](Node& node) {
-      Charge charge{attempt,    fence,         share.cpus, share.memory,
-                    share.gpus, share.cpu_ids, spec.uid,   spec.exclusive_user};
+      Charge charge{attempt,       fence,    share.cpus,          share.memory,  share.gpus,
+                    share.cpu_ids, spec.uid, spec.exclusive_user, share.gpu_part};
       const auto at =
           std::lower_bound(node.charges.begin(), node.charges.end(), attempt,
                            [](const Charge& c, const AttemptKey& key) { return c.attempt < key; });

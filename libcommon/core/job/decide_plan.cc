@@ -12,6 +12,7 @@
 #include "core/job/alternative_checks.h"
 #include "core/job/deciding.h"
 #include "core/job/gang.h"
+#include "core/job/part_checks.h"
 
 namespace ares::core {
 namespace {
@@ -108,7 +109,8 @@ class Check {
     if (array && array->array && array->array->throttle > 0 &&
         array->array->holding + tasks > array->array->throttle)
       return false;
-    if (!is_its_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+    if (!has_its_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes) ||
+        !is_its_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
       return false;
     if (!keeps_reservations(*job, start) || !is_eligible(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
@@ -181,6 +183,7 @@ class Check {
         if (other.node != share.node) continue;
         NodeShare& amounts = counted.emplace_back(other);
         amounts.gpus.clear();
+        amounts.gpu_part = 0;
         amounts.cpu_ids.clear();
         others.push_back({&amounts, &of});
       }
@@ -309,11 +312,13 @@ class Check {
 
     std::uint64_t cpus = share.cpus;
     Bytes memory = share.memory;
-    bool clash = repeats(share.gpus) || repeats(share.cpu_ids);
+    DeviceUse devices;
+    bool clash = !devices.add(share) || repeats(share.cpu_ids);
     const auto add = [&](const auto& other) {
       cpus += other.cpus;
       memory += other.memory;
-      clash = clash || intersect(share.gpus, other.gpus) || intersect(share.cpu_ids, other.cpu_ids);
+      clash = clash || (!share.gpus.empty() && !devices.add(other)) ||
+              intersect(share.cpu_ids, other.cpu_ids);
     };
     for (const Charge& charge : node->charges)
       if (stays(charge)) add(charge);

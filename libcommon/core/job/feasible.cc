@@ -10,6 +10,7 @@
 #include "core/sched/machines.h"
 #include "model/constraint.h"
 #include "model/gpu_alternatives.h"
+#include "model/gpu_part.h"
 
 namespace ares::core {
 namespace {
@@ -99,15 +100,15 @@ class Search {
       const std::uint32_t there = gpus_of(has, want.type);
       std::uint32_t& most = most_gpus_[want.type];
       most = std::max(most, there);
-      fits = fits && there >= want.count;
+      fits = fits && there >= devices_of(want);
     }
     std::uint64_t by_gpus = ~std::uint64_t{0};
     for (const GpuRequest& want : spec_.gpus_per_task) {
       const std::uint32_t there = gpus_of(has, want.type);
       std::uint32_t& most = most_gpus_[want.type];
       most = std::max(most, there);
-      fits = fits && there >= want.count;
-      by_gpus = std::min<std::uint64_t>(by_gpus, there / want.count);
+      fits = fits && there >= devices_of(want);
+      by_gpus = std::min<std::uint64_t>(by_gpus, there / devices_of(want));
     }
     if (!fits) return;
     ++fit_;
@@ -154,7 +155,7 @@ class Search {
       for (const GpuRequest& want : *wanted) {
         const auto most = most_gpus_.find(want.type);
         const std::uint32_t there = most == most_gpus_.end() ? 0 : most->second;
-        if (want.count > there)
+        if (devices_of(want) > there)
           return too_big(gpu_text(want) + " on one node", std::to_string(there), where);
       }
     if (fit_ < spec_.min_nodes) {
@@ -170,7 +171,7 @@ class Search {
     for (const GpuRequest& want : spec_.gpus_total) {
       const auto found = gpu_counts_.find(want.type);
       const std::uint64_t there = found == gpu_counts_.end() ? 0 : found->second.second;
-      if (there < want.count)
+      if (there < devices_of(want))
         return "needs " + gpu_text(want) + "; " + std::to_string(spread()) + " nodes" + where +
                " have " + std::to_string(there);
     }
@@ -201,8 +202,9 @@ class Search {
   }
 
   std::string gpu_text(const GpuRequest& want) const {
-    std::string text = std::to_string(want.count) + (want.type.empty() ? "" : " " + want.type) +
-                       (want.count == 1 ? " GPU" : " GPUs");
+    std::string text = format_thousandths(thousandths_of(want)) +
+                       (want.type.empty() ? "" : " " + want.type) +
+                       (devices_of(want) == 1 ? " GPU" : " GPUs");
     if (!spec_.gpu_constraint.none())
       text += " with " + to_text(spec_.gpu_constraint) + (whole_nodes_ ? " of whole nodes" : "");
     return text;
@@ -241,11 +243,11 @@ class Search {
   }
 
   bool gpus_enough() const {
-    return std::all_of(spec_.gpus_total.begin(), spec_.gpus_total.end(),
-                       [&](const GpuRequest& want) {
-                         const auto found = gpu_counts_.find(want.type);
-                         return found != gpu_counts_.end() && found->second.second >= want.count;
-                       });
+    return std::all_of(
+        spec_.gpus_total.begin(), spec_.gpus_total.end(), [&](const GpuRequest& want) {
+          const auto found = gpu_counts_.find(want.type);
+          return found != gpu_counts_.end() && found->second.second >= devices_of(want);
+        });
   }
 
   const JobSpec& spec_;

@@ -6,6 +6,7 @@
 #include "core/cluster/licenses.h"
 #include "core/job/submit_checks.h"
 #include "model/constraint.h"
+#include "model/gpu_part.h"
 #include "model/request_limits.h"
 
 namespace ares::core {
@@ -41,7 +42,8 @@ Status check_gpu_list(std::string_view what, const std::vector<GpuRequest>& list
   if (list.size() > kMaxGpuKinds)
     return fail(bad(std::to_string(list.size()) + " kinds of GPUs " + std::string(what) +
                     "; at most " + std::to_string(kMaxGpuKinds) + " can be asked for"));
-  if (std::any_of(list.begin(), list.end(), [](const GpuRequest& g) { return g.count == 0; }))
+  if (std::any_of(list.begin(), list.end(),
+                  [](const GpuRequest& g) { return thousandths_of(g) == 0; }))
     return fail(bad("a GPU request must ask for at least one"));
   if (const std::uint64_t count = gpu_count(list); count > kMaxRequestedGpus)
     return fail(bad(std::to_string(count) + " GPUs " + std::string(what) + "; at most " +
@@ -236,8 +238,8 @@ Status check_layout(const JobSpec& spec) {
 
 Status check_resources(const Policy& policy, const JobSpec& spec) {
   for (Status (*check_part)(const JobSpec&) :
-       {check_counts, check_gpus, check_gpu_alternatives, check_gpu_constraint, check_node_counts,
-        check_named_nodes, check_constraint, check_layout})
+       {check_counts, check_gpu_parts, check_gpus, check_gpu_alternatives, check_gpu_constraint,
+        check_node_counts, check_named_nodes, check_constraint, check_layout})
     if (Status s = check_part(spec); !s) return s;
   return check_licenses(policy, spec);
 }

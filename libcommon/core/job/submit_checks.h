@@ -30,6 +30,9 @@ Status check_partitions(const Question& q, const JobSpec& spec,
 // GPUs by task, by node and in total must say the same; and what comes with each GPU needs to be told apart by node.
 Status check_gpus(const JobSpec& spec);
 
+// That a part of a GPU is one, and asked for with nothing that it does not go together with.
+Status check_gpu_parts(const JobSpec& spec);
+
 // That there are several ways to have its GPUs, if any, all of one list, and each in order by itself.
 Status check_gpu_alternatives(const JobSpec& spec);
 

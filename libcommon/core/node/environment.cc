@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/hostlist.h"
+#include "model/gpu_part.h"
 
 namespace ares::node {
 namespace {
@@ -82,6 +83,7 @@ struct Row {
 
 constexpr std::string_view kArray = "array tasks";
 constexpr std::string_view kGpus = "jobs with GPUs";
+constexpr std::string_view kParts = "jobs with a part of a GPU";
 
 constexpr Row kRows[] = {
     {{"ARES_ARRAY_JOB_ID", "number of the array", kArray},
@@ -116,6 +118,12 @@ constexpr Row kRows[] = {
     {{"ARES_GPUS_ON_NODE", "number of GPUs of the job on this node", kGpus},
      [](const Facts& f) {
        return f.launch.share.gpus.empty() ? Value() : number(f.launch.share.gpus.size());
+     }},
+    {{"ARES_GPU_FRACTION",
+      "the job's part of its GPU on each node, as 0.5; others may have the rest", kParts},
+     [](const Facts& f) {
+       const std::uint32_t part = f.launch.share.gpu_part;
+       return part == 0 ? Value() : format_thousandths(part);
      }},
     {{"ARES_JOBID", "same as ARES_JOB_ID", ""}, own_id},
     {{"ARES_JOB_ACCOUNT", "account that is charged", "if it has one"},

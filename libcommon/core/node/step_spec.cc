@@ -104,6 +104,7 @@ std::string encode(const StepSpec& spec) {
   out.put("memory", launch.share.memory);
   put_numbers(out, "gpu", launch.share.gpus);
   put_texts(out, "gpu_type", launch.gpu_types);
+  out.put("gpu_part", launch.share.gpu_part);
   out.put("share_tasks", launch.share.tasks)
       .put("incarnation", launch.share.incarnation)
       .put("partition", launch.partition)
@@ -145,6 +146,7 @@ Result<StepSpec> decode_step_spec(std::string_view text) {
   for (std::uint16_t index : in.numbers<std::uint16_t>("gpu"))
     launch.share.gpus.push_back(GpuIndex(index));
   launch.gpu_types = in.all("gpu_type");
+  launch.share.gpu_part = in.number_or<std::uint32_t>("gpu_part", 0);
   launch.share.tasks = in.number<std::uint32_t>("share_tasks");
   launch.share.incarnation = in.number<std::uint64_t>("incarnation");
   launch.partition = in.text_or_empty("partition");

@@ -7,6 +7,7 @@
 #include "core/sched/devices.h"
 #include "core/sched/moments.h"
 #include "core/sched/plugged.h"
+#include "core/sched/shared_gpus.h"
 
 namespace ares::core::sched {
 namespace {
@@ -51,6 +52,38 @@ NodeSet without_refused(const Demand& demand, NodeSet set, GpusOf state, const C
 
 std::int64_t plugged_score(const Demand& demand, NodeIndex node, GpusOf state) {
   return demand.plugged ? demand.plugged->score(node, state) : 0;
+}
+
+// Of nodes that a part of a GPU finds shared devices on: what it finds free, and what is left of these devices.
+class JoinRows {
+ public:
+  explicit JoinRows(std::size_t nodes) { rows_.reserve(nodes); }
+  void raise(const Demand& demand, const IndexedNode& node, Room& room) {
+    if (node.shared.empty()) return;
+    const std::size_t stride = room.free.size();
+    Amounts& row = rows_.emplace_back(room.free.begin(), room.free.end());
+    row.resize(2 * stride, 0);
+    const auto free = std::span(row).first(stride), left = std::span(row).last(stride);
+    add_joinable(demand, node, free, left, [](const SharedGpu&) { return true; });
+    room.free = free;
+    room.left = left;
+  }
+
+ private:
+  std::vector<Amounts> rows_;
+};
+
+constexpr auto kAnyDevice = [](NodeIndex, const SharedGpu&) { return true; };
+
+// Whether a job that ends then may join the device: it lets go before the others do, or nobody was promised it from then on.
+bool may_keep(const Profile& profile, NodeIndex at, const SharedGpu& device, std::optional<Time> to,
+              std::size_t stride) {
+  const auto until = profile.shared_until(at, device.gpu);
+  if (!until) return false;
+  if (to && *to <= *until) return true;
+  Amounts free(stride);
+  profile.least(at, *until, to, free);
+  return free[device.column] > 0;
 }
 
 // The first of the moments, from the position on, at which it fits, if it does at every later one as well. Looked for near the
@@ -101,14 +134,22 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   std::int64_t cpus = 0;
   for (const NodeIndex at : set.nodes) cpus += free_of(index.nodes()[at])[kCpus];
   if (cpus < fewest_cpus(demand)) return std::nullopt;
+  const bool joins = demand.gpu_part > 0 && against == Against::free_now;
+  const bool rests = looks_at_take(demand.strategy) && against == Against::free_now;
+  JoinRows join_rows(joins ? set.nodes.size() : 0);
   if (set.required.empty() && OneNode::suits(demand)) {
     OneNode one(demand, index.stride());
     for (const NodeIndex at : set.nodes) {
       const IndexedNode& node = index.nodes()[at];
-      if (admits(node))
-        one.offer({at, free_of(node), node.total, false, plugged_score(demand, at, which)});
+      if (!admits(node)) continue;
+      Room room{at, free_of(node), node.total, false, plugged_score(demand, at, which)};
+      if (rests) room.shared = node.shared;
+      if (joins) join_rows.raise(demand, node, room);
+      one.offer(room);
     }
-    return one.placement();
+    auto placement = one.placement();
+    if (joins && placement) name_devices(index, *placement, kAnyDevice);
+    return placement;
   }
   const bool capped = !demand.gpu_constraint.none();
   std::vector<Amounts> rows;  // of nodes whose GPUs cannot all be had together
@@ -124,9 +165,13 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
       free = rows.back();
     }
     rooms.push_back({at, free, node.total, is_required(set, at), plugged_score(demand, at, which)});
+    if (rests) rooms.back().shared = node.shared;
+    if (joins) join_rows.raise(demand, node, rooms.back());
   }
   if (!has_required(rooms, set)) return std::nullopt;
-  return fit(demand, rooms);
+  auto placement = fit(demand, rooms);
+  if (joins && placement) name_devices(index, *placement, kAnyDevice);
+  return placement;
 }
 
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
@@ -148,7 +193,7 @@ bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
 
 std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                      const Profile& profile, Time from, std::optional<Time> to,
-                                     Work& work) {
+                                     Work& work, JoinShared joining) {
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
   if (from <= profile.now()) set = with_room_now(demand, set, index, list);
@@ -157,7 +202,11 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   std::vector<NodeIndex> allowed;
   set = without_refused(demand, set, which, index, allowed);
   const std::size_t stride = index.stride();
-  std::vector<std::int64_t> free(set.nodes.size() * stride);
+  const bool joins = demand.gpu_part > 0 && joining == JoinShared::now && from == profile.now();
+  const auto stays_free = [&](NodeIndex at, const SharedGpu& device) {
+    return may_keep(profile, at, device, to, stride);
+  };
+  std::vector<std::int64_t> free(set.nodes.size() * stride), left(joins ? free.size() : 0);
   std::vector<Room> rooms;
   rooms.reserve(set.nodes.size());
   for (std::size_t i = 0; i < set.nodes.size(); ++i) {
@@ -172,9 +221,20 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
     rooms.push_back(
         {at, row, index.nodes()[at].total, is_required(set, at), plugged_score(demand, at, which)});
+    if (which == GpusOf::free_now && looks_at_take(demand.strategy))
+      rooms.back().shared = index.nodes()[at].shared;
+    if (!joins || index.nodes()[at].shared.empty()) continue;
+    rooms.back().left = std::span(left).subspan(i * stride, stride);
+    add_joinable(demand, index.nodes()[at], row, std::span(left).subspan(i * stride, stride),
+                 [&](const SharedGpu& device) { return stays_free(at, device); });
   }
   if (!has_required(rooms, set)) return std::nullopt;
-  return fit(demand, rooms);
+  auto placement = fit(demand, rooms);
+  if (!placement || demand.gpu_part == 0 || joining == JoinShared::never) return placement;
+  name_devices(index, *placement, [&](NodeIndex at, const SharedGpu& device) {
+    return joins && stays_free(at, device);
+  });
+  return placement;
 }
 
 bool promised(NodeSet set, const Profile& profile) {

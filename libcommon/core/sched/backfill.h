@@ -40,17 +40,22 @@ struct NodeSet {
 
 enum class Against : std::uint8_t { totals, free_now };
 
-// On empty nodes, or on what is free at this moment, promises ignored.
+// On empty nodes, or on what is free at this moment, promises ignored. Parts of GPUs are then of the fullest shared device of the node that
+// has room.
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                 Against against, Work& work);
 
 // Whether it fits on empty nodes for certain; if not, only fit_on() knows. Looks at no more nodes than are needed to tell.
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
+// Whether a part of a GPU may be of one that others have parts of by now: of whoever starts at once. What is promised is a GPU of its own,
+// so that it is never late.
+enum class JoinShared : std::uint8_t { never, now };
+
 // On what stays free for the whole of [from, to).
 std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                      const Profile& profile, Time from, std::optional<Time> to,
-                                     Work& work);
+                                     Work& work, JoinShared joining = JoinShared::never);
 
 // Whether a promise lies on any of the nodes, so that what is free now may be needed later.
 bool promised(NodeSet set, const Profile& profile);

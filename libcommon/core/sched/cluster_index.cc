@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/sched/plugged.h"
+#include "core/sched/shared_gpus.h"
 
 namespace ares::core::sched {
 namespace {
@@ -51,6 +52,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   by_user_ = kept_ > 0;
   levels_ = FreeLevels(nodes_.size(), stride());
   idle_ = Bitset(nodes_.size());
+  sharing_ = Bitset(nodes_.size());
   for (NodeIndex at = 0; at < nodes_.size(); ++at) note_free(at);
   reserved_ = Reserved(state, [this](const std::string& name) { return find(name); });
   if (!networks) return;
@@ -74,6 +76,7 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
   }
   entry.free = entry.total;
   entry.gpus_used.clear();
+  entry.shared.clear();
   entry.guests = {};
   entry.cpus_used = Bitset(inventory.cpus);
   for (const Charge& charge : node.charges) {
@@ -81,8 +84,12 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
     entry.free[kMemory] -= charge.memory.value();
     entry.guests.add(charge.user, charge.exclusive_user);
     for (const GpuIndex index : charge.gpus) {
+      const Gpu* gpu = gpu_at(inventory, index);
+      const std::size_t column = gpu ? *gpu_column(gpu->type) : 0;
+      if (charge.gpu_part > 0 && gpu && !share_gpu(entry, index, column, charge.gpu_part))
+        continue;  // others have parts of it as well
       entry.gpus_used.push_back(index);
-      if (const Gpu* gpu = gpu_at(inventory, index)) --entry.free[*gpu_column(gpu->type)];
+      if (gpu) --entry.free[column];
     }
     for (const std::uint32_t cpu : charge.cpu_ids)
       if (cpu < entry.cpus_used.size()) entry.cpus_used.set(cpu);
@@ -100,6 +107,11 @@ void ClusterIndex::note_free(NodeIndex at) {
     idle_.set(at);
   else
     idle_.reset(at);
+  if (std::any_of(node.shared.begin(), node.shared.end(),
+                  [](const SharedGpu& gpu) { return gpu.used < kWholeGpu; }))
+    sharing_.set(at);
+  else
+    sharing_.reset(at);
 }
 
 void ClusterIndex::forget_gains() {

@@ -36,13 +36,23 @@ inline constexpr std::size_t kFirstGpu = 2;
 // Position in ClusterIndex::nodes(), in the order of node ids, which is that of the configuration.
 using NodeIndex = std::uint32_t;
 
+// A device of which jobs have parts.
+struct SharedGpu {
+  GpuIndex gpu;
+  std::size_t column = 0;  // its type's, of Amounts
+  std::uint32_t used = 0;  // thousandths; above 0
+  friend bool operator==(const SharedGpu&, const SharedGpu&) = default;
+};
+
 struct IndexedNode {
   const Node* node = nullptr;
   bool usable = false;  // up, registered: may be given to a job now
   Amounts total;
-  Amounts free;                     // total less every charge, never below zero
+  Amounts
+      free;  // total less every charge, never below zero; of GPUs those of which nobody has any part
   Bitset cpus_used;                 // as far as the charges name them
-  std::vector<GpuIndex> gpus_used;  // ascending
+  std::vector<GpuIndex> gpus_used;  // ascending; wholly or in part
+  std::vector<SharedGpu> shared;    // of these; ascending
   Guests guests;
   const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
   std::uint32_t stamp =
@@ -79,6 +89,9 @@ class ClusterIndex {
   // What is free, for searches: a pass that has marked something on a node says so with note_given().
   const FreeLevels& levels() const { return levels_; }
   const Bitset& idle() const { return idle_; }  // nodes with all of their CPUs free
+  const Bitset& sharing() const {
+    return sharing_;
+  }  // nodes with shared GPUs that have room for more
   void note_given(NodeIndex node) { note_free(node); }
 
   // How often a node has got more free than it had, since the index was made.
@@ -138,6 +151,7 @@ class ClusterIndex {
   std::shared_ptr<const Plugged> plugged_;
   FreeLevels levels_;
   Bitset idle_;
+  Bitset sharing_;
   std::vector<NodeIndex> gained_;      // in the order in which they did
   std::uint64_t forgotten_gains_ = 0;  // before those
   mutable Machines machines_;

@@ -5,6 +5,7 @@
 
 #include "base/saturating.h"
 #include "model/constraint.h"
+#include "model/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {
@@ -45,11 +46,12 @@ void fill_memory(Demand& demand, const JobSpec& spec, const Partition& partition
 void fill_gpus(Demand& demand, const std::vector<GpuRequest>& requests, const ClusterIndex& index,
                std::vector<std::pair<std::size_t, std::uint32_t>>& typed, std::uint32_t& any) {
   for (const GpuRequest& request : requests) {
-    if (request.count == 0) continue;
+    const std::uint32_t count = devices_of(request);
+    if (count == 0) continue;
     if (request.type.empty()) {
-      any = capped_sum(any, request.count);
+      any = capped_sum(any, count);
     } else if (const auto column = index.gpu_column(request.type)) {
-      typed.emplace_back(*column, request.count);
+      typed.emplace_back(*column, count);
     } else {
       demand.unknown_gpu_type = true;
     }
@@ -158,6 +160,12 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
     demand.memory_rule = MemoryRule::none;
     demand.memory = {};
   }
+  if (const GpuRequest* part = part_request(spec)) {
+    // On one node in total, or for one task, says the same as on each node; whoever takes whole nodes has all of their GPUs.
+    if (!demand.exclusive) demand.gpu_part = part->part;
+    fill_gpus(demand, {*part}, index, demand.gpus_per_node, demand.any_gpus_per_node);
+    return demand;
+  }
   fill_gpus(demand, spec.gpus_per_task, index, demand.gpus_per_task, demand.any_gpus_per_task);
   if (!spec.gpus_per_task.empty()) return demand;  // the others say the same in other words
   fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);
@@ -235,6 +243,7 @@ std::size_t shape_hash(const Job& job, bool by_user) {
   for (const auto* requests : {&s.gpus_per_node, &s.gpus_total, &s.gpus_per_task})
     for (const GpuRequest& request : *requests) {
       mix(seed, request.count);
+      mix(seed, request.part);
       mix(seed, std::hash<std::string>{}(request.type));
     }
   for (const auto* names : {&s.required_nodes, &s.excluded_nodes, &s.features, &s.reservations})

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/sched/shared_gpus.h"
 #include "core/topology/cpus.h"
 
 namespace ares::core::sched {
@@ -58,6 +59,16 @@ void take_gpus(IndexedNode& node, std::size_t column, std::int64_t count,
   take_lowest(node, column, type, count, taken);
 }
 
+// A part of a device: joins those that have parts of it, or has it first.
+void take_part(IndexedNode& node, const PlacedPart& part, const ClusterIndex& index,
+               std::vector<GpuIndex>& taken) {
+  const auto gpu = part.gpu ? part.gpu : best_free_gpu(node, part.column, index);
+  if (!gpu) return;
+  if (!part.joins) mark_used(node, part.column, *gpu);
+  share_gpu(node, *gpu, part.column, part.thousandths);
+  taken.push_back(*gpu);
+}
+
 // Only GPUs make one CPU better than another.
 std::vector<std::uint32_t> nearest_cpus(const IndexedNode& node, const std::vector<GpuIndex>& gpus,
                                         std::int64_t count) {
@@ -106,6 +117,19 @@ void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
   }
 }
 
+std::optional<GpuIndex> best_free_gpu(const IndexedNode& node, std::size_t column,
+                                      const ClusterIndex& index) {
+  const std::string& type = index.gpu_types()[column - kFirstGpu];
+  if (node.machine) {
+    const GpuSet free = gpus_of(node, type, GpusOf::free_now) & node.machine->gpus();
+    const auto best = index.machines().choose(*node.machine, free, {free.empty() ? 0u : 1u, {}});
+    if (best && !best->empty()) return GpuIndex(static_cast<GpuIndex::rep>(best->lowest()));
+  }
+  for (const Gpu& gpu : node.node->inventory.gpus)
+    if (gpu.type == type && !in_use(node, gpu.index)) return gpu.index;
+  return std::nullopt;
+}
+
 NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
                          const GpuConstraint& constraint, const ClusterIndex& index) {
   NodeShare chosen;
@@ -115,7 +139,11 @@ NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
   chosen.cpus = static_cast<std::uint32_t>(share.amounts[kCpus]);
   chosen.memory = Bytes(share.amounts[kMemory]);
   node.free[kMemory] -= share.amounts[kMemory];
-  for (std::size_t column = kFirstGpu; column < share.amounts.size(); ++column)
+  if (share.part) {
+    chosen.gpu_part = share.part->thousandths;
+    take_part(node, *share.part, index, chosen.gpus);
+  }
+  for (std::size_t column = kFirstGpu; column < share.amounts.size() && !share.part; ++column)
     if (share.amounts[column] > 0)
       take_gpus(node, column, share.amounts[column], constraint, index, chosen.gpus);
   std::sort(chosen.gpus.begin(), chosen.gpus.end());

@@ -20,6 +20,7 @@ enum class GpusOf : std::uint8_t { free_now, node };
 void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
               const ClusterIndex& index, std::span<std::int64_t> free);
 
+// A part is of the device that its share names (shared_gpus.h), or of the best free one.
 // The GPUs of each type are the best of the free ones (topology/choose.h), the CPUs the nearest to them (topology/cpus.h); where nothing is
 // known of the machine both have the lowest free numbers. `node` is marked: the devices are used and the amounts are no longer free.
 // CPU ids are left out (any will do) where charges without ids make it unknown which are free.

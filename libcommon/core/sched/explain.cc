@@ -12,6 +12,7 @@
 #include "core/sched/gathering.h"
 #include "core/sched/plugged.h"
 #include "core/sched/shapes.h"
+#include "core/sched/shared_gpus.h"
 
 namespace ares::core::sched {
 namespace {
@@ -23,6 +24,7 @@ enum class Obstacle : std::uint8_t {
   lost,
   excluded,
   gpus,
+  parts,
   links,
   cpus,
   memory,
@@ -32,12 +34,13 @@ enum class Obstacle : std::uint8_t {
   none
 };
 
-constexpr std::array<const char*, 13> kObstacleText = {"drained",
+constexpr std::array<const char*, 14> kObstacleText = {"drained",
                                                        "down",
                                                        "not registered",
                                                        "not responding",
                                                        "failed to launch it",
                                                        "with too few free GPUs",
+                                                       "with too little free of every GPU",
                                                        "with too few free GPUs so linked",
                                                        "with too few free CPUs",
                                                        "with too little free memory",
@@ -74,22 +77,21 @@ bool too_few_linked(const Demand& demand, std::int64_t most) {
   return most < fewest;
 }
 
-// What one task with the GPUs of a node needs there, for an untyped request of the type most free.
-Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
-  if (!node.guests.admit(demand.caller)) return Obstacle::others;
-  if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has any of it
-  for (const auto& [column, count] : demand.gpus_per_node)
-    if (node.free[column] < count) return Obstacle::gpus;
-  if (demand.any_gpus_per_node > 0) {
-    const auto most = node.free.size() > kFirstGpu
-                          ? *std::max_element(node.free.begin() + kFirstGpu, node.free.end())
-                          : 0;
-    if (most < demand.any_gpus_per_node) return Obstacle::gpus;
-  }
-  if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return Obstacle::busy;
-  for (const auto& [column, count] : demand.gpus_per_task)
-    if (node.free[column] < count) return Obstacle::gpus;
-  if (too_few_linked(demand, linked)) return Obstacle::links;
+// The most that is free of one GPU, of its type or of any, in thousandths.
+std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
+  std::int64_t most = 0;
+  const auto wanted = [&](std::size_t column) {
+    return demand.gpus_per_node.empty() || demand.gpus_per_node.front().first == column;
+  };
+  for (std::size_t column = kFirstGpu; column < node.free.size(); ++column)
+    if (wanted(column) && node.free[column] > 0) return kWholeGpu;
+  for (const SharedGpu& shared : node.shared)
+    if (wanted(shared.column)) most = std::max<std::int64_t>(most, kWholeGpu - shared.used);
+  return most;
+}
+
+// What one task needs there but for GPUs.
+Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
   if (node.free[kCpus] < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
     return Obstacle::cpus;
   switch (demand.memory_rule) {
@@ -111,6 +113,29 @@ Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64
   return Obstacle::none;
 }
 
+// What one task with the GPUs of a node needs there, for an untyped request of the type most free.
+Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
+  if (!node.guests.admit(demand.caller)) return Obstacle::others;
+  if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has any of it
+  if (demand.gpu_part > 0) {
+    if (most_of_one(demand, node) < demand.gpu_part) return Obstacle::parts;
+    return cpu_or_memory_obstacle(demand, node);
+  }
+  for (const auto& [column, count] : demand.gpus_per_node)
+    if (node.free[column] < count) return Obstacle::gpus;
+  if (demand.any_gpus_per_node > 0) {
+    const auto most = node.free.size() > kFirstGpu
+                          ? *std::max_element(node.free.begin() + kFirstGpu, node.free.end())
+                          : 0;
+    if (most < demand.any_gpus_per_node) return Obstacle::gpus;
+  }
+  if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return Obstacle::busy;
+  for (const auto& [column, count] : demand.gpus_per_task)
+    if (node.free[column] < count) return Obstacle::gpus;
+  if (too_few_linked(demand, linked)) return Obstacle::links;
+  return cpu_or_memory_obstacle(demand, node);
+}
+
 std::string plural(std::uint64_t count, const char* one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
@@ -118,8 +143,9 @@ std::string plural(std::uint64_t count, const char* one) {
 std::string gpu_text(const std::vector<GpuRequest>& requests) {
   std::string text;
   for (const GpuRequest& request : requests)
-    text += ", " + std::to_string(request.count) + " " +
-            (request.type.empty() ? "GPUs of one type" : request.type);
+    text += ", " + format_thousandths(thousandths_of(request)) +
+            (request.type.empty() ? request.part > 0 ? " of a GPU" : " GPUs of one type"
+                                  : " " + request.type);
   return text;
 }
 
@@ -169,6 +195,7 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
   const auto usable = shape.nodes().nodes;
   std::vector<NodeIndex> with_room;
   std::int64_t most = 0;  // GPUs linked as asked, on nodes where they are too few
+  std::int64_t part = 0;  // thousandths of one GPU, likewise
   for (const NodeIndex at : shape.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
     Obstacle obstacle = Obstacle::excluded;
@@ -178,6 +205,7 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
       const std::int64_t linked = most_linked(shape.demand, node, index);
       obstacle = room_obstacle(shape.demand, node, linked);
       if (obstacle == Obstacle::links) most = std::max(most, linked);
+      if (obstacle == Obstacle::parts) part = std::max(part, most_of_one(shape.demand, node));
     }
     ++counts[static_cast<std::size_t>(obstacle)];
     if (obstacle == Obstacle::none) with_room.push_back(at);
@@ -193,6 +221,8 @@ std::string node_text(const Shape& shape, const ClusterIndex& index) {
     text += std::string(" ") + kObstacleText[i];
     if (i == static_cast<std::size_t>(Obstacle::links))
       text += " (at most " + std::to_string(most) + " together)";
+    if (i == static_cast<std::size_t>(Obstacle::parts))
+      text += " (at most " + format_thousandths(part) + ")";
   }
   return (text.empty() ? "no node qualifies" : text) + refusals;
 }
@@ -204,8 +234,9 @@ bool takes_share(const Demand& demand, const ClusterIndex& index, NodeIndex at) 
   Amounts per_node(node.free.size(), 0), per_task(node.free.size(), 0);
   for (const auto& [column, count] : demand.gpus_per_node) per_node[column] += count;
   for (const auto& [column, count] : demand.gpus_per_task) per_task[column] += count;
+  Amounts row;
   const std::uint32_t tasks =
-      task_capacity(demand, per_node, {at, node.free, node.total}, per_task);
+      task_capacity(demand, per_node, {at, free_to_join(demand, node, row), node.total}, per_task);
   return tasks >= (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
 }
 

@@ -145,7 +145,8 @@ void OneNode::offer(const Room& room) {
     for (std::size_t c = kFirstGpu; c < typed.per_node.size(); ++c)
       spare += room.free[c] - typed.per_node[c];
     if (looks_at_take(demand_.strategy)) charge(typed, room, demand_.tasks, take_);
-    const Score here = score(demand_, {&room, tasks, spare, take_});
+    const std::size_t column = demand_.gpu_part > 0 ? part_column(typed) : 0;
+    const Score here = score(demand_, {&room, tasks, spare, take_, column});
     if (best_ && score_ <= here) continue;
     best_ = room;
     best_type_ = type;

@@ -46,6 +46,12 @@ MemoryRule rule_of(const Demand& demand) {
   return amount && demand.memory <= Bytes{} ? MemoryRule::none : demand.memory_rule;
 }
 
+std::size_t part_column(const Typed& typed) {
+  std::size_t column = kFirstGpu;
+  while (typed.per_node[column] == 0) ++column;
+  return column;
+}
+
 void charge(const Typed& typed, const Room& room, std::int64_t tasks, std::span<std::int64_t> out) {
   std::copy(typed.per_node.begin(), typed.per_node.end(), out.begin());
   std::int64_t& cpus = out[kCpus];
@@ -70,6 +76,8 @@ Placement lay_out(const Typed& typed, std::span<const Candidate> chosen) {
     PlacedShare share{room.node, static_cast<std::uint32_t>(tasks[i]),
                       Amounts(room.total.size(), 0)};
     charge(typed, room, tasks[i], share.amounts);
+    if (typed.demand.gpu_part > 0)
+      share.part = PlacedPart{part_column(typed), typed.demand.gpu_part};
     placement.push_back(std::move(share));
   }
   if (typed.demand.exclusive) return placement;  // with all GPUs

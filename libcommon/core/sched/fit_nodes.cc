@@ -165,6 +165,7 @@ std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate
   };
   std::vector<Scored> good;
   Amounts take(typed.per_node.size(), 0);
+  const std::size_t shared = typed.demand.gpu_part > 0 ? part_column(typed) : 0;
   for (const Candidate& c : all) {
     if (typed.demand.limited() && !takes_even(typed, c, count)) {
       if (c.room->required) return {};
@@ -177,8 +178,8 @@ std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate
         take[column] = std::min(take[column] + (typed.total[column] + count - 1) / count,
                                 c.room->free[column]);
     }
-    good.push_back(
-        {!c.room->required, score(typed.demand, {c.room, c.tasks, c.spare_gpus, take}), &c});
+    good.push_back({!c.room->required,
+                    score(typed.demand, {c.room, c.tasks, c.spare_gpus, take, shared}), &c});
   }
   const auto better = [](const Scored& a, const Scored& b) {
     return std::tie(a.optional, a.score) < std::tie(b.optional, b.score);

@@ -27,6 +27,9 @@ std::optional<std::vector<Candidate>> choose_nodes(const Typed& typed,
 // What each of the chosen nodes gives. Precondition: together they hold the demand.
 Placement lay_out(const Typed& typed, std::span<const Candidate> chosen);
 
+// Where the GPU stands of which the demand wants a part. Precondition: it wants one.
+std::size_t part_column(const Typed& typed);
+
 // What `tasks` tasks take of a room, but for GPUs that are asked for in total. Written to `out`, of the rooms' stride.
 void charge(const Typed& typed, const Room& room, std::int64_t tasks, std::span<std::int64_t> out);
 

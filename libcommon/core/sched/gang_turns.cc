@@ -9,6 +9,7 @@
 #include "core/sched/explain.h"
 #include "core/sched/permit.h"
 #include "core/sched/plugged.h"
+#include "model/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {
@@ -54,7 +55,7 @@ auto hardness(const JobSpec& spec) {
   for (const auto& [list, times] :
        {std::pair(&spec.gpus_per_node, spec.min_nodes), std::pair(&spec.gpus_total, 1u),
         std::pair(&spec.gpus_per_task, spec.tasks)})
-    for (const GpuRequest& gpu : *list) gpus += std::int64_t{gpu.count} * times;
+    for (const GpuRequest& gpu : *list) gpus += thousandths_of(gpu) * times;
   return std::tuple(spec.exclusive, gpus, std::int64_t{spec.tasks} * spec.cpus_per_task,
                     spec.min_nodes, spec.memory_per_node.value_or(Bytes{}));
 }
@@ -170,7 +171,7 @@ std::optional<Placement> GangTurns::place(const Account& account, std::size_t at
       trial->start(taken[i], account.members[i].limit, *account.members[i].job->spec);
   }
   return fit_between(demand, nodes, p_.index, *trial, p_.now, Profile::end_of(p_.now, member.limit),
-                     p_.work);
+                     p_.work, JoinShared::now);
 }
 
 bool GangTurns::start(Account& account) {

@@ -9,6 +9,7 @@
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
 #include "core/sched/plugged.h"
+#include "core/sched/shared_gpus.h"
 
 namespace ares::core {
 
@@ -97,7 +98,9 @@ void Planner::Pass::serve_earmarks() {
                                   : std::make_shared<const PendingInfo>(std::move(info));
       continue;
     }
-    give(kept.entry, job.key.task, kept.limit, *licenses_.choose(*job.spec), kept.placement);
+    Placement placement = kept.placement;
+    name_free_devices(index_, placement);
+    give(kept.entry, job.key.task, kept.limit, *licenses_.choose(*job.spec), placement);
     started_.insert(job.key);
   }
 }
@@ -280,7 +283,7 @@ std::optional<Placement> Planner::Pass::place(const JobSpec& spec, Shape& shape,
   while (high - low > std::chrono::minutes(1) && !work_.exhausted()) {
     const auto middle = low + (high - low) / 2;
     auto longer = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
-                              Profile::end_of(now_, middle), work_);
+                              Profile::end_of(now_, middle), work_, JoinShared::now);
     if (!longer) {
       high = middle;
       continue;
@@ -340,7 +343,7 @@ std::optional<Placement> Planner::Pass::place(Shape& shape, std::optional<Second
   if (!promised(*placement, profile_) && !reserved(shape.demand, *placement, index_))
     return placement;
   placement = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
-                          Profile::end_of(now_, limit), work_);
+                          Profile::end_of(now_, limit), work_, JoinShared::now);
   if (!placement) shape.note_promise(limit);
   if (!placement && !profile_.any_promise()) shape.kept_out = true;
   return placement;

@@ -17,6 +17,7 @@ std::string text_of(const NodeShare& share) {
                      "/" + std::to_string(share.memory.value()) + "/" + std::to_string(share.tasks);
   for (const std::uint32_t cpu : share.cpu_ids) text += "c" + std::to_string(cpu);
   for (const GpuIndex gpu : share.gpus) text += "g" + std::to_string(gpu.value());
+  if (share.gpu_part > 0) text += "p" + std::to_string(share.gpu_part);
   return text;
 }
 

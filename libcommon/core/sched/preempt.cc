@@ -8,24 +8,21 @@
 #include <utility>
 
 #include "core/sched/devices.h"
+#include "core/sched/shared_gpus.h"
 
 namespace ares::core::sched {
 namespace {
 
 using Gone = std::set<AttemptKey>;
 
-// Already told to end: counts as gone in a moment.
-bool is_ending(const ClusterState& state, const Charge& charge) {
-  const Job* job = state.jobs.find(charge.attempt.job);
-  return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
-}
-
 // A node that came back smaller: nobody knows what the end of a job gives there.
 bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
   Amounts sum(index.stride(), 0);
+  std::set<GpuIndex> shared;
   for (const Charge& charge : node.node->charges) {
-    const Amounts amounts = amounts_of(index, *node.node, charge);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += amounts[i];
+    const Amounts amounts = amounts_held(index, *node.node, charge);
+    const bool again = charge.gpu_part > 0 && !shared.insert(charge.gpus.front()).second;
+    for (std::size_t i = 0; i < (again ? kFirstGpu : sum.size()); ++i) sum[i] += amounts[i];
   }
   for (std::size_t i = 0; i < sum.size(); ++i)
     if (sum[i] > node.total[i]) return true;
@@ -39,9 +36,15 @@ struct Ground {
     Time end{};  // when it would have given that back anyway
     Amounts amounts;
   };
+  struct Device {  // shared by victims
+    std::vector<std::size_t> victims;
+    std::size_t column = 0;
+    Time end{};  // as of a share, of the last of them
+  };
   std::vector<Time> times;
   std::vector<std::int64_t> rows;
   std::vector<Share> shares;
+  std::vector<Device> devices;
 };
 
 class Search {
@@ -89,6 +92,13 @@ class Search {
                expected_end(in_.state, charge, in_.profile.now()).value_or(in_.profile.horizon()),
                amounts_of(in_.index, *node.node, charge)});
       if (ground.shares.empty() || is_overcommitted(in_.index, node)) continue;
+      for (const ClearableGpu& gpu : clearable_gpus(
+               in_.state, node, [&](const AttemptKey& one) { return places.contains(one); })) {
+        Ground::Device device{
+            {}, gpu.column, in_.profile.shared_until(at, gpu.gpu).value_or(from_)};
+        for (const AttemptKey& sharer : gpu.sharers) device.victims.push_back(places.at(sharer));
+        ground.devices.push_back(std::move(device));
+      }
       Amounts row(stride);
       in_.profile.each_step(at, from_, row, [&](Time time, std::span<const std::int64_t> free) {
         if (to_ && time >= *to_) return false;
@@ -113,6 +123,11 @@ class Search {
       for (const Ground::Share& share : ground.shares)
         if (chosen[share.victim] && share.end > ground.times[step])
           for (std::size_t c = 0; c < stride; ++c) row[c] += share.amounts[c];
+      for (const Ground::Device& device : ground.devices)
+        if (device.end > ground.times[step] &&
+            std::all_of(device.victims.begin(), device.victims.end(),
+                        [&](std::size_t victim) { return chosen[victim]; }))
+          ++row[device.column];
       for (std::size_t c = 0; c < stride; ++c) out[c] = first ? row[c] : std::min(out[c], row[c]);
       first = false;
     }
@@ -197,11 +212,15 @@ class Search {
     IndexedNode out = node;
     for (const Charge& charge : node.node->charges) {
       if (!gone.contains(charge.attempt) && !is_ending(in_.state, charge)) continue;
-      const Amounts amounts = amounts_of(in_.index, *node.node, charge);
+      Amounts amounts = amounts_held(in_.index, *node.node, charge);
+      const bool all =
+          charge.gpu_part == 0 || unshare_gpu(out, charge.gpus.front(), charge.gpu_part);
+      if (!all)  // others still have parts of it
+        std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
       for (std::size_t c = 0; c < amounts.size(); ++c)
         out.free[c] = std::min(out.free[c] + amounts[c], out.total[c]);
       std::erase_if(out.gpus_used, [&](GpuIndex gpu) {
-        return std::find(charge.gpus.begin(), charge.gpus.end(), gpu) != charge.gpus.end();
+        return all && std::find(charge.gpus.begin(), charge.gpus.end(), gpu) != charge.gpus.end();
       });
       for (const std::uint32_t cpu : charge.cpu_ids)
         if (cpu < out.cpus_used.size()) out.cpus_used.reset(cpu);
@@ -244,7 +263,7 @@ bool Victim::operator<(const Victim& other) const {
          std::tie(other.tier, other.qos, other.lost, attempt);
 }
 
-Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge) {
+Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge) {
   Amounts amounts(index.stride(), 0);
   amounts[kCpus] = charge.cpus;
   amounts[kMemory] = charge.memory.value();
@@ -252,6 +271,17 @@ Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& ch
     if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
       if (const auto column = index.gpu_column(gpu.type)) ++amounts[*column];
   return amounts;
+}
+
+Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge) {
+  Amounts amounts = amounts_held(index, node, charge);
+  if (charge.gpu_part > 0) std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
+  return amounts;
+}
+
+bool is_ending(const ClusterState& state, const Charge& charge) {
+  const Job* job = state.jobs.find(charge.attempt.job);
+  return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
 }
 
 std::optional<Cleared> find_victims(const Clearing& in, const Demand& demand,

@@ -23,8 +23,23 @@ struct Victim {
   bool operator<(const Victim& other) const;  // cheaper; ties: the youngest first
 };
 
-// What a charge gives back when its attempt ends.
+// What a charge has of its node; of a GPU that it shares a whole one.
+Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge);
+// What it gives back when its attempt ends: of a GPU that it shares nothing, for that comes free with the last part of it.
 Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge);
+
+// A GPU that jobs share, and that comes free if all of these are ended: nobody else has a part of it but who is ending already.
+struct ClearableGpu {
+  GpuIndex gpu;
+  std::size_t column = 0;
+  std::vector<AttemptKey> sharers;
+};
+// Of those devices of the node of which `may_end(attempt)` is true of every sharer that is not ending.
+template <class MayEnd>
+std::vector<ClearableGpu> clearable_gpus(const ClusterState& state, const IndexedNode& node,
+                                         MayEnd&& may_end);
+// Already told to end: counts as gone in a moment.
+bool is_ending(const ClusterState& state, const Charge& charge);
 
 struct Cleared {
   std::vector<AttemptKey> victims;  // ascending; with one less it does not fit
@@ -49,5 +64,26 @@ struct Clearing {
 std::optional<Cleared> find_victims(const Clearing& in, const Demand& demand,
                                     std::optional<Seconds> limit, NodeSet set,
                                     std::vector<Victim> candidates);
+
+template <class MayEnd>
+std::vector<ClearableGpu> clearable_gpus(const ClusterState& state, const IndexedNode& node,
+                                         MayEnd&& may_end) {
+  std::vector<ClearableGpu> found;
+  for (const SharedGpu& shared : node.shared) {
+    ClearableGpu gpu{shared.gpu, shared.column, {}};
+    std::uint32_t charged = 0;
+    bool all = true;
+    for (const Charge& charge : node.node->charges) {
+      if (charge.gpu_part == 0 || charge.gpus.front() != shared.gpu) continue;
+      charged += charge.gpu_part;
+      if (is_ending(state, charge)) continue;
+      all = all && may_end(charge.attempt);
+      gpu.sharers.push_back(charge.attempt);
+    }
+    // What is used beyond that was given away in this pass.
+    if (all && charged == shared.used && !gpu.sharers.empty()) found.push_back(std::move(gpu));
+  }
+  return found;
+}
 
 }  // namespace ares::core::sched

@@ -25,7 +25,14 @@ Placement placement_of(const ClusterIndex& index, const Earmark& earmark) {
                        [&](const Gpu& has) { return has.index == gpu; }))
         return {};
     const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
-    placement.push_back({*at, share.tasks, amounts_of(index, node, as_charge)});
+    PlacedShare& placed =
+        placement.emplace_back(*at, share.tasks, amounts_held(index, node, as_charge));
+    if (share.gpu_part == 0) continue;
+    const auto gpus = placed.amounts.begin() + kFirstGpu;
+    const auto device = std::find(gpus, placed.amounts.end(), 1);
+    if (device == placed.amounts.end()) return {};
+    placed.part =
+        PlacedPart{static_cast<std::size_t>(device - placed.amounts.begin()), share.gpu_part};
   }
   return placement;
 }
@@ -262,6 +269,7 @@ void Preempting::note_wake(Time at) {
 
 // From here on the profile has them gone in a moment, as later passes will.
 void Preempting::release(const std::vector<AttemptKey>& victims) {
+  release_shared(victims);
   for (const AttemptKey& victim : victims) {
     ended_.insert(victim);
     for (const NodeShare& share : pass_.state.jobs.find(victim.job)->allocation->nodes) {
@@ -275,6 +283,29 @@ void Preempting::release(const std::vector<AttemptKey>& victims) {
                                 amounts_of(pass_.index, node, charge));
     }
   }
+}
+
+// The GPUs of which they have all that is not coming free anyway.
+void Preempting::release_shared(const std::vector<AttemptKey>& victims) {
+  std::set<NodeIndex> nodes;
+  for (const AttemptKey& victim : victims)
+    for (const NodeShare& share : pass_.state.jobs.find(victim.job)->allocation->nodes)
+      if (const auto at = pass_.index.find(share.node); at && share.gpu_part > 0) nodes.insert(*at);
+  const auto gone = [&](const AttemptKey& one) {
+    return ended_.contains(one) || std::binary_search(victims.begin(), victims.end(), one);
+  };
+  for (const NodeIndex at : nodes)
+    for (const ClearableGpu& gpu : clearable_gpus(pass_.state, pass_.index.nodes()[at], gone)) {
+      const bool now =
+          std::any_of(gpu.sharers.begin(), gpu.sharers.end(), [&](const AttemptKey& k) {
+            return std::binary_search(victims.begin(), victims.end(), k);
+          });
+      const auto until = pass_.profile.shared_until(at, gpu.gpu);
+      if (!now || !until) continue;
+      Amounts one(pass_.index.stride(), 0);
+      one[gpu.column] = 1;
+      pass_.profile.release(at, pass_.now + kSoon, until, one);
+    }
 }
 
 // Until its limit has passed, counted from when it is expected to start: so that what is promised behind it does not move.

@@ -81,6 +81,7 @@ class Preempting {
   const EvictionsLeft& left_for(UserId user);  // before this pass
   void note_wake(Time at);
   void release(const std::vector<AttemptKey>& victims);
+  void release_shared(const std::vector<AttemptKey>& victims);
   void reserve(const Demand& demand, Placement placement, Time ready, std::optional<Seconds> limit);
 
   const Pass pass_;

@@ -76,7 +76,12 @@ NodeProfile& Profile::made(NodeIndex at) const {
     give_back(lifted(releases.ends[i]), Amounts(row, row + static_cast<std::ptrdiff_t>(stride)));
   }
   if (const auto started = started_.find(at); started != started_.end())
-    for (const Started& start : started->second) give_back(start.end, start.amounts);
+    for (const Started& start : started->second) {
+      if (start.from)
+        profile.take(*start.from, start.end, start.amounts);
+      else
+        give_back(start.end, start.amounts);
+    }
   return profile;
 }
 
@@ -108,7 +113,32 @@ void Profile::start(const Placement& placement, std::optional<Seconds> limit, co
       found->second.take(now_, end, share.amounts);
     else
       started_[share.node].push_back({end, share.amounts});
+    if (share.part && share.part->gpu) note_part(share, end);
   }
+}
+
+// Who joins a device keeps it from when the others have let go until his own end.
+void Profile::note_part(const PlacedShare& share, Time end) {
+  const PlacedPart& part = *share.part;
+  const auto until = part.joins ? shared_until(share.node, *part.gpu) : std::nullopt;
+  sharers_[share.node].push_back({*part.gpu, end});
+  if (!until || end <= *until) return;
+  Amounts one(index_.stride(), 0);
+  one[part.column] = 1;
+  if (const auto found = nodes_.find(share.node); found != nodes_.end())
+    found->second.take(*until, end, one);
+  else
+    started_[share.node].push_back({end, one, *until});
+}
+
+std::optional<Time> Profile::shared_until(NodeIndex at, GpuIndex gpu) const {
+  std::optional<Time> until;
+  for (const auto& [shared, end] : releases_.of(at, state_, index_, now_).shared)
+    if (shared == gpu) until = lifted(end);
+  if (const auto here = sharers_.find(at); here != sharers_.end())
+    for (const Sharer& one : here->second)
+      if (one.gpu == gpu) until = std::max(until.value_or(one.end), one.end);
+  return until;
 }
 
 bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optional<Time> to,

@@ -114,6 +114,9 @@ class Profile {
 
   // A job that starts now; the index no longer counts what it takes as free.
   void start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec);
+  // When the last of those who have parts of the device, or were given them in this pass, is expected to have let go; none: nobody has
+  // any, or nobody can tell.
+  std::optional<Time> shared_until(NodeIndex node, GpuIndex gpu) const;
   // A promise for later.
   void reserve(const Placement& placement, Time from, std::optional<Seconds> limit) {
     reserve_until(placement, from, end_of(from, limit));
@@ -126,6 +129,12 @@ class Profile {
   struct Started {  // in this pass
     Time end;
     Amounts amounts;
+    std::optional<Time>
+        from{};  // the index counts it as taken from that time on only; none: from now on
+  };
+  struct Sharer {  // likewise
+    GpuIndex gpu;
+    Time end;
   };
   struct Arrival {
     Time end;
@@ -134,6 +143,7 @@ class Profile {
   };
 
   NodeProfile& made(NodeIndex index) const;
+  void note_part(const PlacedShare& share, Time end);
   // An end as this pass sees it.
   Time lifted(Time end) const;
 
@@ -145,6 +155,7 @@ class Profile {
   mutable std::unordered_map<NodeIndex, NodeProfile> nodes_;
   std::unordered_map<NodeIndex, std::vector<Arrival>> arrived_;  // in this pass
   std::unordered_map<NodeIndex, std::vector<Started>> started_;  // on nodes without steps yet
+  std::unordered_map<NodeIndex, std::vector<Sharer>> sharers_;
   Bitset touched_;  // something was started or promised there
   Bitset promised_;
   bool any_promise_ = false;

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/saturating.h"
 #include "core/fairness/classic.h"
 #include "core/fairness/drf.h"
 #include "core/fairness/fair_tree.h"
 #include "core/sched/ranking.h"
+#include "model/gpu_part.h"
 
 namespace ares::core::sched {
 
@@ -32,7 +34,7 @@ Amount billed(const TresSeconds& usage, const TresWeights& weights) {
   return sum;
 }
 
-// What one attempt holds: CPUs, MiB, GPUs by type, as columns of the index, and how many nodes.
+// What one attempt holds: CPUs, MiB, thousandths of GPUs by type, as columns of the index, and how many nodes.
 struct Held {
   std::vector<std::uint64_t> columns;
   std::uint64_t nodes = 0;
@@ -51,23 +53,27 @@ Held held_by(const Job& job, const ClusterState& state, const ClusterIndex& inde
     if (!node) continue;
     for (const Gpu& gpu : node->inventory.gpus)
       if (std::binary_search(share.gpus.begin(), share.gpus.end(), gpu.index))
-        if (const auto column = index.gpu_column(gpu.type)) ++held.columns[*column];
+        if (const auto column = index.gpu_column(gpu.type))
+          held.columns[*column] += held_of_each(share.gpu_part);
   }
   return held;
 }
 
 std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fairness& rules) {
-  TresSeconds amounts{
-      {"cpu", held.columns[kCpus]}, {"mem", held.columns[kMemory]}, {"node", held.nodes}};
+  // All in thousandths, as GPUs are.
+  TresSeconds amounts{{"cpu", held.columns[kCpus] * kWholeGpu},
+                      {"mem", held.columns[kMemory] * kWholeGpu},
+                      {"node", held.nodes * kWholeGpu}};
   std::uint64_t gpus = 0;
   for (std::size_t i = kFirstGpu; i < held.columns.size(); ++i) {
     gpus += held.columns[i];
     amounts[std::string(kGpuOf) + index.gpu_types()[i - kFirstGpu]] = held.columns[i];
   }
   amounts["gres/gpu"] = gpus;
-  return billing(amounts, rules.billing_weights, rules.billing);
+  return billing(amounts, rules.billing_weights, rules.billing) / kWholeGpu;
 }
 
+// In the units of requested().
 double total_of(std::string_view tres, std::span<const std::int64_t> amounts, std::size_t nodes,
                 const ClusterIndex& index) {
   if (tres == "cpu") return static_cast<double>(amounts[kCpus]);
@@ -75,11 +81,12 @@ double total_of(std::string_view tres, std::span<const std::int64_t> amounts, st
   if (tres == "node") return static_cast<double>(nodes);
   if (tres.starts_with(kGpuOf)) {
     const auto column = index.gpu_column(tres.substr(kGpuOf.size()));
-    return column ? static_cast<double>(amounts[*column]) : 0;
+    return column ? static_cast<double>(amounts[*column] * kWholeGpu) : 0;
   }
   if (tres != "gres/gpu") return 0;
   double sum = 0;
-  for (const std::int64_t gpus : amounts.subspan(kFirstGpu)) sum += static_cast<double>(gpus);
+  for (const std::int64_t gpus : amounts.subspan(kFirstGpu))
+    sum += static_cast<double>(gpus * kWholeGpu);
   return sum;
 }
 
@@ -183,7 +190,9 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
                           : name.starts_with(kGpuOf)
                               ? index.gpu_column(std::string_view(name).substr(kGpuOf.size()))
                               : std::nullopt;
-      if (column) amounts[*column] = amounts[*column] + decayed(amount_of(used), factor);
+      if (!column) continue;
+      const std::uint64_t units = *column < kFirstGpu ? 1 : kWholeGpu;
+      amounts[*column] = amounts[*column] + decayed(amount_of(capped_product(used, units)), factor);
     }
   }
   accruals_.each(state, moment_, [&](const Job& job) {

@@ -1,6 +1,7 @@
 #include "core/sched/releases.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace ares::core::sched {
@@ -9,12 +10,12 @@ namespace {
 // An attempt past its limit is being killed: it counts as gone in a moment, again at every pass.
 constexpr auto kOverdue = std::chrono::seconds(1);
 
-// A charge as amounts of its node, in the index's columns.
+// A charge as amounts of its node, in the index's columns; of a part of a GPU nothing, for that comes free with the last part of it.
 void add_amounts(const ClusterIndex& index, const Node& node, const Charge& charge,
                  std::span<std::int64_t> row) {
   row[kCpus] += charge.cpus;
   row[kMemory] += charge.memory.value();
-  if (charge.gpus.empty()) return;
+  if (charge.gpus.empty() || charge.gpu_part > 0) return;
   for (const Gpu& gpu : node.inventory.gpus)
     if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
       if (const auto column = index.gpu_column(gpu.type)) ++row[*column];
@@ -30,6 +31,23 @@ Time fixed_end(const ClusterState& state, const Charge& charge, Time now, bool& 
   begun = job->started.has_value();
   return (begun ? *job->started : std::max(job->allocation->at, now)) +
          *job->allocation->time_limit;
+}
+
+// Of each shared GPU whoever lets go of it last, with its column.
+using LastSharers = std::vector<std::pair<const Charge*, std::size_t>>;
+
+// `charges` are in the order of their ends.
+LastSharers last_sharers(const ClusterIndex& index, const Node& node,
+                         const std::vector<std::pair<Time, const Charge*>>& charges) {
+  std::map<GpuIndex, const Charge*> of_gpu;
+  for (const auto& [end, charge] : charges)
+    if (charge->gpu_part > 0 && !charge->gpus.empty()) of_gpu[charge->gpus.front()] = charge;
+  LastSharers last;
+  if (of_gpu.empty()) return last;
+  for (const Gpu& gpu : node.inventory.gpus)
+    if (const auto found = of_gpu.find(gpu.index); found != of_gpu.end())
+      if (const auto column = index.gpu_column(gpu.type)) last.emplace_back(found->second, *column);
+  return last;
 }
 
 }  // namespace
@@ -75,6 +93,7 @@ void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
   OfNode& out = entry.node;
   out.ends.clear();
   out.amounts.clear();
+  out.shared.clear();
   std::vector<std::pair<Time, const Charge*>> charges;
   for (const Charge& charge : node.charges) {
     bool begun = true;
@@ -83,12 +102,18 @@ void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
   }
   std::stable_sort(charges.begin(), charges.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  const LastSharers last = last_sharers(index, node, charges);
   Amounts sum(index.stride(), 0);
   for (const auto& [end, charge] : charges) {
     const std::size_t row = out.amounts.size();
     out.ends.push_back(end);
     out.amounts.resize(row + index.stride(), 0);
     add_amounts(index, node, *charge, std::span(out.amounts).subspan(row));
+    for (const auto& [sharer, column] : last)
+      if (sharer == charge) {
+        ++out.amounts[row + column];
+        out.shared.emplace_back(charge->gpus.front(), end);
+      }
     for (std::size_t column = 0; column < sum.size(); ++column)
       sum[column] += out.amounts[row + column];
   }
@@ -98,6 +123,7 @@ void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
     if (sum[column] > total[column]) {
       out.ends.clear();
       out.amounts.clear();
+      out.shared.clear();
       return;
     }
 }

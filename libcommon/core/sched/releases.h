@@ -22,6 +22,8 @@ class Releases {
   struct OfNode {
     std::vector<Time> ends;             // Time::max() = nobody knows
     std::vector<std::int64_t> amounts;  // a row of the index's stride for each end
+    std::vector<std::pair<GpuIndex, Time>>
+        shared;  // when the last of its sharers lets go of a GPU, which is when it comes free
   };
 
   // Forgets what is no longer so. The index must be the same one, brought up to date.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "model/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {
@@ -22,13 +23,14 @@ std::uint64_t memory(const JobSpec& spec, const Partition* partition) {
   return partition ? mebibytes(capped_product(partition->default_memory_per_cpu, cpus(spec))) : 0;
 }
 
-// Of one type; of all with an empty one.
+// In thousandths, of one type; of all with an empty one.
 std::uint64_t gpus(const JobSpec& spec, std::string_view type) {
   std::uint64_t sum = 0;
   const auto add = [&](const std::vector<GpuRequest>& requests, std::uint64_t times) {
     for (const GpuRequest& request : requests)
       if (type.empty() || request.type == type)
-        sum = capped_sum(sum, capped_product(std::uint64_t{request.count}, times));
+        sum = capped_sum(
+            sum, capped_product(static_cast<std::uint64_t>(thousandths_of(request)), times));
   };
   add(spec.gpus_per_node, spec.min_nodes);
   add(spec.gpus_per_task, spec.tasks);

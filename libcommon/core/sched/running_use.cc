@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "model/gpu_part.h"
+
 namespace ares::core::sched {
 
 Amounts capacity_of(const ClusterIndex& index) {
   Amounts sum(index.stride());
   for (const IndexedNode& node : index.nodes())
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += node.total[i];
+  for (std::size_t i = kFirstGpu; i < sum.size(); ++i) sum[i] *= kWholeGpu;
   return sum;
 }
 
@@ -28,7 +31,7 @@ void RunningUse::count(const Node& node, const ClusterIndex& index, int sign) {
       const auto found =
           std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& has) { return has.index == gpu; });
       const auto column = found == gpus.end() ? std::nullopt : index.gpu_column(found->type);
-      if (column) amounts[*column] += sign;
+      if (column) amounts[*column] += sign * std::int64_t{held_of_each(charge.gpu_part)};
     }
   }
 }

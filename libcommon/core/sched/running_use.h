@@ -9,7 +9,7 @@
 
 namespace ares::core::sched {
 
-// Of all nodes together, whatever their state.
+// Of all nodes together, whatever their state. Here GPUs are counted in thousandths.
 Amounts capacity_of(const ClusterIndex& index);
 
 class RunningUse {

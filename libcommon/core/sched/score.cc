@@ -6,14 +6,23 @@
 #include "base/saturating.h"
 #include "core/sched/demand.h"
 #include "core/sched/score_fragmentation.h"
+#include "model/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {
 
 using Parts = std::array<std::int64_t, 4>;
 
-Parts binpack(const Demand&, const Suitable& node) {
-  return {0, node.spare_gpus, node.tasks, node.room->free[kCpus]};
+// What would be left of the device beside the demand's part; 0 where it asks for none.
+std::int64_t rest_of_device(const Demand& demand, const Suitable& node) {
+  if (demand.gpu_part == 0) return 0;
+  const auto& left = node.room->left;
+  const std::int64_t there = left.empty() ? 0 : left[node.part_column];
+  return (there > 0 ? there : kWholeGpu) - std::int64_t{demand.gpu_part};
+}
+
+Parts binpack(const Demand& demand, const Suitable& node) {
+  return {rest_of_device(demand, node), node.spare_gpus, node.tasks, node.room->free[kCpus]};
 }
 
 Parts spread(const Demand& demand, const Suitable& node) {
@@ -25,9 +34,14 @@ Parts spread(const Demand& demand, const Suitable& node) {
 }
 
 Parts least_fragmentation(const Demand& demand, const Suitable& node) {
-  Parts parts = binpack(demand, node);
-  if (demand.mix) parts[0] = demand.mix->growth(node.room->free, node.take);
-  return parts;
+  const Parts tie = binpack(demand, node);
+  if (!demand.mix) return tie;
+  const Room& room = *node.room;
+  const TakenPart part{node.part_column, demand.gpu_part,
+                       room.left.empty() ? 0 : room.left[node.part_column]};
+  const std::int64_t growth = demand.mix->growth(room.free, node.take, room.shared, part);
+  if (demand.gpu_part > 0) return {growth, tie[0], tie[1], tie[2]};
+  return {growth, tie[1], tie[2], tie[3]};
 }
 
 struct Row {

@@ -22,15 +22,38 @@ bool wants_gpus(std::span<const std::int64_t> share) {
                      [](std::int64_t count) { return count > 0; });
 }
 
+std::int64_t rest_of(const SharedGpu& shared) {
+  return std::int64_t{kWholeGpu} - shared.used;
+}
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// GPUs of a node that one of the class could use. `get` is what is free of a column.
-template <class Get>
-std::int64_t usable(std::span<const std::int64_t> share, std::size_t stride, const Get& get) {
+// Thousandths of a node's GPUs that one of a class with a part could use.
+template <class Get, class EachRest>
+std::int64_t usable_part(std::span<const std::int64_t> share, std::size_t stride, const Get& get,
+                         const EachRest& each_rest) {
+  const auto of_its_type = [&](std::size_t c) { return share[c] > 0 || share[stride] > 0; };
+  std::int64_t sum = 0;
+  for (std::size_t c = kFirstGpu; c < stride; ++c)
+    if (of_its_type(c)) sum += get(c) * kWholeGpu;
+  each_rest([&](std::size_t c, std::int64_t rest) {
+    if (of_its_type(c) && rest >= share[stride + 1]) sum += rest;
+  });
+  return sum;
+}
+
+// Thousandths of a node's GPUs that one of the class could use. `get` is what is free of a column, whole GPUs; `each_rest` tells of what
+// is left of shared ones.
+template <class Get, class EachRest>
+std::int64_t usable(std::span<const std::int64_t> share, std::size_t stride, const Get& get,
+                    const EachRest& each_rest) {
   const std::int64_t any = share[stride];
-  for (std::size_t c = 0; c < stride; ++c)
+  for (std::size_t c = 0; c < kFirstGpu; ++c)
+    if (get(c) < share[c]) return 0;
+  if (share[stride + 1] > 0) return usable_part(share, stride, get, each_rest);
+  for (std::size_t c = kFirstGpu; c < stride; ++c)
     if (get(c) < share[c]) return 0;
   std::int64_t gpus = 0;
   bool any_fits = any == 0;
@@ -39,7 +62,7 @@ std::int64_t usable(std::span<const std::int64_t> share, std::size_t stride, con
     any_fits = any_fits || for_any;
     if (share[c] > 0 || for_any) gpus += get(c);
   }
-  return any_fits ? gpus : 0;
+  return any_fits ? gpus * kWholeGpu : 0;
 }
 
 }  // namespace
@@ -102,29 +125,53 @@ void Mix::settle() {
   }
 }
 
-template <class Get>
-std::int64_t Mix::useless_of(std::size_t stride, const Get& get) const {
+template <class Get, class EachRest>
+std::int64_t Mix::useless_of(std::size_t stride, const Get& get, const EachRest& each_rest) const {
   std::int64_t all = 0;
-  for (std::size_t c = kFirstGpu; c < stride; ++c) all += get(c);
+  for (std::size_t c = kFirstGpu; c < stride; ++c) all += get(c) * kWholeGpu;
+  each_rest([&](std::size_t, std::int64_t rest) { all += rest; });
   if (all == 0) return 0;
   std::int64_t sum = without_gpus_ * all;
   for (std::size_t i = 0; i < weights_.size(); ++i)
-    sum +=
-        weights_[i] * (all - usable(std::span(classes_).subspan(i * width_, width_), stride, get));
-  return sum * kWholeGpu;
+    sum += weights_[i] *
+           (all - usable(std::span(classes_).subspan(i * width_, width_), stride, get, each_rest));
+  return sum;
 }
 
-std::int64_t Mix::useless(std::span<const std::int64_t> free) const {
-  return useless_of(free.size(), [&](std::size_t c) { return free[c]; });
+std::int64_t Mix::useless(std::span<const std::int64_t> free,
+                          std::span<const SharedGpu> shared) const {
+  return useless_of(
+      free.size(), [&](std::size_t c) { return free[c]; },
+      [&](const auto& visit) {
+        for (const SharedGpu& one : shared) visit(one.column, rest_of(one));
+      });
 }
 
-std::int64_t Mix::growth(std::span<const std::int64_t> free,
-                         std::span<const std::int64_t> take) const {
-  return useless_of(free.size(), [&](std::size_t c) { return free[c] - take[c]; }) - useless(free);
+std::int64_t Mix::growth(std::span<const std::int64_t> free, std::span<const std::int64_t> take,
+                         std::span<const SharedGpu> shared, const TakenPart& part) const {
+  const auto is_its = [&](const SharedGpu& one) {
+    return one.column == part.column && rest_of(one) == part.left;
+  };
+  const auto joined =
+      part.left > 0 ? std::find_if(shared.begin(), shared.end(), is_its) : shared.end();
+  const auto before = [&](std::size_t c) {
+    return free[c] - (joined != shared.end() && c == part.column ? 1 : 0);
+  };
+  const auto each_before = [&](const auto& visit) {
+    for (const SharedGpu& one : shared) visit(one.column, rest_of(one));
+  };
+  const auto after = [&](std::size_t c) { return free[c] - take[c]; };
+  const auto each_after = [&](const auto& visit) {
+    for (auto one = shared.begin(); one != shared.end(); ++one)
+      visit(one->column, rest_of(*one) - (one == joined ? part.thousandths : 0));
+    if (part.thousandths > 0 && joined == shared.end())
+      visit(part.column, kWholeGpu - part.thousandths);
+  };
+  return useless_of(free.size(), after, each_after) - useless_of(free.size(), before, each_before);
 }
 
 Mix::Class class_of(const Demand& demand, std::size_t stride) {
-  Mix::Class share(stride + 1, 0);
+  Mix::Class share(stride + 2, 0);
   const std::int64_t nodes = std::max(demand.min_nodes, 1u);
   const std::int64_t tasks = demand.tasks_per_node > 0
                                  ? std::min<std::int64_t>(demand.tasks_per_node, demand.tasks)
@@ -143,6 +190,7 @@ Mix::Class class_of(const Demand& demand, std::size_t stride) {
   for (const auto& [column, count] : demand.gpus_per_task) share[column] += count * tasks;
   share[stride] = std::int64_t{demand.any_gpus_per_node} + ceil_div(demand.any_gpus_total, nodes) +
                   demand.any_gpus_per_task * tasks;
+  share[stride + 1] = demand.gpu_part;
   return share;
 }
 

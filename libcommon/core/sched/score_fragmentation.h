@@ -3,7 +3,8 @@
 //
 // Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent",
 // USENIX ATC 2023, section 3. A node n is fragmented for a class m by F(n, m): all of its free GPUs if m asks for none or does
-// not fit on the node, else those free GPUs that m cannot use (here: of other types; shares of a GPU come with fractions).
+// not fit on the node, else those free GPUs, and rests of shared ones, that m cannot use: of other types; of shared ones all if m asks for
+// whole GPUs, else rests smaller than m's part.
 // F(n) is the sum over the classes, each weighted with how many there are. A job goes where F(n) grows least.
 #pragma once
 
@@ -14,20 +15,26 @@
 
 #include "core/sched/cluster_index.h"
 #include "model/state.h"
+#include "model/whole_gpu.h"
 
 namespace ares::core::sched {
 
 struct Demand;
 
-// GPUs are counted in thousandths.
-inline constexpr std::int64_t kWholeGpu = 1000;
-
 // Of the classes that ask for GPUs so many count, the commonest; ties by what they ask for.
 inline constexpr std::size_t kMostClasses = 64;
 
+// The part of a GPU that a job would take.
+struct TakenPart {
+  std::size_t column = 0;
+  std::int64_t thousandths = 0;
+  std::int64_t left = 0;  // of the shared device that it would join; 0: it takes a whole one
+};
+
 class Mix {
  public:
-  // One node's share of a job: CPUs, bytes and GPUs by column of Amounts, then GPUs of any one type.
+  // One node's share of a job: CPUs, bytes and GPUs by column of Amounts, then GPUs of any one type, then, if the one GPU that it asks
+  // for may be shared, its part in thousandths.
   using Class = std::vector<std::int64_t>;
 
   // So many more node shares of that class, fewer if negative.
@@ -38,15 +45,18 @@ class Mix {
   void settle();
 
   // The GPUs of a node with this much free that are useless, in thousandths, each class weighted with its number.
-  std::int64_t useless(std::span<const std::int64_t> free) const;
-  // By how much that grows if `take` of it is given away.
-  std::int64_t growth(std::span<const std::int64_t> free, std::span<const std::int64_t> take) const;
+  std::int64_t useless(std::span<const std::int64_t> free,
+                       std::span<const SharedGpu> shared = {}) const;
+  // By how much that grows if `take` of it is given away. Of a part of a GPU `take` has a whole one, and `free` has one more if the part
+  // is of a shared device.
+  std::int64_t growth(std::span<const std::int64_t> free, std::span<const std::int64_t> take,
+                      std::span<const SharedGpu> shared = {}, const TakenPart& part = {}) const;
 
   friend bool operator==(const Mix& a, const Mix& b) { return a.counts_ == b.counts_; }
 
  private:
-  template <class Get>
-  std::int64_t useless_of(std::size_t stride, const Get& free) const;
+  template <class Get, class EachRest>
+  std::int64_t useless_of(std::size_t stride, const Get& free, const EachRest& each_rest) const;
   void count(const Job& job, std::int64_t sign, const ClusterState& state, ClusterIndex& index);
 
   std::map<Class, std::int64_t> counts_;

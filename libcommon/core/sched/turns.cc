@@ -1,5 +1,7 @@
 #include "core/sched/turns.h"
 
+#include "model/gpu_part.h"
+
 namespace ares::core::sched {
 
 using fairness::DominantShare;
@@ -22,8 +24,12 @@ void Turns::took(const JobSpec& spec, const Placement& placement) {
   if (!ranking_.any_turns()) return;
   Amounts& amounts = taken_[spec.uid];
   amounts.resize(index_.stride());
-  for (const PlacedShare& share : placement)
-    for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] += share.amounts[i];
+  for (const PlacedShare& share : placement) {
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+      if (i < kFirstGpu || !share.part)
+        amounts[i] += share.amounts[i] * (i < kFirstGpu ? 1 : std::int64_t{kWholeGpu});
+    if (share.part) amounts[share.part->column] += share.part->thousandths;
+  }
   started_ = true;
 }
 

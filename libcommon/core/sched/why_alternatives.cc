@@ -8,6 +8,7 @@
 #include "base/saturating.h"
 #include "core/sched/demand.h"
 #include "model/gpu_alternatives.h"
+#include "model/gpu_part.h"
 #include "model/state.h"
 
 namespace ares::core::sched {
@@ -149,7 +150,8 @@ constexpr GpuOption kGpuOptions[] = {{"--gpus-per-node=", &JobSpec::gpus_per_nod
 std::string gpu_text(const GpuOption& row, const std::vector<GpuRequest>& list) {
   std::vector<std::string> words;
   for (const GpuRequest& gpu : list)
-    words.push_back((gpu.type.empty() ? "" : gpu.type + ":") + std::to_string(gpu.count));
+    words.push_back((gpu.type.empty() ? "" : gpu.type + ":") +
+                    format_thousandths(thousandths_of(gpu)));
   return row.option + joined(words, ",");
 }
 
@@ -171,7 +173,13 @@ void add_gpus(const Asked& asked, Alternatives& out) {
     const auto& list = asked.spec.*row.field;
     const auto text = [row](const Job& job) { return gpu_text(row, (*job.spec).*row.field); };
     for (std::size_t i = 0; i < list.size(); ++i)
-      if (const std::uint32_t count = list[i].count; count > 1)
+      if (const std::uint32_t part = list[i].part; part > 1)
+        out.push_back({part - 1,
+                       [row, i, part](std::uint64_t step, JobSpec& spec, Job&) {
+                         (spec.*row.field)[i].part = part - static_cast<std::uint32_t>(step);
+                       },
+                       text});
+      else if (const std::uint32_t count = list[i].count; count > 1)
         out.push_back({count - 1,
                        [row, i, count](std::uint64_t step, JobSpec& spec, Job&) {
                          (spec.*row.field)[i].count = count - static_cast<std::uint32_t>(step);
@@ -187,7 +195,7 @@ void add_gpus(const Asked& asked, Alternatives& out) {
   if (request.type.empty()) return;
   for (const std::string& type : asked.index.gpu_types()) {
     if (type == request.type) continue;
-    const std::vector<GpuRequest> other{{type, request.count}};
+    const std::vector<GpuRequest> other{{type, request.count, request.part}};
     add_once(out, gpu_text(row, other), [row, other](JobSpec& spec) { spec.*row.field = other; });
   }
 }

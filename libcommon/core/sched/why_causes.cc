@@ -112,7 +112,7 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
   const auto limit = limit_at(state, job, *turn.entry.partition, now);
   const auto holds = [&](std::optional<Seconds> length) {
     return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now,
-                       Profile::end_of(now, length), work);
+                       Profile::end_of(now, length), work, JoinShared::now);
   };
   auto held = holds(limit);
   if (!held && job.spec->time_min) held = holds(job.spec->time_min);

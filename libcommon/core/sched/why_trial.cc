@@ -48,7 +48,7 @@ bool Trial::fits(const Turn& turn, const Shape& shape, std::optional<Seconds> li
   if (!free) return false;
   if (!promised(*free, turn.profile) && !reserved(shape.demand, *free, turn.index)) return true;
   return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now_,
-                     Profile::end_of(now_, limit), work_)
+                     Profile::end_of(now_, limit), work_, JoinShared::now)
       .has_value();
 }
 

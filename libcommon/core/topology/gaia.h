@@ -10,10 +10,11 @@
 #include "base/result.h"
 #include "core/topology/gpu_set.h"
 #include "core/topology/machine.h"
+#include "model/whole_gpu.h"
 
 namespace ares::core::topology {
 
-inline constexpr std::uint32_t kWholeGpu = 1000;  // thousandths
+using ares::kWholeGpu;
 
 // What is left of each GPU, in thousandths, by number. GPUs that the machine lacks have 0.
 struct GpuShares {

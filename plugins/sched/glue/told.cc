@@ -5,6 +5,7 @@
 
 #include "core/sched/demand.h"
 #include "core/topology/matrix.h"
+#include "model/gpu_part.h"
 
 namespace ares::sched {
 namespace {
@@ -43,9 +44,9 @@ std::vector<std::uint8_t> nvlinks_of(const Inventory& inventory) {
 void add_gpus(std::vector<ares_sched_gpus>& out, const std::vector<GpuRequest>& requests,
               ares_sched_per per) {
   for (const GpuRequest& request : requests)
-    if (request.count > 0)
-      out.push_back({sizeof(ares_sched_gpus), static_cast<std::int32_t>(per), request.count,
-                     request.type.c_str()});
+    if (devices_of(request) > 0)
+      out.push_back({sizeof(ares_sched_gpus), static_cast<std::int32_t>(per), devices_of(request),
+                     request.type.c_str(), request.part});
 }
 
 template <class T>

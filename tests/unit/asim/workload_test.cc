@@ -157,12 +157,11 @@ TEST(GpuTrace, ReadsPodsOfOpenb) {
   const JobSpec& shared = workload.forms[workload.jobs[1].form];
   EXPECT_EQ(shared.cpus_per_task, 7u);
   EXPECT_EQ(shared.memory_per_node, Bytes::mib(12288));
-  EXPECT_EQ(shared.gpus_per_node, (std::vector{GpuRequest{"", 1}}));
+  EXPECT_EQ(shared.gpus_per_node, (std::vector{GpuRequest{"", 0, 460}}));
   EXPECT_EQ(workload.forms[workload.jobs[2].form].gpus_per_node,
             (std::vector{GpuRequest{"T4", 2}}));
   EXPECT_THAT(workload.forms[workload.jobs[3].form].features, ElementsAre("G2|T4"));
   EXPECT_EQ(workload.left_out.at("no end in the trace"), 1u);
-  EXPECT_EQ(workload.notes.at("ask for a share of a GPU: they get a whole one"), 1u);
 }
 
 TEST(OwnWorkload, DrawsTheSameFromTheSameSeed) {

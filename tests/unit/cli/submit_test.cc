@@ -110,10 +110,30 @@ TEST(Submission, AlternativesThatCannotBeRead) {
     EXPECT_NE(refusal({option}), "accepted") << option;
 }
 
-TEST(Submission, PartsOfGpusAreRefusedByName) {
-  for (const char* option : {"--gres=gpu:0.5", "--gres=gpu:a100:0.25", "--gpus=0.5",
-                             "--gpus=a100:1.5", "--gres=gpu:h100:1|gpu:a100:0.5"})
-    EXPECT_THAT(refusal({option}), HasSubstr("a part of a GPU is not supported yet")) << option;
+TEST(Submission, PartsOfGpus) {
+  EXPECT_EQ(spec({"--gres=gpu:0.5"}).gpus_per_node(0).part(), 500u);
+  EXPECT_EQ(spec({"--gres=gpu:0.5"}).gpus_per_node(0).count(), 0u);
+  const api::JobSpec typed = spec({"--gres=gpu:a100:0.25"});
+  EXPECT_EQ(typed.gpus_per_node(0).type(), "a100");
+  EXPECT_EQ(typed.gpus_per_node(0).part(), 250u);
+  EXPECT_EQ(spec({"--gpus=0.125"}).gpus_total(0).part(), 125u);
+  EXPECT_EQ(spec({"--gpus-per-task=a100:0.001"}).gpus_per_task(0).part(), 1u);
+  const api::JobSpec either = spec({"--gres=gpu:h100:0.5|gpu:a100:1"});
+  ASSERT_EQ(either.gpu_alternatives_size(), 2);
+  EXPECT_EQ(either.gpu_alternatives(0).gpus(0).part(), 500u);
+  EXPECT_EQ(either.gpu_alternatives(1).gpus(0).count(), 1u);
+}
+
+TEST(Submission, NumbersThatAreNoPartOfAGpu) {
+  for (const auto& [option, words] :
+       {std::pair("--gres=gpu:1.5", "ask for the next whole number"),
+        std::pair("--gpus=a100:1.5", "a part of one GPU, below 1"),
+        std::pair("--gres=gpu:0.0", "above 0"), std::pair("--gres=gpu:-0.5", "above 0"),
+        std::pair("--gres=gpu:a100:-1", "above 0"), std::pair("--gres=gpu:0.0005", "thousandths"),
+        std::pair("--gres=gpu:.5", "such as 0.5"), std::pair("--gres=gpu:0.", "such as 0.5"),
+        std::pair("--gres=gpu:+0.5", "such as 0.5"), std::pair("--gres=gpu:0.5.1", "such as 0.5"),
+        std::pair("--gres=gpu:h100:1|gpu:a100:2.25", "below 1")})
+    EXPECT_THAT(refusal({option}), HasSubstr(words)) << option;
   EXPECT_EQ(spec({"--gres=gpu:1g.10gb:2"}).gpus_per_node(0).type(), "1g.10gb") << "of a MIG device";
   EXPECT_EQ(spec({"--gres=gpu:1g.10gb"}).gpus_per_node(0).count(), 1u);
 }

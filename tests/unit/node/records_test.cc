@@ -149,6 +149,7 @@ TEST(StepSpecText, KeepsWhatASupervisorNeeds) {
   spec.launch.tasks_per_node = {2, 1};
   spec.launch.share.gpus = {GpuIndex(0), GpuIndex(2)};
   spec.launch.share.cpu_ids = {4, 5};
+  spec.launch.share.gpu_part = 250;
   spec.launch.gpu_types = {"a100", "a100"};
   spec.launch.time_limit = Seconds(3600);
   spec.launch.array_max = 9;
@@ -163,6 +164,7 @@ TEST(StepSpecText, KeepsWhatASupervisorNeeds) {
   EXPECT_EQ(read->launch.spec->arguments, job->arguments);
   EXPECT_EQ(read->launch.spec->limits, job->limits);
   EXPECT_EQ(read->launch.share.gpus, spec.launch.share.gpus);
+  EXPECT_EQ(read->launch.share.gpu_part, 250u);
   EXPECT_EQ(read->launch.attempt, kTask);
   EXPECT_EQ(read->user, spec.user);
 }

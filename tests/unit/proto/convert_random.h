@@ -74,7 +74,7 @@ class RandomWire {
   AttemptKey attempt_key() { return {job_key(), AttemptNo(1 + count())}; }
   Fence fence() { return Fence(1 + number(1ull << 60)); }
 
-  GpuRequest gpu_request() { return {flag() ? "" : word(), count()}; }
+  GpuRequest gpu_request() { return {flag() ? "" : word(), count(), count()}; }
   LicenseRequest license() { return {word(), count()}; }
   Dependency dependency() {
     const auto kind = static_cast<DependencyKind>(number(6));
@@ -236,6 +236,7 @@ class RandomWire {
     }
     l.share.tasks = u32();
     l.share.incarnation = random_();
+    l.share.gpu_part = count();
     l.partition = word();
     l.time_limit = maybe([this] { return seconds(); });
     l.restarts = u32();

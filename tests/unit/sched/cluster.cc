@@ -137,7 +137,8 @@ void TestCluster::take(const Plan& plan, Time now) {
                                 share.gpus,
                                 share.cpu_ids,
                                 running.spec->uid,
-                                running.spec->exclusive_user});
+                                running.spec->exclusive_user,
+                                share.gpu_part});
         put(std::move(node));
       }
       put(std::move(running));
@@ -204,25 +205,28 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
   struct Used {
     std::int64_t cpus = 0;
     Bytes memory{};
-    std::set<GpuIndex> gpus;
+    std::map<GpuIndex, std::uint32_t> gpus;  // thousandths
     std::set<std::uint32_t> cpu_ids;
   };
   std::map<NodeId, Used> used;
   std::string wrong;
   const auto charge = [&](NodeId id, std::uint32_t cpus, Bytes memory,
-                          const std::vector<GpuIndex>& gpus,
+                          const std::vector<GpuIndex>& gpus, std::uint32_t part,
                           const std::vector<std::uint32_t>& ids) {
     Used& node = used[id];
     node.cpus += cpus;
     node.memory += memory;
+    if (part > 0 && gpus.size() != 1) wrong = "a part of no GPU, or of several";
     for (const GpuIndex gpu : gpus)
-      if (!node.gpus.insert(gpu).second) wrong = "GPU given twice on " + state.nodes.find(id)->name;
+      if ((node.gpus[gpu] += part > 0 ? part : 1000) > 1000)
+        wrong = "more than all of a GPU given on " + state.nodes.find(id)->name;
     for (const std::uint32_t cpu : ids)
       if (!node.cpu_ids.insert(cpu).second)
         wrong = "CPU given twice on " + state.nodes.find(id)->name;
   };
   state.nodes.for_each([&](NodeId id, const Node& node) {
-    for (const Charge& c : node.charges) charge(id, c.cpus, c.memory, c.gpus, c.cpu_ids);
+    for (const Charge& c : node.charges)
+      charge(id, c.cpus, c.memory, c.gpus, c.gpu_part, c.cpu_ids);
   });
   std::map<NodeId, std::set<std::uint32_t>> users, keepers;
   const auto visit = [&](NodeId id, const std::optional<UserId>& user, bool keeps) {
@@ -242,7 +246,7 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
           wrong = "start on unusable " + node.name;
         if (share.incarnation != node.incarnation) wrong = "wrong incarnation";
         if (share.tasks == 0) wrong = "share without a task";
-        charge(share.node, share.cpus, share.memory, share.gpus, share.cpu_ids);
+        charge(share.node, share.cpus, share.memory, share.gpus, share.gpu_part, share.cpu_ids);
         const JobSpec& spec = *state.jobs.find(record_of(group, start))->spec;
         visit(share.node, spec.uid, spec.exclusive_user);
       }
@@ -253,9 +257,9 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
     const Inventory& has = state.nodes.find(id)->inventory;
     if (node.cpus > has.cpus || node.memory > has.memory)
       wrong = state.nodes.find(id)->name + " over-committed";
-    for (const GpuIndex gpu : node.gpus)
+    for (const auto& [gpu, part] : node.gpus)
       if (std::none_of(has.gpus.begin(), has.gpus.end(),
-                       [&](const Gpu& g) { return g.index == gpu; }))
+                       [&, index = gpu](const Gpu& g) { return g.index == index; }))
         wrong = "GPU that is not there";
   }
   return wrong;

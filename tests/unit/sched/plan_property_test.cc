@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "core/job/alternative_checks.h"
 #include "core/job/gang.h"
+#include "core/job/part_checks.h"
 #include "core/sched/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"
@@ -55,7 +56,7 @@ std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now)
 }
 
 TEST(PlanProperty, NeverOverCommitsAlongRandomLivesNorStartsAGangInPart) {
-  int gangs = 0;
+  int gangs = 0, parts = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random dice(seed);
     TestCluster cluster;
@@ -72,6 +73,10 @@ TEST(PlanProperty, NeverOverCommitsAlongRandomLivesNorStartsAGangInPart) {
           keys.push_back(start.key);
           const Job* job = cluster.state.jobs.find(start.key);
           if (!job) job = cluster.state.jobs.find(JobKey{start.key.job, {}});
+          ASSERT_TRUE(has_its_part(cluster.state, *job->spec, start.partition, start.alternative,
+                                   start.nodes))
+              << "seed " << seed << " step " << step << " job " << start.key.job.value();
+          for (const NodeShare& share : start.nodes) parts += share.gpu_part > 0 ? 1 : 0;
           ASSERT_TRUE(is_its_alternative(cluster.state, *job->spec, start.partition,
                                          start.alternative, start.nodes))
               << "seed " << seed << " step " << step << " job " << start.key.job.value();
@@ -86,6 +91,7 @@ TEST(PlanProperty, NeverOverCommitsAlongRandomLivesNorStartsAGangInPart) {
     }
   }
   EXPECT_GT(gangs, 50);
+  EXPECT_GT(parts, 500);
 }
 
 TEST(PlanProperty, EveryPendingRecordIsStartedOrExplained) {

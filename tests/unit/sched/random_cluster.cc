@@ -1,9 +1,11 @@
 #include "unit/sched/random_cluster.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "model/gpu_alternatives.h"
+#include "model/gpu_part.h"
 
 namespace ares::core::sched {
 
@@ -59,10 +61,29 @@ void add_alternatives(JobSpec& spec, Random& dice) {
     if (i == 2 && dice.percent(60)) break;
     GpuAlternative& one = spec.gpu_alternatives.emplace_back();
     one.gpus = {{types[i], 1 + dice.upto(2)}};
+    if (spec.alternatives_per == GpusPer::node && dice.percent(25))
+      one.gpus = {{types[i], 0, 100 + 100 * dice.upto(8)}};
     if (dice.percent(40)) one.cost = 500 + 250 * dice.upto(8);
   }
   if (dice.percent(50)) std::swap(spec.gpu_alternatives[0], spec.gpu_alternatives[1]);
   spec.*gpu_list(spec.alternatives_per) = spec.gpu_alternatives[0].gpus;
+}
+
+// A part of a GPU in place of whole ones.
+void add_part(JobSpec& spec, Random& dice) {
+  spec.gpu_alternatives.clear();
+  spec.gpus_per_node.clear();
+  spec.gpus_total.clear();
+  spec.gpus_per_task.clear();
+  const GpuRequest part{dice.percent(50) ? "" : "a100", 0, 50 + 50 * dice.upto(18)};
+  const bool one_node = spec.max_nodes == 1 || (spec.max_nodes == 0 && spec.tasks == 1);
+  (one_node && dice.percent(30) ? spec.gpus_total : spec.gpus_per_node) = {part};
+}
+
+bool part_asked(const JobSpec& spec) {
+  return part_request(spec) ||
+         std::any_of(spec.gpu_alternatives.begin(), spec.gpu_alternatives.end(),
+                     [](const GpuAlternative& one) { return one.gpus.front().part > 0; });
 }
 
 JobSpec random_spec(Random& dice) {
@@ -79,7 +100,8 @@ JobSpec random_spec(Random& dice) {
   else if (dice.percent(15))
     spec.gpus_total = {{dice.percent(50) ? "" : "h100", 1 + dice.upto(4)}};
   if (dice.percent(12)) add_alternatives(spec, dice);
-  if (dice.percent(10)) spec.exclusive = true;
+  if (dice.percent(20)) add_part(spec, dice);
+  if (!part_asked(spec) && dice.percent(10)) spec.exclusive = true;
   spec.uid = UserId(1 + dice.upto(2));
   if (dice.percent(8)) spec.exclusive_user = true;
   const char* const constraints[] = {"r1", "r1|r2", "[r1|r2]", "r1*1&r2*1"};

@@ -145,12 +145,17 @@ struct Counted {
 std::vector<Counted> random_mix(Random& dice) {
   std::vector<Counted> mix;
   for (std::uint32_t i = dice.upto(20); i > 0; --i) {
-    Mix::Class share(kStride + 1, 0);
+    Mix::Class share(kStride + 2, 0);
     share[kCpus] = 1 + dice.upto(7);
     share[kMemory] = dice.upto(4);
     for (std::size_t c = kFirstGpu; c < kStride; ++c)
       if (dice.percent(30)) share[c] = dice.upto(3);
     if (dice.percent(30)) share[kStride] = 1 + dice.upto(3);
+    if (dice.percent(30)) {  // a part of one GPU
+      std::fill(share.begin() + kFirstGpu, share.end(), 0);
+      share[kFirstGpu + dice.upto(kStride - kFirstGpu)] = 1;
+      share[kStride + 1] = 100 + 100 * dice.upto(8);
+    }
     mix.push_back({share, 1 + dice.upto(9)});
   }
   return mix;
@@ -158,9 +163,22 @@ std::vector<Counted> random_mix(Random& dice) {
 
 // F(n) of the paper, word by word, in thousandths of GPUs: for a class that fits on the node, what it could use of each GPU
 // type is not useless to it.
-std::int64_t slow_useless(const std::vector<Counted>& mix, const Amounts& free) {
+std::int64_t slow_useless(const std::vector<Counted>& mix, const Amounts& free,
+                          const std::vector<SharedGpu>& shared = {}) {
   std::int64_t sum = 0;
   for (const Counted& m : mix) {
+    if (const std::int64_t part = m.share[kStride + 1]; part > 0) {
+      const bool fits = m.share[kCpus] <= free[kCpus] && m.share[kMemory] <= free[kMemory];
+      const auto add = [&](std::size_t c, std::int64_t rest) {
+        const bool of_its_type = m.share[c] > 0 || m.share[kStride] > 0;
+        if (!fits || !of_its_type || rest < part) sum += m.count * rest;
+      };
+      for (std::size_t c = kFirstGpu; c < kStride; ++c)
+        for (std::int64_t gpu = 0; gpu < free[c]; ++gpu) add(c, kWholeGpu);
+      for (const SharedGpu& one : shared) add(one.column, kWholeGpu - one.used);
+      continue;
+    }
+    for (const SharedGpu& one : shared) sum += m.count * (kWholeGpu - one.used);
     bool fits = true, asks = m.share[kStride] > 0, any_found = false;
     std::set<std::size_t> useful;
     for (std::size_t c = 0; c < kStride; ++c) {
@@ -203,10 +221,60 @@ TEST(Mix, TheGradientIsWhatTheDefinitionSays) {
   EXPECT_GT(changes, 2000);
 }
 
+std::vector<SharedGpu> random_shared(Random& dice) {
+  std::vector<SharedGpu> shared;
+  for (std::uint16_t i = 0; i < dice.upto(4); ++i)
+    shared.push_back({GpuIndex(i),
+                      kFirstGpu + dice.upto(static_cast<std::uint32_t>(kStride - kFirstGpu - 1)),
+                      100 + 100 * dice.upto(9)});
+  return shared;
+}
+
+TEST(Mix, TheGradientOfAPartIsWhatTheDefinitionSays) {
+  std::int64_t joins = 0, opens = 0;
+  for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+    Random dice(seed);
+    const std::vector<Counted> counted = random_mix(dice);
+    Mix mix;
+    for (const Counted& m : counted) mix.add(m.share, m.count);
+    mix.settle();
+    Amounts free(kStride), take(kStride);
+    for (std::size_t c = 0; c < kStride; ++c) free[c] = dice.upto(c < kFirstGpu ? 10 : 4);
+    std::vector<SharedGpu> shared = random_shared(dice);
+    const std::int64_t before = slow_useless(counted, free, shared);
+    ASSERT_EQ(mix.useless(free, shared), before) << "seed " << seed;
+    TakenPart part{kFirstGpu + dice.upto(kStride - kFirstGpu - 1), 100 + 100 * dice.upto(8)};
+    take[kCpus] = dice.upto(static_cast<std::uint32_t>(free[kCpus]));
+    take[part.column] = 1;
+    Amounts left = free, offered = free;
+    std::vector<SharedGpu> then = shared;
+    const auto room = std::find_if(then.begin(), then.end(), [&](const SharedGpu& one) {
+      return one.column == part.column && one.used + part.thousandths <= kWholeGpu;
+    });
+    if (room != then.end()) {
+      part.left = kWholeGpu - room->used;
+      room->used += static_cast<std::uint32_t>(part.thousandths);
+      ++offered[part.column];
+      ++joins;
+    } else if (free[part.column] > 0) {
+      then.push_back({GpuIndex(9), part.column, static_cast<std::uint32_t>(part.thousandths)});
+      --left[part.column];
+      ++opens;
+    } else {
+      continue;
+    }
+    left[kCpus] -= take[kCpus];
+    ASSERT_EQ(mix.growth(offered, take, shared, part), slow_useless(counted, left, then) - before)
+        << "seed " << seed;
+  }
+  EXPECT_GT(joins, 500);
+  EXPECT_GT(opens, 500);
+}
+
 TEST(Mix, OnlyTheCommonestClassesCount) {
   Mix mix;
   std::vector<Counted> kept;  // the last ones are the commonest
-  for (std::int64_t i = 0; i < 80; ++i) kept.push_back({{1 + i, 0, 1, 0, 0, 0}, 10 + i});
+  for (std::int64_t i = 0; i < 80; ++i) kept.push_back({{1 + i, 0, 1, 0, 0, 0, 0}, 10 + i});
   for (const Counted& m : kept) mix.add(m.share, m.count);
   mix.settle();
   kept.erase(kept.begin(), kept.begin() + 80 - kMostClasses);

@@ -134,6 +134,25 @@ class AccountingTest : public ::testing::Test {
   std::vector<std::shared_ptr<const Node>> nodes_;
 };
 
+TEST_F(AccountingTest, PartsOfGpusAreCountedInThousandths) {
+  Attempt a = attempt(key(7), 1, "alice", JobState::completed);
+  auto spec = *a.spec;
+  spec.gpus_per_node = {{"a100", 0, 250}};
+  a.spec = std::make_shared<const JobSpec>(spec);
+  for (NodeShare& share : a.allocation.nodes) {
+    share.gpus = {GpuIndex(0)};
+    share.gpu_part = 250;
+  }
+  store({a});
+  const auto page = ask();
+  ASSERT_EQ(page.rows_size(), 1);
+  EXPECT_EQ(page.rows(0).allocated_tres(),
+            "billing=4,cpu=4,gres/gpu=0.5,gres/gpu:a100=0.5,mem=1000M,node=2");
+  EXPECT_EQ(page.rows(0).requested_tres(),
+            "billing=2,cpu=2,gres/gpu=0.25,gres/gpu:a100=0.25,mem=500M,node=1");
+  EXPECT_EQ(sql("SELECT count FROM attempt_tres WHERE tres_id IN (1001, 1002)"), "500\n500\n");
+}
+
 TEST_F(AccountingTest, ARowTellsWhatTheAttemptDid) {
   Attempt a = attempt(key(7), 1, "alice", JobState::failed);
   a.reason = Reason::non_zero_exit_code;

@@ -309,6 +309,43 @@ TEST_F(PgOpenTest, AccountingRowsMoveToTheTablesByMonth) {
   EXPECT_EQ(sql("SELECT to_regclass('attempt_0001') IS NULL"), "t");
 }
 
+// Whole GPUs, as releases without parts of them counted, are thousandths from then on.
+TEST_F(PgOpenTest, CountsOfGpusBecomeThousandths) {
+  {
+    auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
+    ASSERT_TRUE(connection) << connection.error().message;
+    ASSERT_TRUE(migrate(*connection, migrations().first(5)));
+  }
+  sql("INSERT INTO tres VALUES (1, 'cpu'), (2, 'mem'), (1001, 'gres/gpu'), (1002, "
+      "'gres/gpu:a100'), "
+      "(1003, 'license/x')");
+  const auto insert = [&](const std::string& table, int job, const std::string& ended,
+                          const std::string& held) {
+    sql("INSERT INTO " + table +
+        " (job_id, task, own_id, uid, gid, submitted, ended, user_cpu, system_cpu, max_rss, cpus, "
+        "restarts, cluster_id, attempt, exit_code, exit_signal, node_count, superseded, name, "
+        "user_name, account, qos, partition, state, reason, node_list, requested_tres, "
+        "allocated_tres, work_dir, submit_host, submit_zone, tres_ids, tres_counts) "
+        "VALUES (" +
+        std::to_string(job) + ", -1, 1, 1, 1, '2041-05-05Z', " + ended +
+        ", 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, false, 'n', 'u', 'a', 'q', 'p', 'RUNNING', 'None', '', "
+        "'', '', '/', 'h', 'UTC', " +
+        held + ")");
+  };
+  insert("attempt_live", 1, "NULL", "'{1,1001,1002}', '{4,2,2}'");
+  insert("attempt_done", 2, "'2041-05-05Z'", "'{2,1001,1003}', '{500,8,3}'");
+  insert("attempt_done", 3, "'2041-05-05Z'", "'{1}', '{7}'");
+  insert("attempt_done", 4, "'2041-05-05Z'", "NULL, NULL");
+
+  auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
+  ASSERT_TRUE(connection) << connection.error().message;
+  const auto done = migrate(*connection, migrations());
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(sql("SELECT string_agg(job_id || ':' || tres_counts::text, ' ' ORDER BY job_id) "
+                "FROM attempt WHERE tres_counts IS NOT NULL"),
+            "1:{4,2000,2000} 2:{500,8000,3} 3:{7}");
+}
+
 TEST_F(PgOpenTest, MonthsAreMadeAheadAndTakeOverWhatHadNone) {
   ASSERT_TRUE(open(options_));
   sql("INSERT INTO attempt_done (job_id, task, own_id, uid, gid, submitted, ended, user_cpu, "

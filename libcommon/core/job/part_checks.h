@@ -1,0 +1,40 @@
+// Parts of GPUs (model/gpu_part.h) in the engine: whether a job gets the part that it asked for, and what is used of each device.
+// Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/gpu_part.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+// Whether each share has just the part of one device that the job asked for, or whole devices if it asked for none. Of a job that takes
+// whole nodes, by itself or for its partition, whether it has whole devices.
+bool has_its_part(const ClusterState& state, const JobSpec& spec, const std::string& partition,
+                  std::uint32_t alternative, const std::vector<NodeShare>& nodes);
+
+// Thousandths of each device, added up from shares and charges of one node.
+class DeviceUse {
+ public:
+  // Of the same share or charge no device twice.
+  template <class Holder>
+  bool add(const Holder& holder) {
+    const std::uint32_t each = held_of_each(holder.gpu_part);
+    bool fits = holder.gpu_part < kWholeGpu && (holder.gpu_part == 0 || holder.gpus.size() == 1);
+    for (const GpuIndex gpu : holder.gpus) {
+      std::uint32_t& used = used_[gpu];
+      used += each;
+      fits = fits && used <= kWholeGpu;
+    }
+    return fits;  // nobody has more of a device than there is
+  }
+
+ private:
+  std::map<GpuIndex, std::uint32_t> used_;
+};
+
+}  // namespace ares::core
