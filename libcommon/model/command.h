@@ -63,6 +63,12 @@ struct RequeueJobs {
   bool hold = false;
   bool incomplete = false;  // leave out what is COMPLETED or pending without a word
 };
+struct SuspendJobs {  // operators only
+  JobSelector jobs;
+};
+struct ResumeJobs {
+  JobSelector jobs;
+};
 struct UpdateJob {
   JobSelector jobs;
   std::optional<std::uint32_t> priority;
@@ -115,9 +121,10 @@ struct Reconfigure {
   std::shared_ptr<const Policy> policy;  // in force from the next command on
 };
 
-using UserBody = std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs,
-                              UpdateJob, UpdateNode, UpdatePartition, Reconfigure,
-                              CreateReservation, UpdateReservation, DeleteReservations>;
+using UserBody =
+    std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob,
+                 UpdateNode, UpdatePartition, Reconfigure, CreateReservation, UpdateReservation,
+                 DeleteReservations, SuspendJobs, ResumeJobs>;
 struct UserCommand {
   Principal who;
   std::string request_id;

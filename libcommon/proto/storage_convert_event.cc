@@ -47,7 +47,9 @@ namespace {
   EVENT(TimeNoticed, time_noticed)                 \
   EVENT(ReservationSet, reservation_set)           \
   EVENT(ReservationRemoved, reservation_removed)   \
-  EVENT(Earmarked, earmarked)
+  EVENT(Earmarked, earmarked)                      \
+  EVENT(Suspended, suspended)                      \
+  EVENT(Resumed, resumed)
 
 struct Encoder {
   storage::EventBody& to;

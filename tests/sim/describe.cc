@@ -66,7 +66,9 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "TimeNoticed",
                                        "ReservationSet",
                                        "ReservationRemoved",
-                                       "Earmarked"};
+                                       "Earmarked",
+                                       "Suspended",
+                                       "Resumed"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace
@@ -95,6 +97,9 @@ std::string text_of(const ToNodeBody& body) {
     std::string operator()(const Kill& m) { return "Kill " + text_of(m.attempt); }
     std::string operator()(const Signal& m) { return "Signal " + text_of(m.attempt); }
     std::string operator()(const SetLimit& m) { return "SetLimit " + text_of(m.attempt); }
+    std::string operator()(const SetSuspended& m) {
+      return (m.suspended ? "Suspend " : "Resume ") + text_of(m.attempt);
+    }
     std::string operator()(const Forget& m) { return "Forget " + text_of(m.attempt); }
     std::string operator()(const Welcome& m) { return "Welcome " + std::to_string(m.incarnation); }
     std::string operator()(const HeartbeatAck& m) {

@@ -14,6 +14,11 @@ const Partition* partition_of(const ClusterState& state, const Job& job) {
 
 }  // namespace
 
+bool lends_cpus(const ClusterState& state, const Job& victim) {
+  const Partition* partition = partition_of(state, victim);
+  return partition && partition->preempt_mode == PreemptMode::suspend;
+}
+
 std::uint32_t qos_priority(const Policy& policy, const JobSpec& spec) {
   if (!policy.fairness.value) return 0;
   const auto& known = policy.fairness.value->qos;
@@ -47,7 +52,7 @@ std::optional<Time> preemptible_from(const ClusterState& state, const Policy& po
                std::uint64_t{qos_priority(policy, *victim.spec)} + policy.preemption.min_gap;
   };
   if (its->tier >= partition.tier && !by_qos()) return std::nullopt;
-  return *victim.started + policy.preemption.min_age;
+  return *victim.started + victim.allocation->suspended + policy.preemption.min_age;
 }
 
 EvictionsLeft evictions_left(const ClusterState& state, const Policy& policy, UserId user,

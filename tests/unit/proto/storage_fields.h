@@ -47,7 +47,8 @@ ARES_FIELDS(JobSpec, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6,
 ARES_FIELDS(ExitStatus, a, b, c, d)
 ARES_FIELDS(Usage, a, b, c)
 ARES_FIELDS(NodeShare, a, b, c, d, e, f, g, h, i, j)
-ARES_FIELDS(Allocation, a, b, c, d, e, f, g, h)
+ARES_FIELDS(Suspension, a, b, c, d)
+ARES_FIELDS(Allocation, a, b, c, d, e, f, g, h, i, j, k, l)
 ARES_FIELDS(Preempted, a, b, c)
 ARES_FIELDS(Earmark, a, b, c, d, e, f, g, h)
 ARES_FIELDS(Ending, a, b, c, d, e, f, g)
@@ -106,6 +107,8 @@ ARES_FIELDS(TimeNoticed, a, b)
 ARES_FIELDS(ReservationSet, a)
 ARES_FIELDS(ReservationRemoved, a)
 ARES_FIELDS(Earmarked, a, b)
+ARES_FIELDS(Suspended, a, b, c, d)
+ARES_FIELDS(Resumed, a, b)
 
 #undef ARES_FIELDS
 
