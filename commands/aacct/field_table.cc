@@ -42,7 +42,8 @@ Seconds cpu_time(R r) {
 
 // Of whole GPUs: two hours of a half are one.
 Seconds gpu_time(R r) {
-  return elapsed(*r.job, r.now) * tres_thousandths(r.job->allocated_tres(), "gres/gpu") / 1000;
+  return (elapsed(*r.job, r.now) + suspended(*r.job, r.now)) *
+         tres_thousandths(r.job->allocated_tres(), "gres/gpu") / 1000;
 }
 
 double megabytes_a_node(R r) {
@@ -57,7 +58,8 @@ const int kCpu = A::kCpusFieldNumber, kStarted = A::kStartedFieldNumber,
           kUser = A::kUserCpuFieldNumber, kSystem = A::kSystemCpuFieldNumber,
           kLimit = A::kTimeLimitFieldNumber, kNodes = A::kNodeCountFieldNumber,
           kRss = A::kMaxRssFieldNumber, kDir = A::kWorkDirFieldNumber,
-          kArray = A::kArraySpecFieldNumber;
+          kArray = A::kArraySpecFieldNumber, kStill = A::kSuspendedFieldNumber,
+          kStillSince = A::kSuspendedAtFieldNumber;
 
 std::vector<Field> identity_fields() {
   return {
@@ -207,13 +209,13 @@ std::vector<Field> time_fields() {
       {"End", 19, "when it ended", {kEnded}, [](R r) { return time_text(r.job->ended()); }},
       {"Elapsed",
        10,
-       "from start to end",
-       {kStarted, kEnded},
+       "from start to end, without what it was suspended",
+       {kStarted, kEnded, kStill, kStillSince},
        [](R r) { return format_duration(elapsed(*r.job, r.now)); }},
       {"ElapsedRaw",
        10,
        "the same in seconds",
-       {kStarted, kEnded},
+       {kStarted, kEnded, kStill, kStillSince},
        [](R r) { return seconds(elapsed(*r.job, r.now)); }},
       {"Planned",
        10,
@@ -235,9 +237,9 @@ std::vector<Field> time_fields() {
        [](R r) { return seconds(planned_cpu(r)); }},
       {"Suspended",
        10,
-       "for how long it was suspended (jobs cannot be yet)",
-       {},
-       [](R) { return std::string("00:00:00"); }},
+       "for how long it was suspended",
+       {kEnded, kStill, kStillSince},
+       [](R r) { return format_duration(suspended(*r.job, r.now)); }},
       {"Timelimit", 10, "its time limit", {kLimit}, [](R r) { return time_limit_text(*r.job); }},
       {"TimelimitRaw",
        12,
@@ -325,22 +327,22 @@ std::vector<Field> usage_fields() {
       {"CPUTime",
        10,
        "Elapsed times CPUs",
-       {kStarted, kEnded, kCpu},
+       {kStarted, kEnded, kCpu, kStill, kStillSince},
        [](R r) { return format_duration(cpu_time(r)); }},
       {"CPUTimeRAW",
        10,
        "the same in seconds",
-       {kStarted, kEnded, kCpu},
+       {kStarted, kEnded, kCpu, kStill, kStillSince},
        [](R r) { return seconds(cpu_time(r)); }},
       {"GPUTime",
        10,
-       "Elapsed times GPUs",
-       {kStarted, kEnded, kAlloc},
+       "Elapsed times GPUs, which it keeps while it is suspended",
+       {kStarted, kEnded, kAlloc, kStill, kStillSince},
        [](R r) { return format_duration(gpu_time(r)); }},
       {"GPUTimeRAW",
        10,
        "the same in seconds",
-       {kStarted, kEnded, kAlloc},
+       {kStarted, kEnded, kAlloc, kStill, kStillSince},
        [](R r) { return seconds(gpu_time(r)); }},
       {"TotalCPU",
        10,
@@ -360,7 +362,7 @@ std::vector<Field> usage_fields() {
       {"CPUEff",
        7,
        "TotalCPU of CPUTime, of what has ended",
-       {kUser, kSystem, kStarted, kEnded, kCpu},
+       {kUser, kSystem, kStarted, kEnded, kCpu, kStill, kStillSince},
        [](R r) {
          return r.job->ended()
                     ? percent_text(

@@ -129,7 +129,16 @@ std::string time_limit_minutes(const api::AccountingRow& row) {
 
 Seconds elapsed(const api::AccountingRow& row, Time now) {
   if (row.started() == 0) return Seconds(0);
-  return between(row.started(), row.ended() ? row.ended() : count(now));
+  const std::int64_t end = row.ended()          ? row.ended()
+                           : row.suspended_at() ? row.suspended_at()
+                                                : count(now);
+  return between(row.started() + row.suspended(), end);
+}
+
+Seconds suspended(const api::AccountingRow& row, Time now) {
+  const std::int64_t still =
+      row.suspended_at() && !row.ended() ? count(now) - row.suspended_at() : 0;
+  return between(0, row.suspended() + still);
 }
 
 Seconds planned(const api::AccountingRow& row, Time now) {

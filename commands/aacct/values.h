@@ -47,7 +47,8 @@ std::string time_limit_text(const api::AccountingRow& row);
 std::string time_limit_minutes(const api::AccountingRow& row);
 
 // From start to end, or to now; 0 for what never started.
-Seconds elapsed(const api::AccountingRow& row, Time now);
+Seconds elapsed(const api::AccountingRow& row, Time now);  // without what it was suspended
+Seconds suspended(const api::AccountingRow& row, Time now);
 // From when it could have run to its start, or to its end, or to now.
 Seconds planned(const api::AccountingRow& row, Time now);
 

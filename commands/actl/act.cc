@@ -8,6 +8,14 @@
 #include "config/config.h"
 
 namespace ares::actl {
+namespace {
+
+// Job ids begin with a digit, as "12_[1-4]"; what nodes are called has a letter in it.
+bool names_jobs(const std::string& word) {
+  return word.find_first_not_of("0123456789_,[]-") == std::string::npos;
+}
+
+}  // namespace
 
 Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words& operands) {
   api::Request request;
@@ -31,10 +39,8 @@ Result<int> act_on_jobs(Context& context, api::JobAction::Kind kind, const Words
 Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Words& operands) {
   if (operands.empty() || operands[0].find('=') != std::string::npos)
     return bad("name the nodes first");
-  if (kind == api::UpdateNode::RESUME &&
-      operands[0].find_first_not_of("0123456789_,[]-") == std::string::npos)
-    return bad("\"" + operands[0] +
-               "\" is no node; suspending and resuming jobs is not supported yet");
+  if (kind == api::UpdateNode::RESUME && names_jobs(operands[0]))
+    return act_on_jobs(context, api::JobAction::RESUME, operands);
   const auto rest = assignments(Words(operands.begin() + 1, operands.end()));
   if (!rest) return fail(rest.error());
   api::UpdateNode update;

@@ -24,14 +24,11 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
 }
 
 // Known from scontrol and refused by name until they are built.
-const std::vector<std::string> kUnbuilt = {"abort",      "cancel_reboot", "cluster",
-                                           "completing", "errnumstr",     "fsdampeningfactor",
-                                           "getent",     "listjobs",      "listpids",
-                                           "liststeps",  "notify",        "pidinfo",
-                                           "power",      "reboot",        "schedloglevel",
-                                           "setdebug",   "setdebugflags", "suspend",
-                                           "takeover",   "token",         "top",
-                                           "wait_job"};
+const std::vector<std::string> kUnbuilt = {
+    "abort",  "cancel_reboot", "cluster",       "completing", "errnumstr",     "fsdampeningfactor",
+    "getent", "listjobs",      "listpids",      "liststeps",  "notify",        "pidinfo",
+    "power",  "reboot",        "schedloglevel", "setdebug",   "setdebugflags", "takeover",
+    "token",  "top",           "wait_job"};
 const std::vector<std::string> kUnbuiltSubjects = {
     "assoc_mgr", "aliases",    "bbstat",   "burstbuffer", "daemons",
     "dwstat",    "federation", "licenses", "step",        "topology"};
@@ -187,6 +184,18 @@ const std::vector<Command>& commands() {
        nodes(Node::DRAIN),
        Names::nodes},
       {{"undrain"}, "NODES", "Take that back.", nodes(Node::UNDRAIN), Names::nodes},
+      {{"suspend"},
+       "IDS",
+       "Let running jobs stand still. Others get their CPUs; memory, GPUs and licenses stay their "
+       "own. Neither their time limit nor their run time goes on. For operators.",
+       jobs(Job::SUSPEND),
+       Names::jobs},
+      {{"resume"},
+       "IDS",
+       "Let suspended jobs go on. Refused while others have their CPUs; it says who. For "
+       "operators.",
+       nodes(Node::RESUME),
+       Names::jobs},
       {{"resume"},
        "NODES",
        "Use nodes again that are drained or down.",

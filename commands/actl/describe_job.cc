@@ -18,8 +18,11 @@ namespace {
 
 std::string run_time(const api::Job& job, Time now) {
   if (job.started() == 0) return format_duration(Seconds(0));
-  const std::int64_t end = job.ended() ? job.ended() : now.time_since_epoch().count();
-  return format_duration(Seconds(std::max<std::int64_t>(0, (end - job.started()) / 1'000'000)));
+  const std::int64_t end = job.ended()          ? job.ended()
+                           : job.suspended_at() ? job.suspended_at()
+                                                : now.time_since_epoch().count();
+  const std::int64_t ran = end - job.started() - job.suspended();
+  return format_duration(Seconds(std::max<std::int64_t>(0, ran / 1'000'000)));
 }
 
 std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& names) {
@@ -51,6 +54,15 @@ void describe_preemption(const api::Job& job, Lines& lines) {
   lines.add("Preempting", victims);
   if (!job.has_preempted_by()) lines.add("PreemptGraceEnd", time_text(job.preempt_until()));
   lines.end_line();
+}
+
+void describe_suspension(const api::Job& job, Lines& lines) {
+  if (job.suspended_at() == 0 && job.suspended() == 0) return;
+  lines.add("SuspendTime", time_text(job.suspended_at()));
+  if (job.suspended_at() && !job.suspended_by_user().empty())
+    lines.add("SuspendedBy", job.suspended_by_user());
+  if (job.has_suspended_for()) lines.add("SuspendedFor", id_text(job.suspended_for()));
+  lines.add("SecsSuspended", std::to_string(job.suspended() / 1'000'000)).end_line();
 }
 
 std::string in_folder(const std::string& folder, const std::string& name) {
@@ -108,7 +120,8 @@ void add_array(Lines& lines, const api::Job& job) {
 // When it ended, or will have to.
 std::string end_text(const api::Job& job) {
   if (job.ended() || !job.started() || !job.has_time_limit()) return time_text(job.ended());
-  return time_text(job.started() + job.time_limit() * 1'000'000);
+  if (job.suspended_at()) return time_text(0);  // nobody knows
+  return time_text(job.started() + job.suspended() + job.time_limit() * 1'000'000);
 }
 
 // In thousandths.
@@ -249,6 +262,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   if (spec.kill_on_invalid_dependency()) lines.count("KillOnInvalidDependent", 1);
   lines.end_line();
   describe_preemption(job, lines);
+  describe_suspension(job, lines);
   lines.add("RunTime", run_time(job, now))
       .add("TimeLimit", limit_text(job.has_time_limit(), job.time_limit()))
       .add("TimeMin", spec.has_time_min() ? limit_text(true, spec.time_min()) : "N/A")

@@ -101,8 +101,8 @@ Status set_sharing(Update& update, const std::string& value, Time) {
 
 Status set_preempt_mode(Update& update, const std::string& value, Time) {
   const std::string word = cli::lower(value);
-  if (word != "off" && word != "requeue" && word != "cancel")
-    return bad("\"" + value + "\" is not supported; use off, requeue or cancel");
+  if (word != "off" && word != "requeue" && word != "cancel" && word != "suspend")
+    return bad("\"" + value + "\" is not supported; use off, requeue, cancel or suspend");
   update.add_fields("preempt_mode");
   update.mutable_values()->set_preempt_mode(word);
   return {};
@@ -155,7 +155,7 @@ const Keys<api::UpdatePartition>& partition_keys() {
         strategy("cpu_placement", &P::set_cpu_placement<const std::string&>)},
        {"PlacementGPU", "STRATEGY", "The same of jobs with GPUs.",
         strategy("gpu_placement", &P::set_gpu_placement<const std::string&>)},
-       {"PreemptMode", "off|requeue|cancel",
+       {"PreemptMode", "off|requeue|cancel|suspend",
         "What becomes of its running jobs when one of a higher tier needs their place.",
         set_preempt_mode},
        {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},

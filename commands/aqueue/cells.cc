@@ -26,8 +26,10 @@ JobState state_of(const api::Job& job) {
 
 std::int64_t elapsed(const Row& row) {
   if (row.job.started() == 0) return 0;
-  const std::int64_t end = row.job.ended() ? row.job.ended() : row.now.time_since_epoch().count();
-  return std::max<std::int64_t>(0, (end - row.job.started()) / kSecond);
+  const std::int64_t end = row.job.ended()          ? row.job.ended()
+                           : row.job.suspended_at() ? row.job.suspended_at()
+                                                    : row.now.time_since_epoch().count();
+  return std::max<std::int64_t>(0, (end - row.job.started() - row.job.suspended()) / kSecond);
 }
 
 std::int64_t waited(const Row& row) {
@@ -55,7 +57,8 @@ std::int64_t start_time(const Row& row) {
 std::int64_t end_time(const Row& row) {
   if (row.job.ended()) return row.job.ended();
   const std::int64_t start = start_time(row), limit = time_limit(row);
-  return start == kUnknown || limit == kUnknown ? kUnknown : start + limit * kSecond;
+  if (start == kUnknown || limit == kUnknown || row.job.suspended_at()) return kUnknown;
+  return start + row.job.suspended() + limit * kSecond;
 }
 
 void put_number(std::uint64_t number, std::string& out) {

@@ -25,6 +25,8 @@ constexpr std::uint32_t kId = proto::nested_field(J::kKeyFieldNumber, api::JobRe
 constexpr std::uint32_t kTask =
     proto::nested_field(J::kKeyFieldNumber, api::JobRef::kTaskFieldNumber);
 constexpr std::uint32_t kStarted = J::kStartedFieldNumber, kEnded = J::kEndedFieldNumber;
+constexpr std::uint32_t kSuspended = J::kSuspendedFieldNumber;
+constexpr std::uint32_t kSuspendedAt = J::kSuspendedAtFieldNumber;
 constexpr std::uint32_t kLimit = J::kTimeLimitFieldNumber;
 constexpr std::uint32_t kExpected = J::kExpectedStartFieldNumber;
 constexpr std::uint32_t kState = J::kStateFieldNumber, kReason = J::kReasonFieldNumber;

@@ -26,6 +26,12 @@ std::string name_of(const api::Job& job) {
          job.partition() + ")";
 }
 
+std::string id_of(const api::JobRef& ref) {
+  std::string text = std::to_string(ref.job());
+  if (ref.has_task()) text += "_" + std::to_string(ref.task());
+  return text;
+}
+
 struct Sentence {
   const char* reason;
   const char* text;
@@ -83,12 +89,29 @@ std::string pending_text(const Row& row, bool explained) {
   return text + " It has waited for " + format_duration_short(Seconds(waited(row))) + ".";
 }
 
+// Who wanted it to stand still, and what has to happen before it goes on.
+std::string suspended_text(const api::Job& job) {
+  if (job.suspended_at() == 0) return "";
+  std::string text = " It stands still since " + moment(job.suspended_at()) + ": ";
+  const bool by_itself = job.has_suspended_for();
+  if (by_itself)
+    text += "it made room for job " + id_of(job.suspended_for()) +
+            ", and goes on by itself when its CPUs are free.";
+  else
+    text += job.suspended_by_user() + " suspended it; actl resume lets it go on.";
+  if (job.cpus_taken_by().empty()) return text;
+  text += " Its CPUs are held by job ";
+  for (int i = 0; i < job.cpus_taken_by_size(); ++i)
+    text += (i > 0 ? ", " : "") + id_of(job.cpus_taken_by(i));
+  return text + ".";
+}
+
 std::string live_text(const Row& row) {
   const api::Job& job = row.job;
   std::string text =
       name_of(job) + " does not wait: it is " + job.state() + " on " + job.node_list();
   if (job.started()) text += " since " + moment(job.started());
-  return text + ".";
+  return text + "." + suspended_text(job);
 }
 
 std::string ended_text(const Row& row) {

@@ -226,6 +226,8 @@ Result<UserBody> to_job_action(const api::JobAction& from, Identity& identity) {
     case api::JobAction::REQUEUE: return RequeueJobs{std::move(*jobs), false, from.incomplete()};
     case api::JobAction::REQUEUE_HOLD:
       return RequeueJobs{std::move(*jobs), true, from.incomplete()};
+    case api::JobAction::SUSPEND: return SuspendJobs{std::move(*jobs)};
+    case api::JobAction::RESUME: return ResumeJobs{std::move(*jobs)};
     case api::JobAction::UPDATE: return to_update_job(from, std::move(*jobs));
     default:
       return fail(ErrorCode::invalid_argument, "this controller does not know that action on jobs");
@@ -256,8 +258,7 @@ Status read_preempt_mode(const std::string& word, PreemptMode& out) {
   const auto at = std::find(kPreemptModeNames.begin(), kPreemptModeNames.end(), word);
   if (at == kPreemptModeNames.end())
     return fail(ErrorCode::invalid_argument,
-                "\"" + word +
-                    "\" is no mode of preemption that this release has: " + "off, requeue, cancel");
+                "\"" + word + "\" is no mode of preemption: off, requeue, cancel or suspend");
   out = static_cast<PreemptMode>(at - kPreemptModeNames.begin());
   return {};
 }

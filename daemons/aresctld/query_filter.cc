@@ -84,7 +84,7 @@ bool JobFilter::passes_licenses(const Job& job) const {
 bool JobFilter::passes_run_time(const Job& job) const {
   if (!over_ && !under_) return true;
   if (!job.started || job.ended) return false;
-  const auto run = now_ - *job.started;
+  const auto run = now_ - *job.started - suspended_for(job, now_);
   return (!over_ || run >= *over_) && (!under_ || run <= *under_);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "core/cluster/lent.h"
 #include "core/job/gang.h"
 #include "core/sched/admit.h"
 #include "core/sched/order.h"
@@ -149,6 +150,18 @@ void describe_preemption(const Job& job, api::Job& out) {
     proto::to_api(victim.job, out.add_preempting());
 }
 
+// For how long it stood still, and if it does now, since when and why.
+void describe_suspension(const Job& job, api::Job& out) {
+  if (!job.allocation) return;
+  out.set_suspended(job.allocation->suspended.count());
+  const auto& now = job.allocation->suspension;
+  if (!now) return;
+  out.set_suspended_at(micros(now->at));
+  if (now->by) out.set_suspended_by(now->by->value());
+  out.set_suspended_by_user(now->by_user);
+  if (now->made_room_for) proto::to_api(*now->made_room_for, out.mutable_suspended_for());
+}
+
 }  // namespace
 
 Shown Shown::everything(bool details) {
@@ -195,6 +208,10 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   if (shown_(api::Job::kCauseFieldNumber)) put(out.mutable_cause(), job.cause);
   if (job.ending && job.ending->by) out.set_cancelled_by(job.ending->by->value());
   describe_preemption(job, out);
+  describe_suspension(job, out);
+  if (job.state == JobState::suspended && named_ && shown_(api::Job::kCpusTakenByFieldNumber))
+    if (const auto taken = core::cpus_taken(*view_.state, job, now_))
+      for (const JobKey& key : taken->by) proto::to_api(key, out.add_cpus_taken_by());
   if (job.array && !waiting) {
     if (shown_(api::Job::kArrayTasksFieldNumber))
       out.set_array_tasks(format_interval_set(job.array->waiting));

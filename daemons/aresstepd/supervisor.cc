@@ -51,6 +51,7 @@ class Supervisor::Tree final : public node::ProcessTree {
   void signal(std::int32_t signal, bool batch_only) override { tree_.signal(signal, batch_only); }
   // A tree that may outlive its supervisor can be stopped as well, but only as far as we find it.
   bool freeze() override { return tree_.freeze(); }
+  bool has_freezer() const override { return tree_.has_freezer(); }
   void thaw() override { tree_.thaw(); }
   void kill_all() override { tree_.kill_all(); }
 

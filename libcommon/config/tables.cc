@@ -178,9 +178,6 @@ Type<PreemptMode> preempt_mode_type() {
   return {choice.name,
           [words, choice](const Value& value) -> Result<PreemptMode> {
             const auto word = choice.parse(value);
-            if (!word && value.text == "suspend")
-              return fail(ErrorCode::invalid_argument,
-                          "suspend is not there yet: this release preempts by requeue and cancel");
             if (!word) return fail(word.error());
             return static_cast<PreemptMode>(std::find(words.begin(), words.end(), *word) -
                                             words.begin());
@@ -307,6 +304,9 @@ std::vector<Field<Policy>> policy_fields() {
       duration("heartbeat", &Policy::heartbeat, "How often a node reports."),
       duration("kill_wait", &Policy::kill_wait,
                "Time between SIGTERM and SIGKILL at a time limit or cancellation."),
+      duration("suspend_wait", &Policy::suspend_wait,
+               "Time between SIGTSTP and SIGSTOP when a job is suspended on a node that has no "
+               "freezer control group; where there is one it stops at once."),
       duration("kill_allowance", &Policy::kill_allowance,
                "Time granted to a node, after a lease has run out, to freeze or kill what it ran."),
       duration("min_job_age", &Policy::min_job_age,
@@ -408,7 +408,11 @@ std::vector<Field<Partition>> partition_fields() {
           "(or, with policy.preemption.by_qos, of a higher QOS) needs their place. "
           "off: nothing. requeue: they get SIGTERM, after the grace SIGKILL, and run "
           "again later; one submitted with --no-requeue is ended for good. cancel: "
-          "they are ended for good. The state is PREEMPTED. Members of a gang, jobs that "
+          "they are ended for good. The state is PREEMPTED. suspend: they stand still and lend "
+          "their CPUs, nothing else, and go on by themselves as soon as these are free, before "
+          "jobs "
+          "of the same or a lower tier start; jobs of higher tiers come first for as long as there "
+          "are any. Members of a gang, jobs that "
           "name several kinds of GPUs, arrays with a bound on their running tasks "
           "and jobs about which a plugin of the scheduler has a say preempt nobody."),
   };

@@ -63,6 +63,12 @@ struct RequeueJobs {
   bool hold = false;
   bool incomplete = false;  // leave out what is COMPLETED or pending without a word
 };
+struct SuspendJobs {  // operators only
+  JobSelector jobs;
+};
+struct ResumeJobs {
+  JobSelector jobs;
+};
 struct UpdateJob {
   JobSelector jobs;
   std::optional<std::uint32_t> priority;
@@ -130,7 +136,7 @@ struct Reconfigure {
 using UserBody =
     std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob,
                  UpdateNode, UpdatePartition, Reconfigure, CreateReservation, UpdateReservation,
-                 DeleteReservations, ChangeAccounting>;
+                 DeleteReservations, SuspendJobs, ResumeJobs, ChangeAccounting>;
 struct UserCommand {
   Principal who;
   std::string request_id;

@@ -152,6 +152,16 @@ struct Signalled {  // not state; journaled because it carries its lsn to the no
   std::int32_t signal = 0;
   bool batch_only = false;
 };
+struct Suspended {  // its processes stand still, its CPUs are free for others
+  AttemptKey attempt;
+  std::optional<UserId> by;             // an operator,
+  std::string by_user;                  // of that name,
+  std::optional<JobKey> made_room_for;  // or the scheduler, for that job
+};
+struct Resumed {
+  AttemptKey attempt;
+  std::optional<UserId> by;  // none: the scheduler
+};
 struct Forgotten {  // a finished job leaves the controller's memory (it stays in accounting)
   JobKey key;
 };
@@ -239,7 +249,7 @@ using EventBody =
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
-                 AccountingChanged>;
+                 Suspended, Resumed, AccountingChanged>;
 
 struct Event {
   Lsn lsn;

@@ -43,6 +43,9 @@ constexpr bool is_terminal(JobState s) {
 constexpr bool holds_resources(JobState s) {
   return s >= JobState::configuring && s <= JobState::completing;
 }
+constexpr bool is_active(JobState s) {  // has started and is not ending
+  return s == JobState::running || s == JobState::suspended;
+}
 std::string_view to_string(JobState s);   // "PENDING"
 std::string_view short_code(JobState s);  // "PD"
 std::optional<JobState> parse_job_state(std::string_view name_or_code);
@@ -265,6 +268,15 @@ struct NodeShare {
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 
+// That an attempt stands still, and who wanted it: an operator, or the job that it makes room for.
+struct Suspension {
+  Time at{};
+  std::optional<UserId> by;
+  std::string by_user;                  // the operator's name
+  std::optional<JobKey> made_room_for;  // it resumes by itself when its CPUs are free again
+  friend bool operator==(const Suspension&, const Suspension&) = default;
+};
+
 struct Allocation {
   Fence fence;  // lsn of the Allocated event
   std::string partition;
@@ -274,6 +286,10 @@ struct Allocation {
   std::vector<LicenseRequest> licenses{};
   Lsn limit_set{};  // of the event that changed the limit since; 0 = still what it was launched with
   std::uint32_t alternative = 0;  // which of the specification's gpu_alternatives it is, from 0
+  std::optional<Suspension> suspension{};  // exactly while it is SUSPENDED
+  Duration suspended{};                    // before that, in all: neither run nor charged for CPUs
+  Lsn suspend_set{};       // of the event that suspended or resumed it last; 0 = never
+  bool cpus_lent = false;  // its charges hold no CPUs: from Suspended to Resumed or its end
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 

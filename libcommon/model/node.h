@@ -91,9 +91,11 @@ enum class PreemptMode : std::uint8_t {
   off,      // nothing: its jobs run to their end
   requeue,  // it is ended and runs again later; one that may not run again is ended for good
   cancel,   // it is ended for good
+  suspend,  // it stands still and lends its CPUs; its memory and its GPUs stay its own
 };
-inline constexpr std::array<std::string_view, 3> kPreemptModeNames{"off", "requeue", "cancel"};
-inline constexpr PreemptMode kLastPreemptMode = PreemptMode::cancel;
+inline constexpr std::array<std::string_view, 4> kPreemptModeNames{"off", "requeue", "cancel",
+                                                                   "suspend"};
+inline constexpr PreemptMode kLastPreemptMode = PreemptMode::suspend;
 constexpr std::string_view to_string(PreemptMode mode) {
   return kPreemptModeNames[static_cast<std::size_t>(mode)];
 }

@@ -70,6 +70,13 @@ struct SetLimit {
   Lsn lsn;
   std::optional<Seconds> time_limit;  // counted from Go; none = unlimited
 };
+struct SetSuspended {  // all its processes stand still, or go on; the node keeps the newest
+  AttemptKey attempt;
+  Fence fence;
+  Lsn lsn;
+  bool suspended = false;
+  Seconds grace{};  // from SIGTSTP to SIGSTOP, where nothing stops them without their knowing
+};
 struct Forget {  // the end is committed: remove the attempt's directory
   AttemptKey attempt;
   Fence fence;
@@ -87,8 +94,8 @@ struct
   std::string why;
 };
 
-using ToNodeBody =
-    std::variant<Prepare, Go, Kill, Signal, SetLimit, Forget, Welcome, HeartbeatAck, Refused>;
+using ToNodeBody = std::variant<Prepare, Go, Kill, Signal, SetLimit, Forget, Welcome, HeartbeatAck,
+                                Refused, SetSuspended>;
 struct ToNode {
   std::string node;
   Epoch epoch;

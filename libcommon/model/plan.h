@@ -35,6 +35,7 @@ struct PlanGroup {
   std::vector<std::pair<NodeId, Lsn>> nodes;
   std::vector<Start> starts;  // or, where jobs must be ended first, none of these but:
   std::optional<EarmarkFor> earmark{};
+  std::optional<AttemptKey> resume{};  // or a suspended attempt that goes on
 };
 
 // Why a pending job waits. Not journaled: the next pass finds it again.

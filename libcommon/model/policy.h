@@ -57,6 +57,7 @@ struct Policy {
   Seconds lease{300};  // of requeueable attempts
   Seconds heartbeat{10};
   Seconds kill_wait{30};         // between TERM and KILL
+  Seconds suspend_wait{2};       // between TSTP and STOP, where there is no freezer
   Seconds kill_allowance{10};    // time a node needs to freeze or kill after a lease ran out
   Seconds start_barrier{600};    // Started to Running on every node of a gang
   Seconds prepare_timeout{300};  // Allocated to Ready on every node

@@ -45,7 +45,7 @@ std::optional<Timer> timer_of(const Job& job) {
   if (job.state == JobState::configuring && job.allocation) {
     return Timer{TimerKind::preparing, job.allocation->at, job.key};
   }
-  if (job.state == JobState::running && job.allocation && job.started) {
+  if (is_active(job.state) && job.allocation && job.started) {
     const auto waits = [](const NodeShare& s) { return s.phase == SharePhase::ready; };
     if (std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(), waits)) {
       return Timer{TimerKind::starting, *job.started, job.key};
@@ -55,6 +55,28 @@ std::optional<Timer> timer_of(const Job& job) {
     return Timer{TimerKind::finished, *job.ended, job.key};
   }
   return std::nullopt;
+}
+
+Duration suspended_for(const Job& job, Time now) {
+  if (!job.allocation) return Duration{};
+  Duration sum = job.allocation->suspended;
+  if (job.allocation->suspension)
+    sum += std::max(Duration{}, Duration{now - job.allocation->suspension->at});
+  return sum;
+}
+
+std::optional<Time> limit_end(const Job& job) {
+  if (!job.started || !job.allocation || !job.allocation->time_limit || job.allocation->suspension)
+    return std::nullopt;
+  return *job.started + job.allocation->suspended + *job.allocation->time_limit;
+}
+
+std::optional<Duration> limit_left(const Job& job) {
+  if (!job.started || !job.allocation || !job.allocation->time_limit) return std::nullopt;
+  const Allocation& a = *job.allocation;
+  const Time until = a.suspension ? a.suspension->at : *job.started + a.suspended;
+  const Duration ran = until - *job.started - a.suspended;
+  return std::max(Duration{}, Duration{*a.time_limit} - ran);
 }
 
 void put_partition(ClusterState& state, Partition partition) {
@@ -93,7 +115,7 @@ std::optional<Timer> notice_timer_of(const Job& job) {
   const std::uint32_t percent = next_time_share(*job.spec, job.time_noticed);
   if (percent == 0) return std::nullopt;
   const Duration used = Duration{*job.allocation->time_limit} / 100 * percent;
-  return Timer{TimerKind::notice, *job.started + used, job.key};
+  return Timer{TimerKind::notice, *job.started + job.allocation->suspended + used, job.key};
 }
 
 std::optional<Timer> gang_timer_of(const Job& job) {
@@ -148,6 +170,7 @@ void rebuild_indexes(ClusterState& state) {
   state.names = {};
   state.earmarked = {};
   state.gangs = {};
+  state.resumable = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (is_queued(job)) state.pending.set(key, job.version);
     for (const JobKey& target : awaited(job)) state.dependents.set({target, key}, Lsn{});
@@ -161,6 +184,7 @@ void rebuild_indexes(ClusterState& state) {
       state.licenses_used.set(r.name, (used ? *used : 0) + r.count);
     }
     if (is_earmarked(job)) state.earmarked.set(key, Lsn{});
+    if (is_resumable(job)) state.resumable.set(key, Lsn{});
     if (is_named(job)) state.names.set({name_hash(*job.spec), key.job}, Lsn{});
   });
   std::map<UserId, RequestLoad> loads;

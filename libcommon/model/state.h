@@ -78,6 +78,7 @@ struct ClusterState {
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
   CowMap<JobKey, Lsn> earmarked;                          // index: pending jobs with an earmark
+  CowMap<JobKey, Lsn> resumable;  // index: suspended jobs that go on by themselves
   CowMap<NameKey, Lsn> names;     // index: jobs and arrays that have not ended, by user and name
   CowMap<GangMember, Lsn> gangs;  // index: members that have not ended
   // Attempts ended for others in the last day, and whose those others were: what the limits of preemption count.
@@ -101,6 +102,12 @@ std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `de
 JobKey awaited(const Job& job, const Dependency& dependency);  // likewise
 bool has_dependents(const ClusterState& state, JobId target);
 std::optional<Timer> timer_of(const Job& job);
+// For how long its attempt stood still until `now`, or its end; zero without one.
+Duration suspended_for(const Job& job, Time now);
+// When its time limit is used up if nothing happens; none: it has none, has not started, or stands still.
+std::optional<Time> limit_end(const Job& job);
+// What is left of its limit to a job that stands still. None: it has none.
+std::optional<Duration> limit_left(const Job& job);
 // Until the deadline, in whole seconds rounded up; none without one.
 std::optional<Seconds> time_left(const Job& job, Time now);
 // Whether a pending job cannot be over by its deadline any more.
@@ -116,6 +123,10 @@ bool is_told_of(const Job& job);
 const std::vector<LicenseRequest>& licenses_held(const Job& job);
 inline bool is_earmarked(const Job& job) {
   return job.earmark && job.state == JobState::pending;  // belongs into `earmarked`
+}
+inline bool is_resumable(const Job& job) {  // belongs into `resumable`
+  return job.state == JobState::suspended && job.allocation && job.allocation->suspension &&
+         job.allocation->suspension->made_room_for;
 }
 inline bool is_named(const Job& job) {
   return job.key.task.is_none() && !is_terminal(job.state);  // belongs into `names`

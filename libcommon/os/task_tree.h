@@ -68,6 +68,8 @@ class TaskTree {
   void open_gate();
   void signal(int signal, bool task_only);
   bool freeze();
+  // Whether a control group stops them; else signals do, which init or we send.
+  bool has_freezer() const { return cgroup_ && cgroup_->can_freeze(); }
   void thaw();
   void kill_all();
   bool isolated() const { return isolated_; }

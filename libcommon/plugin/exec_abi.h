@@ -121,6 +121,12 @@ typedef struct ares_exec_plugin {
   /* CLOCK_BOOTTIME when dispatch() is due at the latest, or ARES_EXEC_NONE. */
   int64_t (*next_deadline_us)(void* self);
   void (*dispatch)(void* self);
+
+  /* All processes of the attempt stand still (`suspended` 1) or go on (0), once for each newest `lsn`. Its time limit does not run
+   * meanwhile. `grace_s`: seconds between SIGTSTP and SIGSTOP where nothing better stops them. NULL, or behind `size`: the
+   * host sends SIGSTOP and SIGCONT by signal(). */
+  void (*set_suspended)(void* self, ares_exec_key key, uint64_t fence, uint64_t lsn,
+                        int32_t suspended, int64_t grace_s);
 } ares_exec_plugin;
 
 typedef const ares_exec_plugin* (*ares_exec_entry_fn)(void);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -16,6 +17,10 @@
 
 namespace ares::plugin {
 namespace {
+
+// What an exec plugin of this version has at least; what came behind `dispatch` is looked for in `size`.
+constexpr std::size_t kLeast =
+    offsetof(ares_exec_plugin, dispatch) + sizeof(ares_exec_plugin::dispatch);
 
 Status check_trusted(const std::string& path) {
   struct stat info {};
@@ -130,7 +135,7 @@ Status check_exec_plugin(const ares_exec_plugin* plugin, const std::string& wher
                     std::to_string(plugin->abi_version) +
                     " of the exec interface, this program has version " +
                     std::to_string(ARES_EXEC_ABI_VERSION) + "; build it again");
-  if (plugin->size < sizeof(ares_exec_plugin))
+  if (plugin->size < kLeast)
     return fail(ErrorCode::failed_precondition,
                 "plugin refused: " + where + " lacks functions that this program calls");
   return {};

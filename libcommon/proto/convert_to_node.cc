@@ -175,6 +175,21 @@ void get(Reader& read, const api::SetLimit& in, SetLimit& out) {
   if (in.has_time_limit()) read.seconds("time_limit", in.time_limit(), out.time_limit.emplace());
 }
 
+void put(const SetSuspended& body, api::NodeDown* message) {
+  api::SetSuspended* out = message->mutable_set_suspended();
+  put_attempt(body, out);
+  out->set_lsn(body.lsn.value());
+  out->set_suspended(body.suspended);
+  out->set_grace(body.grace.count());
+}
+
+void get(Reader& read, const api::SetSuspended& in, SetSuspended& out) {
+  read_attempt(read, in, out.attempt, out.fence);
+  out.lsn = Lsn(in.lsn());
+  out.suspended = in.suspended();
+  read.seconds("grace", in.grace(), out.grace);
+}
+
 void put(const Forget& body, api::NodeDown* message) {
   put_attempt(body, message->mutable_forget());
 }
@@ -239,6 +254,7 @@ Result<ToNode> from_api(const api::NodeDown& in) {
     case api::NodeDown::kKill: take<Kill>(read, in.kill(), out); break;
     case api::NodeDown::kSignal: take<Signal>(read, in.signal(), out); break;
     case api::NodeDown::kSetLimit: take<SetLimit>(read, in.set_limit(), out); break;
+    case api::NodeDown::kSetSuspended: take<SetSuspended>(read, in.set_suspended(), out); break;
     case api::NodeDown::kForget: take<Forget>(read, in.forget(), out); break;
     case api::NodeDown::kWelcome: take<Welcome>(read, in.welcome(), out); break;
     case api::NodeDown::kHeartbeatAck: take<HeartbeatAck>(read, in.heartbeat_ack(), out); break;

@@ -48,6 +48,8 @@ namespace {
   EVENT(ReservationSet, reservation_set)           \
   EVENT(ReservationRemoved, reservation_removed)   \
   EVENT(Earmarked, earmarked)                      \
+  EVENT(Suspended, suspended)                      \
+  EVENT(Resumed, resumed)                          \
   EVENT(AccountingChanged, accounting_changed)
 
 struct Encoder {

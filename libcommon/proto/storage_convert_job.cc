@@ -313,6 +313,10 @@ void put(const Allocation& from, storage::Allocation& to) {
   put_messages(from.licenses, to.mutable_licenses());
   to.set_limit_set(from.limit_set.value());
   to.set_alternative(from.alternative);
+  if (from.suspension) put(*from.suspension, *to.mutable_suspension());
+  to.set_suspended(from.suspended.count());
+  to.set_suspend_set(from.suspend_set.value());
+  to.set_cpus_lent(from.cpus_lent);
 }
 
 Allocation get(const storage::Allocation& from, Complaint& complaint) {
@@ -325,6 +329,10 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   to.limit_set = Lsn(from.limit_set());
   to.alternative = from.alternative();
+  if (from.has_suspension()) to.suspension = get(from.suspension(), complaint);
+  to.suspended = Duration(from.suspended());
+  to.suspend_set = Lsn(from.suspend_set());
+  to.cpus_lent = from.cpus_lent();
   return to;
 }
 

@@ -45,6 +45,8 @@ void put(const ReservationRemoved& from, storage::ReservationRemoved& to);
 void put(const AccountingChanged& from, storage::AccountingChanged& to);
 void put(const TimeNoticed& from, storage::TimeNoticed& to);
 void put(const Earmarked& from, storage::Earmarked& to);
+void put(const Suspended& from, storage::Suspended& to);
+void put(const Resumed& from, storage::Resumed& to);
 
 ControllerActivated get(const storage::ControllerActivated& from, Complaint& complaint);
 ConfigApplied get(const storage::ConfigApplied& from, Complaint& complaint);
@@ -84,5 +86,7 @@ ReservationRemoved get(const storage::ReservationRemoved& from, Complaint& compl
 AccountingChanged get(const storage::AccountingChanged& from, Complaint& complaint);
 TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint);
 Earmarked get(const storage::Earmarked& from, Complaint& complaint);
+Suspended get(const storage::Suspended& from, Complaint& complaint);
+Resumed get(const storage::Resumed& from, Complaint& complaint);
 
 }  // namespace ares::proto

@@ -97,6 +97,8 @@ constexpr AccountingColumn kColumns[] = {
     {R::kStdOutFieldNumber, "std_out", 32, text<&R::mutable_std_out>},
     {R::kStdErrFieldNumber, "std_err", 32, text<&R::mutable_std_err>},
     {R::kSubmitLineFieldNumber, "submit_line", 64, text<&R::mutable_submit_line>},
+    {R::kSuspendedFieldNumber, "suspended", 8, number<&R::set_suspended>},
+    {R::kSuspendedAtFieldNumber, "suspended_at", 8, time<&R::set_suspended_at>},
 };
 
 bool always(int field) {

@@ -198,6 +198,13 @@ const Column kColumns[] = {
      [](auto& o, auto& r) { add_if_any(o, join(r.attempt.spec->features, '&')); }},
     {"std_in", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_in); }},
     {"std_out", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_out); }},
+    {"suspended", kInt, false,
+     [](auto& o, auto& r) { o.add(r.attempt.allocation.suspended.count()); }},
+    {"suspended_at", kTime, false,
+     [](auto& o, auto& r) {
+       const auto& now = r.attempt.allocation.suspension;
+       o.add(now ? std::optional(now->at) : std::nullopt);
+     }},
     {"std_err", kText, true, [](auto& o, auto& r) { add_if_any(o, r.attempt.spec->std_err); }},
 };
 

@@ -11,6 +11,7 @@ namespace {
 struct Touched {
   std::set<JobKey> jobs;
   std::set<NodeId> nodes;
+  std::set<JobKey> charged;          // on all of their nodes
   bool configuration = false;        // all nodes and partitions
   std::set<std::string> partitions;  // by name
   std::set<std::string> reservations;
@@ -72,6 +73,9 @@ struct Touched {
     job(e.key);
     evictions = true;
   }
+  // A node that has let go of it in the meantime is touched by that.
+  void operator()(const Suspended& e) { job(e.attempt.job), charged.insert(e.attempt.job); }
+  void operator()(const Resumed& e) { job(e.attempt.job), charged.insert(e.attempt.job); }
   void operator()(const PartitionModified& e) { partitions.insert(e.partition.name); }
 };
 
@@ -93,6 +97,9 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
     else
       batch.forgotten.push_back(key);
   }
+  for (const JobKey& key : touched.charged)
+    if (const Job* job = after.jobs.find(key); job && job->allocation)
+      for (const NodeShare& share : job->allocation->nodes) touched.nodes.insert(share.node);
   batch.attempts = std::move(attempts);
   if (touched.configuration) {
     batch.replace_nodes = true;

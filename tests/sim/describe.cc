@@ -67,6 +67,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "ReservationSet",
                                        "ReservationRemoved",
                                        "Earmarked",
+                                       "Suspended",
+                                       "Resumed",
                                        "AccountingChanged"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
@@ -96,6 +98,9 @@ std::string text_of(const ToNodeBody& body) {
     std::string operator()(const Kill& m) { return "Kill " + text_of(m.attempt); }
     std::string operator()(const Signal& m) { return "Signal " + text_of(m.attempt); }
     std::string operator()(const SetLimit& m) { return "SetLimit " + text_of(m.attempt); }
+    std::string operator()(const SetSuspended& m) {
+      return (m.suspended ? "Suspend " : "Resume ") + text_of(m.attempt);
+    }
     std::string operator()(const Forget& m) { return "Forget " + text_of(m.attempt); }
     std::string operator()(const Welcome& m) { return "Welcome " + std::to_string(m.incarnation); }
     std::string operator()(const HeartbeatAck& m) {

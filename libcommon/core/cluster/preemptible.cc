@@ -16,6 +16,11 @@ const Partition* partition_of(const ClusterState& state, const Job& job) {
 
 }  // namespace
 
+bool lends_cpus(const ClusterState& state, const Job& victim) {
+  const Partition* partition = partition_of(state, victim);
+  return partition && partition->preempt_mode == PreemptMode::suspend;
+}
+
 std::uint32_t qos_priority(const ClusterState& state, const Policy& policy, const JobSpec& spec) {
   if (!state.accounting.empty()) {
     const Qos* qos = find_qos(state.accounting, spec.qos.empty() ? kNormalQos : spec.qos);
@@ -53,7 +58,7 @@ std::optional<Time> preemptible_from(const ClusterState& state, const Policy& po
                std::uint64_t{qos_priority(state, policy, *victim.spec)} + policy.preemption.min_gap;
   };
   if (its->tier >= partition.tier && !by_qos()) return std::nullopt;
-  return *victim.started + policy.preemption.min_age;
+  return *victim.started + victim.allocation->suspended + policy.preemption.min_age;
 }
 
 EvictionsLeft evictions_left(const ClusterState& state, const Policy& policy, UserId user,

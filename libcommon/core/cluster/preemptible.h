@@ -30,6 +30,9 @@ std::optional<Time> preemptible_from(const ClusterState& state, const Policy& po
                                      const JobSpec& job, const Partition& partition,
                                      const Job& victim);
 
+// Whether it is suspended, not ended: its partition's way. Then it gives nothing but CPUs.
+bool lends_cpus(const ClusterState& state, const Job& victim);
+
 // Of its QOS; 0 for one that the site gives none.
 std::uint32_t qos_priority(const ClusterState& state, const Policy& policy, const JobSpec& spec);
 

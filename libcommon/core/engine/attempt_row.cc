@@ -74,6 +74,8 @@ bool changes_row(JobEvent event) {
     case JobEvent::allocated:
     case JobEvent::started:
     case JobEvent::modified:
+    case JobEvent::suspended:
+    case JobEvent::resumed:
     case JobEvent::ending_began:
     case JobEvent::ended:
     case JobEvent::requeued: return true;

@@ -42,7 +42,8 @@ class Check {
                       victim->state == JobState::running && victim->started && !victim->ending;
     expect(runs, "a victim does not run, or is ending already");
     if (!runs) return;
-    expect(at_ - *victim->started >= policy_.preemption.min_age, "a victim is too young");
+    expect(at_ - *victim->started - victim->allocation->suspended >= policy_.preemption.min_age,
+           "a victim is too young");
     const Partition* its = before_.partitions.find(victim->allocation->partition);
     expect(its && its->preempt_mode != PreemptMode::off, "a victim's partition forbids it");
     expect(its && (its->tier < partition.tier ||

@@ -81,8 +81,11 @@ class Check {
       return;
     for (const NodeShare& share : job->allocation->nodes) {
       if (share.node != node) continue;
-      const bool same = share.cpus == charge.cpus && share.memory == charge.memory &&
-                        share.gpus == charge.gpus && share.cpu_ids == charge.cpu_ids &&
+      // What it lends are its CPUs, all of them, and nothing else.
+      const bool lent = job->allocation->cpus_lent;
+      const bool cpus = lent ? charge.cpus == 0 && charge.cpu_ids.empty()
+                             : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
+      const bool same = cpus && share.memory == charge.memory && share.gpus == charge.gpus &&
                         share.gpu_part == charge.gpu_part;
       expect(same, subject,
              "the charge of " + name_of(charge.attempt) + " is not what was allocated");
@@ -109,6 +112,12 @@ class Check {
     if (is_terminal(job.state)) expect(job.ended.has_value(), subject, "terminal without an end");
     if (job.state == JobState::running)
       expect(job.started.has_value(), subject, "running without a start");
+    const bool stands = job.allocation && job.allocation->suspension;
+    expect(stands == (job.state == JobState::suspended), subject,
+           "SUSPENDED, and its allocation does not say so, or the other way round");
+    if (is_active(job.state) && job.allocation)
+      expect(job.allocation->cpus_lent == stands, subject,
+             "runs without CPUs, or keeps them while it is suspended");
     if (job.state == JobState::completing)
       expect(job.ending.has_value(), subject, "completing without a cause");
     expect(!(job.hold != Hold::none && holds_resources(job.state)), subject, "held and running");
@@ -130,7 +139,8 @@ class Check {
            subject, "its earmark's times are out of order");
     for (const AttemptKey& victim : job.earmark->victims) {
       const Job* other = state_.jobs.find(victim.job);
-      if (other && other->attempt == victim.attempt)
+      const bool over = job.earmark->until <= state_.now;  // then a suspended one goes on
+      if (other && other->attempt == victim.attempt && !over)
         expect(other->state != JobState::running && other->state != JobState::configuring, subject,
                "the victim " + name_of(victim) + " runs on");
     }
@@ -252,6 +262,7 @@ class Check {
            "`licenses_used` is not what the records say");
     expect(again.names == state_.names, "index", "`names` is not what the records say");
     expect(again.earmarked == state_.earmarked, "index", "`earmarked` is not what the records say");
+    expect(again.resumable == state_.resumable, "index", "`resumable` is not what the records say");
     expect(again.gangs == state_.gangs, "index", "`gangs` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");

@@ -35,6 +35,8 @@ struct Classify {
   Out operator()(const LateResult& e) const { return on(JobEvent::late_result, e.attempt.job); }
   Out operator()(const TimeNoticed& e) const { return on(JobEvent::time_noticed, e.attempt.job); }
   Out operator()(const Earmarked& e) const { return on(JobEvent::earmarked, e.key); }
+  Out operator()(const Suspended& e) const { return on(JobEvent::suspended, e.attempt.job); }
+  Out operator()(const Resumed& e) const { return on(JobEvent::resumed, e.attempt.job); }
 
   Out operator()(const ControllerActivated&) const { return {}; }
   Out operator()(const ConfigApplied&) const { return {}; }

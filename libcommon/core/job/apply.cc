@@ -34,6 +34,8 @@ struct Apply {
   void operator()(const NodeFenced& e) const { apply_attempt(state, e, s); }
   void operator()(const ChargeCleared& e) const { apply_attempt(state, e, s); }
   void operator()(const TimeNoticed& e) const { apply_attempt(state, e, s); }
+  void operator()(const Suspended& e) const { apply_attempt(state, e, s); }
+  void operator()(const Resumed& e) const { apply_attempt(state, e, s); }
   void operator()(const Signalled&) const {}   // owed to nodes, not state
   void operator()(const LateResult&) const {}  // for the record
 

@@ -54,6 +54,31 @@ void exclude(const ClusterState& state, Job& job, NodeId node) {
   if (nodes >= needed + 1) job.excluded.push_back(node);
 }
 
+// The CPUs that the attempt's charges hold: all that were allocated, or none while it lends them.
+void charge_cpus(ClusterState& state, const AttemptKey& attempt, const Allocation& allocation,
+                 Lsn lsn) {
+  for (const NodeShare& share : allocation.nodes) {
+    const Node* node = state.nodes.find(share.node);
+    if (!node) continue;
+    const auto mine = [&](const Charge& c) {
+      return c.attempt == attempt && c.fence == allocation.fence;
+    };
+    if (std::none_of(node->charges.begin(), node->charges.end(), mine)) continue;
+    change_node(state, share.node, lsn, [&](Node& n) {
+      Charge& charge = *std::find_if(n.charges.begin(), n.charges.end(), mine);
+      charge.cpus = allocation.cpus_lent ? 0 : share.cpus;
+      charge.cpu_ids = allocation.cpus_lent ? std::vector<std::uint32_t>{} : share.cpu_ids;
+    });
+  }
+}
+
+// What it was suspended for is counted. Its CPUs stay with those that it lent them to.
+void end_suspension(Allocation& allocation, Time at) {
+  if (!allocation.suspension) return;
+  allocation.suspended += std::max(Duration{}, Duration{at - allocation.suspension->at});
+  allocation.suspension.reset();
+}
+
 }  // namespace
 
 void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
@@ -126,16 +151,18 @@ void apply_attempt(ClusterState& state, const LaunchFailed& e, Stamp s) {
 }
 
 void apply_attempt(ClusterState& state, const EndingBegan& e, Stamp s) {
-  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
     // The first cause stands, but a cancellation wins over a requeue that is owed.
     if (job.ending && (!job.ending->requeue || e.ending.requeue)) return;
+    end_suspension(allocation, s.at);
     job.state = JobState::completing;
     job.ending = e.ending;
   });
 }
 
 void apply_attempt(ClusterState& state, const BatchFinished& e, Stamp s) {
-  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
+    end_suspension(allocation, e.at);
     job.exit = e.exit;
     if (!e.cause.empty()) job.cause = told_by(state, job.allocation->nodes.front().node, e.cause);
     job.ended = e.at;  // the node's word: it may be told long after, when the controller comes back
@@ -168,6 +195,27 @@ void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s) {
 void apply_attempt(ClusterState& state, const TimeNoticed& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation&) {
     job.time_noticed = std::max(job.time_noticed, e.percent);
+  });
+}
+
+void apply_attempt(ClusterState& state, const Suspended& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
+    end_suspension(allocation, s.at);
+    job.state = JobState::suspended;
+    allocation.suspension = Suspension{s.at, e.by, e.by_user, e.made_room_for};
+    allocation.suspend_set = s.lsn;
+    allocation.cpus_lent = true;
+    charge_cpus(state, e.attempt, allocation, s.lsn);
+  });
+}
+
+void apply_attempt(ClusterState& state, const Resumed& e, Stamp s) {
+  change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
+    end_suspension(allocation, s.at);
+    job.state = JobState::running;
+    allocation.suspend_set = s.lsn;
+    allocation.cpus_lent = false;
+    charge_cpus(state, e.attempt, allocation, s.lsn);
   });
 }
 

@@ -39,6 +39,8 @@ struct Action {
   std::string_view operator()(const RequeueJobs& c) const {
     return c.hold ? "requeuehold" : "requeue";
   }
+  std::string_view operator()(const SuspendJobs&) const { return "suspend"; }
+  std::string_view operator()(const ResumeJobs&) const { return "resume"; }
   std::string_view operator()(const UpdateJob&) const { return "update job"; }
   std::string_view operator()(const UpdateNode& c) const {
     if (c.reason_only) return "change reason of node";

@@ -6,6 +6,7 @@
 
 #include "core/accounts/job_limits.h"
 #include "core/accounts/membership.h"
+#include "core/cluster/lent.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
 #include "core/cluster/staying.h"
@@ -29,10 +30,11 @@ class Taken {
   struct Share {
     const NodeShare* share;
     const JobSpec* of;
+    JobKey key{};
   };
   const std::vector<Share>& on(NodeId node) { return shares_[node]; }
-  void share(const NodeShare& share, const JobSpec& of) {
-    shares_[share.node].push_back({&share, &of});
+  void share(const JobKey& key, const NodeShare& share, const JobSpec& of) {
+    shares_[share.node].push_back({&share, &of, key});
     new_shares_.push_back(share.node);
   }
 
@@ -69,6 +71,7 @@ class Check {
       if (!unchanged(key, version)) return false;
     }
     if (group.earmark) return group.starts.empty() && take(*group.earmark, d);
+    if (group.resume) return group.starts.empty() && resume(*group.resume, d);
     if (group.starts.empty()) return false;
     std::vector<JobKey> starting;
     for (const Start& start : group.starts) starting.push_back(start.key);
@@ -115,7 +118,7 @@ class Check {
     if (!keeps_reservations(*job, start) || !is_eligible(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
       if (!fits(*job, start, share, taken_.on(share.node))) return false;
-      taken_.share(share, *job->spec);
+      taken_.share(start.key, share, *job->spec);
     }
     if (!licenses_.take(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
@@ -156,6 +159,27 @@ class Check {
     if (!licenses_.take(*job->spec, earmark.licenses) || !taken_.job(key)) return false;
     taken_.keep();
     accept(wanted, own ? nullptr : array, *job, d);
+    return true;
+  }
+
+  // A job that made room goes on, with its own CPUs.
+  bool resume(const AttemptKey& attempt, Decision& d) {
+    const Job* job = q_.state.jobs.find(attempt.job);
+    if (!job || job->attempt != attempt.attempt || !is_resumable(*job)) return false;
+    std::vector<TakenBeside> beside;
+    for (const NodeShare& share : job->allocation->nodes)
+      for (const Taken::Share& other : taken_.on(share.node))
+        beside.push_back({other.key, other.share});
+    if (cpus_taken(q_.state, *job, q_.now, beside) || !taken_.job(attempt.job)) return false;
+    for (const NodeShare& share : job->allocation->nodes) {
+      NodeShare& cpus = resumed_.emplace_back(share);  // the rest is charged already
+      cpus.memory = Bytes{};
+      cpus.gpus.clear();
+      taken_.share(attempt.job, cpus, *job->spec);
+    }
+    taken_.keep();
+    d.events.emplace_back(Resumed{attempt, {}});
+    d.jobs.push_back(attempt.job);
     return true;
   }
 
@@ -213,17 +237,27 @@ class Check {
     for (const AttemptKey& attempt : victims) {
       ended_.insert(attempt);
       const Job& victim = *q_.state.jobs.find(attempt.job);
+      if (lends_cpus(q_.state, victim)) {
+        d.events.emplace_back(Suspended{attempt, {}, {}, key});
+        audit(job, attempt, "suspended for job " + job_text(key), d);
+        continue;
+      }
       const Ending ending = eviction_of(q_.state, q_.policy, victim, key, q_.now);
       d.events.emplace_back(EndingBegan{attempt, ending});
-      d.events.emplace_back(Audited{
-          {q_.now,
-           job.spec->uid,
-           job.spec->user,
-           {},
-           "preempt",
-           "job " + job_text(attempt.job),
-           std::string(ending.requeue ? "requeued" : "cancelled") + " for job " + job_text(key)}});
+      audit(job, attempt,
+            std::string(ending.requeue ? "requeued" : "cancelled") + " for job " + job_text(key),
+            d);
     }
+  }
+
+  void audit(const Job& job, const AttemptKey& victim, std::string outcome, Decision& d) const {
+    d.events.emplace_back(Audited{{q_.now,
+                                   job.spec->uid,
+                                   job.spec->user,
+                                   {},
+                                   "preempt",
+                                   "job " + job_text(victim.job),
+                                   std::move(outcome)}});
   }
 
   // The plan was made a moment ago: what is left until the deadline is a little less now.
@@ -287,7 +321,7 @@ class Check {
     });
   }
 
-  // `gone`: those and whoever is ending count no more.
+  // `gone`: those and whoever is ending count no more; of those that lend their CPUs, these.
   bool fits(const Job& job, const Start& start, const NodeShare& share,
             const std::vector<Taken::Share>& others, const Gone* gone = nullptr) const {
     const Node* node = q_.state.nodes.find(share.node);
@@ -302,8 +336,9 @@ class Check {
     const auto shut_out = [&](const std::optional<UserId>& user, bool keeps) {
       return (keeps || spec.exclusive_user) && user != spec.uid;
     };
+    // A victim that lends its CPUs stays, without them.
     const auto stays = [&](const Charge& charge) {
-      return !gone || (!gone->contains(charge.attempt) && !is_ending(charge));
+      return !gone || (!is_ending(charge) && (!gone->contains(charge.attempt) || lends(charge)));
     };
     for (const Charge& charge : node->charges)
       if (stays(charge) && shut_out(charge.user, charge.exclusive_user)) return false;
@@ -320,8 +355,11 @@ class Check {
       clash = clash || (!share.gpus.empty() && !devices.add(other)) ||
               intersect(share.cpu_ids, other.cpu_ids);
     };
-    for (const Charge& charge : node->charges)
-      if (stays(charge)) add(charge);
+    for (const Charge& charge : node->charges) {
+      if (!stays(charge)) continue;
+      add(charge);
+      if (gone && gone->contains(charge.attempt)) cpus -= charge.cpus;  // it lends them
+    }
     for (const Taken::Share& other : others) add(*other.share);
     if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
     if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
@@ -330,6 +368,11 @@ class Check {
       return std::any_of(has.begin(), has.end(),
                          [&](const Gpu& gpu) { return gpu.index == index; });
     });
+  }
+
+  bool lends(const Charge& charge) const {
+    const Job* job = q_.state.jobs.find(charge.attempt.job);
+    return job && lends_cpus(q_.state, *job);
   }
 
   bool is_ending(const Charge& charge) const {
@@ -352,6 +395,7 @@ class Check {
   Taken taken_;
   LicensePool licenses_;
   std::vector<std::pair<const EarmarkFor*, const JobSpec*>> earmarked_;  // by this plan
+  std::deque<NodeShare> resumed_;                                        // CPUs of those, likewise
   Gone ended_;                                                           // likewise
   std::map<UserId, std::uint32_t> used_;  // of what users may have ended, likewise
   std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the group in hand
@@ -367,8 +411,13 @@ class Rejected {
     }
     if (group.earmark)
       for (const NodeShare& share : group.earmark->earmark.nodes) nodes_.insert(share.node);
+    if (group.resume)
+      for (const auto& [node, version] : group.nodes) nodes_.insert(node);
   }
   bool touches(const PlanGroup& group) const {
+    if (group.resume)
+      return std::any_of(group.nodes.begin(), group.nodes.end(),
+                         [&](const auto& node) { return nodes_.contains(node.first); });
     if (group.earmark) {
       const auto& nodes = group.earmark->earmark.nodes;
       return jobs_.contains(group.earmark->key) ||

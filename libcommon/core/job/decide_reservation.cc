@@ -126,9 +126,9 @@ class Obstacles {
     const auto& asked = job.spec->reservations;
     if (std::find(asked.begin(), asked.end(), wanted_.name) != asked.end()) return false;
     if (!job.allocation->time_limit) return touches(wanted_, q_.now, std::nullopt);
-    const Time end =
-        job.started.value_or(std::max(job.allocation->at, q_.now)) + *job.allocation->time_limit;
-    return touches(wanted_, q_.now, end);
+    if (job.started) return touches(wanted_, q_.now, limit_end(job));
+    return touches(wanted_, q_.now,
+                   std::max(job.allocation->at, q_.now) + *job.allocation->time_limit);
   }
 
   const Question& q_;

@@ -27,7 +27,7 @@ void each_due(const Question& q, TimerKind kind, Duration after, Visit&& visit) 
 
 void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decision& d) {
   const AttemptKey attempt{job.key, job.attempt};
-  if (job.state == JobState::running) {
+  if (is_active(job.state)) {
     const Ending ending{
         JobState::node_fail, Reason::launch_failure, {}, job.spec->requeue, job.hold, true};
     d.events.emplace_back(EndingBegan{attempt, ending});

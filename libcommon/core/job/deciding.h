@@ -100,6 +100,8 @@ Decision decide_jobs(const Question& q, const Principal& who, const Cancel& comm
 Decision decide_jobs(const Question& q, const Principal& who, const HoldJobs& command);
 Decision decide_jobs(const Question& q, const Principal& who, const ReleaseJobs& command);
 Decision decide_jobs(const Question& q, const Principal& who, const RequeueJobs& command);
+Decision decide_jobs(const Question& q, const Principal& who, const SuspendJobs& command);
+Decision decide_jobs(const Question& q, const Principal& who, const ResumeJobs& command);
 Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& command);
 Decision decide_admin(const Question& q, const Principal& who, const UpdateNode& command);
 Decision decide_admin(const Question& q, const Principal& who, const UpdatePartition& command);

@@ -78,6 +78,14 @@ struct Owed {
     });
   }
 
+  void suspend(const AttemptKey& attempt, bool suspended) {
+    each(attempt, [&](Fence fence) {
+      return SetSuspended{attempt, fence, lsn, suspended, policy.suspend_wait};
+    });
+  }
+  void operator()(const Suspended& e) { suspend(e.attempt, true); }
+  void operator()(const Resumed& e) { suspend(e.attempt, false); }
+
   // Owes nothing by itself: what a node must hear of these it is told in answer to its own message, by reconcile().
   void operator()(const ControllerActivated&) {}
   void operator()(const ConfigApplied&) {

@@ -144,6 +144,8 @@ struct Follow {
   void operator()(const PartitionModified&) {}
   void operator()(const TimeNoticed&) {}
   void operator()(const Earmarked&) {}
+  void operator()(const Suspended&) {}
+  void operator()(const Resumed&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}

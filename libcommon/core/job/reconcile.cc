@@ -57,6 +57,10 @@ class Reconcile {
           send(SetLimit{charge.attempt, charge.fence, job->allocation->limit_set,
                         job->allocation->time_limit});
         }
+        if (job->allocation->suspend_set != Lsn{}) {
+          send(SetSuspended{charge.attempt, charge.fence, job->allocation->suspend_set,
+                            job->state == JobState::suspended, policy_.suspend_wait});
+        }
         return;
       }
       case JobState::completing:

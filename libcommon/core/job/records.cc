@@ -114,6 +114,10 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
     state.earmarked.set(after.key, Lsn{});
   else if (before && is_earmarked(*before))
     state.earmarked.erase(after.key);
+  if (is_resumable(after))
+    state.resumable.set(after.key, Lsn{});
+  else if (before && is_resumable(*before))
+    state.resumable.erase(after.key);
   move_gang(state, before, &after);
 }
 
@@ -141,6 +145,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   count_licenses(state, job, nullptr);
   move_name(state, job, nullptr);
   if (is_earmarked(*job)) state.earmarked.erase(key);
+  if (is_resumable(*job)) state.resumable.erase(key);
   move_gang(state, job, nullptr);
   state.jobs.erase(key);
 }

@@ -62,6 +62,8 @@ void apply_attempt(ClusterState& state, const NodeReleased& e, Stamp s);
 void apply_attempt(ClusterState& state, const NodeFenced& e, Stamp s);
 void apply_attempt(ClusterState& state, const ChargeCleared& e, Stamp s);
 void apply_attempt(ClusterState& state, const TimeNoticed& e, Stamp s);
+void apply_attempt(ClusterState& state, const Suspended& e, Stamp s);
+void apply_attempt(ClusterState& state, const Resumed& e, Stamp s);
 
 void apply_node(ClusterState& state, const NodeRegistered& e, Stamp s);
 void apply_node(ClusterState& state, const NodeAdminSet& e, Stamp s);

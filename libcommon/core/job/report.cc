@@ -19,7 +19,7 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
     d.events.emplace_back(LaunchFailed{attempt, node, true, cause});
     return;
   }
-  if (job.state != JobState::running && job.state != JobState::suspended) return;
+  if (!is_active(job.state)) return;
   // Without its batch node nothing of the user's ran anywhere, so even a job that may not be requeued may start again.
   const bool nothing_ran = never_ran && job.allocation->nodes.front().node == node;
   const Ending ending{
@@ -73,8 +73,8 @@ void late(const Node& node, const AttemptReport& r, Decision& d) {
 
 // A limit that was cut off at the deadline runs out at the deadline.
 bool limit_is_deadline(const Job& job) {
-  return job.spec->deadline && job.started && job.allocation && job.allocation->time_limit &&
-         *job.started + *job.allocation->time_limit >= *job.spec->deadline;
+  const auto end = limit_end(job);
+  return job.spec->deadline && end && *end >= *job.spec->deadline;
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ void decide_report(const Question& q, const Node& node, const AttemptReport& r, 
         d.events.emplace_back(NodeReady{r.attempt, node.id});
       break;
     case AttemptPhase::running:
-      if (share->phase == SharePhase::ready && job->state == JobState::running)
+      if (share->phase == SharePhase::ready && is_active(job->state))
         d.events.emplace_back(NodeRunning{r.attempt, node.id});
       break;
     case AttemptPhase::done: done(q, *job, r, node.id, d); break;

@@ -161,6 +161,22 @@ constexpr Row kRows[] = {
      "what they leave is kept for it until they have let go"},
     {kHolding, E::earmarked, kNo, 0, "", "it has what it needs"},
     {kTerminal | kAbsent, E::earmarked, kNo, 0, "", "the job has ended"},
+
+    {kRunning, E::suspended, kYes, kSuspended, "SetSuspended to every node",
+     "its CPUs are free for others; memory, GPUs and licenses stay its own; the time limit does "
+     "not "
+     "run"},
+    {kSuspended, E::suspended, kYes, kSuspended, "SetSuspended to every node",
+     "only an operator's, over one that makes room: it does not go on by itself any more"},
+    {kPending | kConfiguring, E::suspended, kNo, 0, "", "the job does not run yet"},
+    {kCompleting, E::suspended, kNo, 0, "", "the job is ending"},
+    {kTerminal | kAbsent, E::suspended, kNo, 0, "", "the job has ended"},
+
+    {kSuspended, E::resumed, kYes, kRunning, "SetSuspended to every node",
+     "only with its own CPUs, which nobody else may hold by then"},
+    {kPending | kConfiguring | kRunning, E::resumed, kNo, 0, "", "the job is not suspended"},
+    {kCompleting, E::resumed, kNo, 0, "", "the job is ending"},
+    {kTerminal | kAbsent, E::resumed, kNo, 0, "", "the job has ended"},
 };
 
 struct Table {
@@ -196,7 +212,8 @@ constexpr std::string_view kNames[] = {
     "DependencyMet", "DependencyFailed", "Allocated",   "NodeReady",     "Started",
     "NodeRunning",   "LaunchFailed",     "EndingBegan", "BatchFinished", "NodeReleased",
     "NodeFenced",    "ChargeCleared",    "Ended",       "Requeued",      "Signalled",
-    "Forgotten",     "LateResult",       "TimeNoticed", "Earmarked"};
+    "Forgotten",     "LateResult",       "TimeNoticed", "Earmarked",     "Suspended",
+    "Resumed"};
 static_assert(std::size(kNames) == kJobEvents);
 
 std::string names_of(Mask mask) {

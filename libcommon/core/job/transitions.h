@@ -38,8 +38,10 @@ enum class JobEvent : std::uint8_t {
   late_result,
   time_noticed,
   earmarked,
+  suspended,
+  resumed,
 };
-inline constexpr std::size_t kJobEvents = 24;
+inline constexpr std::size_t kJobEvents = 26;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {

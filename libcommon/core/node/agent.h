@@ -77,6 +77,7 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const Kill& message, Moment now);
   void handle(const Signal& message, Moment now);
   void handle(const SetLimit& message, Moment now);
+  void handle(const SetSuspended& message, Moment now);
   void handle(const Forget& message, Moment now);
   void handle(const Welcome& message, Moment now);
   void handle(const HeartbeatAck& message, Moment now);

@@ -40,6 +40,8 @@ class Executor {
   virtual void kill(const Kill& kill, Moment now) = 0;
   virtual void signal(const Signal& signal, Moment now) = 0;
   virtual void set_limit(const SetLimit& limit, Moment now) = 0;
+  // All its processes stand still from now on, or go on. The newest `lsn` counts.
+  virtual void set_suspended(const SetSuspended& message, Moment now) = 0;
   virtual void renew_lease(const AttemptKey& key, BootTime until, Moment now) = 0;
   // The end is committed by the controller: whatever the executor keeps of the attempt may go. The
   // spool directory is the agent's.

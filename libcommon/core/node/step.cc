@@ -111,6 +111,8 @@ void StepMachine::handle(const StepGo& command, Moment now) {
     tree_.open_gate();
     if (settings_.time_limit) limit_at_ = now.boot + *settings_.time_limit;
   }
+  // It was suspended before word came that it may start.
+  if (suspended_) suspend(suspend_grace_, now);
   notify_(StepNotice::running);
 }
 
@@ -125,7 +127,47 @@ void StepMachine::handle(const StepSignal& command, Moment) {
   if (command.fence != settings_.fence || command.lsn <= last_signal_) return;
   if (!user_code_may_run()) return;  // not remembered: sent again, it would still be meant
   last_signal_ = command.lsn;
-  if (settings_.runs_task) tree_.signal(command.signal, command.batch_only);
+  if (!settings_.runs_task) return;
+  // What stands still hears of it when it goes on. CONT would let it go on, and KILL ends it now.
+  if (suspended_ && command.signal == SIGCONT) return;
+  tree_.signal(command.signal, command.batch_only);
+  if (suspended_ && !frozen_ && command.signal == SIGKILL) tree_.thaw();
+}
+
+void StepMachine::handle(const StepSetSuspended& command, Moment now) {
+  if (command.fence != settings_.fence || command.lsn <= last_suspend_) return;
+  if (state_ != State::running && state_ != State::gated) return;
+  last_suspend_ = command.lsn;
+  if (command.suspended == suspended_) return;
+  suspended_ = command.suspended;
+  suspend_grace_ = command.grace;
+  if (state_ != State::running) return;
+  if (suspended_)
+    suspend(command.grace, now);
+  else
+    resume(now);
+}
+
+// From now on its time does not count. Where there is a freezer it stops at once; else its processes are told first, for they
+// may want to let go of something, and stopped after the grace.
+void StepMachine::suspend(Seconds grace, Moment now) {
+  suspended_since_ = now.boot;
+  limit_at_.reset();
+  if (!settings_.runs_task) return;
+  if (tree_.has_freezer() || grace <= Seconds{0}) {
+    tree_.freeze();
+    return;
+  }
+  tree_.signal(SIGTSTP, false);
+  stop_at_ = now.boot + grace;
+}
+
+void StepMachine::resume(Moment now) {
+  stood_still_ += now.boot - suspended_since_;
+  stop_at_.reset();
+  if (!settings_.runs_task) return;
+  if (settings_.time_limit) limit_at_ = gone_since_->boot + stood_still_ + *settings_.time_limit;
+  if (!frozen_) tree_.thaw();
 }
 
 void StepMachine::handle(const StepSetLimit& command, Moment) {
@@ -134,13 +176,14 @@ void StepMachine::handle(const StepSetLimit& command, Moment) {
   settings_.time_limit = command.time_limit;
   if (state_ != State::running || !settings_.runs_task) return;
   limit_at_.reset();
-  if (settings_.time_limit) limit_at_ = gone_since_->boot + *settings_.time_limit;
+  if (settings_.time_limit && !suspended_)
+    limit_at_ = gone_since_->boot + stood_still_ + *settings_.time_limit;
 }
 
 void StepMachine::handle(const StepRenewLease& command, Moment now) {
   if (!lease_until_ || *lease_until_ < command.until) lease_until_ = command.until;
   if (frozen_ && state_ == State::running && lease_is_live(now)) {
-    tree_.thaw();
+    if (!suspended_) tree_.thaw();
     frozen_ = false;
   }
 }
@@ -160,6 +203,9 @@ void StepMachine::stop(bool immediately, Seconds wait, Moment now) {
   }
   state_ = State::stopping;
   kill_at_ = kill_at;
+  if (suspended_) tree_.thaw();  // so that it hears of its end
+  suspended_ = false;
+  stop_at_.reset();
   tree_.signal(SIGCONT, false);
   tree_.signal(SIGTERM, false);
 }
@@ -239,6 +285,10 @@ void StepMachine::tick(Moment now) {
       return kill_everything(now);
     }
   }
+  if (state_ == State::running && stop_at_ && now.boot >= *stop_at_) {
+    stop_at_.reset();
+    tree_.freeze();
+  }
   if (state_ == State::running && limit_at_ && now.boot >= *limit_at_) {
     timed_out_ = true;
     return stop(false, settings_.kill_wait, now);
@@ -254,6 +304,7 @@ std::optional<BootTime> StepMachine::next_deadline() const {
     case State::gated: earliest = retry_at_; break;
     case State::running:
       keep_earlier(earliest, limit_at_);
+      keep_earlier(earliest, stop_at_);
       if (settings_.leased && settings_.runs_task && !frozen_) keep_earlier(earliest, lease_until_);
       break;
     case State::stopping:

@@ -24,8 +24,10 @@ class ProcessTree {
   virtual void open_gate() = 0;
   // To every process of the attempt, or only to the batch script's own.
   virtual void signal(std::int32_t signal, bool batch_only) = 0;
-  // Stops every process where it stands; false if that is not possible here.
+  // Stops every process where it stands; false if that is not possible here. May be called again.
   virtual bool freeze() = 0;
+  // Whether freeze() works without the processes' noticing, and nothing but thaw() wakes them.
+  virtual bool has_freezer() const { return true; }
   virtual void thaw() = 0;
   // KILL to everything, frozen or not. tree_gone() follows once nothing is left; may be called
   // again.
@@ -67,6 +69,7 @@ class StepMachine {
   std::optional<BootTime> next_deadline() const;  // when tick() is due
   bool finished() const { return state_ == State::finished; }
   bool frozen() const { return frozen_; }
+  bool suspended() const { return suspended_; }
   bool user_code_may_run() const { return state_ == State::running || state_ == State::stopping; }
 
  private:
@@ -77,6 +80,9 @@ class StepMachine {
   void handle(const StepSignal& command, Moment now);
   void handle(const StepSetLimit& command, Moment now);
   void handle(const StepRenewLease& command, Moment now);
+  void handle(const StepSetSuspended& command, Moment now);
+  void suspend(Seconds grace, Moment now);
+  void resume(Moment now);
   bool lease_is_live(Moment now) const;
   void stop(bool immediately, Seconds wait, Moment now);
   void kill_everything(Moment now);
@@ -90,13 +96,18 @@ class StepMachine {
   std::function<void(StepNotice)> notify_;
 
   State state_ = State::idle;
-  bool frozen_ = false;
+  bool frozen_ = false;               // by the end of its lease
+  bool suspended_ = false;            // by command
   std::optional<Moment> gone_since_;  // when the gate opened
   std::optional<BootTime> lease_until_;
-  std::optional<BootTime> limit_at_;
+  std::optional<BootTime> limit_at_;  // none while it is suspended
+  std::optional<BootTime> stop_at_;   // suspended, and told so by TSTP: STOP is due
+  BootTime suspended_since_{};
+  Duration stood_still_{};  // in all, without the time since then
+  Seconds suspend_grace_{};
   std::optional<BootTime> kill_at_;
   std::optional<BootTime> retry_at_;
-  Lsn last_signal_, last_limit_;
+  Lsn last_signal_, last_limit_, last_suspend_;
   std::optional<ExitStatus> task_exit_;
   ExitRecord result_;
   bool timed_out_ = false;

@@ -33,6 +33,15 @@ struct Encoder {
     if (c.time_limit) out.put("seconds", c.time_limit->count());
     return out.take();
   }
+  std::string operator()(const StepSetSuspended& c) const {
+    return FieldWriter()
+        .put("command", "set_suspended")
+        .put("fence", c.fence)
+        .put("lsn", c.lsn)
+        .put("suspended", c.suspended)
+        .put("grace", c.grace.count())
+        .take();
+  }
   std::string operator()(const StepRenewLease& c) const {
     return FieldWriter()
         .put("command", "renew_lease")
@@ -71,6 +80,9 @@ Result<StepCommand> decode_step_command(std::string_view packet) {
     StepSetLimit c{in.id<Fence>("fence"), in.id<Lsn>("lsn"), std::nullopt};
     if (auto s = in.optional_number<std::int64_t>("seconds")) c.time_limit = Seconds(*s);
     command = c;
+  } else if (name == "set_suspended") {
+    command = StepSetSuspended{in.id<Fence>("fence"), in.id<Lsn>("lsn"), in.flag("suspended"),
+                               Seconds(in.number<std::int64_t>("grace"))};
   } else if (name == "renew_lease") {
     command = StepRenewLease{boot_time(in.number<std::int64_t>("until_us"))};
   } else {

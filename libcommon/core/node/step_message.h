@@ -37,10 +37,17 @@ struct StepSetLimit {
   Lsn lsn;
   std::optional<Seconds> time_limit;
 };
+struct StepSetSuspended {
+  Fence fence;
+  Lsn lsn;
+  bool suspended = false;
+  Seconds grace{};
+};
 struct StepRenewLease {
   BootTime until{};
 };
-using StepCommand = std::variant<StepGo, StepKill, StepSignal, StepSetLimit, StepRenewLease>;
+using StepCommand =
+    std::variant<StepGo, StepKill, StepSignal, StepSetLimit, StepRenewLease, StepSetSuspended>;
 
 enum class StepNotice : std::uint8_t { ready, running, finished };
 

@@ -73,6 +73,10 @@ void Supervisors::set_limit(const SetLimit& limit, Moment now) {
   tell(limit.attempt, StepSetLimit{limit.fence, limit.lsn, limit.time_limit}, now);
 }
 
+void Supervisors::set_suspended(const SetSuspended& m, Moment now) {
+  tell(m.attempt, StepSetSuspended{m.fence, m.lsn, m.suspended, m.grace}, now);
+}
+
 void Supervisors::renew_lease(const AttemptKey& key, BootTime until, Moment now) {
   tell(key, StepRenewLease{until}, now);
 }

@@ -42,6 +42,7 @@ class Supervisors final : public Executor {
   void kill(const Kill& kill, Moment now) override;
   void signal(const Signal& signal, Moment now) override;
   void set_limit(const SetLimit& limit, Moment now) override;
+  void set_suspended(const SetSuspended& message, Moment now) override;
   void renew_lease(const AttemptKey& key, BootTime until, Moment now) override;
   void release(const AttemptKey& key, Moment now) override;
   std::vector<AttemptReport> list(Moment now) override;

@@ -31,6 +31,8 @@ bool Accruals::update(const ClusterState& before, const ClusterState& after, Tim
                   (counting &&
                    (was->allocation->fence != is->allocation->fence ||
                     was->allocation->nodes.size() != is->allocation->nodes.size() ||
+                    was->allocation->suspended != is->allocation->suspended ||
+                    was->allocation->suspension != is->allocation->suspension ||
                     was->spec->user != is->spec->user || was->spec->account != is->spec->account));
       });
   return changed;

@@ -2,6 +2,7 @@
 #include "core/sched/pass.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/cluster/staying.h"
@@ -34,6 +35,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       promises_(policy),
       work_(budget.units),
       preempting_({state, policy, index_, profile_, licenses_, work_, now}),
+      resuming_({state, index_, profile_, now}),
       witness_(witness),
       gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
               memory.given, budget, now, policy.accounting.enforce, witness}) {
@@ -49,8 +51,11 @@ Plan Planner::Pass::run() {
   while (Queued* queued = turns_.next()) {
     if (witness_ && witness_->done()) break;
     if (dropped) queued->shape = nullptr;
+    if (resuming_.any_left() && queued->entry.partition)
+      serve_suspended(queued->entry.partition->tier);
     consider(*queued);
   }
+  serve_suspended(std::numeric_limits<std::int32_t>::min());
   make_room_late();
   estimate();
   settle_choices();
@@ -102,6 +107,16 @@ void Planner::Pass::serve_earmarks() {
     name_free_devices(index_, placement);
     give(kept.entry, job.key.task, kept.limit, *licenses_.choose(*job.spec), placement);
     started_.insert(job.key);
+  }
+}
+
+void Planner::Pass::serve_suspended(std::int32_t tier) {
+  while (resuming_.due(tier)) {
+    auto resumed = resuming_.next();
+    if (!resumed) continue;
+    for (const PlacedShare& share : resumed->placement) memory_.given.push_back(share.node);
+    turns_.took(*resumed->job->spec, resumed->placement);
+    plan_.groups.push_back(std::move(resumed->group));
   }
 }
 

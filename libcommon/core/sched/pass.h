@@ -19,6 +19,7 @@
 #include "core/sched/preempt_pass.h"
 #include "core/sched/profile.h"
 #include "core/sched/releases.h"
+#include "core/sched/resuming.h"
 #include "core/sched/score_fragmentation.h"
 #include "core/sched/shapes.h"
 #include "core/sched/turns.h"
@@ -78,6 +79,9 @@ class Planner::Pass {
 
   // Those that others were ended for come before everybody else.
   void serve_earmarks();
+
+  // Those of that tier or a higher one that made room for others go on, or are promised that they will.
+  void serve_suspended(std::int32_t tier);
 
   // Whether it had its turn before the others.
   bool served(sched::Queued& queued);
@@ -161,6 +165,7 @@ class Planner::Pass {
   sched::Promises promises_;
   sched::Work work_;
   sched::Preempting preempting_;
+  sched::Resuming resuming_;
   std::map<JobKey, sched::PendingPtr> earmarked_;  // what is said of those that others end for
   std::vector<sched::Queued*> late_;  // of several partitions: before others end they are all tried
   sched::Witness* const witness_;

@@ -47,6 +47,9 @@ std::string plan_text(const Plan& plan) {
       text += "\n";
     }
     if (group.earmark) text += text_of(*group.earmark);
+    if (group.resume)
+      text += "resume " + name_of(group.resume->job) + "." +
+              std::to_string(group.resume->attempt.value()) + "\n";
   }
   plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
     text += "wait " + name_of(key) + " " + std::string(reason_text(info)) + " " +

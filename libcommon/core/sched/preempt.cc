@@ -15,6 +15,11 @@ namespace {
 
 using Gone = std::set<AttemptKey>;
 
+// Those that are ended, and those that stay and lend their CPUs.
+struct Leaving {
+  Gone gone, lending;
+};
+
 // A node that came back smaller: nobody knows what the end of a job gives there.
 bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
   Amounts sum(index.stride(), 0);
@@ -86,14 +91,19 @@ class Search {
       in_.profile.least(at, from_, to_, std::span(base_).subspan(i * stride, stride));
       Ground ground;
       for (const Charge& charge : node.node->charges)
-        if (const auto place = places.find(charge.attempt); place != places.end())
+        if (const auto place = places.find(charge.attempt); place != places.end()) {
+          Amounts given = amounts_of(in_.index, *node.node, charge);
+          if (candidates_[place->second].lends) given = cpus_only(std::move(given));
           ground.shares.push_back(
               {place->second,
                expected_end(in_.state, charge, in_.profile.now()).value_or(in_.profile.horizon()),
-               amounts_of(in_.index, *node.node, charge)});
+               std::move(given)});
+        }
       if (ground.shares.empty() || is_overcommitted(in_.index, node)) continue;
-      for (const ClearableGpu& gpu : clearable_gpus(
-               in_.state, node, [&](const AttemptKey& one) { return places.contains(one); })) {
+      for (const ClearableGpu& gpu : clearable_gpus(in_.state, node, [&](const AttemptKey& one) {
+             const auto place = places.find(one);
+             return place != places.end() && !candidates_[place->second].lends;
+           })) {
         Ground::Device device{
             {}, gpu.column, in_.profile.shared_until(at, gpu.gpu).value_or(from_)};
         for (const AttemptKey& sharer : gpu.sharers) device.victims.push_back(places.at(sharer));
@@ -137,9 +147,7 @@ class Search {
     if (in_.work.exhausted()) return std::nullopt;
     in_.work.spend(set_.nodes.size());
     const std::size_t stride = in_.index.stride();
-    Gone gone;
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      if (chosen[i]) gone.insert(candidates_[i].attempt);
+    const Leaving leaving = leaving_of(chosen);
     std::vector<std::int64_t> rows = base_;
     std::vector<Room> rooms;
     rooms.reserve(set_.nodes.size());
@@ -149,9 +157,10 @@ class Search {
       const IndexedNode& node = in_.index.nodes()[at];
       const std::span<std::int64_t> row(rows.data() + i * stride, stride);
       if (!ground_[i].times.empty()) room_of(i, chosen, row);
-      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.caller, from_, to_, &gone)) continue;
+      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.caller, from_, to_, &leaving.gone))
+        continue;
       if (!demand_.gpu_constraint.none())
-        cap_gpus(demand_, without(node, gone), GpusOf::free_now, in_.index, row);
+        cap_gpus(demand_, without(node, leaving), GpusOf::free_now, in_.index, row);
       const bool named = std::binary_search(set_.required.begin(), set_.required.end(), at);
       required += named ? 1 : 0;
       rooms.push_back({at, row, node.total, named});
@@ -207,15 +216,25 @@ class Search {
     return !in_.work.exhausted();
   }
 
+  Leaving leaving_of(const std::vector<bool>& chosen) const {
+    Leaving out;
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (chosen[i]) (candidates_[i].lends ? out.lending : out.gone).insert(candidates_[i].attempt);
+    return out;
+  }
+
   // The node as it is when those have let go.
-  IndexedNode without(const IndexedNode& node, const Gone& gone) const {
+  IndexedNode without(const IndexedNode& node, const Leaving& leaving) const {
     IndexedNode out = node;
     for (const Charge& charge : node.node->charges) {
-      if (!gone.contains(charge.attempt) && !is_ending(in_.state, charge)) continue;
+      const bool lends = leaving.lending.contains(charge.attempt);
+      if (!lends && !leaving.gone.contains(charge.attempt) && !is_ending(in_.state, charge))
+        continue;
       Amounts amounts = amounts_held(in_.index, *node.node, charge);
-      const bool all =
-          charge.gpu_part == 0 || unshare_gpu(out, charge.gpus.front(), charge.gpu_part);
-      if (!all)  // others still have parts of it
+      if (lends) amounts = cpus_only(std::move(amounts));
+      const bool all = !lends && (charge.gpu_part == 0 ||
+                                  unshare_gpu(out, charge.gpus.front(), charge.gpu_part));
+      if (!all)  // others still have parts of it, or it keeps them
         std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
       for (std::size_t c = 0; c < amounts.size(); ++c)
         out.free[c] = std::min(out.free[c] + amounts[c], out.total[c]);
@@ -231,12 +250,12 @@ class Search {
   // None where devices that are counted as free in a moment have not been let go of yet, nor will be by the victims.
   std::optional<Cleared> result(const std::vector<bool>& chosen, Placement placement) const {
     Cleared out;
-    Gone gone;
+    const Leaving leaving = leaving_of(chosen);
     for (std::size_t i = 0; i < chosen.size(); ++i)
-      if (chosen[i]) gone.insert(candidates_[i].attempt);
-    out.victims.assign(gone.begin(), gone.end());
+      if (chosen[i]) out.victims.push_back(candidates_[i].attempt);
+    std::sort(out.victims.begin(), out.victims.end());
     for (const PlacedShare& share : placement) {
-      IndexedNode node = without(in_.index.nodes()[share.node], gone);
+      IndexedNode node = without(in_.index.nodes()[share.node], leaving);
       out.shares.push_back(choose_devices(node, share, demand_.gpu_constraint, in_.index));
       const auto gpus =
           std::accumulate(share.amounts.begin() + kFirstGpu, share.amounts.end(), std::int64_t{0});
@@ -261,6 +280,11 @@ class Search {
 bool Victim::operator<(const Victim& other) const {
   return std::tie(tier, qos, lost, other.attempt) <
          std::tie(other.tier, other.qos, other.lost, attempt);
+}
+
+Amounts cpus_only(Amounts amounts) {
+  std::fill(amounts.begin() + kCpus + 1, amounts.end(), std::int64_t{0});
+  return amounts;
 }
 
 Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge) {

@@ -20,6 +20,7 @@ struct Victim {
   std::uint32_t qos = 0;  // priority of its QOS
   std::int64_t lost =
       0;  // work: CPUs times microseconds since its start, the last time it is known to have kept anything
+  bool lends = false;  // it is suspended: gives its CPUs, nothing else, and loses nothing
   bool operator<(const Victim& other) const;  // cheaper; ties: the youngest first
 };
 
@@ -40,6 +41,8 @@ std::vector<ClearableGpu> clearable_gpus(const ClusterState& state, const Indexe
                                          MayEnd&& may_end);
 // Already told to end: counts as gone in a moment.
 bool is_ending(const ClusterState& state, const Charge& charge);
+// The part of it that a job gives that is suspended.
+Amounts cpus_only(Amounts amounts);
 
 struct Cleared {
   std::vector<AttemptKey> victims;  // ascending; with one less it does not fit

@@ -47,7 +47,9 @@ std::string preempting_text(const ClusterState& state, const Earmark& earmark) {
     const AttemptKey& victim = earmark.victims[i];
     if (i < kNamed) names += (i > 0 ? ", " : "") + job_text(victim.job);
     const Job* job = state.jobs.find(victim.job);
-    gone += job && job->attempt == victim.attempt && holds_resources(job->state) ? 0 : 1;
+    const bool there = job && job->attempt == victim.attempt && holds_resources(job->state) &&
+                       job->state != JobState::suspended;
+    gone += there ? 0 : 1;
   }
   const std::size_t all = earmark.victims.size();
   if (all > kNamed) names += " and " + std::to_string(all - kNamed) + " more";
@@ -161,7 +163,9 @@ const std::vector<Preempting::Running>& Preempting::running() {
       // No job tells yet when it has last kept what it did: all since its start would be lost.
       const Duration ran = pass_.now - job->started.value_or(pass_.now);
       one.victim = {charge.attempt, partition->tier,
-                    qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count()};
+                    qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count(),
+                    lends_cpus(pass_.state, *job)};
+      if (one.victim.lends) one.victim.lost = 0;
       running_->push_back(std::move(one));
     }
   return *running_;
@@ -277,10 +281,13 @@ void Preempting::release(const std::vector<AttemptKey>& victims) {
       if (!at) continue;
       const Node& node = *pass_.index.nodes()[*at].node;
       for (const Charge& charge : node.charges)
-        if (charge.attempt == victim)
+        if (charge.attempt == victim) {
+          Amounts amounts = amounts_of(pass_.index, node, charge);
+          if (lends_cpus(pass_.state, *pass_.state.jobs.find(victim.job)))
+            amounts = cpus_only(std::move(amounts));
           pass_.profile.release(*at, pass_.now + kSoon,
-                                expected_end(pass_.state, charge, pass_.now),
-                                amounts_of(pass_.index, node, charge));
+                                expected_end(pass_.state, charge, pass_.now), amounts);
+        }
     }
   }
 }

@@ -59,6 +59,12 @@ Held held_by(const Job& job, const ClusterState& state, const ClusterIndex& inde
   return held;
 }
 
+// While it was suspended it had no CPUs: counted as if that had been all at its beginning, which decay makes a little cheaper
+// than it was.
+Time without_cpus_until(const Job& job, Time moment) {
+  return std::min(moment, job.allocation->at + suspended_for(job, moment));
+}
+
 std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fairness& rules) {
   // All in thousandths, as GPUs are.
   TresSeconds amounts{{"cpu", held.columns[kCpus] * kWholeGpu},
@@ -151,10 +157,17 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   accruals_.each(state, moment_, [&](const Job& job) {
     const auto at = find(*job.spec);
     if (!at) return;
-    const auto [rate, added] = rates.try_emplace(held_by(job, state, index), 0);
-    if (added) rate->second = billed_rate(rate->first, index, *rules_);
-    usage[*at] =
-        usage[*at] + accrued(rate->second, job.allocation->at, moment_, moment_, rules_->half_life);
+    const auto add = [&](const Held& held, Time from, Time to) {
+      const auto [rate, added] = rates.try_emplace(held, 0);
+      if (added) rate->second = billed_rate(rate->first, index, *rules_);
+      usage[*at] = usage[*at] + accrued(rate->second, from, to, moment_, rules_->half_life);
+    };
+    Held held = held_by(job, state, index);
+    const Time worked_from = without_cpus_until(job, moment_);
+    add(held, worked_from, moment_);
+    if (worked_from == job.allocation->at) return;
+    held.columns[kCpus] = 0;
+    add(held, job.allocation->at, worked_from);
   });
   std::vector<std::uint64_t> by_node(usage.size());
   std::transform(usage.begin(), usage.end(), by_node.begin(), comparable);
@@ -200,8 +213,10 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
     const Held held = held_by(job, state, index);
     for (std::size_t i = 0; i < amounts.size(); ++i)
       if (held.columns[i] > 0)
-        amounts[i] = amounts[i] + accrued(held.columns[i], job.allocation->at, moment_, moment_,
-                                          rules_->half_life);
+        amounts[i] =
+            amounts[i] + accrued(held.columns[i],
+                                 i == kCpus ? without_cpus_until(job, moment_) : job.allocation->at,
+                                 moment_, moment_, rules_->half_life);
   });
   return by_user;
 }

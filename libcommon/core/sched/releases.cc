@@ -27,10 +27,11 @@ Time fixed_end(const ClusterState& state, const Charge& charge, Time now, bool& 
   const Job* job = state.jobs.find(charge.attempt.job);
   if (!job || job->attempt != charge.attempt.attempt || !job->allocation) return Time::max();
   if (job->ending || job->state == JobState::completing) return Time::min();
-  if (!job->allocation->time_limit) return Time::max();
+  // Nobody knows when a suspended job goes on, so nobody knows when what it keeps comes free.
+  if (!job->allocation->time_limit || job->allocation->suspension) return Time::max();
   begun = job->started.has_value();
-  return (begun ? *job->started : std::max(job->allocation->at, now)) +
-         *job->allocation->time_limit;
+  return begun ? *limit_end(*job)
+               : std::max(job->allocation->at, now) + *job->allocation->time_limit;
 }
 
 // Of each shared GPU whoever lets go of it last, with its column.

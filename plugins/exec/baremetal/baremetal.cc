@@ -27,6 +27,9 @@ class Baremetal final : public Backend {
   void set_limit(const SetLimit& limit, node::Moment now) override {
     supervisors_.set_limit(limit, now);
   }
+  void set_suspended(const SetSuspended& message, node::Moment now) override {
+    supervisors_.set_suspended(message, now);
+  }
   void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override {
     supervisors_.renew_lease(key, until, now);
   }

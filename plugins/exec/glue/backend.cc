@@ -104,6 +104,11 @@ ares_exec_plugin backend_table(const char* name, std::int32_t (*can_freeze)(),
     if (seconds != ARES_EXEC_NONE) limit = Seconds(seconds);
     of(self).set_limit({from_abi(key), Fence(fence), Lsn(lsn), limit}, now());
   };
+  table.set_suspended = [](void* self, ares_exec_key key, uint64_t fence, uint64_t lsn,
+                           int32_t suspended, int64_t grace) {
+    of(self).set_suspended({from_abi(key), Fence(fence), Lsn(lsn), suspended != 0, Seconds(grace)},
+                           now());
+  };
   table.renew_lease = [](void* self, ares_exec_key key, int64_t until) {
     if (auto time = time_from_abi<BootTime>(until))
       of(self).renew_lease(from_abi(key), *time, now());

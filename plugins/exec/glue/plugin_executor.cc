@@ -1,5 +1,8 @@
 #include "exec/glue/plugin_executor.h"
 
+#include <csignal>
+#include <cstddef>
+
 #include "exec/glue/convert.h"
 
 namespace ares::exec {
@@ -91,6 +94,19 @@ void PluginExecutor::set_limit(const SetLimit& limit, node::Moment now) {
   now_ = now;
   plugin_.set_limit(self_, to_abi(limit.attempt), limit.fence.value(), limit.lsn.value(),
                     limit.time_limit ? limit.time_limit->count() : ARES_EXEC_NONE);
+}
+
+void PluginExecutor::set_suspended(const SetSuspended& message, node::Moment now) {
+  now_ = now;
+  const ares_exec_key key = to_abi(message.attempt);
+  const bool has =
+      plugin_.size > offsetof(ares_exec_plugin, set_suspended) && plugin_.set_suspended;
+  if (has)
+    plugin_.set_suspended(self_, key, message.fence.value(), message.lsn.value(), message.suspended,
+                          message.grace.count());
+  else  // built before there was such a call: its signals are numbered alike
+    plugin_.signal(self_, key, message.fence.value(), message.lsn.value(),
+                   message.suspended ? SIGSTOP : SIGCONT, 0);
 }
 
 void PluginExecutor::renew_lease(const AttemptKey& key, BootTime until, node::Moment now) {

@@ -35,6 +35,7 @@ class PluginExecutor final : public node::Executor {
   void kill(const Kill& kill, node::Moment now) override;
   void signal(const Signal& signal, node::Moment now) override;
   void set_limit(const SetLimit& limit, node::Moment now) override;
+  void set_suspended(const SetSuspended& message, node::Moment now) override;
   void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override;
   void release(const AttemptKey& key, node::Moment now) override;
   std::vector<AttemptReport> list(node::Moment now) override;

@@ -42,6 +42,9 @@ class Mock final : public Backend {
   void set_limit(const SetLimit& limit, node::Moment now) override {
     tell(limit.attempt, node::StepSetLimit{limit.fence, limit.lsn, limit.time_limit}, now);
   }
+  void set_suspended(const SetSuspended& m, node::Moment now) override {
+    tell(m.attempt, node::StepSetSuspended{m.fence, m.lsn, m.suspended, m.grace}, now);
+  }
   void renew_lease(const AttemptKey& key, BootTime until, node::Moment now) override {
     tell(key, node::StepRenewLease{until}, now);
   }

@@ -26,6 +26,9 @@ class LeaseFromReceipt final : public node::Executor {
   void kill(const Kill& kill, node::Moment now) override { inner_.kill(kill, now); }
   void signal(const Signal& signal, node::Moment now) override { inner_.signal(signal, now); }
   void set_limit(const SetLimit& limit, node::Moment now) override { inner_.set_limit(limit, now); }
+  void set_suspended(const SetSuspended& message, node::Moment now) override {
+    inner_.set_suspended(message, now);
+  }
   void release(const AttemptKey& key, node::Moment now) override { inner_.release(key, now); }
   std::vector<AttemptReport> list(node::Moment now) override { return inner_.list(now); }
 

@@ -80,10 +80,12 @@ TEST(Config, ReadsTheRulesOfPreemption) {
             (Preemption{true, 5, std::chrono::minutes(10), std::chrono::minutes(2), 10, 0}));
   EXPECT_EQ(good(to_yaml(config)).policy, config.policy);
   EXPECT_EQ(good(to_yaml(config)).partitions, config.partitions);
-  EXPECT_THAT(refusal(kSmall + "  - {name: b, nodes: ALL, preempt_mode: suspend}\n"),
-              testing::HasSubstr("this release preempts by requeue and cancel"));
+  EXPECT_EQ(good(kSmall + "  - {name: b, nodes: ALL, preempt_mode: suspend}\n")
+                .partitions.back()
+                .preempt_mode,
+            PreemptMode::suspend);
   EXPECT_THAT(refusal(kSmall + "  - {name: b, nodes: ALL, preempt_mode: kill}\n"),
-              testing::HasSubstr("off | requeue | cancel"));
+              testing::HasSubstr("off | requeue | cancel | suspend"));
   EXPECT_THAT(refusal(kSmall + "policy: {preemption: {grce: 120}}\n"), testing::HasSubstr("grace"));
 }
 

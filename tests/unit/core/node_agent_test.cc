@@ -36,6 +36,7 @@ class Nothing final : public Executor {
   void kill(const Kill&, Moment) override {}
   void signal(const Signal&, Moment) override {}
   void set_limit(const SetLimit&, Moment) override {}
+  void set_suspended(const SetSuspended&, Moment) override {}
   void renew_lease(const AttemptKey&, BootTime, Moment) override {}
   void release(const AttemptKey&, Moment) override {}
   std::vector<AttemptReport> list(Moment) override { return {}; }

@@ -1,0 +1,95 @@
+#include "core/cluster/lent.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/cluster/preemptible.h"
+
+namespace ares::core {
+namespace {
+
+bool intersect(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+  return std::any_of(a.begin(), a.end(), [&](std::uint32_t cpu) {
+    return std::find(b.begin(), b.end(), cpu) != b.end();
+  });
+}
+
+bool is_ending(const ClusterState& state, const Charge& charge) {
+  const Job* job = state.jobs.find(charge.attempt.job);
+  return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
+}
+
+// What others have of one node, now and once those that are ending have let go.
+struct Others {
+  const NodeShare& own;
+  std::uint64_t now = 0, later = 0;
+  bool clash = false;
+  std::set<JobKey> by{};
+
+  template <class Share>
+  void count(const JobKey& key, const Share& share, bool stays) {
+    if (share.cpus == 0) return;
+    now += share.cpus;
+    later += stays ? share.cpus : 0;
+    clash = clash || intersect(own.cpu_ids, share.cpu_ids);
+    by.insert(key);
+  }
+  // Promised, other numbers will do: only the amount counts.
+  void keep(const JobKey& key, std::uint32_t cpus) {
+    later += cpus;
+    by.insert(key);
+  }
+};
+
+}  // namespace
+
+std::optional<CpusTaken> cpus_taken(const ClusterState& state, const Job& job, Time now,
+                                    std::span<const TakenBeside> beside) {
+  for (const NodeShare& share : job.allocation->nodes) {
+    if (share.phase == SharePhase::released || share.phase == SharePhase::fenced) continue;
+    const Node* node = state.nodes.find(share.node);
+    if (!node) continue;
+    Others others{share};
+    for (const Charge& charge : node->charges)
+      others.count(charge.attempt.job, charge, !is_ending(state, charge));
+    std::set<JobKey> starting;
+    for (const TakenBeside& taken : beside) {
+      starting.insert(taken.key);
+      if (taken.share->node == share.node) others.count(taken.key, *taken.share, true);
+    }
+    state.earmarked.for_each([&](const JobKey& key, Lsn) {
+      const Job* kept = state.jobs.find(key);
+      if (!kept || !is_binding(*kept, now) || starting.contains(key)) return;
+      for (const NodeShare& other : kept->earmark->nodes)
+        if (other.node == share.node) others.keep(key, other.cpus);
+    });
+    const std::uint64_t all = node->inventory.cpus;
+    const std::uint64_t most = std::max(others.now, others.later);
+    if (!others.clash && most + share.cpus <= all) continue;
+    CpusTaken taken{share.node, share.cpus, 0, {others.by.begin(), others.by.end()}};
+    taken.free = static_cast<std::uint32_t>(all - std::min(all, most));
+    return taken;
+  }
+  return std::nullopt;
+}
+
+std::string text_of(const ClusterState& state, const CpusTaken& taken) {
+  constexpr std::size_t kNamed = 8;
+  const Node* node = state.nodes.find(taken.node);
+  const std::string where = node ? " on node " + node->name : "";
+  std::string text = taken.free >= taken.needed
+                         ? "the very CPUs that it was given" + where + " are not free"
+                         : std::to_string(taken.free) + " of the " + std::to_string(taken.needed) +
+                               " CPUs that it needs" + where +
+                               (taken.free == 1 ? " is free" : " are free");
+  for (std::size_t i = 0; i < taken.by.size() && i < kNamed; ++i) {
+    const JobKey& key = taken.by[i];
+    text += (i == 0 ? "; held by job " : ", ") + std::to_string(key.job.value()) +
+            (key.task.is_none() ? "" : "_" + std::to_string(key.task.value));
+  }
+  if (taken.by.size() > kNamed)
+    text += " and " + std::to_string(taken.by.size() - kNamed) + " more";
+  return text;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,50 @@
+// What storage keeps of jobs that stand still.
+#include "proto/storage_events.h"
+
+namespace ares::proto {
+
+void put(const Suspension& from, storage::Suspension& to) {
+  to.set_at(micros(from.at));
+  if (from.by) to.set_by(from.by->value());
+  to.set_by_user(from.by_user);
+  if (from.made_room_for) put(*from.made_room_for, *to.mutable_made_room_for());
+}
+
+Suspension get(const storage::Suspension& from, Complaint& complaint) {
+  Suspension to;
+  to.at = to_time(from.at());
+  if (from.has_by()) to.by = UserId(from.by());
+  to.by_user = from.by_user();
+  if (from.has_made_room_for()) to.made_room_for = get(from.made_room_for(), complaint);
+  return to;
+}
+
+void put(const Suspended& from, storage::Suspended& to) {
+  put(from.attempt, *to.mutable_attempt());
+  if (from.by) to.set_by(from.by->value());
+  to.set_by_user(from.by_user);
+  if (from.made_room_for) put(*from.made_room_for, *to.mutable_made_room_for());
+}
+
+Suspended get(const storage::Suspended& from, Complaint& complaint) {
+  Suspended to;
+  to.attempt = get(from.attempt(), complaint);
+  if (from.has_by()) to.by = UserId(from.by());
+  to.by_user = from.by_user();
+  if (from.has_made_room_for()) to.made_room_for = get(from.made_room_for(), complaint);
+  return to;
+}
+
+void put(const Resumed& from, storage::Resumed& to) {
+  put(from.attempt, *to.mutable_attempt());
+  if (from.by) to.set_by(from.by->value());
+}
+
+Resumed get(const storage::Resumed& from, Complaint& complaint) {
+  Resumed to;
+  to.attempt = get(from.attempt(), complaint);
+  if (from.has_by()) to.by = UserId(from.by());
+  return to;
+}
+
+}  // namespace ares::proto
