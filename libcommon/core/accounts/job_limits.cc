@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/saturating.h"
 #include "core/sched/requested.h"
+#include "model/gpu_part.h"
 
 namespace ares::core {
 namespace {
@@ -55,7 +56,12 @@ std::string reason_name(const KindRow& row, std::string_view tres, bool qos) {
   return limit ? name + "Limit" : name;
 }
 
-// What the job asks for, under the names of limits.
+// GPUs are counted in thousandths, as jobs may ask for parts of one; limits are of whole ones.
+std::uint64_t units_of(std::string_view tres) {
+  return tres.starts_with("gres/gpu") ? kWholeGpu : 1;
+}
+
+// What the job asks for, under the names of limits, in those units.
 struct Asked {
   const JobSpec& spec;
   const Partition& partition;
@@ -88,10 +94,10 @@ struct Asked {
   }
 };
 
-std::string amount_text(std::string_view tres, std::uint64_t amount) {
-  return amount == std::numeric_limits<std::uint64_t>::max()
-             ? "unlimited"
-             : std::to_string(amount) + (tres == "mem" ? "M" : "");
+std::string amount_text(std::string_view tres, std::uint64_t units) {
+  if (units == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
+  if (units_of(tres) != 1) return format_thousandths(static_cast<std::int64_t>(units));
+  return std::to_string(units) + (tres == "mem" ? "M" : "");
 }
 
 // Goes through whose limits hold, the nearest first, and keeps to the first of each kind and TRES.
@@ -122,11 +128,12 @@ class Search {
     const auto row = std::find_if(kKinds.begin(), kKinds.end(),
                                   [&](const KindRow& one) { return one.kind == limit.kind; });
     const std::uint64_t wanted = asked_.of(limit.kind, limit.tres);
-    if (row == kKinds.end() || (row->least ? wanted >= limit.value : wanted <= limit.value))
+    const std::uint64_t bound = capped_product(limit.value, units_of(limit.tres));
+    if (row == kKinds.end() || (row->least ? wanted >= bound : wanted <= bound))
       return std::nullopt;
     return OverLimit{reason_name(*row, limit.tres, qos),
                      std::string(row_of(limit.kind).name) + " of " + whose + " is " + limit.tres +
-                         "=" + amount_text(limit.tres, limit.value) + ", the job asks for " +
+                         "=" + amount_text(limit.tres, bound) + ", the job asks for " +
                          amount_text(limit.tres, wanted)};
   }
 

@@ -174,6 +174,28 @@ TEST_F(JobLimitsTest, TheNearestOfOneKindHolds) {
       << "unlimited is above all";
 }
 
+TEST_F(JobLimitsTest, PartsOfAGpuCountAsParts) {
+  Accounting records;
+  Account root;
+  root.name = "root";
+  root.terms.limits = {{LimitKind::max_tres_per_job, "gres/gpu", 0}};
+  Qos normal;
+  normal.name = "normal";
+  for (AccountingRecord record : {AccountingRecord(root), AccountingRecord(normal)}) {
+    const RecordKey key = key_of(record);
+    records.set(key, std::move(record));
+  }
+  JobSpec spec = Cluster::spec(kAlice);
+  spec.account = "root";
+  spec.gpus_per_node = {{"", 0, 250}};
+  const auto over = over_limit(records, Enforce::limits, spec, Partition{}, Seconds{60});
+  ASSERT_TRUE(over);
+  EXPECT_THAT(over->text, HasSubstr("gres/gpu=0, the job asks for 0.25"));
+  root.terms.limits = {{LimitKind::max_tres_per_job, "gres/gpu", 1}};
+  records.set(key_of(root), root);
+  EXPECT_FALSE(over_limit(records, Enforce::limits, spec, Partition{}, Seconds{60}));
+}
+
 TEST_F(JobLimitsTest, AChangedLimitHoldsAtOnce) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::max_tres_per_job, "cpu", 3}), "");
