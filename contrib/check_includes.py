@@ -41,6 +41,7 @@ ALLOWED = {
     "ainfo": ["cli"],
     "actl": ["cli", "core"],
     "adiag": ["cli"],
+    "ashare": ["cli"],
     "acluster": ["cli", "os", "core"],
     "asim": ["core", "config", "cli", "proto", "sched/glue"],
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "aresctld/queries.h"
+#include "core/accounts/share_report.h"
 #include "proto/accounts_convert.h"
 
 namespace ares::aresctld {
@@ -83,6 +84,47 @@ Result<api::AccountRecords> list_account_records(const View& view, const Policy&
                                          last = key;
                                          return true;
                                        });
+  return out;
+}
+
+api::Shares list_shares(const View& view, const Policy& policy, const api::ListShares& request,
+                        Time now) {
+  const std::vector<core::ShareLine> lines = core::share_report(*view.state, policy, now);
+  // Which lines are asked for, and with them those above.
+  std::vector<bool> wanted(lines.size(), request.accounts().empty() && request.users().empty());
+  std::vector<std::size_t> above;  // by depth
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const core::ShareLine& line = lines[i];
+    above.resize(line.depth);
+    const bool named = line.user.empty() ? !request.accounts().empty() && request.users().empty() &&
+                                               asked_for(request.accounts(), line.account)
+                                         : asked_for(request.accounts(), line.account) &&
+                                               asked_for(request.users(), line.user);
+    if (named || wanted[i]) {
+      wanted[i] = true;
+      for (const std::size_t at : above) wanted[at] = true;
+    }
+    above.push_back(i);
+  }
+  api::Shares out;
+  out.set_now(now.time_since_epoch().count());
+  out.set_cluster(policy.cluster_name);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!wanted[i]) continue;
+    const core::ShareLine& line = lines[i];
+    api::ShareLine& to = *out.add_lines();
+    to.set_account(line.account);
+    to.set_user(line.user);
+    to.set_depth(line.depth);
+    if (line.shares) to.set_shares(*line.shares);
+    to.set_norm_shares(line.norm_shares);
+    to.set_usage(line.usage);
+    to.set_norm_usage(line.norm_usage);
+    to.set_effective_usage(line.effective_usage);
+    if (line.level) to.set_level(*line.level);
+    to.set_endless(line.endless);
+    if (line.factor) to.set_factor(*line.factor);
+  }
   return out;
 }
 

@@ -197,6 +197,12 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
           answer_with(list_account_records(view, policy, request.list_account_records()),
                       &api::Response::mutable_account_records));
       return;
+    case api::Request::kListShares: {
+      api::Response response;
+      *response.mutable_shares() = list_shares(view, policy, request.list_shares(), now);
+      responder->send(response);
+      return;
+    }
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);

@@ -39,6 +39,10 @@ Result<api::Reservations> list_reservations(const View& view, Identity& identity
 Result<api::AccountRecords> list_account_records(const View& view, const Policy& policy,
                                                  const api::ListAccountRecords& request);
 
+// Costs a look at all accounts and all jobs in memory.
+api::Shares list_shares(const View& view, const Policy& policy, const api::ListShares& request,
+                        Time now);
+
 // Nothing was listed: not_found if that is because a user asked for does not exist. May ask the name service.
 Status check_users(const api::ListJobs& request, Identity& identity);
 

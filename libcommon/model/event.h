@@ -16,6 +16,7 @@
 #include "model/node.h"
 #include "model/request.h"
 #include "model/reservation.h"
+#include "model/usage.h"
 
 namespace ares {
 
@@ -219,6 +220,11 @@ struct AccountingChanged {  // by a command, all at once
   std::uint64_t next_record_id = kFirstRecordId;
 };
 
+struct UsageCharged {  // for an attempt that has let go of everything
+  AttemptKey attempt;
+  AssociationUsage usage;  // what the association's comes to with it
+};
+
 // --- notices ------------------------------------------------------------------------------------------------------------------
 struct
     TimeNoticed {  // so much of the time limit is used: once an attempt, whatever becomes of the limit
@@ -249,7 +255,7 @@ using EventBody =
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
-                 Suspended, Resumed, AccountingChanged>;
+                 Suspended, Resumed, AccountingChanged, UsageCharged>;
 
 struct Event {
   Lsn lsn;

@@ -16,6 +16,7 @@
 #include "model/node.h"
 #include "model/request.h"
 #include "model/reservation.h"
+#include "model/usage.h"
 
 namespace ares {
 
@@ -91,6 +92,7 @@ struct ClusterState {
   CowMap<std::string, TresId> tres;
   CowMap<RequestKey, Request> requests;
   CowMap<RecordKey, AccountingRecord> accounting;  // accounts, users, associations, QOS, wckeys
+  CowMap<AssociationId, AssociationUsage> usage;   // of those that ever used anything
   std::uint64_t next_record_id = kFirstRecordId;   // of associations and QOS; never given twice
 
   friend bool operator==(const ClusterState&, const ClusterState&) = default;

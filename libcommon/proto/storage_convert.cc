@@ -83,6 +83,13 @@ Result<AccountingRecord> decode_accounting(std::uint32_t version, std::string_vi
   return decode<accounts::Record>(version, bytes, "record of accounting");
 }
 
+std::string encode_usage(const AssociationUsage& usage) {
+  return encode<storage::AssociationUsage>(usage);
+}
+Result<AssociationUsage> decode_usage(std::uint32_t version, std::string_view bytes) {
+  return decode<storage::AssociationUsage>(version, bytes, "usage");
+}
+
 std::string encode_request(const Request& request) {
   return encode<storage::Request>(request);
 }

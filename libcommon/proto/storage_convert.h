@@ -47,6 +47,9 @@ Result<Reservation> decode_reservation(std::uint32_t version, std::string_view b
 std::string encode_accounting(const AccountingRecord& record);
 Result<AccountingRecord> decode_accounting(std::uint32_t version, std::string_view bytes);
 
+std::string encode_usage(const AssociationUsage& usage);
+Result<AssociationUsage> decode_usage(std::uint32_t version, std::string_view bytes);
+
 std::string encode_request(const Request& request);
 Result<Request> decode_request(std::uint32_t version, std::string_view bytes);
 

@@ -183,6 +183,32 @@ Reservation get(const storage::Reservation& from, Complaint& complaint) {
   return to;
 }
 
+void put(const AssociationUsage& from, storage::AssociationUsage& to) {
+  to.set_id(from.id.value());
+  to.set_settled_at(micros(from.settled_at));
+  to.set_recent_at(micros(from.recent_at));
+  for (const UsageRow& row : from.rows) {
+    storage::AssociationUsage::Row& out = *to.add_rows();
+    out.set_tres(row.tres);
+    out.set_settled_high(row.settled.high);
+    out.set_settled_low(row.settled.low);
+    out.set_recent_high(row.recent.high);
+    out.set_recent_low(row.recent.low);
+  }
+}
+
+AssociationUsage get(const storage::AssociationUsage& from, Complaint&) {
+  AssociationUsage to;
+  to.id = AssociationId(from.id());
+  to.settled_at = to_time(from.settled_at());
+  to.recent_at = to_time(from.recent_at());
+  for (const auto& row : from.rows())
+    to.rows.push_back({row.tres(),
+                       {row.settled_high(), row.settled_low()},
+                       {row.recent_high(), row.recent_low()}});
+  return to;
+}
+
 void put(const Tres& from, storage::Tres& to) {
   to.set_id(from.id.value());
   to.set_name(from.name);

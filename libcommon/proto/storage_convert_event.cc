@@ -50,7 +50,8 @@ namespace {
   EVENT(Earmarked, earmarked)                      \
   EVENT(Suspended, suspended)                      \
   EVENT(Resumed, resumed)                          \
-  EVENT(AccountingChanged, accounting_changed)
+  EVENT(AccountingChanged, accounting_changed)     \
+  EVENT(UsageCharged, usage_charged)
 
 struct Encoder {
   storage::EventBody& to;

@@ -144,6 +144,14 @@ ReservationSet get(const storage::ReservationSet& from, Complaint& complaint) {
 void put(const ReservationRemoved& from, storage::ReservationRemoved& to) {
   to.set_name(from.name);
 }
+void put(const UsageCharged& from, storage::UsageCharged& to) {
+  put(from.attempt, *to.mutable_attempt());
+  put(from.usage, *to.mutable_usage());
+}
+UsageCharged get(const storage::UsageCharged& from, Complaint& complaint) {
+  return {get(from.attempt(), complaint), get(from.usage(), complaint)};
+}
+
 void put(const AccountingChanged& from, storage::AccountingChanged& to) {
   for (const AccountingRecord& record : from.set) put(record, *to.add_set());
   for (const RecordKey& key : from.removed) put(key, *to.add_removed());

@@ -43,6 +43,7 @@ void put(const PartitionModified& from, storage::PartitionModified& to);
 void put(const ReservationSet& from, storage::ReservationSet& to);
 void put(const ReservationRemoved& from, storage::ReservationRemoved& to);
 void put(const AccountingChanged& from, storage::AccountingChanged& to);
+void put(const UsageCharged& from, storage::UsageCharged& to);
 void put(const TimeNoticed& from, storage::TimeNoticed& to);
 void put(const Earmarked& from, storage::Earmarked& to);
 void put(const Suspended& from, storage::Suspended& to);
@@ -84,6 +85,7 @@ PartitionModified get(const storage::PartitionModified& from, Complaint& complai
 ReservationSet get(const storage::ReservationSet& from, Complaint& complaint);
 ReservationRemoved get(const storage::ReservationRemoved& from, Complaint& complaint);
 AccountingChanged get(const storage::AccountingChanged& from, Complaint& complaint);
+UsageCharged get(const storage::UsageCharged& from, Complaint& complaint);
 TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint);
 Earmarked get(const storage::Earmarked& from, Complaint& complaint);
 Suspended get(const storage::Suspended& from, Complaint& complaint);

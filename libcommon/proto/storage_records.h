@@ -6,6 +6,7 @@
 #include "model/node.h"
 #include "model/request.h"
 #include "model/reservation.h"
+#include "model/usage.h"
 #include "proto/gen/storage.pb.h"
 #include "proto/storage_fields.h"
 
@@ -36,6 +37,7 @@ void put(const Charge& from, storage::Charge& to);
 void put(const Node& from, storage::Node& to);
 void put(const Partition& from, storage::Partition& to);
 void put(const Reservation& from, storage::Reservation& to);
+void put(const AssociationUsage& from, storage::AssociationUsage& to);
 void put(const Tres& from, storage::Tres& to);
 void put(const RequestKey& from, storage::RequestKey& to);
 void put(const Request& from, storage::Request& to);
@@ -66,6 +68,7 @@ Charge get(const storage::Charge& from, Complaint& complaint);
 Node get(const storage::Node& from, Complaint& complaint);
 Partition get(const storage::Partition& from, Complaint& complaint);
 Reservation get(const storage::Reservation& from, Complaint& complaint);
+AssociationUsage get(const storage::AssociationUsage& from, Complaint& complaint);
 Tres get(const storage::Tres& from, Complaint& complaint);
 RequestKey get(const storage::RequestKey& from, Complaint& complaint);
 Request get(const storage::Request& from, Complaint& complaint);

@@ -80,6 +80,11 @@ void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& com
     to.accounting.set(key_of(read), std::move(read));
   }
   to.next_record_id = from.next_record_id();
+  for (const storage::AssociationUsage& record : from.usage()) {
+    AssociationUsage usage = get(record, complaint);
+    const AssociationId id = usage.id;
+    to.usage.set(id, std::move(usage));
+  }
   for (const auto& record : from.evictions())
     to.evictions.set({to_time(record.at()), get(record.attempt(), complaint)},
                      UserId(record.uid()));
@@ -111,6 +116,8 @@ Result<std::string> encode_view(const ViewDump& dump) {
   state.accounting.for_each(
       [&](const RecordKey&, const AccountingRecord& record) { put(record, *to.add_accounting()); });
   to.set_next_record_id(state.next_record_id);
+  state.usage.for_each(
+      [&](AssociationId, const AssociationUsage& usage) { put(usage, *to.add_usage()); });
   state.tres.for_each([&](const std::string& name, TresId id) {
     put(Tres{id, name}, *to.add_tres());
   });

@@ -37,6 +37,7 @@ void absorb(const Batch& batch, ClusterState& state) {
     state.reservations.set(reservation->name, reservation);
   for (const RecordKey& key : batch.gone_records) state.accounting.erase(key);
   for (const auto& record : batch.records) state.accounting.set(key_of(*record), record);
+  for (const auto& usage : batch.usage) state.usage.set(usage->id, usage);
   put_evictions(batch, state);
   for (const Tres& tres : batch.tres) state.tres.set(tres.name, tres.id);
   for (const Request& request : batch.requests) state.requests.set(request.key, request);

@@ -35,6 +35,7 @@ struct Batch {
   std::vector<std::string> gone_reservations;
   std::vector<std::shared_ptr<const AccountingRecord>> records;
   std::vector<RecordKey> gone_records;
+  std::vector<std::shared_ptr<const AssociationUsage>> usage;
   // Attempts preempted since the batch before; where there are any, those before `evictions_from` are forgotten.
   std::vector<std::pair<EvictionKey, UserId>> evictions;
   Time evictions_from{};

@@ -147,6 +147,21 @@ Status load_accounting(PgConnection& connection, ClusterState& state) {
   return {};
 }
 
+Status load_usage(PgConnection& connection, ClusterState& state) {
+  auto rows = connection.query("SELECT association_id, format, body FROM association_usage");
+  if (!rows) return fail(rows.error());
+  for (int row = 0; row < rows->size(); ++row) {
+    auto usage =
+        proto::decode_usage(static_cast<std::uint32_t>(rows->bigint(row, 1)), rows->bytes(row, 2));
+    if (!usage)
+      return unreadable("usage of association " + std::to_string(rows->bigint(row, 0)),
+                        usage.error());
+    const AssociationId id = usage->id;
+    state.usage.set(id, std::move(*usage));
+  }
+  return {};
+}
+
 Status load_evictions(PgConnection& connection, ClusterState& state) {
   auto rows = connection.query("SELECT at, job_id, task, attempt, uid FROM eviction");
   if (!rows) return fail(rows.error());
@@ -200,8 +215,9 @@ Result<ClusterState> load_state(PgConnection& connection) {
   ClusterState state;
   if (auto begun = connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); !begun)
     return fail(begun.error());
-  for (auto* load : {load_controller, load_nodes, load_partitions, load_reservations,
-                     load_accounting, load_tres, load_evictions, load_requests, load_jobs})
+  for (auto* load :
+       {load_controller, load_nodes, load_partitions, load_reservations, load_accounting,
+        load_usage, load_tres, load_evictions, load_requests, load_jobs})
     if (auto loaded = load(connection, state); !loaded) return fail(loaded.error());
   if (auto ended = connection.query("COMMIT"); !ended) return fail(ended.error());
   rebuild_indexes(state);

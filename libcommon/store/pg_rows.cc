@@ -89,6 +89,12 @@ constexpr PgStatement kRecordsGone{
     "AS n(kind, name, user_name, partition) WHERE c.kind = n.kind AND c.name = n.name "
     "AND c.user_name = n.user_name AND c.partition = n.partition"};
 
+constexpr PgStatement kUsage{
+    "association_usage",
+    "INSERT INTO association_usage (association_id, format, body) "
+    "SELECT id, $3::bigint, body FROM unnest($1::bigint[], $2::bytea[]) AS n(id, body) "
+    "ON CONFLICT (association_id) DO UPDATE SET format = EXCLUDED.format, body = EXCLUDED.body"};
+
 constexpr PgStatement kEvictionsOld{"evictions_old",
                                     "DELETE FROM eviction WHERE at < $1::timestamptz"};
 
@@ -322,6 +328,16 @@ void accounting_steps(const Batch& batch, std::vector<PgStep>& steps) {
     std::move(names).put(params);
     steps.push_back({&kRecordsGone, std::move(params)});
   }
+  if (!batch.usage.empty()) {
+    ArrayParam id(Element::bigint), body(Element::bytea);
+    for (const auto* item : last_of_each(batch.usage, [](const auto& u) { return u->id; })) {
+      id.add((*item)->id.value());
+      body.add(std::string_view(proto::encode_usage(**item)));
+    }
+    PgParams params;
+    params.array(std::move(id)).array(std::move(body)).bigint(kFormat);
+    steps.push_back({&kUsage, std::move(params)});
+  }
   if (batch.records.empty()) return;
   Names names;
   ArrayParam body(Element::bytea);
@@ -423,12 +439,14 @@ TaskIndex task_from_column(std::int64_t task) {
 }
 
 std::vector<const PgStatement*> pg_statements() {
-  std::vector<const PgStatement*> all = {
-      &kFence,      &kJournal,     &kJobInsert,        &kJobUpdate,       &kJobForget,
-      &kNode,       &kNodesClear,  &kNodesGone,        &kPartitionsClear, &kPartition,
-      &kTres,       &kRequest,     &kRequestExpire,    &kAudit,           &kBlob,
-      &kController, &kReservation, &kReservationsGone, &kEviction,        &kEvictionsOld,
-      &kRecord,     &kRecordsGone};
+  std::vector<const PgStatement*> all = {&kFence,         &kJournal,      &kJobInsert,
+                                         &kJobUpdate,     &kJobForget,    &kNode,
+                                         &kNodesClear,    &kNodesGone,    &kPartitionsClear,
+                                         &kPartition,     &kTres,         &kRequest,
+                                         &kRequestExpire, &kAudit,        &kBlob,
+                                         &kController,    &kReservation,  &kReservationsGone,
+                                         &kEviction,      &kEvictionsOld, &kRecord,
+                                         &kRecordsGone,   &kUsage};
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   return all;
 }

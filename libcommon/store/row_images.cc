@@ -16,6 +16,7 @@ struct Touched {
   std::set<std::string> partitions;  // by name
   std::set<std::string> reservations;
   std::set<RecordKey> records;  // of accounting
+  std::set<AssociationId> usage;
   bool evictions = false;
   std::vector<Tres> tres;
   std::set<RequestKey> requests;
@@ -65,6 +66,7 @@ struct Touched {
   void operator()(const TimeNoticed& e) { job(e.attempt.job); }
   void operator()(const ReservationSet& e) { reservations.insert(e.reservation.name); }
   void operator()(const ReservationRemoved& e) { reservations.insert(e.name); }
+  void operator()(const UsageCharged& e) { usage.insert(e.usage.id); }
   void operator()(const AccountingChanged& e) {
     for (const AccountingRecord& record : e.set) records.insert(key_of(record));
     records.insert(e.removed.begin(), e.removed.end());
@@ -126,6 +128,7 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
     else
       batch.gone_reservations.push_back(name);
   }
+  for (const AssociationId id : touched.usage) batch.usage.push_back(after.usage.share(id));
   for (const RecordKey& key : touched.records) {
     if (auto record = after.accounting.share(key))
       batch.records.push_back(std::move(record));

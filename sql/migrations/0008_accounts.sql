@@ -9,5 +9,11 @@ CREATE TABLE accounting_conf (
   body      bytea    NOT NULL,
   PRIMARY KEY (kind, name, user_name, partition)
 );
+-- What each association's jobs have used, as it decays: fair share is made of it.
+CREATE TABLE association_usage (
+  association_id bigint   PRIMARY KEY,
+  format         smallint NOT NULL,
+  body           bytea    NOT NULL
+) WITH (fillfactor = 50);
 -- Numbers of associations and QOS: none is given twice.
 ALTER TABLE controller ADD COLUMN next_record_id bigint NOT NULL DEFAULT 2;

@@ -69,7 +69,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "Earmarked",
                                        "Suspended",
                                        "Resumed",
-                                       "AccountingChanged"};
+                                       "AccountingChanged",
+                                       "UsageCharged"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

@@ -54,6 +54,13 @@ std::optional<TreeIndex> AccountTree::find(std::string_view account, std::string
   return found->second;
 }
 
+std::optional<TreeIndex> AccountTree::find_in(std::string_view account,
+                                              std::string_view user) const {
+  const auto found = by_name_.find(full_name(account, user));
+  if (found == by_name_.end()) return std::nullopt;
+  return found->second;
+}
+
 void AccountTree::sum_up(std::vector<std::uint64_t>& by_node) const {
   for (std::size_t i = nodes_.size(); i-- > 1;)
     by_node[nodes_[i].parent] = capped_sum(by_node[nodes_[i].parent], by_node[i]);

@@ -39,6 +39,9 @@ class AccountTree {
   // The user in that account; of a user who names no account, the first in the order of the rows. Nothing for others.
   std::optional<TreeIndex> find(std::string_view account, std::string_view user) const;
 
+  // Whose account is that very one; the root's name is empty.
+  std::optional<TreeIndex> find_in(std::string_view account, std::string_view user) const;
+
   // Of each node, from that of users: accounts get the sum of what lies below. Sums stop at 2^64 - 1.
   void sum_up(std::vector<std::uint64_t>& by_node) const;
 

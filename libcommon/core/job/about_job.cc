@@ -52,6 +52,7 @@ struct Classify {
   Out operator()(const ReservationSet&) const { return {}; }
   Out operator()(const ReservationRemoved&) const { return {}; }
   Out operator()(const AccountingChanged&) const { return {}; }
+  Out operator()(const UsageCharged&) const { return {}; }
 };
 
 }  // namespace

@@ -48,6 +48,7 @@ struct Apply {
   }
   void operator()(const ReservationRemoved& e) const { state.reservations.erase(e.name); }
   void operator()(const AccountingChanged& e) const { apply_bookkeeping(state, e, s); }
+  void operator()(const UsageCharged& e) const { state.usage.set(e.usage.id, e.usage); }
 
   void operator()(const ControllerActivated& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const ConfigApplied& e) const { apply_bookkeeping(state, e, s); }

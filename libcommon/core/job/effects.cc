@@ -123,6 +123,7 @@ struct Owed {
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}
+  void operator()(const UsageCharged&) {}
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What follows from an event without anybody asking.
 #include <algorithm>
 
+#include "core/accounts/usage.h"
 #include "core/job/deciding.h"
 #include "core/job/gang.h"
 
@@ -35,6 +36,7 @@ struct Follow {
     const auto& nodes = job->allocation->nodes;
     if (!std::all_of(nodes.begin(), nodes.end(), let_go)) return;
     const Ending& ending = *job->ending;
+    if (auto charged = charge_for(state, policy, *job, now)) out.emplace_back(*std::move(charged));
     if (ending.requeue) {
       const Time not_before =
           ending.node_fault ? back_off(policy, job->launch_failures, now) : Time{};
@@ -149,6 +151,7 @@ struct Follow {
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}
+  void operator()(const UsageCharged&) {}
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& 
   needs_usage_ = uses(QueuePolicy::multifactor) || uses(QueuePolicy::fair_tree) || by_delivered();
   if (any_turns_)
     state.nodes.for_each([&](NodeId, const Node& node) { running_.add(node, index); });
-  read_tree();
+  read_tree(state);
   moment_ = moment_of(now);
   if (!needs_usage_) return;
   accruals_.fill(state, moment_);
@@ -111,7 +111,10 @@ QueuePolicy Ranking::policy_of(const QueueEntry& entry) const {
 }
 
 std::optional<fairness::TreeIndex> Ranking::find(const JobSpec& spec) const {
-  return tree_ ? tree_->find(spec.account, spec.user) : std::nullopt;
+  if (!tree_) return std::nullopt;
+  // In the tree the root has no name.
+  if (spec.account == kRootAccount) return tree_->find_in({}, spec.user);
+  return tree_->find(spec.account, spec.user);
 }
 
 bool Ranking::takes_turns(const Rank& rank) const {

@@ -86,8 +86,8 @@ class Ranking {
 
   using Amounts128 = std::vector<fairness::Amount>;
 
-  // Of the tree as configured, once.
-  void read_tree();
+  // Of the tree as configured, or as the records have it, once.
+  void read_tree(const ClusterState& state);
   // As of the moment.
   void measure(const ClusterState& state, ClusterIndex& index);
   void measure_scale(const ClusterState& state, ClusterIndex& index);
@@ -119,6 +119,8 @@ class Ranking {
 
   std::optional<fairness::AccountTree> tree_;
   std::vector<fairness::Amount> configured_;  // by tree node: billed usage, as configured
+  // Of the records: whose stored usage is whose.
+  std::vector<std::pair<AssociationId, fairness::TreeIndex>> stored_;
   std::map<std::string, std::uint64_t> weights_;
   std::vector<std::uint32_t> ranks_;  // by tree node, of Fair Tree
   std::vector<double> factors_;       // by tree node, 0 to 1

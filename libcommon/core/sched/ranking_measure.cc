@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/saturating.h"
+#include "core/accounts/usage.h"
 #include "core/fairness/classic.h"
 #include "core/fairness/drf.h"
 #include "core/fairness/fair_tree.h"
@@ -79,6 +80,13 @@ std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fai
   return billing(amounts, rules.billing_weights, rules.billing) / kWholeGpu;
 }
 
+std::optional<std::size_t> column_of(std::string_view tres, const ClusterIndex& index) {
+  if (tres == "cpu") return kCpus;
+  if (tres == "mem") return kMemory;
+  if (tres.starts_with(kGpuOf)) return index.gpu_column(tres.substr(kGpuOf.size()));
+  return std::nullopt;
+}
+
 // In the units of requested().
 double total_of(std::string_view tres, std::span<const std::int64_t> amounts, std::size_t nodes,
                 const ClusterIndex& index) {
@@ -98,7 +106,7 @@ double total_of(std::string_view tres, std::span<const std::int64_t> amounts, st
 
 }  // namespace
 
-void Ranking::read_tree() {
+void Ranking::read_tree(const ClusterState& state) {
   if (rules_->tree.empty()) return;
   tree_.emplace(rules_->tree);
   const auto nodes = tree_->nodes();
@@ -110,6 +118,13 @@ void Ranking::read_tree() {
     configured_[at] = billed(row.usage, rules_->billing_weights);
     weights_[row.user] += parts[at];
   }
+  state.accounting.for_each([&](const RecordKey&, const AccountingRecord& record) {
+    const auto* one = std::get_if<Association>(&record);
+    if (!one) return;
+    const auto at =
+        tree_->find_in(one->key.account == kRootAccount ? "" : one->key.account, one->key.user);
+    if (at) stored_.emplace_back(one->id, *at);
+  });
 }
 
 void Ranking::measure(const ClusterState& state, ClusterIndex& index) {
@@ -153,6 +168,9 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   const HalfPower factor = since_configured();
   Amounts128 usage(configured_.size());
   for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
+  for (const auto& [id, at] : stored_)
+    if (const AssociationUsage* used = state.usage.find(id))
+      usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life);
   std::map<Held, std::uint64_t> rates;
   accruals_.each(state, moment_, [&](const Job& job) {
     const auto at = find(*job.spec);
@@ -198,15 +216,22 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
     if (row.user.empty()) continue;
     Amounts128& amounts = of(row.user);
     for (const auto& [name, used] : row.usage) {
-      const auto column = name == "cpu"   ? std::optional(kCpus)
-                          : name == "mem" ? std::optional(kMemory)
-                          : name.starts_with(kGpuOf)
-                              ? index.gpu_column(std::string_view(name).substr(kGpuOf.size()))
-                              : std::nullopt;
+      const auto column = column_of(name, index);
       if (!column) continue;
       const std::uint64_t units = *column < kFirstGpu ? 1 : kWholeGpu;
       amounts[*column] = amounts[*column] + decayed(amount_of(capped_product(used, units)), factor);
     }
+  }
+  for (const auto& [id, at] : stored_) {
+    const AssociationUsage* used = state.usage.find(id);
+    if (!used) continue;
+    Amounts128& amounts = of(rules_->tree[tree_->nodes()[at].row].user);
+    for (const UsageRow& row : used->rows)
+      if (const auto column = column_of(row.tres, index)) {
+        Amount sum = usage_at(*used, row.tres, moment_, rules_->half_life);
+        sum.units *= *column < kFirstGpu ? 1 : kWholeGpu;
+        amounts[*column] = amounts[*column] + sum;
+      }
   }
   accruals_.each(state, moment_, [&](const Job& job) {
     Amounts128& amounts = of(job.spec->user);

@@ -59,6 +59,10 @@ TEST(StorageConvert, EveryFieldOfEveryRecordSurvives) {
         decode_reservation(kStorageVersion, encode_reservation(reservation));
     ASSERT_TRUE(reservation_back && same(reservation, *reservation_back)) << "round " << round;
 
+    const auto usage = random.make<AssociationUsage>();
+    const auto usage_back = decode_usage(kStorageVersion, encode_usage(usage));
+    ASSERT_TRUE(usage_back && usage == *usage_back) << "usage, round " << round;
+
     const auto record = random.make<AccountingRecord>();
     const auto record_back = decode_accounting(kStorageVersion, encode_accounting(record));
     ASSERT_TRUE(record_back && record == *record_back) << "accounting, round " << round;

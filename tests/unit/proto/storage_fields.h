@@ -121,6 +121,10 @@ ARES_FIELDS(WckeyKey, a, b)
 ARES_FIELDS(Wckey, a, b)
 ARES_FIELDS(RecordKey, a, b, c, d)
 ARES_FIELDS(AccountingChanged, a, b, c)
+ARES_FIELDS(UsageUnits, a, b)
+ARES_FIELDS(UsageRow, a, b, c)
+ARES_FIELDS(AssociationUsage, a, b, c, d)
+ARES_FIELDS(UsageCharged, a, b)
 
 #undef ARES_FIELDS
 

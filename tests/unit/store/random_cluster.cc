@@ -212,6 +212,13 @@ void RandomCluster::put_record(Batch& batch) {
   const RecordKey key = key_of(record);
   std::erase_if(batch.records, [&](const auto& r) { return key_of(*r) == key; });
   std::erase(batch.gone_records, key);
+  AssociationUsage usage = random_->make<AssociationUsage>();
+  usage.id = AssociationId(1 + random_->below(4));
+  state_.usage.set(usage.id, std::move(usage));
+  state_.usage.for_each([&](AssociationId id, const AssociationUsage&) {
+    std::erase_if(batch.usage, [&](const auto& u) { return u->id == id; });
+    batch.usage.push_back(state_.usage.share(id));
+  });
   state_.next_record_id += 1;
   batch.next_record_id = state_.next_record_id;
   if (random_->below(3) == 0) {

@@ -1,0 +1,172 @@
+#include "core/accounts/usage.h"
+
+#include <algorithm>
+
+#include "core/accounts/roster.h"
+#include "core/fairness/priority.h"
+#include "model/gpu_part.h"
+
+namespace ares::core {
+namespace {
+
+using fairness::Amount;
+
+Amount amount_of(const UsageUnits& units) {
+  return {fairness::U128{units.high} << 64 | units.low};
+}
+
+UsageUnits units_of(Amount amount) {
+  return {static_cast<std::uint64_t>(amount.units >> 64), static_cast<std::uint64_t>(amount.units)};
+}
+
+Time bucket_of(Time at, Seconds period) {
+  const Duration length = std::max<Duration>(period, Seconds(1));
+  return Time(at.time_since_epoch() / length * length);
+}
+
+Amount decayed_to(const UsageUnits& units, Time from, Time to, Seconds half_life) {
+  return fairness::decayed(amount_of(units), fairness::decay_factor(to - from, half_life));
+}
+
+UsageRow& row_for(AssociationUsage& usage, const std::string& tres) {
+  const auto at = std::lower_bound(
+      usage.rows.begin(), usage.rows.end(), tres,
+      [](const UsageRow& row, const std::string& name) { return row.tres < name; });
+  if (at != usage.rows.end() && at->tres == tres) return *at;
+  return *usage.rows.insert(at, {tres, {}, {}});
+}
+
+// What is older than the bucket becomes what is settled.
+void settle(AssociationUsage& usage, Time bucket, Seconds half_life) {
+  if (bucket <= usage.settled_at) return;
+  for (UsageRow& row : usage.rows) {
+    row.settled = units_of(decayed_to(row.settled, usage.settled_at, bucket, half_life) +
+                           decayed_to(row.recent, usage.recent_at, bucket, half_life));
+    row.recent = {};
+  }
+  usage.settled_at = bucket;
+  usage.recent_at = bucket;
+}
+
+// What is worth `amount` after that time had passed: 2^(elapsed/h) as often 2 and 2^-(1 - the rest) as it takes.
+Amount before_decay(Amount amount, Duration elapsed, Seconds half_life) {
+  if (elapsed <= Duration::zero() || half_life <= Seconds::zero()) return amount;
+  const Duration half(half_life);
+  const auto whole = elapsed / half;
+  if (whole >= 32) return amount;  // nobody is told of the end of a job that much later
+  amount.units <<= static_cast<int>(whole) + 1;
+  return fairness::decayed(amount, fairness::decay_factor(half - elapsed % half, half_life));
+}
+
+// What a job holds while it works and while it is suspended, with what that is billed as; in thousandths.
+struct Rates {
+  TresSeconds working, still;
+};
+Rates rates_of(const ClusterState& state, const Fairness& rules, const Job& job) {
+  Rates rates{held_thousandths(state, job), {}};
+  rates.still = rates.working;
+  rates.still["cpu"] = 0;
+  for (TresSeconds* amounts : {&rates.working, &rates.still})
+    (*amounts)["billing"] = fairness::billing(*amounts, rules.billing_weights, rules.billing);
+  return rates;
+}
+
+// Of a rate in thousandths.
+Amount used(std::uint64_t thousandths, Time from, Time to, Seconds half_life) {
+  Amount amount = fairness::accrued(thousandths, from, to, to, half_life);
+  amount.units /= kWholeGpu;
+  return amount;
+}
+
+}  // namespace
+
+const Fairness& rules_of(const Policy& policy) {
+  static const Fairness kDefaults;
+  return policy.fairness.value ? *policy.fairness.value : kDefaults;
+}
+
+TresSeconds held_thousandths(const ClusterState& state, const Job& job) {
+  TresSeconds held;
+  std::uint64_t gpus = 0;
+  for (const NodeShare& share : job.allocation->nodes) {
+    held["cpu"] += std::uint64_t{share.cpus} * kWholeGpu;
+    held["mem"] +=
+        (static_cast<std::uint64_t>(std::max<std::int64_t>(share.memory.value(), 0)) >> 20) *
+        kWholeGpu;
+    held["node"] += kWholeGpu;
+    const Node* node = share.gpus.empty() ? nullptr : state.nodes.find(share.node);
+    if (!node) continue;
+    for (const Gpu& gpu : node->inventory.gpus)
+      if (std::binary_search(share.gpus.begin(), share.gpus.end(), gpu.index)) {
+        held["gres/gpu:" + gpu.type] += held_of_each(share.gpu_part);
+        gpus += held_of_each(share.gpu_part);
+      }
+  }
+  if (gpus > 0) held["gres/gpu"] = gpus;
+  return held;
+}
+
+std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& policy,
+                                       const Job& job, Time now) {
+  if (state.accounting.empty() || !job.allocation) return std::nullopt;
+  const Fairness* rules = &rules_of(policy);
+  const Association* whose = find_association(state.accounting, job.spec->account, job.spec->user,
+                                              job.allocation->partition);
+  if (!whose) return std::nullopt;
+  const AssociationUsage* before = state.usage.find(whose->id);
+  UsageCharged charged{{job.key, job.attempt}, before ? *before : AssociationUsage{}};
+  AssociationUsage& usage = charged.usage;
+  usage.id = whose->id;
+  settle(usage, bucket_of(now, rules->calc_period), rules->half_life);
+  // Whoever ended before the moment of ranking counts no more as running, so it counts here at once.
+  const bool settled = job.ended && *job.ended <= usage.settled_at;
+
+  const Time from = job.allocation->at;
+  const Time worked_from = std::min(now, from + suspended_for(job, now));
+  const Rates rates = rates_of(state, *rules, job);
+  const Time at = std::max(now, usage.recent_at);
+  for (UsageRow& row : usage.rows)
+    row.recent = units_of(decayed_to(row.recent, usage.recent_at, at, rules->half_life));
+  usage.recent_at = at;
+  for (const auto& [tres, rate] : rates.working) {
+    Amount amount = used(rate, worked_from, now, rules->half_life);
+    if (worked_from > from) {
+      const Amount still = used(rates.still.at(tres), from, worked_from, rules->half_life);
+      amount = amount + fairness::decayed(
+                            still, fairness::decay_factor(now - worked_from, rules->half_life));
+    }
+    UsageRow& row = row_for(usage, tres);
+    if (settled)
+      row.settled = units_of(amount_of(row.settled) +
+                             before_decay(amount, now - usage.settled_at, rules->half_life));
+    else
+      row.recent = units_of(amount_of(row.recent) + amount);
+  }
+  return charged;
+}
+
+Amount usage_at(const AssociationUsage& usage, std::string_view tres, Time moment,
+                Seconds half_life) {
+  const auto row =
+      std::lower_bound(usage.rows.begin(), usage.rows.end(), tres,
+                       [](const UsageRow& one, std::string_view name) { return one.tres < name; });
+  if (row == usage.rows.end() || row->tres != tres) return {};
+  Amount sum = decayed_to(row->settled, usage.settled_at, moment, half_life);
+  if (moment > usage.settled_at)
+    sum = sum + decayed_to(row->recent, usage.recent_at, moment, half_life);
+  return sum;
+}
+
+fairness::Amount billed_so_far(const ClusterState& state, const Policy& policy, const Job& job,
+                               Time now) {
+  if (!job.allocation || now <= job.allocation->at) return {};
+  const Fairness& rules = rules_of(policy);
+  const Rates rates = rates_of(state, rules, job);
+  const Time from = job.allocation->at;
+  const Time worked_from = std::min(now, from + suspended_for(job, now));
+  const Amount still = used(rates.still.at("billing"), from, worked_from, rules.half_life);
+  return used(rates.working.at("billing"), worked_from, now, rules.half_life) +
+         fairness::decayed(still, fairness::decay_factor(now - worked_from, rules.half_life));
+}
+
+}  // namespace ares::core
