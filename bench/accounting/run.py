@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""aacct on a year's worth of jobs: whole processes, by the clock.
+"""aacct and areport on a year's worth of jobs: whole processes, by the clock.
 
-  bench/accounting/run.py [--bin build/release/bin] [--attempts 1000000] [--days 100] [--repeat 20] [--out FILE]
+  bench/accounting/run.py [--bin build/release/bin] [--attempts 1000000] [--days 365] [--users 2000] [--accounts 300] [--nodes 500]
+                          [--repeat 20] [--out FILE]
 
 Starts a private cluster, fills its accounting tables by COPY with finished attempts that look like a site's (10 % array tasks, some
 requeued, skewed users and lengths), spread evenly over the days before now, then times the commands. One JSON object holds machine,
-configuration, sizes, plans and raw samples; a summary is printed. Nothing runs on the cluster meanwhile.
+configuration, sizes, plans and raw samples; a summary is printed. Nothing runs on the cluster meanwhile, but for the summing up of what
+was filled in, which is waited for and timed, and the submission that is timed beside it.
 """
 import argparse
 import json
@@ -27,10 +29,11 @@ from lib.ares import Cluster  # noqa: E402
 from lib.measure import fsync_latency, machine, summary  # noqa: E402
 
 FIRST_JOB = 10_001
+FIRST_NODE = 10_001
 COLUMNS = """job_id task own_id uid gid submitted eligible allocated started ended user_cpu system_cpu max_rss time_limit cpus tasks
 priority restarts cancelled_by cluster_id attempt exit_code exit_signal node_count superseded exclusive name user_name account qos
 partition state reason node_list max_rss_node requested_tres allocated_tres tres_ids tres_counts array_spec work_dir submit_host
-submit_zone comment std_out""".split()
+submit_zone comment std_out released node_ids""".split()
 ENDS = [("COMPLETED", "None", 0)] * 16 + [("FAILED", "NonZeroExitCode", 1), ("TIMEOUT", "TimeLimit", 0),
                                           ("CANCELLED", "None", 0), ("OUT_OF_MEMORY", "OutOfMemory", 137)]
 PARTITIONS = ["main", "gpu", "long", "debug"]
@@ -40,7 +43,7 @@ def stamp(seconds):
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1e6):06d}+00"
 
 
-def attempts(count, days, seed=1):
+def attempts(count, days, users, accounts, nodes_there, seed=1):
     """Lines for COPY, by the time of their end. Ends are spread evenly, so that a window of a day holds count/days of them."""
     random.seed(seed)
     now = time.time()
@@ -60,21 +63,22 @@ def attempts(count, days, seed=1):
         else:
             job, task, own, spec = number, -1, number, r"\N"
             number += 1
-        user = int(random.betavariate(1, 6) * 200)
+        user = int(random.betavariate(1, 6) * users)
         cpus, nodes = random.choice([1, 1, 1, 2, 4, 8, 16]), 1
         memory = cpus * 500
         state, reason, code = random.choice(ENDS)
         by = str(1000 + user) if state == "CANCELLED" else r"\N"
         name = f"job-{random.randrange(3000)}"
-        node = f"n{random.randrange(500)}"
+        number = random.randrange(nodes_there)
+        node = f"n{number}"
         tres = f"billing={cpus},cpu={cpus},mem={memory}M,node={nodes}"
         partition = PARTITIONS[0 if random.random() < 0.7 else random.randrange(4)]
         yield "\t".join(map(str, (
             job, task, own, 1000 + user, 100, stamp(submitted), stamp(submitted), stamp(started), stamp(started), stamp(ended),
             int(length * cpus * 8e5), int(length * 1e4), random.randrange(1 << 33), 86400, cpus, cpus, 100, 0, by, 1, 1, code, 0,
-            nodes, "f", "f", name, f"user{user}", f"project{user % 20}", "normal", partition, state, reason, node, node, tres, tres,
+            nodes, "f", "f", name, f"user{user}", f"project{user % accounts}", "normal", partition, state, reason, node, node, tres, tres,
             "{1,2,4,5}", f"{{{cpus},{memory},{nodes},{cpus}}}", spec, f"/home/user{user}/runs/{name}", "login1.example.org", "UTC",
-            r"\N", r"logs/%x-%j.out"))) + "\n"
+            r"\N", r"logs/%x-%j.out", stamp(ended + 0.5), f"{{{FIRST_NODE + number}}}"))) + "\n"
 
 
 class Database:
@@ -94,18 +98,44 @@ class Database:
             sys.exit(f"psql: {statement}")
         return out.strip()
 
-    def fill(self, count, days):
+    def fill(self, count, days, users, accounts, nodes):
         self.sql(f"SELECT attempt_prepare(now() - interval '{days + 10} days', {days // 28 + 2})")
         copy = self.psql("-c", f"COPY attempt_done ({', '.join(COLUMNS)}) FROM STDIN", stdin=subprocess.PIPE)
-        for line in attempts(count, days):
+        for line in attempts(count, days, users, accounts, nodes):
             copy.stdin.write(line)
         copy.stdin.close()
         if copy.wait():
             sys.exit("COPY failed")
         self.sql("VACUUM ANALYZE attempt_done")
+        # Nodes of 64 CPUs, each drained or down for a while about once in three months.
+        self.sql("INSERT INTO node_span (node_id, began, state, name, tres_ids, tres_counts) "
+                 f"SELECT {FIRST_NODE} + i, now() - interval '{days + 5} days', 'up', 'n' || i, '{{1,2,4,5}}', '{{64,256000,1,64}}' "
+                 f"FROM generate_series(0, {nodes - 1}) i")
+        self.sql("INSERT INTO node_span (node_id, began, state, name, tres_ids, tres_counts) "
+                 "SELECT s.node_id, s.began + g * interval '45 days' + s.node_id % 4000 * interval '15 minutes', "
+                 "(ARRAY['up', 'drained', 'up', 'down'])[1 + g % 4], s.name, s.tres_ids, s.tres_counts "
+                 f"FROM node_span s, generate_series(1, {days // 45}) g WHERE s.node_id >= {FIRST_NODE} "
+                 f"AND s.began + g * interval '45 days' + s.node_id % 4000 * interval '15 minutes' < now()")
+
+    def timed(self, statement):
+        """Milliseconds of a statement, as its client waits for it."""
+        begin = time.perf_counter()
+        self.sql(statement)
+        return (time.perf_counter() - begin) * 1e3
 
 
-def timed(cluster, words, repeat):
+def submissions(cluster, seconds):
+    """Milliseconds of single submissions of jobs that stay held, one after the other, for so long."""
+    samples = []
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        begin = time.perf_counter()
+        subprocess.run([f"{cluster.bin}/asub", "-H", "--wrap", "true"], stdout=subprocess.DEVNULL, env=cluster.env, check=True)
+        samples.append((time.perf_counter() - begin) * 1e3)
+    return summary(samples)
+
+
+def timed(cluster, words, repeat, program="aacct"):
     """Milliseconds of whole processes whose output goes to a file, and how many lines it had."""
     samples, lines = [], 0
     path = f"{cluster.dir}/out"
@@ -113,18 +143,55 @@ def timed(cluster, words, repeat):
         argv = words(turn) if callable(words) else words
         with open(path, "w") as out:
             begin = time.perf_counter()
-            subprocess.run([f"{cluster.bin}/aacct", *argv], stdout=out, env=cluster.env, check=True)
+            subprocess.run([f"{cluster.bin}/{program}", *argv], stdout=out, env=cluster.env, check=True)
             samples.append((time.perf_counter() - begin) * 1e3)
         with open(path) as out:
             lines = sum(1 for _ in out)
     return {**summary(samples), "lines": lines}
 
 
+def reports(report, cluster, database, args):
+    """Sums up what was filled in, then times areport. Into report["rollup"] and report["reports_ms"]."""
+    found = report["rollup"] = {"submission_alone_ms": submissions(cluster, 5)}
+    begin = time.perf_counter()
+    rolling = subprocess.Popen([f"{cluster.bin}/areport", "rollup", "now"], stdout=subprocess.DEVNULL, env=cluster.env)
+    found["submission_beside_ms"] = submissions(cluster, 5)
+    if rolling.wait():
+        sys.exit("areport rollup now failed")
+    found["all_s"] = time.perf_counter() - begin
+    day = "date_trunc('day', now(), 'UTC') - interval '3 days'"
+    found["one_day_ms"] = summary([database.timed(f"SELECT rollup_again({day}, {day} + interval '1 day')") for _ in range(5)])
+    database.sql("VACUUM ANALYZE usage_hour, usage_day, usage_month, usage_key, capacity_hour, capacity_day, capacity_month")
+    found["rows"] = {table: int(database.sql(f"SELECT count(*) FROM {table}")) for table in ("usage_hour", "usage_day", "usage_month",
+                                                                                             "capacity_hour", "usage_key")}
+    print(f"summed up {args.days} days in {found['all_s']:.1f} s; one day p50 {found['one_day_ms']['p50']:.0f} ms; a submission p50 "
+          f"{found['submission_alone_ms']['p50']:.1f} ms alone, {found['submission_beside_ms']['p50']:.1f} ms beside it", flush=True)
+    year = ["start=now-365days"]
+    cases = {
+        "cluster utilization, a day": ["cluster", "utilization"],
+        "cluster utilization, a year": ["cluster", "utilization", *year],
+        "cluster utilization, a year, all TRES": ["-T", "ALL", "cluster", "utilization", *year],
+        "users by account, a day": ["cluster", "UserUtilizationByAccount"],
+        "users by account, a year": ["cluster", "UserUtilizationByAccount", *year],
+        "top users, a year": ["user", "top", *year],
+        "job sizes, a day": ["job", "sizes"],
+        "efficiency, 30 days": ["job", "EfficiencyByAccount", "start=now-30days"],
+    }
+    report["reports_ms"] = {}
+    for name, words in cases.items():
+        timed(cluster, words, 1, "areport")
+        one = report["reports_ms"][name] = timed(cluster, words, args.repeat, "areport")
+        print(f"{name:42} p50 {one['p50']:9.1f} ms   p95 {one['p95']:9.1f} ms   {one['lines']} lines", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     parser.add_argument("--attempts", type=int, default=1_000_000)
-    parser.add_argument("--days", type=int, default=100)
+    parser.add_argument("--days", type=int, default=365)
+    parser.add_argument("--users", type=int, default=2000)
+    parser.add_argument("--accounts", type=int, default=300)
+    parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--keep", action="store_true", help="leave the cluster running")
     parser.add_argument("--out")
@@ -137,7 +204,7 @@ def main():
         cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G")
         database = Database(cluster)
         begin = time.perf_counter()
-        database.fill(args.attempts, args.days)
+        database.fill(args.attempts, args.days, args.users, args.accounts, args.nodes)
         report["filled_in_s"] = time.perf_counter() - begin
         report["configuration"] = cluster.configuration()
         report["postgresql"] = {name: database.sql(f"SHOW {name}") for name in (
@@ -170,6 +237,7 @@ def main():
             timed(cluster, words, 1)
             found = report["cases_ms"][name] = timed(cluster, words, max(3, args.repeat // 4) if heavy else args.repeat)
             print(f"{name:42} p50 {found['p50']:9.1f} ms   p95 {found['p95']:9.1f} ms   {found['lines']} lines", flush=True)
+        reports(report, cluster, database, args)
         report["machine"]["load_after"] = os.getloadavg()[0]
         if args.out:
             pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")

@@ -19,6 +19,8 @@
 #include "aresctld/node_hub.h"
 #include "aresctld/query_pool.h"
 #include "aresctld/reconfigurer.h"
+#include "aresctld/report_reader.h"
+#include "aresctld/roller.h"
 #include "aresctld/scheduler_loop.h"
 #include "aresctld/scheduler_plugins.h"
 #include "aresctld/state_dir.h"
@@ -161,8 +163,10 @@ Status Controller::run() {
   WaitRoom waits(views, clock);
   Identity identity;
   AccountingReader accounting(pg_options(*config), kAccountingThreads, views, identity);
+  Roller roller(pg_options(*config), clock);
   QueryPool pool(kAccountingThreads, kAccountingBounds);
   ConfigBoard board(config);
+  ReportReader reports(pg_options(*config), kAccountingThreads, views, board);
   Mailer mailer([&] { return board.read()->controller.mail_program; });
 
   EngineLoop::Sinks sinks;
@@ -199,12 +203,13 @@ Status Controller::run() {
   waits.start();
   scheduler.start();
   mailer.start();
+  roller.start();
 
   ViewDumps dumps;
   Ingress ingress(
       {engine, clock, views, nodes, waits, pool, board, reconfigurer, dumps, plugins, journal,
-       [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
-       [] { kill(getpid(), SIGTERM); },
+       [&](const api::Accounting& query, Time now) { return accounting.read(query, now); }, reports,
+       roller, [] { kill(getpid(), SIGTERM); },
        [&] {
          std::lock_guard lock(parts_->database_mutex);
          return parts_->database_state;
@@ -239,6 +244,7 @@ Status Controller::run() {
   server.stop();
   nodes.stop();
   pool.stop();
+  roller.stop();
   mailer.stop();
   return listened;
 }

@@ -159,6 +159,18 @@ void Ingress::dump(const Principal& who, const api::DumpView& request, Responder
   if (full) responder->send(refused(*full));
 }
 
+void Ingress::roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder) {
+  if (request.what() != api::Rollup::SHOW && !core::is_operator(*parts_.config.policy(), who.uid))
+    return responder->send(refused(
+        {ErrorCode::permission_denied, "only operators and administrators may sum accounting up"}));
+  const auto full = parts_.accounting.add(who.uid, [this, request, responder] {
+    if (responder->abandoned()) return;
+    responder->send(
+        answer_with(parts_.roller.on_demand(request), &api::Response::mutable_rolled_up));
+  });
+  if (full) responder->send(refused(*full));
+}
+
 void Ingress::handle(Principal who, api::Request request, ResponderPtr responder) {
   if (is_mutating(request)) {
     mutate(std::move(who), request, std::move(responder));
@@ -249,6 +261,16 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       if (full) responder->send(refused(*full));
       return;
     }
+    case api::Request::kReport: {
+      const auto full = parts_.accounting.add(who.uid, [this, asked = request.report(), responder] {
+        if (responder->abandoned()) return;
+        responder->send(answer_with(parts_.reports.read(asked, parts_.clock.now()),
+                                    &api::Response::mutable_reported));
+      });
+      if (full) responder->send(refused(*full));
+      return;
+    }
+    case api::Request::kRollup: roll_up(who, request.rollup(), std::move(responder)); return;
     case api::Request::kTestSubmit: {
       auto submit = to_submission(who, policy, request.test_submit().submit());
       if (!submit) {

@@ -12,6 +12,8 @@
 #include "aresctld/node_hub.h"
 #include "aresctld/query_pool.h"
 #include "aresctld/reconfigurer.h"
+#include "aresctld/report_reader.h"
+#include "aresctld/roller.h"
 #include "aresctld/scheduler_plugins.h"
 #include "aresctld/view.h"
 #include "aresctld/view_dumps.h"
@@ -39,6 +41,8 @@ class Ingress {
     store::Journal& journal;  // for blobs only; may wait for the database
     std::function<Result<api::AccountingRows>(const api::Accounting&, Time now)>
         read_accounting;  // may wait for the database
+    ReportReader& reports;
+    Roller& roller;
     std::function<void()> shut_down;
     std::function<std::string()> database_state;  // "active", or what it waits for
   };
@@ -53,6 +57,7 @@ class Ingress {
   void mutate(Principal who, const api::Request& request, ResponderPtr responder);
   void reconfigure(const Principal& who, const api::Request& request, ResponderPtr responder);
   void dump(const Principal& who, const api::DumpView& request, ResponderPtr responder);
+  void roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder);
   void job_script(const Principal& who, const api::JobScript& request, ResponderPtr responder);
 
   Parts parts_;

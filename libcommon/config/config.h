@@ -95,7 +95,8 @@ struct LogConfig {
 struct Config {
   std::string path;           // the file it was read from
   std::string topology_file;  // absolute, or beside `path`; empty = no networks are described
-  Policy policy;              // with cluster, admins, operators, networks and config_hash filled in
+  std::map<std::string, double> prices;  // of an hour of one of a TRES; reports tell costs by them
+  Policy policy;  // with cluster, admins, operators, networks and config_hash filled in
   std::vector<Partition> partitions;
   std::vector<ConfiguredNode> nodes;  // in the file's order, names expanded
   ControllerConfig controller;

@@ -20,7 +20,9 @@ struct Rule {
 };
 
 const Rule kCluster{TakesEffect::never,
-                    {{"licenses", TakesEffect::at_once}, {"topology_file", TakesEffect::at_once}}};
+                    {{"licenses", TakesEffect::at_once},
+                     {"prices", TakesEffect::at_once},
+                     {"topology_file", TakesEffect::at_once}}};
 const Rule kController{TakesEffect::controller_restart,
                        {{"admins", TakesEffect::at_once},
                         {"operators", TakesEffect::at_once},

@@ -219,6 +219,11 @@ std::vector<Field<Config>> cluster_fields() {
           "licenses", [](Config & c) -> auto& { return c.policy.licenses; }, count_map_type(),
           "Licences of software that jobs ask for with asub --licenses, and how many there are of "
           "each: {matlab: 10}."),
+      field<Config>(
+          "prices", &Config::prices, price_map_type(),
+          "What an hour of one of a TRES costs, in any currency, for areport's reports of "
+          "costs: {cpu: 0.02, \"gres/gpu\": 1.5}. Memory counts in MiB. Who counts a TRES "
+          "twice, as gres/gpu and as gres/gpu:a100, pays twice."),
       field<Config>("topology_file", &Config::topology_file,
                     Type<std::string>{"FILE", text_type().parse,
                                       [](const std::string& path) {

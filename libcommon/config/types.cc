@@ -209,6 +209,35 @@ Type<std::map<std::string, std::uint32_t>> count_map_type() {
           }};
 }
 
+Type<std::map<std::string, double>> price_map_type() {
+  using Prices = std::map<std::string, double>;
+  return {"{TRES: PRICE, ...}",
+          [](const Value& value) -> Result<Prices> {
+            Prices prices;
+            if (value.kind == Value::Kind::null) return prices;
+            if (value.kind != Value::Kind::map)
+              return bad("expected TRES with their prices, such as {cpu: 0.02}");
+            for (const Entry& entry : value.entries) {
+              const Result<std::string> text = scalar(entry.value);
+              if (!text) return bad(entry.key + ": " + text.error().message);
+              double price = 0;
+              const char* end = text->data() + text->size();
+              const auto [rest, error] = std::from_chars(text->data(), end, price);
+              if (error != std::errc{} || rest != end || !(price >= 0 && price <= 1e6))
+                return bad(entry.key + ": \"" + *text + "\" is not a price from 0 to 1000000");
+              prices[entry.key] = price;
+            }
+            return prices;
+          },
+          [](const Prices& prices) {
+            std::string out;
+            for (const auto& [tres, price] : prices)
+              out += (out.empty() ? "" : ", ") + quote_yaml(tres) + ": " +
+                     fraction_type().print(price);
+            return out.empty() ? out : "{" + out + "}";
+          }};
+}
+
 Type<std::int32_t> integer_type() {
   return number_type<std::int32_t>("integer", std::numeric_limits<std::int32_t>::min(),
                                    std::numeric_limits<std::int32_t>::max());

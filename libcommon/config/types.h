@@ -29,6 +29,7 @@ Type<std::int32_t> integer_type();
 Type<std::optional<std::uint32_t>> bound_type();              // a count, or UNLIMITED
 Type<double> fraction_type();                                 // 0 to 1
 Type<std::map<std::string, std::uint32_t>> count_map_type();  // {matlab: 10}
+Type<std::map<std::string, double>> price_map_type();         // {cpu: 0.02, "gres/gpu": 1.5}
 Type<Seconds> duration_type();                                // plain numbers are seconds
 Type<std::optional<Seconds>> time_limit_type();               // plain numbers are minutes
 Type<std::chrono::milliseconds> milliseconds_type();

@@ -1,8 +1,6 @@
 #include "store/accounting.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -10,7 +8,7 @@
 #include "base/hostlist.h"
 #include "base/interval_set.h"
 #include "store/accounting_sql.h"
-#include "store/pg_connection.h"
+#include "store/pg_pool.h"
 
 namespace ares::store {
 namespace {
@@ -78,65 +76,8 @@ bool row_order(const Row& a, const Row& b) {
 
 }  // namespace
 
-// Connections are made when first needed and kept; a broken one is replaced.
-class Accounting::Pool {
- public:
-  Pool(PgOptions options, std::size_t connections)
-      : options_(std::move(options)), left_(std::max<std::size_t>(connections, 1)) {}
-
-  Result<PgRows> query(const std::string& sql, const PgParams& params) {
-    Lease lease(*this);
-    // A kept connection may have died unnoticed, with a restart of the server: try once more.
-    const bool kept = lease.connection.has_value();
-    auto rows = lease.query(options_, sql, params);
-    if (!rows && kept && !lease.connection) rows = lease.query(options_, sql, params);
-    return rows;
-  }
-
- private:
-  // One of the places in the pool, with its connection if it has one.
-  struct Lease {
-    explicit Lease(Pool& from) : pool(from) {
-      std::unique_lock lock(pool.mutex_);
-      pool.freed_.wait(lock, [this] { return pool.left_ > 0; });
-      --pool.left_;
-      if (pool.idle_.empty()) return;
-      connection.emplace(std::move(pool.idle_.back()));
-      pool.idle_.pop_back();
-    }
-    ~Lease() {
-      const std::lock_guard lock(pool.mutex_);
-      ++pool.left_;
-      if (connection) pool.idle_.push_back(std::move(*connection));
-      pool.freed_.notify_one();
-    }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
-
-    Result<PgRows> query(const PgOptions& options, const std::string& sql, const PgParams& params) {
-      if (!connection) {
-        auto made = PgConnection::connect(options, PgConnection::Use::report);
-        if (!made) return fail(made.error());
-        connection.emplace(std::move(*made));
-      }
-      auto rows = connection->query(sql.c_str(), params);
-      if (connection->broken()) connection.reset();
-      return rows;
-    }
-
-    Pool& pool;
-    std::optional<PgConnection> connection;
-  };
-
-  const PgOptions options_;
-  std::mutex mutex_;
-  std::condition_variable freed_;
-  std::size_t left_;
-  std::vector<PgConnection> idle_;
-};
-
 Accounting::Accounting(PgOptions options, std::size_t connections)
-    : pool_(std::make_unique<Pool>(std::move(options), connections)) {}
+    : pool_(std::make_unique<PgPool>(std::move(options), connections)) {}
 Accounting::~Accounting() = default;
 
 Result<api::AccountingRows> Accounting::query(const AccountingFilter& filter) {

@@ -22,6 +22,8 @@ struct Range {
   std::optional<std::int64_t> least{}, most{};
 };
 
+class PgPool;
+
 // All conditions must hold; an empty list is no condition.
 struct AccountingFilter {
   std::vector<JobKey>
@@ -58,8 +60,7 @@ class Accounting {
   Result<api::AccountingRows> query(const AccountingFilter& filter);
 
  private:
-  class Pool;
-  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<PgPool> pool_;
 };
 
 // Where a key stands in the order of rows: an array's own record comes before its tasks.

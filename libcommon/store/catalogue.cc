@@ -100,6 +100,21 @@ Catalogue::Amounts Catalogue::requested(const JobSpec& spec) {
   return amounts;
 }
 
+Catalogue::Amounts Catalogue::capacity(const Node& node) {
+  const Inventory& has = node.inventory.cpus > 0 ? node.inventory : node.configured;
+  Amounts amounts;
+  amounts["cpu"] = has.cpus;
+  amounts["billing"] = has.cpus;
+  amounts["mem"] = has.memory.value() / kMiB;
+  amounts["node"] = 1;
+  for (const Gpu& gpu : has.gpus) {
+    amounts["gres/gpu"] += 1;
+    amounts["gres/gpu:" + gpu.type] += 1;
+  }
+  drop_zeroes(amounts);
+  return amounts;
+}
+
 TresCounts Catalogue::interned(const Amounts& amounts) const {
   TresCounts counts;
   for (const auto& [name, count] : amounts)

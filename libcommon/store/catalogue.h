@@ -32,6 +32,9 @@ class Catalogue {
   Amounts allocated(const Allocation& allocation) const;
   static Amounts requested(const JobSpec& spec);
 
+  // What a node has, as far as it is known: as it registered, or before that as it is configured.
+  static Amounts capacity(const Node& node);
+
   // The amounts that have a number. A GPU type gets its own with the event that first saw it.
   TresCounts interned(const Amounts& amounts) const;
 

@@ -42,6 +42,10 @@ struct Batch {
   // Where a configuration was applied: these are all there are.
   bool replace_nodes = false;
   bool replace_partitions = false;
+  // History: of these nodes and reservations it is kept how they stand from here on. With `all_history` they are all there are.
+  std::vector<std::shared_ptr<const Node>> node_history;
+  std::vector<std::shared_ptr<const Reservation>> reservation_history;
+  bool all_history = false;
   std::vector<Tres> tres;
   std::vector<Request> requests;
   std::vector<RequestKey> expired;

@@ -63,14 +63,50 @@ Status migrate_locked(PgConnection& connection, std::span<const Migration> wante
   return {};
 }
 
-}  // namespace
+Status load_locked(PgConnection& connection, std::span<const Migration> wanted) {
+  auto loaded = connection.query("SELECT name, checksum FROM view_version ORDER BY name");
+  if (!loaded) return fail(loaded.error());
+  bool same = static_cast<std::size_t>(loaded->size()) == wanted.size();
+  for (int row = 0; same && row < loaded->size(); ++row) {
+    const Migration& mine = wanted[static_cast<std::size_t>(row)];
+    same = loaded->text(row, 0) == mine.name && loaded->text(row, 1) == mine.checksum;
+  }
+  if (same) return {};
+  // One that is there already says so with a notice; that is no doubt.
+  std::string script = "BEGIN;\nSET LOCAL lock_timeout = '10s';\n";
+  std::string rows;
+  for (const Migration& view : wanted) {
+    script += std::string(view.sql) + "\n;\n";
+    rows += (rows.empty() ? "('" : ", ('") + std::string(view.name) + "', '" +
+            std::string(view.checksum) + "')";
+  }
+  script += "DELETE FROM view_version;\n";
+  if (!rows.empty()) script += "INSERT INTO view_version (name, checksum) VALUES " + rows + ";\n";
+  if (auto done = connection.run(script + "COMMIT"); !done) {
+    Error error = done.error();
+    error.message = "sql/views: " + error.message;
+    return fail(std::move(error));
+  }
+  return {};
+}
 
-Status migrate(PgConnection& connection, std::span<const Migration> wanted) {
+template <class Work>
+Status under_lock(PgConnection& connection, Work&& work) {
   if (auto locked = connection.query(kLock); !locked) return fail(locked.error());
-  Status done = migrate_locked(connection, wanted);
+  Status done = work();
   if (!done) return done;  // the caller drops the connection, and the lock with it
   if (auto unlocked = connection.query(kUnlock); !unlocked) return fail(unlocked.error());
   return {};
+}
+
+}  // namespace
+
+Status migrate(PgConnection& connection, std::span<const Migration> wanted) {
+  return under_lock(connection, [&] { return migrate_locked(connection, wanted); });
+}
+
+Status load_views(PgConnection& connection, std::span<const Migration> wanted) {
+  return under_lock(connection, [&] { return load_locked(connection, wanted); });
 }
 
 }  // namespace ares::store

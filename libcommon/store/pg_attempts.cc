@@ -22,6 +22,8 @@ struct Row {
   const NodeShare* largest = nullptr;  // whose memory was used most
   std::uint64_t cpus = 0;
   TresCounts tres;
+  std::vector<std::int64_t> node_shares;  // of each node its `tres`; empty = all nodes' are equal
+  std::optional<Time> released;
 };
 
 struct Column {
@@ -51,10 +53,10 @@ void add_if_any(ArrayParam& out, std::string_view text) {
 }
 
 // "{1,5}": an array in PostgreSQL's text form.
-template <class Number>
-std::string array_literal(const TresCounts& counts, Number&& number) {
+template <class Items, class Number>
+std::string array_literal(const Items& items, Number&& number) {
   std::string text = "{";
-  for (const auto& item : counts) {
+  for (const auto& item : items) {
     if (text.size() > 1) text += ',';
     text += std::to_string(number(item));
   }
@@ -178,6 +180,21 @@ const Column kColumns[] = {
        o.add(std::string_view(array_literal(r.tres, [](auto& t) { return t.second; })));
      },
      "::bigint[]"},
+    {"released", kTime, true, [](auto& o, auto& r) { o.add(r.released); }},
+    {"node_ids", kText, false,
+     [](auto& o, auto& r) {
+       o.add(std::string_view(
+           array_literal(r.attempt.allocation.nodes, [](auto& n) { return n.node.value(); })));
+     },
+     "::integer[]"},
+    {"node_shares", kText, false,
+     [](auto& o, auto& r) {
+       if (r.node_shares.empty())
+         o.add_null();
+       else
+         o.add(std::string_view(array_literal(r.node_shares, [](auto count) { return count; })));
+     },
+     "::bigint[]"},
     {"array_spec", kText, true,
      [](auto& o, auto& r) {
        add_if_any(o, r.attempt.spec->array ? array_text(*r.attempt.spec) : std::string());
@@ -263,8 +280,30 @@ Duration total(Duration a, Duration b) {
   return Duration(capped_sum(a.count(), b.count()));
 }
 
-Row make_row(const Attempt& attempt, const Catalogue& catalogue) {
-  Row row{attempt, catalogue, {}, nullptr, 0, {}};
+// What each node gives, in the order of `tres`; empty where all give the same.
+std::vector<std::int64_t> shares_by_node(const Allocation& allocation, const Catalogue& catalogue,
+                                         const TresCounts& tres) {
+  std::vector<std::int64_t> shares;
+  if (allocation.nodes.size() < 2) return shares;
+  for (const NodeShare& share : allocation.nodes) {
+    Allocation one;
+    one.nodes = {share};
+    const TresCounts counts = catalogue.interned(catalogue.allocated(one));
+    auto next = counts.begin();
+    for (const auto& [id, total] : tres) {
+      while (next != counts.end() && next->first < id) ++next;
+      shares.push_back(next != counts.end() && next->first == id ? next->second : 0);
+    }
+  }
+  bool equal = true;
+  for (std::size_t i = tres.size(); i < shares.size(); ++i)
+    equal = equal && shares[i] == shares[i - tres.size()];
+  if (equal) shares.clear();
+  return shares;
+}
+
+Row make_row(const Attempt& attempt, const Catalogue& catalogue, const ReleaseTimes& released) {
+  Row row{attempt, catalogue, {}, nullptr, 0, {}, {}, {}};
   for (const NodeShare& share : attempt.allocation.nodes) {
     row.cpus += share.cpus;
     row.usage.user_cpu = total(row.usage.user_cpu, share.usage.user_cpu);
@@ -276,16 +315,20 @@ Row make_row(const Attempt& attempt, const Catalogue& catalogue) {
   }
   if (!attempt.allocation.nodes.empty())
     row.tres = catalogue.interned(catalogue.allocated(attempt.allocation));
+  row.node_shares = shares_by_node(attempt.allocation, catalogue, row.tres);
+  if (is_terminal(attempt.state) && !attempt.allocation.nodes.empty())
+    row.released = std::max(released.of(attempt.key.job), end_of(attempt));
   return row;
 }
 
 void upsert_step(const PgStatement& statement, const std::vector<const Attempt*>& attempts,
-                 ClusterId cluster, const Catalogue& catalogue, std::vector<PgStep>& steps) {
+                 ClusterId cluster, const Catalogue& catalogue, const ReleaseTimes& released,
+                 std::vector<PgStep>& steps) {
   if (attempts.empty()) return;
   std::vector<ArrayParam> columns;
   for (const Column& column : kColumns) columns.emplace_back(column.type);
   for (const Attempt* attempt : attempts) {
-    const Row row = make_row(*attempt, catalogue);
+    const Row row = make_row(*attempt, catalogue, released);
     for (std::size_t i = 0; i < columns.size(); ++i) kColumns[i].fill(columns[i], row);
   }
   PgParams params;
@@ -300,8 +343,21 @@ std::vector<const PgStatement*> attempt_statements() {
   return {&live_statement(), &done_statement(), &kLeave};
 }
 
+ReleaseTimes::ReleaseTimes(const Batch& batch) : otherwise_(batch.now) {
+  for (const auto& event : batch.events) {
+    if (const auto* ended = std::get_if<Ended>(&event->body)) at_[ended->key] = event->at;
+    if (const auto* again = std::get_if<Requeued>(&event->body)) at_[again->key] = event->at;
+  }
+}
+
+Time ReleaseTimes::of(const JobKey& job) const {
+  const auto known = at_.find(job);
+  return known != at_.end() ? known->second : otherwise_;
+}
+
 void attempt_steps(const std::vector<const Attempt*>& attempts, ClusterId cluster,
-                   const Catalogue& catalogue, std::vector<PgStep>& steps) {
+                   const Catalogue& catalogue, const ReleaseTimes& released,
+                   std::vector<PgStep>& steps) {
   std::vector<const Attempt*> done;
   std::map<JobKey, const Attempt*> live;  // a job has one live attempt: its last
   for (const Attempt* attempt : attempts) {
@@ -325,10 +381,10 @@ void attempt_steps(const std::vector<const Attempt*>& attempts, ClusterId cluste
     params.array(std::move(job)).array(std::move(task)).array(std::move(number));
     steps.push_back({&kLeave, std::move(params)});
   }
-  upsert_step(done_statement(), done, cluster, catalogue, steps);
+  upsert_step(done_statement(), done, cluster, catalogue, released, steps);
   std::vector<const Attempt*> lives;
   for (const auto& [key, attempt] : live) lives.push_back(attempt);
-  upsert_step(live_statement(), lives, cluster, catalogue, steps);
+  upsert_step(live_statement(), lives, cluster, catalogue, released, steps);
 }
 
 }  // namespace ares::store

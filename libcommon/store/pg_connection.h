@@ -55,6 +55,7 @@ class PgConnection {
   enum class Use {
     commit,  // the journal: durable, no time limit, plans made for single rows
     report,  // read-only, a time limit for each statement
+    rollup,  // writes sums that can be made again: large statements, durable some time later
   };
 
   // unavailable: not reachable, starting, out of connections: try again. failed_precondition: refused

@@ -49,6 +49,7 @@ class PgJournal::Session {
     if (!connection) return fail(connection.error());
     if (auto good = check_server(*connection, options_); !good) return fail(good.error());
     if (auto done = migrate(*connection, migrations()); !done) return fail(done.error());
+    if (auto done = load_views(*connection, views()); !done) return fail(done.error());
     auto mark = take_epoch(*connection, options_, holder_);
     if (!mark) return fail(mark.error());
     auto state = load_state(*connection);

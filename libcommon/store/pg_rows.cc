@@ -7,6 +7,7 @@
 
 #include "proto/storage_convert.h"
 #include "store/pg_attempts.h"
+#include "store/pg_history.h"
 
 namespace ares::store {
 namespace {
@@ -448,6 +449,7 @@ std::vector<const PgStatement*> pg_statements() {
                                          &kEviction,      &kEvictionsOld, &kRecord,
                                          &kRecordsGone,   &kUsage};
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
+  for (const PgStatement* statement : history_statements()) all.push_back(statement);
   return all;
 }
 
@@ -461,10 +463,11 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   request_steps(batch, steps);
   cluster_steps(batch, steps);
   accounting_steps(batch, steps);
+  history_steps(batch, catalogue, steps);
   eviction_steps(batch, steps);
   job_steps(batch, stored, steps);
   const auto attempts = last_of_each(batch.attempts, [](const Attempt& a) { return a.key; });
-  attempt_steps(attempts, cluster, catalogue, steps);
+  attempt_steps(attempts, cluster, catalogue, ReleaseTimes(batch), steps);
   PgParams controller;
   controller.bigint(batch.last.value()).timestamp(batch.now).timestamp(batch.activated_at);
   controller.bigint(batch.next_job_id.value());

@@ -18,6 +18,8 @@ struct Touched {
   std::set<RecordKey> records;  // of accounting
   std::set<AssociationId> usage;
   bool evictions = false;
+  std::set<NodeId> standing;  // nodes that may be up, down or of another size from here on
+  bool all_history = false;
   std::vector<Tres> tres;
   std::set<RequestKey> requests;
   std::vector<AuditEntry> audit;
@@ -28,8 +30,13 @@ struct Touched {
     if (!key.task.is_none()) jobs.insert(JobKey{key.job, {}});
   }
 
-  void operator()(const ControllerActivated&) {}
-  void operator()(const ConfigApplied&) { configuration = true; }
+  void node(NodeId id) {
+    nodes.insert(id);
+    standing.insert(id);
+  }
+
+  void operator()(const ControllerActivated&) { all_history = true; }
+  void operator()(const ConfigApplied&) { configuration = all_history = true; }
   void operator()(const TresDefined& e) { tres.push_back(e.tres); }
   void operator()(const Submitted& e) { job(e.key); }
   void operator()(const TaskSplit& e) { job(e.key); }
@@ -55,9 +62,9 @@ struct Touched {
   void operator()(const Requeued& e) { job(e.key); }
   void operator()(const Signalled&) {}
   void operator()(const Forgotten& e) { job(e.key); }
-  void operator()(const NodeRegistered& e) { nodes.insert(e.id); }
-  void operator()(const NodeAdminSet& e) { nodes.insert(e.id); }
-  void operator()(const NodeLost& e) { nodes.insert(e.id); }
+  void operator()(const NodeRegistered& e) { node(e.id); }
+  void operator()(const NodeAdminSet& e) { node(e.id); }
+  void operator()(const NodeLost& e) { node(e.id); }
   void operator()(const LateResult&) {}
   void operator()(const RequestRecorded& e) { requests.insert(e.request.key); }
   void operator()(const RequestExpired& e) { requests.insert(e.key); }
@@ -80,6 +87,22 @@ struct Touched {
   void operator()(const Resumed& e) { job(e.attempt.job), charged.insert(e.attempt.job); }
   void operator()(const PartitionModified& e) { partitions.insert(e.partition.name); }
 };
+
+// How nodes and reservations stand after the batch, where that may have changed.
+void fill_history(const Touched& touched, const ClusterState& after, Batch& batch) {
+  batch.all_history = touched.all_history;
+  if (touched.all_history) {
+    after.nodes.for_each(
+        [&](NodeId id, const Node&) { batch.node_history.push_back(after.nodes.share(id)); });
+    after.reservations.for_each([&](const std::string& name, const Reservation&) {
+      batch.reservation_history.push_back(after.reservations.share(name));
+    });
+    return;
+  }
+  for (const NodeId id : touched.standing)
+    if (auto node = after.nodes.share(id)) batch.node_history.push_back(std::move(node));
+  batch.reservation_history = batch.reservations;
+}
 
 }  // namespace
 
@@ -135,6 +158,7 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
     else
       batch.gone_records.push_back(key);
   }
+  fill_history(touched, after, batch);
   if (touched.evictions) {
     after.evictions.for_each_from({batch.events.front()->at, AttemptKey{}},
                                   [&](const EvictionKey& key, UserId user) {

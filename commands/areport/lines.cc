@@ -1,0 +1,186 @@
+#include "areport/lines.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "areport/tree.h"
+
+namespace ares::areport {
+namespace {
+
+using Row = api::Reported::Row;
+
+std::int64_t total(const Row& row) {
+  return row.allocated() + row.down() + row.drained() + row.reserved() + row.idle();
+}
+
+// What there was of each TRES.
+Amounts wholes(const api::Reported& answer) {
+  Amounts amounts;
+  for (const Row& row : answer.capacity()) amounts[row.tres()] = total(row);
+  return amounts;
+}
+
+std::int64_t of(const Amounts& amounts, const std::string& tres) {
+  const auto found = amounts.find(tres);
+  return found == amounts.end() ? 0 : found->second;
+}
+
+Line line_of(const Row& row, const Amounts& whole) {
+  Line line;
+  line.account = row.account();
+  line.user = row.user();
+  line.qos = row.qos();
+  line.tres = row.tres();
+  line.reservation = row.reservation();
+  line.nodes = row.nodes();
+  line.used = row.allocated();
+  line.down = row.down();
+  line.drained = row.drained();
+  line.reserved = row.reserved();
+  line.idle = row.idle();
+  line.over = row.over();
+  line.consumed = row.used();
+  line.jobs = row.jobs();
+  line.start = row.start();
+  line.end = row.end();
+  line.whole = of(whole, row.tres());
+  return line;
+}
+
+}  // namespace
+
+std::vector<Line> plain_lines(const api::Reported& answer, const Shown&) {
+  std::vector<Line> lines;
+  for (const Row& row : answer.rows()) {
+    lines.push_back(line_of(row, {}));
+    lines.back().whole = total(row);
+  }
+  return lines;
+}
+
+std::vector<Line> account_lines(const api::Reported& answer, const Shown&) {
+  const Amounts whole = wholes(answer);
+  std::map<std::string, Amounts> own;
+  std::map<std::string, std::vector<const Row*>> rows;
+  for (const Row& row : answer.rows()) {
+    own[row.account()][row.tres()] += row.allocated();
+    rows[row.account()].push_back(&row);
+  }
+  std::vector<Line> lines;
+  if (own.empty()) return lines;
+  const Parents parents(answer.parents().begin(), answer.parents().end());
+  for (const AccountSum& sum : sum_up(own, parents)) {
+    for (const auto& [tres, amount] : sum.amounts) {
+      Line line;
+      line.account = sum.account;
+      line.depth = sum.depth;
+      line.tres = tres;
+      line.used = amount;
+      line.whole = of(whole, tres);
+      lines.push_back(std::move(line));
+    }
+    for (const Row* row : rows[sum.account]) {
+      lines.push_back(line_of(*row, whole));
+      lines.back().depth = sum.depth;
+    }
+  }
+  return lines;
+}
+
+std::vector<Line> user_lines(const api::Reported& answer, const Shown&) {
+  const Amounts whole = wholes(answer);
+  std::vector<Line> lines;
+  for (const Row& row : answer.rows()) lines.push_back(line_of(row, whole));
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+    return std::tie(a.user, a.account, a.tres) < std::tie(b.user, b.account, b.tres);
+  });
+  return lines;
+}
+
+std::vector<Line> top_lines(const api::Reported& answer, const Shown& shown) {
+  // Of each user, or user and account, a line for each TRES; who comes when is the first TRES's to say.
+  std::map<std::pair<std::string, std::string>, std::vector<Line>> found;
+  for (Line& line : user_lines(answer, shown)) {
+    auto& lines = found[{line.user, shown.group ? "" : line.account}];
+    const auto same = std::find_if(lines.begin(), lines.end(),
+                                   [&](const Line& other) { return other.tres == line.tres; });
+    if (same == lines.end()) {
+      lines.push_back(std::move(line));
+      continue;
+    }
+    same->used += line.used;
+    if ((',' + same->account + ',').find(',' + line.account + ',') == std::string::npos)
+      same->account += ',' + line.account;
+  }
+  std::vector<const std::vector<Line>*> order;
+  for (const auto& [key, lines] : found) order.push_back(&lines);
+  // cpu, if it was asked for, else what comes first.
+  const auto weight = [](const std::vector<Line>* lines) {
+    for (const Line& line : *lines)
+      if (line.tres == "cpu") return line.used;
+    return lines->front().used;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto* a, const auto* b) { return weight(a) > weight(b); });
+  if (order.size() > shown.top) order.resize(shown.top);
+  std::vector<Line> lines;
+  for (const auto* some : order) lines.insert(lines.end(), some->begin(), some->end());
+  return lines;
+}
+
+std::vector<Line> cost_lines(const api::Reported& answer, const Shown&) {
+  std::map<std::string, Amounts> own;  // by account, as one kind of amount
+  std::map<std::string, std::map<std::string, std::int64_t>> of_users;  // by account and user
+  for (const Row& row : answer.rows()) {
+    const auto price = answer.prices().find(row.tres());
+    if (price == answer.prices().end()) continue;
+    const auto cost = static_cast<std::int64_t>(
+        static_cast<double>(row.allocated()) / 3600.0 * price->second * 1e6 + 0.5);
+    own[row.account()]["cost"] += cost;
+    of_users[row.account()][row.user()] += cost;
+  }
+  std::vector<Line> lines;
+  if (own.empty()) return lines;
+  const Parents parents(answer.parents().begin(), answer.parents().end());
+  for (const AccountSum& sum : sum_up(own, parents)) {
+    Line line;
+    line.account = sum.account;
+    line.depth = sum.depth;
+    line.cost = sum.amounts.empty() ? 0 : sum.amounts.begin()->second;
+    lines.push_back(line);
+    for (const auto& [user, cost] : of_users[sum.account]) {
+      if (user.empty()) continue;  // accounts alone were asked for
+      line.user = user;
+      line.cost = cost;
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+std::vector<Line> size_lines(const api::Reported& answer, const Shown& shown) {
+  const Amounts whole = wholes(answer);
+  std::map<std::pair<std::string, std::string>, Line> lines;
+  for (const Row& row : answer.rows()) {
+    Line& line = lines[{row.account(), row.tres()}];
+    if (line.by_size.empty()) {
+      line = line_of(row, whole);
+      line.used = 0;
+      line.jobs = 0;
+      line.by_size.resize(shown.size_count);
+      line.jobs_by_size.resize(shown.size_count);
+    }
+    const std::size_t at = std::min<std::size_t>(row.size(), shown.size_count - 1);
+    line.by_size[at] += row.allocated();
+    line.jobs_by_size[at] += row.jobs();
+    line.used += row.allocated();
+    line.jobs += row.jobs();
+  }
+  std::vector<Line> out;
+  for (auto& [key, line] : lines) out.push_back(std::move(line));
+  return out;
+}
+
+}  // namespace ares::areport

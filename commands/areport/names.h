@@ -1,0 +1,35 @@
+// Names in any case and abbreviated, as administrators type them: "cl util", "u top".
+// Pure; any thread.
+#pragma once
+
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/text.h"
+
+namespace ares::areport {
+
+// The item of that name, or the only one whose name begins so. invalid_argument names what there is: `what` is "unit" or "report".
+template <class Items, class NameOf>
+auto find_name(const std::string& text, const Items& items, NameOf&& name_of,
+               const std::string& what) -> Result<decltype(&*std::begin(items))> {
+  const std::string wanted = cli::lower(text);
+  decltype(&*std::begin(items)) found = nullptr;
+  std::string all, several;
+  for (const auto& item : items) {
+    const std::string name(name_of(item));
+    all += (all.empty() ? "" : ", ") + name;
+    if (wanted.empty() || !cli::lower(name).starts_with(wanted)) continue;
+    if (name.size() == text.size()) return &item;
+    several += (several.empty() ? "" : " or ") + name;
+    found = found ? found : &item;
+  }
+  if (found && several.find(" or ") == std::string::npos) return found;
+  if (found) return fail(ErrorCode::invalid_argument, what + " \"" + text + "\" may be " + several);
+  return fail(ErrorCode::invalid_argument,
+              "unknown " + what + " \"" + text + "\": there is " + all);
+}
+
+}  // namespace ares::areport

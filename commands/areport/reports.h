@@ -1,0 +1,31 @@
+// The reports of areport, one row each: how they are called, what the controller is asked, what is shown.
+// Immutable; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "areport/lines.h"
+#include "base/result.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::areport {
+
+struct ReportKind {
+  std::string object;  // "cluster"
+  std::string name;    // "AccountUtilizationByUser"
+  std::string title;   // above the table
+  std::string help;
+  api::Report::Kind kind = api::Report::UTILIZATION;
+  bool by_account = false, by_user = false, by_qos = false;
+  bool with_capacity = true;
+  std::string fields;  // shown unless format= says otherwise; TRESName comes in where it is of use
+  MakeLines lines = nullptr;
+};
+
+const std::vector<ReportKind>& reports();
+
+// Both names in any case, abbreviated to the beginning of only one. Reports by wckey are refused by name.
+Result<const ReportKind*> find_report(const std::string& object, const std::string& name);
+
+}  // namespace ares::areport

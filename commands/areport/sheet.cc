@@ -1,0 +1,124 @@
+#include "areport/sheet.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/json.h"
+
+namespace ares::areport {
+namespace {
+
+// Columns on a terminal: bytes that do not continue a UTF-8 character.
+std::size_t display_width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+}
+
+// The first `width` characters, the last of which is a + if some are missing.
+std::string cut(const std::string& text, std::size_t width) {
+  if (display_width(text) <= width || width == 0) return text;
+  std::size_t shown = 0, at = 0;
+  for (; at < text.size(); ++at)
+    if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80 && shown++ == width - 1) break;
+  return text.substr(0, at) + "+";
+}
+
+std::string aligned(const Sheet& sheet, bool header) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    const SheetColumn& column = sheet.columns[i];
+    std::size_t width = static_cast<std::size_t>(std::abs(column.width));
+    if (width == 0) {
+      width = header ? display_width(column.header) : 1;
+      for (const auto& row : sheet.rows) width = std::max(width, display_width(row[i].text));
+    }
+    widths.push_back(width);
+  }
+  const auto line = [&](auto&& text_of) {
+    std::string out;
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+      const SheetColumn& column = sheet.columns[i];
+      const std::string text = cut(text_of(i), widths[i]);
+      const std::string pad(widths[i] - std::min(widths[i], display_width(text)), ' ');
+      const bool left = column.width ? column.width < 0 : column.left;
+      if (i > 0) out += ' ';
+      out += left ? text + pad : pad + text;
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out + "\n";
+  };
+  std::string out;
+  if (header) {
+    const std::string rule(80, '-');
+    out += rule + "\n";
+    for (const std::string& text : sheet.heading) out += text + "\n";
+    out += rule + "\n";
+    out += line([&](std::size_t i) { return sheet.columns[i].header; });
+    out += line([&](std::size_t i) { return std::string(widths[i], '-'); });
+  }
+  for (const auto& row : sheet.rows) out += line([&](std::size_t i) { return row[i].text; });
+  return out;
+}
+
+// As RFC 4180 has it: quotes around what holds a comma, a quote or a line's end.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string delimited(const Sheet& sheet, Layout layout, bool header,
+                      const std::string& delimiter) {
+  const bool csv = layout == Layout::csv;
+  const auto line = [&](auto&& text_of) {
+    std::string out;
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+      if (i > 0) out += csv ? "," : delimiter;
+      out += csv ? csv_cell(text_of(i)) : text_of(i);
+    }
+    return out + (layout == Layout::parsable ? delimiter : "") + "\n";
+  };
+  std::string out;
+  if (header) out += line([&](std::size_t i) { return sheet.columns[i].header; });
+  for (const auto& row : sheet.rows) out += line([&](std::size_t i) { return row[i].text; });
+  return out;
+}
+
+void put_value(const std::variant<std::string, std::int64_t>& value, std::string& out) {
+  if (const auto* text = std::get_if<std::string>(&value))
+    cli::put_json_text(*text, out);
+  else
+    out += std::to_string(std::get<std::int64_t>(value));
+}
+
+std::string json(const Sheet& sheet) {
+  std::string out = "{\n";
+  for (const auto& [key, value] : sheet.facts) {
+    out += "  \"" + key + "\": ";
+    put_value(value, out);
+    out += ",\n";
+  }
+  out += "  \"rows\": [";
+  for (std::size_t at = 0; at < sheet.rows.size(); ++at) {
+    out += at ? ",\n    {" : "\n    {";
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+      out += (i ? ", \"" : "\"") + sheet.columns[i].key + "\": ";
+      put_value(sheet.rows[at][i].value, out);
+    }
+    out += "}";
+  }
+  return out + (sheet.rows.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+}  // namespace
+
+std::string print(const Sheet& sheet, Layout layout, bool header, const std::string& delimiter) {
+  switch (layout) {
+    case Layout::aligned: return aligned(sheet, header);
+    case Layout::json: return json(sheet);
+    default: return delimited(sheet, layout, header, delimiter);
+  }
+}
+
+}  // namespace ares::areport

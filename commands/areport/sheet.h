@@ -1,0 +1,38 @@
+// A table that is printed: aligned, with delimiters, as CSV or as JSON.
+// Owned by areport's main thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ares::areport {
+
+struct SheetColumn {
+  std::string header;  // "PLND Down"; in JSON planned_down comes from `key`
+  std::string key;
+  bool left = false;
+  int width = 0;  // 0 = as wide as its content; negative: aligned to the left
+};
+
+// What is shown, and what JSON holds: a text, or a number.
+struct Cell {
+  std::string text;
+  std::variant<std::string, std::int64_t> value;
+};
+
+enum class Layout { aligned, parsable, parsable2, csv, json };
+
+struct Sheet {
+  std::vector<std::string> heading;  // lines above an aligned table
+  std::vector<std::pair<std::string, std::variant<std::string, std::int64_t>>>
+      facts;  // beside the rows in JSON
+  std::vector<SheetColumn> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+std::string print(const Sheet& sheet, Layout layout, bool header,
+                  const std::string& delimiter = "|");
+
+}  // namespace ares::areport

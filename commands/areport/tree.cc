@@ -1,0 +1,58 @@
+#include "areport/tree.h"
+
+#include <set>
+
+namespace ares::areport {
+namespace {
+
+using Children = std::map<std::string, std::set<std::string>>;
+
+// Accounts from one up to the root, each once.
+std::vector<std::string> way_up(const std::string& account, const Parents& parents) {
+  std::vector<std::string> way;
+  std::set<std::string> seen{kRoot};
+  for (std::string at = account; seen.insert(at).second;) {
+    way.push_back(at);
+    const auto parent = parents.find(at);
+    if (parent == parents.end()) break;
+    at = parent->second;
+  }
+  return way;
+}
+
+void walk(const std::string& account, unsigned depth, const Children& children,
+          const std::map<std::string, Amounts>& sums, std::vector<AccountSum>& out) {
+  const auto found = sums.find(account);
+  out.push_back({account, depth, found == sums.end() ? Amounts{} : found->second});
+  const auto below = children.find(account);
+  if (below == children.end()) return;
+  for (const std::string& child : below->second) walk(child, depth + 1, children, sums, out);
+}
+
+}  // namespace
+
+std::vector<AccountSum> sum_up(const std::map<std::string, Amounts>& own, const Parents& parents) {
+  Children children;
+  std::map<std::string, Amounts> sums;
+  // Where the way of one account that is in a ring ends decides for all of them, so that each has one parent.
+  std::map<std::string, std::string> above;
+  for (const auto& [account, amounts] : own) {
+    if (account == kRoot) continue;
+    const auto way = way_up(account, parents);
+    for (std::size_t i = 0; i < way.size(); ++i)
+      if (!above.emplace(way[i], i + 1 < way.size() ? way[i + 1] : kRoot).second) break;
+  }
+  for (const auto& [account, parent] : above) children[parent].insert(account);
+  for (const auto& [account, amounts] : own) {
+    for (std::string at = account;;) {
+      for (const auto& [tres, amount] : amounts) sums[at][tres] += amount;
+      if (at == kRoot) break;
+      at = above.at(at);
+    }
+  }
+  std::vector<AccountSum> out;
+  walk(kRoot, 0, children, sums, out);
+  return out;
+}
+
+}  // namespace ares::areport

@@ -1,0 +1,54 @@
+#include "areport/units.h"
+
+#include <array>
+#include <cstdio>
+
+#include "cli/text.h"
+
+namespace ares::areport {
+namespace {
+
+constexpr std::array<Unit, 7> kUnits = {{
+    {"Seconds", 1, false, "Seconds"},
+    {"Minutes", 60, false, "Minutes"},
+    {"Hours", 3600, false, "Hours"},
+    {"Percent", 0, true, "Percent of what there was"},
+    {"SecPer", 1, true, "Seconds (percent of what there was)"},
+    {"MinPer", 60, true, "Minutes (percent of what there was)"},
+    {"HourPer", 3600, true, "Hours (percent of what there was)"},
+}};
+
+}  // namespace
+
+std::span<const Unit> units() {
+  return kUnits;
+}
+
+Result<const Unit*> parse_unit(const std::string& text) {
+  const std::string wanted = cli::lower(text);
+  std::string all;
+  for (const Unit& unit : kUnits) {
+    all += (all.empty() ? "" : ", ") + std::string(unit.name);
+    if (!wanted.empty() && cli::lower(unit.name).starts_with(wanted)) return &unit;
+  }
+  return fail(ErrorCode::invalid_argument, "unknown unit \"" + text + "\": there is " + all);
+}
+
+std::string percent_text(std::int64_t part, std::int64_t whole) {
+  const double share =
+      whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.2f%%", share);
+  return text;
+}
+
+std::string amount_text(std::int64_t seconds, std::int64_t whole, const Unit& unit) {
+  if (unit.seconds == 0) return percent_text(seconds, whole);
+  const std::int64_t rounded =
+      seconds / unit.seconds + (seconds % unit.seconds * 2 >= unit.seconds ? 1 : 0);
+  std::string text = std::to_string(unit.seconds == 1 ? seconds : rounded);
+  if (unit.percent) text += "(" + percent_text(seconds, whole) + ")";
+  return text;
+}
+
+}  // namespace ares::areport
