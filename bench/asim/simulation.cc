@@ -148,6 +148,7 @@ void Simulation::happen(const Due& event) {
       const Job* job = state.jobs.find(event.attempt.job);
       // It may have lost its node meanwhile, and wait again.
       if (!job || job->attempt != event.attempt.attempt || !job->allocation) return;
+      if (job->state == JobState::suspended || now_ < script_end(*job)) return;  // set anew
       exit.timed_out = run_of(*job) > job->allocation->time_limit.value_or(Seconds::max());
       fleet_->end(event.attempt, exit);
       return;
@@ -270,11 +271,16 @@ Seconds Simulation::run_of(const Job& job) const {
   return Seconds(std::llround(factor * static_cast<double>(work.run.count())));
 }
 
+// While it stands still its time does not run.
+Time Simulation::script_end(const Job& job) const {
+  return *job.started + job.allocation->suspended +
+         std::min(run_of(job), job.allocation->time_limit.value_or(Seconds::max()));
+}
+
 void Simulation::begin_scripts() {
   for (const AttemptKey& attempt : fleet_->begun) {
     const Job& job = *engine_->state().jobs.find(attempt.job);
-    due(now_ + std::min(run_of(job), job.allocation->time_limit.value_or(Seconds::max())),
-        Kind::job_end, attempt, {});
+    due(script_end(job), Kind::job_end, attempt, {});
   }
   fleet_->begun.clear();
 }
@@ -282,7 +288,7 @@ void Simulation::begin_scripts() {
 void Simulation::observe(const Event& event) {
   const auto release = [&](JobOutcome& job) {
     if (!std::exchange(job.holds, false)) return;
-    busy_cpus_ -= job.cpus;
+    if (!std::exchange(job.lends, false)) busy_cpus_ -= job.cpus;
     busy_gpus_ -= job.gpus;
     if (job.since) job.ran += event.at - *job.since;
     job.since.reset();
@@ -311,6 +317,19 @@ void Simulation::observe(const Event& event) {
     for (const auto& [when, expected] : told->second)
       if (when <= event.at - kAhead) job.predicted = expected;
     told_.erase(told);
+  } else if (const auto* suspended = std::get_if<Suspended>(&event.body)) {
+    JobOutcome& job = out_.jobs[index_of(suspended->attempt.job.job)];
+    if (!std::exchange(job.lends, true)) busy_cpus_ -= job.cpus;
+    if (job.since) job.ran += event.at - *job.since;
+    job.since.reset();
+  } else if (const auto* resumed = std::get_if<Resumed>(&event.body)) {
+    JobOutcome& job = out_.jobs[index_of(resumed->attempt.job.job)];
+    job.lends = false;
+    busy_cpus_ += job.cpus;
+    job.since = event.at;
+    const Job* record = engine_->state().jobs.find(resumed->attempt.job);
+    if (record && record->attempt == resumed->attempt.attempt && record->allocation)
+      due(script_end(*record), Kind::job_end, resumed->attempt, {});
   } else if (const auto* ended = std::get_if<Ended>(&event.body)) {
     JobOutcome& job = out_.jobs[index_of(ended->key.job)];
     release(job);

@@ -72,6 +72,7 @@ class Simulation {
   void settle();  // commits and lets nodes answer until all is quiet
   void take_batch();
   void observe(const Event& event);
+  Time script_end(const Job& job) const;
   void begin_scripts();
   bool pass();  // whether something started
   void plan_until_quiet();

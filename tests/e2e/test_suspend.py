@@ -168,7 +168,7 @@ def test_it_outlives_restarts_of_the_controller_and_of_the_node(cluster, tmp_pat
     actl(cluster, "suspend", job)
     stands_still(mark)
     os.kill(cluster.pid("aresctld"), signal.SIGKILL)
-    os.kill(cluster.pid("n1"), signal.SIGKILL)
+    os.kill(cluster.pid("aresd@n1"), signal.SIGKILL)
     cluster.up()
     assert state_in_queue(cluster, job) == "S"
     assert no_growth(mark, 3)

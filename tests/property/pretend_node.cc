@@ -72,6 +72,13 @@ void PretendNode::receive(const ToNodeBody& body, Time now, std::deque<FromNodeB
       held.phase = AttemptPhase::never_ran;
     }
     tell(kill->attempt);
+  } else if (const auto* set = std::get_if<SetSuspended>(&body)) {
+    const auto found = attempts.find(set->attempt);
+    if (found == attempts.end() || found->second.fence != set->fence) return;
+    Held& held = found->second;
+    if (set->lsn <= held.suspend_set) return;
+    held.suspend_set = set->lsn;
+    held.suspended = set->suspended;
   } else if (const auto* forget = std::get_if<Forget>(&body)) {
     const auto found = attempts.find(forget->attempt);
     if (found != attempts.end() && found->second.fence == forget->fence &&
@@ -96,6 +103,8 @@ void PretendNode::step(std::mt19937_64& random, std::deque<FromNodeBody>& answer
         continue;
       }
       held.phase = AttemptPhase::ready;
+    } else if (held.phase == AttemptPhase::running && held.suspended) {
+      continue;
     } else if (held.phase == AttemptPhase::running && (held.batch || random() % 20 == 0)) {
       held.phase = random() % 15 == 0 ? AttemptPhase::lost : AttemptPhase::done;
       held.exit.code = random() % 4 == 0 ? 1 : 0;

@@ -25,6 +25,8 @@ class PretendNode {
     AttemptPhase phase = AttemptPhase::accepted;
     ExitStatus exit;
     bool batch = false, leased = false;
+    Lsn suspend_set{};
+    bool suspended = false;
   };
 
   void receive(const ToNodeBody& body, Time now, std::deque<FromNodeBody>& answers);

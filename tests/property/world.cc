@@ -36,7 +36,9 @@ Partition partition(std::string name, int nodes) {
 World::World(std::uint64_t seed, int nodes)
     : random_(seed),
       policy_(short_policy()),
-      preempt_mode_(seed % 3 == 0 ? PreemptMode::cancel : PreemptMode::requeue),
+      preempt_mode_(seed % 3 == 0   ? PreemptMode::cancel
+                    : seed % 3 == 1 ? PreemptMode::suspend
+                                    : PreemptMode::requeue),
       bounds_{.batch_events = 1 + seed % 7, .wakes = 1 + seed % 3, .looks = 2 + seed % 5},
       sessions_(static_cast<std::size_t>(nodes)) {
   for (int i = 1; i <= nodes; ++i) nodes_.emplace_back("n" + std::to_string(i), policy_->lease);
@@ -129,6 +131,15 @@ void World::plan() {
     group.starts.push_back(start);
     if (start.partition == "high" && chance(40)) evict_some(group);
     take.plan.groups.push_back(group);
+  });
+  // Also those who cannot: their CPUs are another's, or a person suspended them.
+  state.jobs.for_each([&](const JobKey& key, const Job& job) {
+    if (job.state != JobState::suspended || chance(50)) return;
+    PlanGroup group;
+    group.jobs.emplace_back(key, job.version);
+    group.resume = AttemptKey{key, job.attempt};
+    const bool first = chance(50);
+    take.plan.groups.insert(first ? take.plan.groups.begin() : take.plan.groups.end(), group);
   });
   handle({take});
 }

@@ -28,6 +28,9 @@ struct DebtOf {
   Answer operator()(const Go& m) const { return Debt{m.attempt, m.fence, JobState::running}; }
   Answer operator()(const Kill& m) const { return Debt{m.attempt, m.fence, JobState::completing}; }
   Answer operator()(const SetLimit& m) const { return Debt{m.attempt, m.fence, JobState::running}; }
+  Answer operator()(const SetSuspended& m) const {
+    return Debt{m.attempt, m.fence, m.suspended ? JobState::suspended : JobState::running};
+  }
   Answer operator()(const Forget& m) const { return Debt{m.attempt, m.fence, {}}; }
   // A signal that is lost stays lost; the others answer what nodes say, and nodes say it again.
   Answer operator()(const Signal&) const { return {}; }
@@ -47,6 +50,10 @@ bool pays(const ToNodeBody& sent, const ToNodeBody& again, const ClusterState& s
     const SetLimit& newer = std::get<SetLimit>(again);
     return newer.lsn >= s->lsn &&
            newer.time_limit == state.jobs.find(a.attempt.job)->allocation->time_limit;
+  }
+  if (const auto* s = std::get_if<SetSuspended>(&sent)) {
+    const SetSuspended& newer = std::get<SetSuspended>(again);
+    return newer.lsn >= s->lsn && newer.suspended == s->suspended;
   }
   return true;
 }

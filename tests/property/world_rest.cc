@@ -12,6 +12,12 @@ void World::release_everything() {
   command.request_id = "q" + std::to_string(++requests_);
   command.body = ReleaseJobs{all};
   handle({command});
+  ResumeJobs resume;
+  resume.jobs.everything = true;
+  resume.jobs.state = JobState::suspended;
+  command.request_id = "q" + std::to_string(++requests_);
+  command.body = resume;
+  handle({command});
   UpdateNode up;
   for (std::size_t n = 0; n < nodes_.size(); ++n) up.names.push_back("n" + std::to_string(n + 1));
   command.request_id = "q" + std::to_string(++requests_);

@@ -82,7 +82,7 @@ void World::user_command() {
     jobs.everything = true;
   }
   if (chance(8)) return administer();
-  switch (draw(8)) {
+  switch (draw(10)) {
     case 0:
     case 1: {
       Cancel c;
@@ -98,6 +98,14 @@ void World::user_command() {
     case 6:
       command.body =
           chance(50) ? change_spec(jobs) : UpdateJob{jobs, {}, true, Seconds{60 + draw(600)}};
+      break;
+    case 8:
+    case 9:
+      if (chance(80)) command.who = {UserId{0}, GroupId{0}, "root", "here"};  // others may not
+      if (chance(50))
+        command.body = SuspendJobs{jobs};
+      else
+        command.body = ResumeJobs{jobs};
       break;
     default: {
       UpdateNode u;

@@ -141,7 +141,7 @@ Reconfigure Clients::other_lease() {
 void Clients::random_action(Instant when) {
   Random& random = stage_.random;
   const std::uint64_t target = submitted_[random.below(submitted_.size())];
-  switch (random.below(9)) {
+  switch (random.below(11)) {
     case 0:
     case 1: {
       Cancel cancel;
@@ -171,6 +171,8 @@ void Clients::random_action(Instant when) {
       break;
     }
     case 7: act(when, target, other_lease()); break;
+    case 8: act(when, target, SuspendJobs{}); break;
+    case 9: act(when, target, ResumeJobs{}); break;
     default: {
       UpdateNode update;
       update.names = {
@@ -282,10 +284,14 @@ void Clients::tidy_up() {
     act(stage_.now(), submitted_.empty() ? 0 : submitted_.front(), update);
   }
   world_.database().replayed().jobs.for_each([&](const JobKey& key, const Job& job) {
-    if (job.state != JobState::pending) return;
+    if (job.state != JobState::pending && job.state != JobState::suspended) return;
     UserCommand command;
     command.who = person(kAdmin);
-    if (job.dependency_failed) {
+    if (job.state == JobState::suspended) {
+      ResumeJobs resume;
+      resume.jobs.keys = {key};
+      command.body = resume;
+    } else if (job.dependency_failed) {
       Cancel cancel;
       cancel.jobs.keys = {key};
       command.body = cancel;

@@ -193,7 +193,7 @@ void Machine::open_gate(const AttemptKey& key) {
   tree.running = true;
   std::uint32_t cpus = 0;
   for (const auto& [other, t] : trees_)
-    if (t.running) cpus += t.cpus;
+    if (t.running && !stage_.observer->lends_cpus(other)) cpus += t.cpus;
   stage_.observer->user_started(key, index_, cpus, traits_.cpus);
   plan_end(key, tree, stage_.now() + tree.program.runs, {.code = tree.program.exit_code});
 }
@@ -219,6 +219,7 @@ void Machine::plan_end(const AttemptKey& key, UserTree& tree, Instant at, ExitSt
 void Machine::signal_tree(const AttemptKey& key, std::int32_t signal) {
   const auto found = trees_.find(key);
   if (found == trees_.end() || !found->second.running || found->second.frozen) return;
+  if (signal == SIGSTOP) hold_still(key, found->second);
   if (signal == SIGTERM && !found->second.program.ignores_term)
     plan_end(key, found->second, stage_.now() + stage_.soon(), {.signal = SIGTERM});
 }
@@ -227,12 +228,15 @@ bool Machine::freeze(const AttemptKey& key) {
   if (!traits_.can_freeze) return false;
   const auto found = trees_.find(key);
   if (found == trees_.end()) return true;
-  UserTree& tree = found->second;
+  if (!found->second.frozen) hold_still(key, found->second);
+  return true;
+}
+
+void Machine::hold_still(const AttemptKey& key, UserTree& tree) {
   tree.frozen = true;
   tree.left = std::max(Duration(0), tree.ends_at - stage_.now());
   ++tree.plan;
   stage_.observer->user_frozen(key, index_);
-  return true;
 }
 
 void Machine::thaw(const AttemptKey& key) {

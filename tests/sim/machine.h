@@ -93,6 +93,7 @@ class Machine {
   void kill_tree(const AttemptKey& key);
 
  private:
+  void hold_still(const AttemptKey& key, UserTree& tree);
   void plan_end(const AttemptKey& key, UserTree& tree, Instant at, ExitStatus exit);
   void supervisor_died(Life life);
   void start_aresd_soon();

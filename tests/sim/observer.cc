@@ -55,6 +55,11 @@ void Observer::user_started(const AttemptKey& key, std::uint32_t machine, std::u
                     " CPUs of work and has " + std::to_string(cpus)};
 }
 
+bool Observer::lends_cpus(const AttemptKey& key) const {
+  const Job* job = database_->replayed().jobs.find(key.job);
+  return job && job->attempt == key.attempt && job->allocation && job->allocation->cpus_lent;
+}
+
 void Observer::user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit) {
   stage_.note("user code ends", number_of(key), static_cast<std::uint64_t>(exit.code),
               [&] { return text_of(key) + " code " + std::to_string(exit.code); });

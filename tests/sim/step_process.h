@@ -30,6 +30,7 @@ class StepProcess final : public node::ProcessTree {
   void open_gate() override;
   void signal(std::int32_t signal, bool batch_only) override;
   bool freeze() override;
+  bool has_freezer() const override { return machine_.traits().can_freeze; }
   void thaw() override;
   void kill_all() override;
 

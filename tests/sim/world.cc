@@ -75,7 +75,8 @@ ApplyConfig World::configuration() const {
   }
   config.partitions = {partition};
   if (!has_tiers()) return config;
-  config.partitions.front().preempt_mode = PreemptMode::requeue;
+  config.partitions.front().preempt_mode =
+      options_.seed % 3 == 0 ? PreemptMode::suspend : PreemptMode::requeue;
   partition.name = "high";
   partition.is_default = false;
   partition.tier = 2;

@@ -14,6 +14,8 @@ class Reconcile {
       : policy_(policy), state_(state), node_(node), reported_(reported) {}
 
   Effects run() {
+    // Who lends his CPUs stops before another is told to go.
+    for (const Charge& charge : node_.charges) suspended(charge);
     for (const Charge& charge : node_.charges) charged(charge);
     for (const AttemptReport& report : reported_) {
       if (!charged_here(report)) forgotten(report);
@@ -37,6 +39,20 @@ class Reconcile {
     });
   }
 
+  // Without knowing what the node has applied, what was ever said is said again; the node keeps the newest.
+  void tell_suspended(const Charge& charge, const Job& job) {
+    if (job.allocation->suspend_set == Lsn{}) return;
+    send(SetSuspended{charge.attempt, charge.fence, job.allocation->suspend_set,
+                      job.state == JobState::suspended, policy_.suspend_wait});
+  }
+
+  void suspended(const Charge& charge) {
+    const AttemptReport* report = report_of(charge);
+    const Job* job = state_.jobs.find(charge.attempt.job);
+    if (!job || job->state != JobState::suspended || (report && is_over(report->phase))) return;
+    if (current_share(*job, charge.attempt, charge.fence, node_.id)) tell_suspended(charge, *job);
+  }
+
   void charged(const Charge& charge) {
     const AttemptReport* report = report_of(charge);
     if (report && is_over(report->phase)) return;  // its report is being settled
@@ -57,10 +73,7 @@ class Reconcile {
           send(SetLimit{charge.attempt, charge.fence, job->allocation->limit_set,
                         job->allocation->time_limit});
         }
-        if (job->allocation->suspend_set != Lsn{}) {
-          send(SetSuspended{charge.attempt, charge.fence, job->allocation->suspend_set,
-                            job->state == JobState::suspended, policy_.suspend_wait});
-        }
+        if (job->state == JobState::running) tell_suspended(charge, *job);
         return;
       }
       case JobState::completing:

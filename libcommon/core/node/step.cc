@@ -154,12 +154,13 @@ void StepMachine::suspend(Seconds grace, Moment now) {
   suspended_since_ = now.boot;
   limit_at_.reset();
   if (!settings_.runs_task) return;
-  if (tree_.has_freezer() || grace <= Seconds{0}) {
-    tree_.freeze();
-    return;
-  }
+  if (tree_.has_freezer() || grace <= Seconds{0}) return stand_still();
   tree_.signal(SIGTSTP, false);
   stop_at_ = now.boot + grace;
+}
+
+void StepMachine::stand_still() {
+  if (!tree_.freeze()) tree_.signal(SIGSTOP, false);
 }
 
 void StepMachine::resume(Moment now) {
@@ -287,7 +288,7 @@ void StepMachine::tick(Moment now) {
   }
   if (state_ == State::running && stop_at_ && now.boot >= *stop_at_) {
     stop_at_.reset();
-    tree_.freeze();
+    stand_still();
   }
   if (state_ == State::running && limit_at_ && now.boot >= *limit_at_) {
     timed_out_ = true;

@@ -82,6 +82,7 @@ class StepMachine {
   void handle(const StepRenewLease& command, Moment now);
   void handle(const StepSetSuspended& command, Moment now);
   void suspend(Seconds grace, Moment now);
+  void stand_still();
   void resume(Moment now);
   bool lease_is_live(Moment now) const;
   void stop(bool immediately, Seconds wait, Moment now);

@@ -116,6 +116,8 @@ TEST(StepCommands, SurviveTheirPacket) {
       StepSetLimit{Fence(5), Lsn(6), Seconds(60)},
       StepSetLimit{Fence(5), Lsn(6), std::nullopt},
       StepRenewLease{BootTime(Duration(78))},
+      StepSetSuspended{Fence(5), Lsn(6), true, Seconds(2)},
+      StepSetSuspended{Fence(5), Lsn(7), false, {}},
   };
   for (const StepCommand& command : commands) {
     const Result<StepCommand> read = decode_step_command(encode(command));

@@ -72,7 +72,7 @@ TEST_F(ConvertFuzz, DamagedMessages) {
     to_api(random.from_node(i % 4), &up);
     read<api::NodeUp>(damage(up.SerializeAsString()));
     api::NodeDown down;
-    to_api(random.to_node(i % 9), &down);
+    to_api(random.to_node(i % 10), &down);
     read<api::NodeDown>(damage(down.SerializeAsString()));
   }
   EXPECT_GT(parsed, 1000);

@@ -69,6 +69,11 @@ static bool operator==(const SetLimit& x, const SetLimit& y) {
   const auto& [A, B, C, D] = y;
   return std::tie(a, b, c, d) == std::tie(A, B, C, D);
 }
+static bool operator==(const SetSuspended& x, const SetSuspended& y) {
+  const auto& [a, b, c, d, e] = x;
+  const auto& [A, B, C, D, E] = y;
+  return std::tie(a, b, c, d, e) == std::tie(A, B, C, D, E);
+}
 static bool operator==(const Forget& x, const Forget& y) {
   const auto& [a, b] = x;
   const auto& [A, B] = y;
@@ -237,6 +242,7 @@ const WrongDown kWrongDown[] = {
     {"attempt job id 0", [](auto& m) { m.mutable_signal(); }},
     {"attempt job id 0", [](auto& m) { m.mutable_set_limit(); }},
     {"attempt job id 0", [](auto& m) { m.mutable_forget(); }},
+    {"attempt job id 0", [](auto& m) { m.mutable_set_suspended(); }},
     {"signal is not one from 1 to 64",
      [](auto& m) {
        auto* signal = m.mutable_signal();

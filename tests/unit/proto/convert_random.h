@@ -266,6 +266,7 @@ class RandomWire {
       case 5: m.body = Forget{key, f}; break;
       case 6: m.body = Welcome{random_(), seconds(), Seconds(1 + count())}; break;
       case 7: m.body = HeartbeatAck{random_()}; break;
+      case 8: m.body = SetSuspended{key, f, Lsn(random_()), flag(), seconds()}; break;
       default: m.body = Refused{path()};
     }
     return m;

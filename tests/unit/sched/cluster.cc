@@ -96,6 +96,10 @@ void TestCluster::put(Job job) {
     state.earmarked.set(key, Lsn{});
   else
     state.earmarked.erase(key);
+  if (is_resumable(job))
+    state.resumable.set(key, Lsn{});
+  else
+    state.resumable.erase(key);
   state.jobs.set(key, std::move(job));
   if (licensed) rebuild_indexes(state);
 }
@@ -107,7 +111,8 @@ JobKey record_of(const PlanGroup& group, const Start& start) {
 }
 
 void TestCluster::take(const Plan& plan, Time now) {
-  for (const PlanGroup& group : plan.groups)
+  for (const PlanGroup& group : plan.groups) {
+    if (group.resume) resume(group.resume->job, now);
     for (const Start& start : group.starts) {
       Job running = *state.jobs.find(record_of(group, start));
       if (running.array) {
@@ -143,6 +148,7 @@ void TestCluster::take(const Plan& plan, Time now) {
       }
       put(std::move(running));
     }
+  }
 }
 
 void TestCluster::evict(const Plan& plan, Time now) {
@@ -163,14 +169,51 @@ void TestCluster::evict(const Plan& plan, Time now) {
     const UserId user = job.spec->uid;
     put(std::move(job));
     for (const AttemptKey& victim : earmark.victims) {
+      state.evictions.set({now, victim}, user);
+      if (lends_cpus(state, *state.jobs.find(victim.job))) {
+        suspend(victim.job, now, key);
+        continue;
+      }
       Job ending = *state.jobs.find(victim.job);
       ending.state = JobState::completing;
       ending.ending = eviction_of(state, policy, ending, key, now);
       ending.version = Lsn(++version_);
       put(std::move(ending));
-      state.evictions.set({now, victim}, user);
     }
   }
+}
+
+void TestCluster::charge_cpus(const Job& job) {
+  for (const NodeShare& share : job.allocation->nodes) {
+    Node node = *state.nodes.find(share.node);
+    for (Charge& charge : node.charges) {
+      if (charge.attempt.job != job.key) continue;
+      charge.cpus = job.allocation->cpus_lent ? 0 : share.cpus;
+      charge.cpu_ids = job.allocation->cpus_lent ? std::vector<std::uint32_t>{} : share.cpu_ids;
+    }
+    put(std::move(node));
+  }
+}
+
+void TestCluster::suspend(const JobKey& key, Time now, std::optional<JobKey> made_room_for) {
+  Job job = *state.jobs.find(key);
+  job.state = JobState::suspended;
+  job.allocation->suspension = Suspension{now, std::nullopt, {}, made_room_for};
+  job.allocation->cpus_lent = true;
+  job.version = Lsn(++version_);
+  charge_cpus(job);
+  put(std::move(job));
+}
+
+void TestCluster::resume(const JobKey& key, Time now) {
+  Job job = *state.jobs.find(key);
+  job.state = JobState::running;
+  job.allocation->suspended += now - job.allocation->suspension->at;
+  job.allocation->suspension.reset();
+  job.allocation->cpus_lent = false;
+  job.version = Lsn(++version_);
+  charge_cpus(job);
+  put(std::move(job));
 }
 
 void TestCluster::end(const JobKey& key) {
@@ -236,6 +279,10 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
   state.nodes.for_each([&](NodeId id, const Node& node) {
     for (const Charge& c : node.charges) visit(id, c.user, c.exclusive_user);
   });
+  for (const PlanGroup& group : plan.groups)
+    if (group.resume)
+      for (const NodeShare& share : state.jobs.find(group.resume->job)->allocation->nodes)
+        charge(share.node, share.cpus, Bytes{}, {}, share.cpu_ids);
   std::set<JobKey> started;
   for (const PlanGroup& group : plan.groups)
     for (const Start& start : group.starts) {

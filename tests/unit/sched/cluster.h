@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,15 @@ class TestCluster {
   void take(const Plan& plan, Time now);
   // Victims are told to end and the jobs they make room for keep their earmarks, as if the engine had taken those groups.
   void evict(const Plan& plan, Time now);
+  // A running job stands still, by command or to make room; and goes on.
+  void suspend(const JobKey& key, Time now, std::optional<JobKey> made_room_for = std::nullopt);
+  void resume(const JobKey& key, Time now);
   // The job ends and its charges go.
   void end(const JobKey& key);
 
  private:
+  void charge_cpus(const Job& job);
+
   std::uint64_t next_job_ = 1;
   std::uint64_t version_ = 100;
 };
