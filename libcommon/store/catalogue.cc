@@ -108,8 +108,8 @@ Catalogue::Amounts Catalogue::capacity(const Node& node) {
   amounts["mem"] = has.memory.value() / kMiB;
   amounts["node"] = 1;
   for (const Gpu& gpu : has.gpus) {
-    amounts["gres/gpu"] += 1;
-    amounts["gres/gpu:" + gpu.type] += 1;
+    amounts["gres/gpu"] += kWholeGpu;
+    amounts["gres/gpu:" + gpu.type] += kWholeGpu;
   }
   drop_zeroes(amounts);
   return amounts;
