@@ -108,7 +108,7 @@ def test_it_is_shown_and_accounted(cluster, job):
     cluster.wait_state(part, "RUNNING")
     other = job("--gres=gpu:a100:0.25")
     cluster.wait_state(other, "RUNNING")
-    shown = cluster.show("job", part)
+    shown = cluster.run("actl", "-d", "show", "job", part).stdout
     for words in ("gres/gpu=0.5,gres/gpu:a100=0.5", "TresPerNode=gres/gpu:a100:0.5", "GPUFraction=0.5"):
         assert words in shown, shown
     node = cluster.show("node", "n1")
