@@ -17,10 +17,16 @@ Field text(const char* name, const char* key, const char* help, TextOf of) {
           }};
 }
 
+// In JSON in TRES-seconds, parts of a GPU's rounded.
+Cell amount_cell(std::int64_t amount, const Line& line, const Setting& setting) {
+  const std::int64_t one = one_of(line.tres);
+  return Cell{amount_text(amount, line.whole, *setting.unit, one), (amount + one / 2) / one};
+}
+
 // TRES-seconds, in the unit asked for.
 Field amount(const char* name, const char* key, const char* help, AmountOf of) {
   return {name, key, help, false, [of](const Line& line, const Setting& setting) {
-            return Cell{amount_text(of(line), line.whole, *setting.unit), of(line)};
+            return amount_cell(of(line), line, setting);
           }};
 }
 
@@ -122,7 +128,7 @@ Field size_field(const std::vector<std::uint64_t>& sizes, std::size_t at, bool j
               const auto number = static_cast<std::int64_t>(line.jobs_by_size[at]);
               return Cell{std::to_string(number), number};
             }
-            return Cell{amount_text(line.by_size[at], line.whole, *setting.unit), line.by_size[at]};
+            return amount_cell(line.by_size[at], line, setting);
           }};
 }
 

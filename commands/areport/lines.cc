@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "areport/tree.h"
+#include "areport/units.h"
 
 namespace ares::areport {
 namespace {
@@ -136,8 +137,10 @@ std::vector<Line> cost_lines(const api::Reported& answer, const Shown&) {
   for (const Row& row : answer.rows()) {
     const auto price = answer.prices().find(row.tres());
     if (price == answer.prices().end()) continue;
-    const auto cost = static_cast<std::int64_t>(
-        static_cast<double>(row.allocated()) / 3600.0 * price->second * 1e6 + 0.5);
+    const auto cost = static_cast<std::int64_t>(static_cast<double>(row.allocated()) /
+                                                    static_cast<double>(one_of(row.tres())) /
+                                                    3600.0 * price->second * 1e6 +
+                                                0.5);
     own[row.account()]["cost"] += cost;
     of_users[row.account()][row.user()] += cost;
   }

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/text.h"
+#include "model/whole_gpu.h"
 
 namespace ares::areport {
 namespace {
@@ -42,11 +43,16 @@ std::string percent_text(std::int64_t part, std::int64_t whole) {
   return text;
 }
 
-std::string amount_text(std::int64_t seconds, std::int64_t whole, const Unit& unit) {
+std::int64_t one_of(std::string_view tres) {
+  return tres == "gres/gpu" || tres.starts_with("gres/gpu:") ? kWholeGpu : 1;
+}
+
+std::string amount_text(std::int64_t seconds, std::int64_t whole, const Unit& unit,
+                        std::int64_t one) {
   if (unit.seconds == 0) return percent_text(seconds, whole);
-  const std::int64_t rounded =
-      seconds / unit.seconds + (seconds % unit.seconds * 2 >= unit.seconds ? 1 : 0);
-  std::string text = std::to_string(unit.seconds == 1 ? seconds : rounded);
+  const std::int64_t length = unit.seconds * one;
+  const std::int64_t rounded = seconds / length + (seconds % length * 2 >= length ? 1 : 0);
+  std::string text = std::to_string(length == 1 ? seconds : rounded);
   if (unit.percent) text += "(" + percent_text(seconds, whole) + ")";
   return text;
 }

@@ -87,6 +87,15 @@ Result<api::AccountRecords> list_account_records(const View& view, const Policy&
   return out;
 }
 
+void put_parents(const View& view, api::Reported& out) {
+  view.state->accounting.for_each_from({}, [&](const RecordKey&, const AccountingRecord& record) {
+    const auto* account = std::get_if<Account>(&record);
+    if (account && !account->parent.empty())
+      (*out.mutable_parents())[account->name] = account->parent;
+    return account != nullptr;  // they come first
+  });
+}
+
 api::Shares list_shares(const View& view, const Policy& policy, const api::ListShares& request,
                         Time now) {
   const std::vector<core::ShareLine> lines = core::share_report(*view.state, policy, now);

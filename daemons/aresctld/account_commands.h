@@ -2,6 +2,7 @@
 // they are listed. The part of commands.h that is about them. Pure; any thread.
 #pragma once
 
+#include "aresctld/view.h"
 #include "base/result.h"
 #include "model/command.h"
 #include "proto/gen/api.pb.h"
@@ -9,5 +10,8 @@
 namespace ares::aresctld {
 
 Result<UserBody> to_change_accounting(const api::ChangeAccounting& from);
+
+// Which account is below which, for reports that sum up the tree.
+void put_parents(const View& view, api::Reported& out);
 
 }  // namespace ares::aresctld

@@ -1,4 +1,5 @@
 #include "aresctld/ingress.h"
+#include "aresctld/account_commands.h"
 
 #include <spdlog/spdlog.h>
 
@@ -6,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "aresctld/account_commands.h"
 #include "aresctld/commands.h"
 #include "aresctld/queries.h"
 #include "core/job/privileges.h"
@@ -262,11 +264,13 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       return;
     }
     case api::Request::kReport: {
-      const auto full = parts_.accounting.add(who.uid, [this, asked = request.report(), responder] {
-        if (responder->abandoned()) return;
-        responder->send(answer_with(parts_.reports.read(asked, parts_.clock.now()),
-                                    &api::Response::mutable_reported));
-      });
+      const auto full =
+          parts_.accounting.add(who.uid, [this, view, asked = request.report(), responder] {
+            if (responder->abandoned()) return;
+            auto reported = parts_.reports.read(asked, parts_.clock.now());
+            if (reported) put_parents(view, *reported);
+            responder->send(answer_with(std::move(reported), &api::Response::mutable_reported));
+          });
       if (full) responder->send(refused(*full));
       return;
     }

@@ -11,6 +11,11 @@ CREATE FUNCTION second_of(at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE 
   SELECT floor(extract(epoch FROM at))::bigint
 $$;
 
+-- GPUs are counted in thousandths, since jobs may have parts of one.
+CREATE OR REPLACE FUNCTION one_of(tres text) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN tres = 'gres/gpu' OR tres LIKE 'gres/gpu:%' THEN 1000.0 ELSE 1 END
+$$;
+
 -- Seconds since 1970 that an attempt held what it had, within [lo, hi). Live attempts are charged up to hi.
 CREATE FUNCTION held_between(lo timestamptz, hi timestamptz)
 RETURNS TABLE (job_id bigint, account text, user_name text, uid bigint, qos text, cpus bigint, tres_ids integer[], tres_counts bigint[],

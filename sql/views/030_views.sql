@@ -12,31 +12,37 @@ CREATE OR REPLACE VIEW ares_views.job AS
   FROM attempt a;
 
 CREATE OR REPLACE VIEW ares_views.usage_hour AS
-  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds
+  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds
   FROM usage_hour u JOIN usage_key k USING (key_id) LEFT JOIN tres t ON t.tres_id = u.tres_id;
 CREATE OR REPLACE VIEW ares_views.usage_day AS
-  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds
+  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds
   FROM usage_day u JOIN usage_key k USING (key_id) LEFT JOIN tres t ON t.tres_id = u.tres_id;
 CREATE OR REPLACE VIEW ares_views.usage_month AS
-  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds
+  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds
   FROM usage_month u JOIN usage_key k USING (key_id) LEFT JOIN tres t ON t.tres_id = u.tres_id;
 
 CREATE OR REPLACE VIEW ares_views.capacity_hour AS
-  SELECT c.began, coalesce(t.name, c.tres_id::text) AS tres, c.allocated, c.down, c.drained, c.reserved, c.idle, c.over,
-         c.allocated + c.down + c.drained + c.reserved + c.idle AS total
+  SELECT c.began, coalesce(t.name, c.tres_id::text) AS tres, c.allocated / one_of(t.name) AS allocated,
+         c.down / one_of(t.name) AS down, c.drained / one_of(t.name) AS drained, c.reserved / one_of(t.name) AS reserved,
+         c.idle / one_of(t.name) AS idle, c.over / one_of(t.name) AS over,
+         (c.allocated + c.down + c.drained + c.reserved + c.idle) / one_of(t.name) AS total
   FROM capacity_hour c LEFT JOIN tres t ON t.tres_id = c.tres_id;
 CREATE OR REPLACE VIEW ares_views.capacity_day AS
-  SELECT c.began, coalesce(t.name, c.tres_id::text) AS tres, c.allocated, c.down, c.drained, c.reserved, c.idle, c.over,
-         c.allocated + c.down + c.drained + c.reserved + c.idle AS total
+  SELECT c.began, coalesce(t.name, c.tres_id::text) AS tres, c.allocated / one_of(t.name) AS allocated,
+         c.down / one_of(t.name) AS down, c.drained / one_of(t.name) AS drained, c.reserved / one_of(t.name) AS reserved,
+         c.idle / one_of(t.name) AS idle, c.over / one_of(t.name) AS over,
+         (c.allocated + c.down + c.drained + c.reserved + c.idle) / one_of(t.name) AS total
   FROM capacity_day c LEFT JOIN tres t ON t.tres_id = c.tres_id;
 CREATE OR REPLACE VIEW ares_views.capacity_month AS
-  SELECT c.began, coalesce(t.name, c.tres_id::text) AS tres, c.allocated, c.down, c.drained, c.reserved, c.idle, c.over,
-         c.allocated + c.down + c.drained + c.reserved + c.idle AS total
+  SELECT c.began, coalesce(t.name, c.tres_id::text) AS tres, c.allocated / one_of(t.name) AS allocated,
+         c.down / one_of(t.name) AS down, c.drained / one_of(t.name) AS drained, c.reserved / one_of(t.name) AS reserved,
+         c.idle / one_of(t.name) AS idle, c.over / one_of(t.name) AS over,
+         (c.allocated + c.down + c.drained + c.reserved + c.idle) / one_of(t.name) AS total
   FROM capacity_month c LEFT JOIN tres t ON t.tres_id = c.tres_id;
 
 CREATE OR REPLACE VIEW ares_views.node_history AS
   SELECT s.node_id, s.name, s.state, s.began, lead(s.began) OVER (PARTITION BY s.node_id ORDER BY s.began) AS ended,
-         (SELECT string_agg(coalesce(t.name, n.tres_id::text) || '=' || n.count, ',' ORDER BY t.name)
+         (SELECT string_agg(coalesce(t.name, n.tres_id::text) || '=' || trim_scale(n.count / one_of(t.name)), ',' ORDER BY t.name)
           FROM unnest(s.tres_ids, s.tres_counts) AS n (tres_id, count) LEFT JOIN tres t ON t.tres_id = n.tres_id) AS tres
   FROM node_span s;
 
