@@ -43,6 +43,7 @@ ALLOWED = {
     "actl": ["cli", "core"],
     "adiag": ["cli"],
     "ashare": ["cli"],
+    "aprio": ["cli"],
     "acluster": ["cli", "os", "core"],
     "asim": ["core", "config", "cli", "proto", "sched/glue"],
 }

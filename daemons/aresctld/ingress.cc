@@ -217,6 +217,13 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       responder->send(response);
       return;
     }
+    case api::Request::kListPriorities: {
+      api::Response response;
+      *response.mutable_priorities() =
+          list_priorities(view, policy, request.list_priorities(), now);
+      responder->send(response);
+      return;
+    }
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);

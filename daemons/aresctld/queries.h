@@ -43,6 +43,10 @@ Result<api::AccountRecords> list_account_records(const View& view, const Policy&
 api::Shares list_shares(const View& view, const Policy& policy, const api::ListShares& request,
                         Time now);
 
+// Costs a look at all accounts and all jobs.
+api::Priorities list_priorities(const View& view, const Policy& policy,
+                                const api::ListPriorities& request, Time now);
+
 // Nothing was listed: not_found if that is because a user asked for does not exist. May ask the name service.
 Status check_users(const api::ListJobs& request, Identity& identity);
 

@@ -7,7 +7,7 @@ from cluster import BIN, Cluster, f1, processes_naming
 
 # Named when programs are missing, so that a broken build is no pile of obscure failures.
 PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "ainfo", "actl", "adiag", "areport",
-            "ashare", "asim"]
+            "ashare", "aprio", "asim"]
 
 
 def pytest_sessionstart(session):

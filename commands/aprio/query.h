@@ -1,0 +1,28 @@
+// What aprio is asked on its command line, and what it says about itself.
+// Owned by main; one thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/frame.h"
+#include "cli/manual.h"
+#include "cli/options.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::aprio {
+
+struct Query {
+  cli::Common common;
+  api::ListPriorities filter;
+  bool normalised = false;  // factors from 0 to 1 in place of points
+  bool weights = false;     // only what each factor weighs
+  bool wide = false;
+  bool no_header = false;
+  bool json = false;
+};
+
+cli::OptionTable options(Query& query);
+cli::Manual manual();
+
+}  // namespace ares::aprio

@@ -1,0 +1,13 @@
+// The lines of aprio as text. Pure functions; any thread.
+#pragma once
+
+#include <string>
+
+#include "aprio/query.h"
+
+namespace ares::aprio {
+
+// With a newline behind each line.
+std::string print(const Query& query, const api::Priorities& priorities);
+
+}  // namespace ares::aprio
