@@ -83,6 +83,25 @@ std::uint64_t Clients::act(Instant when, std::uint64_t submission, UserBody body
   return number;
 }
 
+void Clients::found_account(Instant when) {
+  const JobSpec job = plain_job();
+  Account account;
+  account.name = job.account;
+  account.parent = kRootAccount;
+  User user;
+  user.name = job.user;
+  user.default_account = job.account;
+  Association member;
+  member.key = {job.account, job.user, {}};
+  using Verb = AccountingChange::Verb;
+  UserCommand command;
+  command.who = person(kAdmin);
+  command.body =
+      ChangeAccounting{{{Verb::add, account, {}}, {Verb::add, user, {}}, {Verb::add, member, {}}}};
+  const std::uint64_t number = add(std::move(command));
+  stage_.timeline.at(when, Timeline::world(), [this, number] { send(number); });
+}
+
 void Clients::plan_operation(Instant when) {
   if (submitted_.empty() || stage_.random.percent(60))
     random_submission(when);

@@ -64,6 +64,8 @@ class Observer {
   std::uint64_t user_starts() const { return starts_.size(); }
   std::uint64_t freezes() const { return freezes_; }
   void check_accounting() const;
+  // With a half-life of 0, by which nothing decays.
+  void check_usage() const;
 
   std::string describe(const Event& event) const;
 

@@ -27,6 +27,9 @@ std::shared_ptr<const Policy> make_policy(Random& random) {
   policy.prepare_timeout = Seconds(15);
   policy.launch_backoff = Seconds(1);
   policy.launch_backoff_max = Seconds(8);
+  auto shares = std::make_shared<Fairness>();
+  shares->half_life = Seconds(0);  // so that usage is what ran
+  policy.fairness.value = std::move(shares);
   policy.preemption = {.min_age = Seconds(1), .grace = Seconds(3), .per_hour = 6, .per_day = 8};
   return std::make_shared<const Policy>(std::move(policy));
 }
@@ -220,6 +223,9 @@ Outcome World::run() {
   try {
     guarded([&] { start_controller(); });
     for (auto& machine : machines_) guarded([&] { machine->start_aresd(); });
+    // In half of the schedules, early or while jobs run.
+    if (!options_.fixed_scenario && options_.seed % 2 == 0)
+      clients_.found_account(Duration(1ms) * (options_.seed % 9000));
     if (options_.fixed_scenario) {
       plan_fixed_scenario();
     } else if (const auto kind = stage_.random.below(100); kind < 10) {
@@ -242,6 +248,7 @@ Outcome World::run() {
     if (!done_) throw Violation{"not over long after every fault was healed: " + unsettled_};
     database_.compare_rows();
     observer_.check_accounting();
+    observer_.check_usage();
   } catch (const Violation& violation) {
     outcome.violation = violation.what;
     stage_.note("VIOLATION", 0, 0, [&] { return violation.what; });

@@ -1,0 +1,91 @@
+// That usage is what ran: reckoned again from the journal, attempt by attempt.
+#include <cmath>
+#include <map>
+
+#include "core/accounts/usage.h"
+#include "sim/observer.h"
+
+namespace ares::sim {
+namespace {
+
+struct Held {
+  Time since{};
+  std::uint64_t cpus = 0;
+  std::optional<Time> still_since;
+  Duration still{};
+  int charged = 0;
+
+  void go_on(Time at) {
+    if (still_since) still += std::max(Duration{}, Duration{at - *still_since});
+    still_since.reset();
+  }
+};
+
+class Reckoning {
+ public:
+  double cpu_seconds = 0;
+
+  void at(Time now) { now_ = now; }
+  void operator()(const AccountingChanged&) { kept_ = true; }
+  void operator()(const Allocated& e) {
+    Held held{now_, 0, {}, {}, 0};
+    for (const NodeShare& share : e.nodes) held.cpus += share.cpus;
+    attempts_[{e.key, e.attempt}] = held;
+    current_[e.key] = {e.key, e.attempt};
+  }
+  void operator()(const Suspended& e) {
+    attempts_[e.attempt].go_on(now_);
+    attempts_[e.attempt].still_since = now_;
+  }
+  void operator()(const Resumed& e) { attempts_[e.attempt].go_on(now_); }
+  void operator()(const EndingBegan& e) { attempts_[e.attempt].go_on(now_); }
+  void operator()(const BatchFinished& e) { attempts_[e.attempt].go_on(e.at); }
+  void operator()(const UsageCharged& e) {
+    Held& held = attempts_[e.attempt];
+    if (++held.charged > 1)
+      throw Violation{"job " + std::to_string(e.attempt.job.job.value()) + " was charged twice"};
+    const Duration worked = now_ - held.since - held.still;
+    cpu_seconds += static_cast<double>(held.cpus) *
+                   std::chrono::duration<double>(std::max(Duration{}, worked)).count();
+  }
+  void operator()(const Ended& e) { close(e.key); }
+  void operator()(const Requeued& e) { close(e.key); }
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  // What held something has been charged by now, from when on there was somebody to charge.
+  void close(const JobKey& key) {
+    const auto found = current_.find(key);
+    if (found == current_.end()) return;
+    if (kept_ && attempts_[found->second].charged == 0)
+      throw Violation{"job " + std::to_string(key.job.value()) + " ended and was not charged"};
+    current_.erase(found);
+  }
+
+  Time now_{};
+  bool kept_ = false;
+  std::map<AttemptKey, Held> attempts_;
+  std::map<JobKey, AttemptKey> current_;  // of those that hold something
+};
+
+}  // namespace
+
+void Observer::check_usage() const {
+  Reckoning reckoning;
+  for (Lsn lsn{1}; lsn <= database_->lsn(); lsn = lsn.next()) {
+    const Event& event = database_->event(lsn);
+    reckoning.at(event.at);
+    std::visit(reckoning, event.body);
+  }
+  double stored = 0;
+  database_->replayed().usage.for_each([&](AssociationId, const AssociationUsage& usage) {
+    stored += core::fairness::to_double(core::usage_at(usage, "cpu", usage.settled_at + Seconds(1),
+                                                       core::rules_of(policy_).half_life));
+  });
+  if (std::abs(stored - reckoning.cpu_seconds) > 1e-3)
+    throw Violation{"usage is " + std::to_string(stored) + " CPU-seconds, and " +
+                    std::to_string(reckoning.cpu_seconds) + " ran"};
+}
+
+}  // namespace ares::sim
