@@ -17,7 +17,7 @@ namespace {
 using N = api::Node;
 using R = const Row&;
 using Out = std::string&;
-using Needs = std::array<std::uint32_t, 4>;
+using Needs = std::array<std::uint32_t, 6>;
 
 constexpr std::uint32_t kName = N::kNameFieldNumber, kState = N::kStateFieldNumber;
 constexpr std::uint32_t kPlanned = N::kPlannedFieldNumber, kPartitions = N::kPartitionsFieldNumber;

@@ -27,7 +27,7 @@ struct Column {
   std::string_view header;
   std::string_view help;
   void (*put)(const Row&, std::string& out) = nullptr;  // appends the cell's text
-  std::array<std::uint32_t, 4> needs{};  // fields of the row's message that it reads; 0 = no more
+  std::array<std::uint32_t, 6> needs{};  // fields of the row's message that it reads; 0 = no more
   std::int64_t (*number)(const Row&) = nullptr;  // what it sorts by; null = its text
   bool whole = false;                            // never cut: identities
   unsigned gives_way = 0;  // which is cut first where a terminal is too narrow; 0 = none

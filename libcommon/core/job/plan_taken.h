@@ -1,0 +1,91 @@
+// What the groups of one plan have taken, and which of them later ones can no longer count on. Part of the check of a plan: lives for
+// one decision, on the engine thread.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "model/job.h"
+#include "model/plan.h"
+
+namespace ares::core {
+
+// What the plan's accepted groups have already taken, on top of the state. A group that fails half-way gives back what it took.
+class Taken {
+ public:
+  bool job(const JobKey& key) {
+    if (!jobs_.insert(key).second) return false;
+    new_jobs_.push_back(key);
+    return true;
+  }
+  std::uint32_t& tasks(JobId array) { return tasks_[array]; }  // against the array's throttle
+  struct Share {
+    const NodeShare* share;
+    const JobSpec* of;
+    JobKey key{};
+  };
+  const std::vector<Share>& on(NodeId node) { return shares_[node]; }
+  void share(const JobKey& key, const NodeShare& share, const JobSpec& of) {
+    shares_[share.node].push_back({&share, &of, key});
+    new_shares_.push_back(share.node);
+  }
+
+  void keep() {
+    new_jobs_.clear();
+    new_shares_.clear();
+  }
+  void give_back() {
+    for (NodeId node : new_shares_) shares_[node].pop_back();
+    for (const JobKey& key : new_jobs_) {
+      jobs_.erase(key);
+      if (!key.task.is_none()) --tasks_[key.job];
+    }
+    keep();
+  }
+
+ private:
+  std::map<NodeId, std::vector<Share>> shares_;
+  std::map<JobId, std::uint32_t> tasks_;
+  std::set<JobKey> jobs_;
+  std::vector<NodeId> new_shares_;
+  std::vector<JobKey> new_jobs_;
+};
+
+// A later group relied on a rejected one if they speak of the same node or job: what it counted on did not come to be.
+class Rejected {
+ public:
+  void add(const PlanGroup& group) {
+    for (const Start& start : group.starts) {
+      if (start.key.task.is_none()) jobs_.insert(start.key);
+      for (const NodeShare& share : start.nodes) nodes_.insert(share.node);
+    }
+    if (group.earmark)
+      for (const NodeShare& share : group.earmark->earmark.nodes) nodes_.insert(share.node);
+    if (group.resume)
+      for (const auto& [node, version] : group.nodes) nodes_.insert(node);
+  }
+  bool touches(const PlanGroup& group) const {
+    if (group.resume)
+      return std::any_of(group.nodes.begin(), group.nodes.end(),
+                         [&](const auto& node) { return nodes_.contains(node.first); });
+    if (group.earmark) {
+      const auto& nodes = group.earmark->earmark.nodes;
+      return jobs_.contains(group.earmark->key) ||
+             std::any_of(nodes.begin(), nodes.end(),
+                         [&](const NodeShare& share) { return nodes_.contains(share.node); });
+    }
+    return std::any_of(group.starts.begin(), group.starts.end(), [&](const Start& start) {
+      return jobs_.contains(start.key) ||
+             std::any_of(start.nodes.begin(), start.nodes.end(),
+                         [&](const NodeShare& share) { return nodes_.contains(share.node); });
+    });
+  }
+
+ private:
+  std::set<JobKey> jobs_;
+  std::set<NodeId> nodes_;
+};
+
+}  // namespace ares::core
