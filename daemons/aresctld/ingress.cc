@@ -217,13 +217,10 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       responder->send(response);
       return;
     }
-    case api::Request::kListPriorities: {
-      api::Response response;
-      *response.mutable_priorities() =
-          list_priorities(view, policy, request.list_priorities(), now);
-      responder->send(response);
+    case api::Request::kListPriorities:
+      responder->send(answer_with(list_priorities(view, policy, request.list_priorities(), now),
+                                  &api::Response::mutable_priorities));
       return;
-    }
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);

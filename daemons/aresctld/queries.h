@@ -44,8 +44,8 @@ api::Shares list_shares(const View& view, const Policy& policy, const api::ListS
                         Time now);
 
 // Costs a look at all accounts and all jobs.
-api::Priorities list_priorities(const View& view, const Policy& policy,
-                                const api::ListPriorities& request, Time now);
+Result<api::Priorities> list_priorities(const View& view, const Policy& policy,
+                                        const api::ListPriorities& request, Time now);
 
 // Nothing was listed: not_found if that is because a user asked for does not exist. May ask the name service.
 Status check_users(const api::ListJobs& request, Identity& identity);

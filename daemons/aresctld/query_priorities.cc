@@ -1,5 +1,6 @@
 // What the priorities of waiting jobs consist of, as aprio prints them.
 #include <algorithm>
+#include <vector>
 
 #include "aresctld/queries.h"
 #include "core/sched/priority_report.h"
@@ -8,29 +9,34 @@
 namespace ares::aresctld {
 namespace {
 
-bool is_asked_for(const api::ListPriorities& request, const core::sched::PriorityLine& line) {
+bool is_asked_for(const api::ListPriorities& request, const std::vector<JobKey>& jobs,
+                  const core::sched::PriorityLine& line) {
   const auto named = [](const auto& names, const std::string& name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
   if (!named(request.users(), line.job->spec->user) ||
       !named(request.partitions(), line.partition->name))
     return false;
-  if (request.jobs().empty()) return true;
   const JobKey& key = line.job->key;
-  return std::any_of(request.jobs().begin(), request.jobs().end(), [&](const api::JobRef& ref) {
-    const JobKey wanted = proto::from_api(ref);
-    return wanted == key || (wanted.task.is_none() && wanted.job == key.job) ||
-           (wanted.job == key.job && line.job->array &&
-            line.job->array->waiting.contains(wanted.task.value));
-  });
+  return jobs.empty() || std::any_of(jobs.begin(), jobs.end(), [&](const JobKey& wanted) {
+           return wanted == key || (wanted.task.is_none() && wanted.job == key.job) ||
+                  (wanted.job == key.job && line.job->array &&
+                   line.job->array->waiting.contains(wanted.task.value));
+         });
 }
 
 }  // namespace
 
-api::Priorities list_priorities(const View& view, const Policy& policy,
-                                const api::ListPriorities& request, Time now) {
+Result<api::Priorities> list_priorities(const View& view, const Policy& policy,
+                                        const api::ListPriorities& request, Time now) {
+  std::vector<JobKey> jobs;
+  for (const api::JobRef& ref : request.jobs()) {
+    const auto key = proto::from_api(ref);
+    if (!key) return fail(key.error());
+    jobs.push_back(*key);
+  }
   core::sched::PriorityReport report = core::sched::priority_report(*view.state, policy, now);
-  std::erase_if(report.lines, [&](const auto& line) { return !is_asked_for(request, line); });
+  std::erase_if(report.lines, [&](const auto& line) { return !is_asked_for(request, jobs, line); });
   std::stable_sort(report.lines.begin(), report.lines.end(),
                    [](const auto& a, const auto& b) { return a.value > b.value; });
   api::Priorities out;
