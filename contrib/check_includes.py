@@ -38,6 +38,7 @@ ALLOWED = {
     "aqueue": ["cli"],
     "acancel": ["cli"],
     "aacct": ["cli"],
+    "aacctmgr": ["cli", "core"],
     "ainfo": ["cli"],
     "actl": ["cli", "core"],
     "adiag": ["cli"],

@@ -6,7 +6,7 @@ import pytest
 from cluster import BIN, Cluster, f1, processes_naming
 
 # Named when programs are missing, so that a broken build is no pile of obscure failures.
-PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "ainfo", "actl", "adiag", "asim"]
+PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "aacctmgr", "ainfo", "actl", "adiag", "asim"]
 
 
 def pytest_sessionstart(session):
