@@ -39,6 +39,7 @@ ALLOWED = {
     "acancel": ["cli"],
     "aacct": ["cli"],
     "areport": ["cli"],
+    "aacctmgr": ["cli", "core"],
     "ainfo": ["cli"],
     "actl": ["cli", "core"],
     "adiag": ["cli"],

@@ -6,8 +6,8 @@ import pytest
 from cluster import BIN, Cluster, f1, processes_naming
 
 # Named when programs are missing, so that a broken build is no pile of obscure failures.
-PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "ainfo", "actl", "adiag", "areport",
-            "ashare", "aprio", "asim"]
+PROGRAMS = ["acluster", "aresctld", "aresd", "aresstepd", "asub", "aqueue", "acancel", "aacct", "aacctmgr", "ainfo", "actl", "adiag",
+            "areport", "ashare", "aprio", "asim"]
 
 
 def pytest_sessionstart(session):

@@ -1,0 +1,73 @@
+// aacctmgr's commands: a verb each; matching, help, the manual page and completion come from the same table.
+// Owned by aacctmgr's main thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aacctmgr/line.h"
+#include "aacctmgr/records.h"
+#include "base/result.h"
+#include "cli/frame.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::aacctmgr {
+
+using Words = cli::Words;
+
+// Options that a single line may set when commands come one a line.
+struct Flags {
+  bool immediate = false;
+  bool no_header = false;
+  bool parsable = false;
+  bool parsable2 = false;
+  bool read_only = false;
+  bool quiet = false;
+  bool json = false;
+  bool dry_run = false;
+  std::string format;
+};
+
+// What every command may need. The connection is made at first use.
+class Context {
+ public:
+  cli::Common common;
+  Flags flags;
+  bool script = false;  // commands come from standard input, so nobody can be asked there
+
+  Result<api::Response> call(api::Request request, cli::Patience patience = cli::Patience::reading);
+  // All records, page by page.
+  Result<Known> records(cli::Patience patience = cli::Patience::reading);
+  // Shows what would change, asks, and sends it: 0, or 1 where it was not wanted.
+  Result<int> change(const Known& before, const Records& after);
+
+ private:
+  Result<bool> confirm();
+  Status send(const std::vector<Change>& changes);
+  Status send_in_parts(std::vector<Change> changes, const Records& after, std::size_t& done);
+  Status send_all(const Known& before, const Records& after);
+
+  std::optional<rpc::Client> client_;
+};
+
+struct Command {
+  Spelling words;
+  std::string arguments;
+  std::string help;
+  std::function<Result<int>(Context&, const Words&)> run;
+};
+const std::vector<Command>& commands();
+
+cli::OptionTable options(Context& context);
+const cli::Manual& manual();
+
+// Runs the command that `words` begin with. invalid_argument, with a suggestion, when there is none.
+Result<int> dispatch(Context& context, const Words& words);
+
+Result<int> show(Context& context, const Words& operands);
+Result<int> dump(Context& context, const Words& operands);
+Result<int> load(Context& context, const Words& operands);
+
+}  // namespace ares::aacctmgr

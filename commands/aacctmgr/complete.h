@@ -1,0 +1,22 @@
+// What may stand at a place of a command line: commands, entities, selectors, properties, and names that there are.
+// Pure functions; any thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "aacctmgr/selection.h"
+
+namespace ares::aacctmgr {
+
+// By what selects them; ascending.
+using KnownNames = std::map<Selector, std::vector<std::string>>;
+KnownNames names_in(const Known& known);
+
+// All words that could stand between `start` and the end of `line`, and begin with what is there; ascending. Blanks, commas and equals
+// signs end a word. What takes a value comes with its equals sign.
+std::vector<std::string> complete(const std::string& line, std::size_t start,
+                                  const KnownNames& names);
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "aacctmgr/expand.h"
+#include "cli/text.h"
+#include "config/suggest.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+constexpr const char* kWhoAdministers =
+    "who is administrator or operator is said in ares.yaml (admins, operators), and who "
+    "coordinates an account by add coordinator";
+
+// Known from sacctmgr and nothing is made of them: refused by name.
+bool is_unbuilt(const std::string& word) {
+  for (const char* name :
+       {"gracetime", "preempt", "preemptmode", "preemptexempttime", "limitfactor", "usagethreshold",
+        "rawusage", "classification", "federation", "features", "comment", "newname", "grpcpus",
+        "grpnodes", "maxcpus", "maxnodes", "grpcpumins", "grpcpurunmins", "maxcpumins"})
+    if (word == name) return true;
+  return false;
+}
+
+Error unknown_property(Entity entity, const std::string& word) {
+  const std::string typed = cli::lower(word);
+  if (typed.starts_with("admin")) return {ErrorCode::invalid_argument, kWhoAdministers};
+  if (is_unbuilt(typed))
+    return {ErrorCode::invalid_argument,
+            word + " is not supported" +
+                (typed.find("cpu") != std::string::npos || typed.find("nodes") != std::string::npos
+                     ? ": say it by the TRES, as in GrpTRES=cpu=100,node=4"
+                     : " yet")};
+  std::vector<std::string> names;
+  std::vector<std::string> begun;
+  for (const RecordKind kind : kinds_of(entity))
+    for (const Property& row : properties(kind)) {
+      names.push_back(cli::lower(row.name));
+      if (names.back().starts_with(typed)) begun.push_back(row.name);
+    }
+  if (begun.size() > 1)
+    return {ErrorCode::invalid_argument, "\"" + word + "\" could be " + cli::join(begun, ", ")};
+  if (names.empty())
+    return {ErrorCode::invalid_argument, "nothing can be set of a " + name_of(entity)};
+  return {ErrorCode::invalid_argument,
+          "unknown \"" + word + "\" of a " + name_of(entity) + config::suggestion(typed, names)};
+}
+
+// Exactly named, or begun by the word in one of the records alone.
+Result<Setting> setting_of(Entity entity, const Term& term) {
+  const std::string typed = cli::lower(term.word);
+  std::vector<Setting> found;
+  bool ambiguous = false;
+  for (const RecordKind kind : kinds_of(entity)) {
+    if (const Property* property = find_property(kind, term.word)) {
+      found.push_back({kind, property, term.op, term.value});
+      if (cli::lower(property->name) == typed) return found.back();
+    } else {
+      for (const Property& row : properties(kind))
+        ambiguous = ambiguous || cli::lower(row.name).starts_with(typed);
+    }
+  }
+  if (found.size() == 1 && !ambiguous) return found[0];
+  return fail(unknown_property(entity, term.word));
+}
+
+// Of what is added some words say where, and the others what it is like.
+Status take_added(Demand& demand, const Line& line) {
+  std::vector<Spelling> words;
+  std::vector<Selector> places;
+  for (const SelectorRow& one : selectors(demand.entity)) {
+    if (!one.adds) continue;
+    words.push_back(one.spelling);
+    places.push_back(one.selector);
+  }
+  for (const std::string& name : line.names) demand.where.add_name(places.front(), name);
+  std::vector<Term> terms = line.where;
+  terms.insert(terms.end(), line.set.begin(), line.set.end());
+  for (const Term& term : terms) {
+    if (const auto place = match_word(term.word, words, ""); place) {
+      if (term.op != Op::set) return bad(term.word + " takes =");
+      if (cli::trim(term.value).empty()) return bad(term.word + "= names nothing");
+      demand.where.add(places[*place], term.value);
+      continue;
+    }
+    auto setting = setting_of(demand.entity, term);
+    if (!setting) return fail(setting.error());
+    demand.settings.push_back(std::move(*setting));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<RecordKind> kinds_of(Entity entity) {
+  switch (entity) {
+    case Entity::account:
+    case Entity::cluster: return {RecordKind::account};
+    case Entity::user: return {RecordKind::user, RecordKind::association};
+    case Entity::association: return {RecordKind::association};
+    case Entity::qos: return {RecordKind::qos};
+    case Entity::wckey:
+    case Entity::coordinator:
+    case Entity::tres:
+    case Entity::problem:
+    case Entity::transaction:
+    case Entity::runaway_jobs: break;
+  }
+  return {};
+}
+
+Result<Demand> demand_of(Verb verb, Entity entity, const Line& line) {
+  Demand demand{verb, entity, {}, {}};
+  if (selectors(entity).empty()) return bad("a " + name_of(entity) + " is only shown");
+  const bool modifies = verb == Verb::modify;
+  if (modifies && kinds_of(entity).empty())
+    return bad("a " + name_of(entity) + " is added and deleted, not modified");
+  if (!modifies && entity == Entity::cluster)
+    return bad("there is one cluster, the controller's own; it is neither added nor deleted");
+  if (verb == Verb::add) {
+    if (Status taken = take_added(demand, line); !taken) return fail(taken.error());
+    return demand;
+  }
+  auto where = where_of(entity, line);
+  if (!where) return fail(where.error());
+  demand.where = std::move(*where);
+  if (modifies && line.set.empty())
+    return bad("modify what? modify " + name_of(entity) + " where NAME=VALUE set NAME=VALUE");
+  if (!modifies && line.has_set) return bad("set has no place behind delete");
+  for (const Term& term : line.set) {
+    auto setting = setting_of(entity, term);
+    if (!setting) return fail(setting.error());
+    demand.settings.push_back(std::move(*setting));
+  }
+  return demand;
+}
+
+Status apply(const std::vector<Setting>& settings, AccountingRecord& record) {
+  const RecordKey key = key_of(record);
+  for (const Setting& one : settings) {
+    if (one.kind != key.kind) continue;
+    if (Status done = set_property(*one.property, record, one.op, one.value); !done)
+      return fail(done.error().code, describe(key) + ": " + done.error().message);
+  }
+  return {};
+}
+
+Result<Records> expand(const Known& known, const Demand& demand) {
+  switch (demand.verb) {
+    case Verb::add: return expand_add(known, demand);
+    case Verb::modify: return expand_modify(known, demand);
+    case Verb::remove: return expand_remove(known, demand);
+  }
+  return fail(ErrorCode::internal, "no such verb");
+}
+
+}  // namespace ares::aacctmgr

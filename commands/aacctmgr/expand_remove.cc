@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "aacctmgr/expand.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+// The records to be removed. Coordinators are none: they are parts of accounts.
+std::vector<RecordKey> targets(const Records& records, const Demand& demand) {
+  std::vector<RecordKey> found;
+  const Where& where = demand.where;
+  const auto take = [&](const auto& record) { found.push_back(key_of(record)); };
+  const auto take_chosen = [&](const auto& record) {
+    if (chosen(where, record)) take(record);
+  };
+  switch (demand.entity) {
+    case Entity::account: each_of<Account>(records, RecordKind::account, take_chosen); break;
+    case Entity::user:
+      // Out of some accounts, or altogether.
+      if (where.has(Selector::account) || where.has(Selector::partition))
+        each_chosen_association(records, where, take);
+      else
+        each_of<User>(records, RecordKind::user, take_chosen);
+      break;
+    case Entity::association: each_chosen_association(records, where, take); break;
+    case Entity::qos: each_of<Qos>(records, RecordKind::qos, take_chosen); break;
+    case Entity::wckey: each_of<Wckey>(records, RecordKind::wckey, take_chosen); break;
+    case Entity::coordinator:
+    case Entity::cluster:
+    case Entity::tres:
+    case Entity::problem:
+    case Entity::transaction:
+    case Entity::runaway_jobs: break;
+  }
+  return found;
+}
+
+Result<Records> without_coordinators(const Known& known, const Where& where) {
+  if (!where.has(Selector::user))
+    return bad("name the users: delete coordinator account=ACCOUNT names=USER");
+  Records records = known.records;
+  std::vector<Account> changed;
+  each_of<Account>(known.records, RecordKind::account, [&](const Account& account) {
+    if (!where.allows(Selector::account, account.name)) return;
+    Account copy = account;
+    const auto is_chosen = [&](const std::string& user) {
+      return where.allows(Selector::user, user);
+    };
+    if (std::erase_if(copy.coordinators, is_chosen) > 0) changed.push_back(std::move(copy));
+  });
+  if (changed.empty())
+    return fail(ErrorCode::not_found, "nobody named there coordinates such an account");
+  for (Account& account : changed) {
+    const RecordKey key = key_of(account);
+    records.set(key, AccountingRecord(std::move(account)));
+  }
+  return records;
+}
+
+// One pass over records that refer to others: gives those that are to be changed and those that are to go.
+class Mending {
+ public:
+  explicit Mending(const Records& records) : records_(records) {}
+
+  void run() {
+    accounts();
+    records_.for_each([&](const RecordKey& key, const AccountingRecord& record) {
+      if (key.kind == RecordKind::association)
+        association(key, std::get<Association>(record));
+      else if (key.kind == RecordKind::wckey && !core::find_user(records_, key.user))
+        gone.push_back(key);
+      else if (key.kind == RecordKind::wckey)
+        wckeys_.insert({key.user, key.name});
+    });
+    each_of<User>(records_, RecordKind::user, [&](const User& user) { defaults(user); });
+  }
+
+  std::vector<RecordKey> gone;
+  std::vector<AccountingRecord> changed;
+
+ private:
+  // Those that do not lead to the root any more go.
+  void accounts() {
+    std::map<std::string_view, bool> stays = {{kRootAccount, true}};
+    each_of<Account>(records_, RecordKind::account, [&](const Account& account) {
+      std::vector<std::string_view> path;
+      const Account* at = &account;
+      while (at && !stays.contains(at->name) && path.size() <= records_.size()) {
+        path.push_back(at->name);
+        at = core::find_account(records_, at->parent);
+      }
+      const bool leads = at && stays.at(at->name);
+      for (const std::string_view name : path) stays[name] = leads;
+    });
+    each_of<Account>(records_, RecordKind::account, [&](const Account& account) {
+      if (!stays.at(account.name)) {
+        gone_accounts_.insert(account.name);
+        return gone.push_back(key_of(account));
+      }
+      Account copy = account;
+      std::erase_if(copy.coordinators,
+                    [&](const std::string& user) { return !core::find_user(records_, user); });
+      terms(copy.terms);
+      if (copy != account) changed.emplace_back(std::move(copy));
+    });
+  }
+
+  void terms(Terms& terms) const {
+    const auto missing = [&](const std::string& name) { return !core::find_qos(records_, name); };
+    std::erase_if(terms.qos, missing);
+    if (!terms.default_qos.empty() && missing(terms.default_qos)) terms.default_qos.clear();
+  }
+
+  void association(const RecordKey& key, const Association& association) {
+    const std::string& account = association.key.account;
+    if (!core::find_account(records_, account) || gone_accounts_.contains(account) ||
+        !core::find_user(records_, association.key.user))
+      return gone.push_back(key);
+    accounts_of_[association.key.user].insert(account);
+    Association copy = association;
+    terms(copy.terms);
+    if (copy != association) changed.emplace_back(std::move(copy));
+  }
+
+  void defaults(const User& user) {
+    User copy = user;
+    const std::set<std::string>& own = accounts_of_[user.name];
+    if (!user.default_account.empty() && !own.contains(user.default_account))
+      copy.default_account = own.empty() ? std::string() : *own.begin();
+    if (!wckeys_.contains({user.name, user.default_wckey})) copy.default_wckey.clear();
+    if (copy != user) changed.emplace_back(std::move(copy));
+  }
+
+  const Records& records_;
+  std::set<std::string> gone_accounts_;
+  std::map<std::string, std::set<std::string>> accounts_of_;  // by user
+  std::set<std::pair<std::string, std::string>> wckeys_;      // (user, name)
+};
+
+}  // namespace
+
+void mend(Records& records) {
+  Mending mending(records);
+  mending.run();
+  for (const RecordKey& key : mending.gone) records.erase(key);
+  for (AccountingRecord& record : mending.changed) {
+    const RecordKey key = key_of(record);
+    records.set(key, std::move(record));
+  }
+}
+
+Result<Records> expand_remove(const Known& known, const Demand& demand) {
+  if (!demand.where.chooses())
+    return bad("say which: delete " + name_of(demand.entity) + " NAME, or where NAME=VALUE");
+  if (Status ok = check_names(known, demand.where); !ok) return fail(ok.error());
+  if (demand.entity == Entity::coordinator) return without_coordinators(known, demand.where);
+  const std::vector<RecordKey> found = targets(known.records, demand);
+  if (found.empty())
+    return fail(ErrorCode::not_found, "no " + name_of(demand.entity) + " is like that; show " +
+                                          name_of(demand.entity) + " lists those there are");
+  Records records = known.records;
+  for (const RecordKey& key : found) {
+    if (key == RecordKey{RecordKind::account, std::string(kRootAccount), {}, {}})
+      return bad("root is above all accounts and cannot be deleted");
+    if (key == RecordKey{RecordKind::qos, std::string(kNormalQos), {}, {}})
+      return bad("the QOS normal is that of jobs which name none and cannot be deleted");
+    records.erase(key);
+  }
+  mend(records);
+  return records;
+}
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,229 @@
+#include "aacctmgr/fields.h"
+
+#include <algorithm>
+
+#include "aacctmgr/limits_text.h"
+#include "aacctmgr/properties.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "config/suggest.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+using R = const Row&;
+
+const Limits* limits_of(R row) {
+  if (row.qos) return &row.qos->limits;
+  const Terms* terms = row.terms();
+  return terms ? &terms->limits : nullptr;
+}
+
+std::string account_name(R row) {
+  const std::string name = row.account       ? row.account->name
+                           : row.association ? row.association->key.account
+                                             : "";
+  return std::string(row.indent, ' ') + name;
+}
+
+std::string user_name(R row) {
+  if (row.association) return row.association->key.user;
+  if (row.user) return row.user->name;
+  return row.wckey ? row.wckey->key.user : "";
+}
+
+std::string shares(R row) {
+  const Terms* terms = row.terms();
+  if (!terms) return "";
+  return terms->shares ? std::to_string(*terms->shares) : "parent";
+}
+
+std::string priority(R row) {
+  const Terms* terms = row.terms();
+  const std::uint32_t value = row.qos ? row.qos->priority : terms ? terms->priority : 0;
+  return value == 0 && !row.qos ? "" : std::to_string(value);
+}
+
+std::string id(R row) {
+  if (row.association) return std::to_string(row.association->id.value());
+  if (row.qos) return std::to_string(row.qos->id.value());
+  return row.account ? std::to_string(row.account->id.value()) : "";
+}
+
+std::string property(const char* name, const AccountingRecord& record) {
+  const Property* found = find_property(key_of(record).kind, name);
+  const std::string text = found->get(record);
+  return text.empty() ? found->usual : text;
+}
+
+std::string description(R row) {
+  return row.qos ? row.qos->description : row.account ? row.account->description : "";
+}
+
+std::string coordinators(R row) {
+  if (!row.account || row.association) return "";
+  return cli::join(row.account->coordinators, ",");
+}
+
+// As wide as most of its kind.
+int width_of(const LimitRow& row) {
+  return row.unit == LimitUnit::tres || row.unit == LimitUnit::tres_minutes ? 13
+         : row.unit == LimitUnit::minutes                                   ? 11
+                                                                            : 7;
+}
+
+std::vector<Field> all_fields() {
+  std::vector<Field> all = {
+      {"Account", "Account", 10, "account", account_name},
+      {"Cluster", "Cluster", 10, "cluster", [](R r) { return r.known->cluster; }},
+      {"Coordinators", "Coord Accounts", 20, "users who administer the account", coordinators},
+      {"DefaultAccount", "Def Acct", 10, "the user's default account",
+       [](R r) { return r.user ? r.user->default_account : ""; }},
+      {"DefaultQOS", "Def QOS", 9, "QOS of jobs that name none",
+       [](R r) { return r.terms() ? r.terms()->default_qos : ""; }},
+      {"DefaultWCKey", "Def WCKey", 10, "the user's default wckey",
+       [](R r) { return r.user ? r.user->default_wckey : ""; }},
+      {"Description", "Descr", 20, "description of an account or QOS", description},
+      {"Enforce", "Enforce", 12, "how far jobs are held to all this: accounting.enforce",
+       [](R r) { return r.known->enforce; }},
+      {"Flags", "Flags", 20, "flags of a QOS",
+       [](R r) { return r.qos ? property("flags", *r.qos) : ""; }},
+      {"ID", "ID", 6, "number of the association or QOS", id},
+      {"Name", "Name", 10, "name of a QOS, wckey or TRES",
+       [](R r) {
+         const std::size_t slash = r.text.find('/');
+         return r.qos                        ? r.qos->name
+                : r.wckey                    ? r.wckey->key.name
+                : slash == std::string::npos ? ""
+                                             : r.text.substr(slash + 1);
+       }},
+      {"Organization", "Org", 20, "organization of an account",
+       [](R r) { return r.account ? r.account->organization : ""; }},
+      {"ParentName", "Par Name", 10, "the account above",
+       [](R r) { return r.account && !r.association ? r.account->parent : ""; }},
+      {"Partition", "Partition", 10, "partition for which it holds; none: all others",
+       [](R r) { return r.association ? r.association->key.partition : ""; }},
+      {"Priority", "Priority", 10, "what jobs get for it in their priority", priority},
+      {"Problem", "Problem", -60, "what is probably not meant", [](R r) { return r.text; }},
+      {"QOS", "QOS", 20, "QOS that may be used; none: as the account above says",
+       [](R r) { return r.terms() ? cli::join(r.terms()->qos, ",") : ""; }},
+      {"Share", "Share", 9, "its share among its siblings", shares},
+      {"Type", "Type", 8, "kind of a TRES", [](R r) { return r.text.substr(0, r.text.find('/')); }},
+      {"UsageFactor", "UsageFactor", 11, "what usage is multiplied by",
+       [](R r) { return r.qos ? property("usagefactor", *r.qos) : ""; }},
+      {"User", "User", 10, "user", user_name},
+      {"WCKey", "WCKey", 10, "wckey", [](R r) { return r.wckey ? r.wckey->key.name : ""; }},
+  };
+  for (const LimitRow& row : limit_table())
+    all.push_back({std::string(row.name), std::string(row.name), width_of(row),
+                   std::string(row.help), [kind = row.kind](R r) {
+                     const Limits* limits = limits_of(r);
+                     return limits ? limit_text(*limits, kind) : "";
+                   }});
+  return all;
+}
+
+// Spellings of sacctmgr that are no beginnings of ours.
+std::string other_name(const std::string& name) {
+  static const std::vector<std::pair<std::string, std::string>> known = {
+      {"fairshare", "Share"},        {"acct", "Account"},      {"parent", "ParentName"},
+      {"defacct", "DefaultAccount"}, {"defqos", "DefaultQOS"}, {"defwckey", "DefaultWCKey"},
+      {"descr", "Description"},      {"org", "Organization"},  {"qoslevel", "QOS"},
+      {"coord", "Coordinators"}};
+  for (const auto& [other, ours] : known)
+    if (other == name) return cli::lower(ours);
+  if (const LimitRow* limit = find_limit(name)) return cli::lower(limit->name);
+  return name;
+}
+
+Result<const Field*> find_field(const std::string& word) {
+  const std::string name = other_name(cli::lower(word));
+  std::vector<const Field*> begun;
+  std::vector<std::string> names;
+  for (const Field& field : fields()) {
+    const std::string own = cli::lower(field.name);
+    if (own == name) return &field;
+    if (!name.empty() && own.starts_with(name)) begun.push_back(&field);
+    names.push_back(field.name);
+  }
+  if (begun.size() == 1) return begun[0];
+  const std::string meant = config::suggestion(word, names);
+  return fail(ErrorCode::invalid_argument,
+              begun.empty() ? "unknown field \"" + word + "\"" +
+                                  (meant.empty() ? "; the manual lists them under FIELDS" : meant)
+                            : "the field \"" + word + "\" could be " + begun[0]->name + " or " +
+                                  begun[1]->name);
+}
+
+}  // namespace
+
+const Terms* Row::terms() const {
+  if (association) return &association->terms;
+  return account ? &account->terms : nullptr;
+}
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> all = all_fields();
+  return all;
+}
+
+std::vector<std::string> field_texts() {
+  std::vector<std::string> texts = {
+      "Of format=, separated by commas; NAME%WIDTH cuts to a width, a negative one aligns to the "
+      "left. Names may be shortened."};
+  for (const Field& field : fields()) texts.push_back(field.name + ": " + field.help + ".");
+  return texts;
+}
+
+Result<std::vector<Chosen>> parse_fields(const std::string& list) {
+  std::vector<Chosen> chosen;
+  for (const std::string& item : cli::split(list, ',')) {
+    if (item.empty()) continue;
+    const std::size_t percent = item.find('%');
+    const auto field = find_field(item.substr(0, percent));
+    if (!field) return fail(field.error());
+    Chosen one{*field, (*field)->width, false};
+    if (percent != std::string::npos) {
+      const auto width = cli::parse_integer(item.substr(percent + 1), -1000, 1000);
+      if (!width || *width == 0)
+        return fail(ErrorCode::invalid_argument, "field \"" + item + "\": expected NAME%WIDTH");
+      one.width = static_cast<int>(*width);
+      one.fixed = true;
+    }
+    chosen.push_back(one);
+  }
+  if (chosen.empty()) return fail(ErrorCode::invalid_argument, "no field is named");
+  return chosen;
+}
+
+std::string usual_fields(Entity entity, bool with_associations) {
+  const std::string limits =
+      "Share,Priority,GrpJobs,GrpTRES,GrpSubmitJobs,GrpWall,GrpTRESMins,MaxJobs,MaxTRESPerJob,"
+      "MaxTRESPerNode,MaxSubmitJobs,MaxWall,MaxTRESMinsPerJob,QOS,DefaultQOS,GrpTRESRunMins";
+  switch (entity) {
+    case Entity::account:
+      return std::string("Account,Description,Organization") +
+             (with_associations ? ",Cluster,ParentName,User," + limits : "");
+    case Entity::user:
+      return std::string("User,DefaultAccount,DefaultWCKey") +
+             (with_associations ? ",Cluster,Account,Partition," + limits : "");
+    case Entity::association: return "Cluster,Account,User,Partition," + limits;
+    case Entity::qos:
+      return "Name,Priority,Flags,UsageFactor,GrpTRES,GrpTRESMins,GrpTRESRunMins,GrpJobs,"
+             "GrpSubmitJobs,GrpWall,MaxTRESPerJob,MaxTRESPerNode,MaxTRESMinsPerJob,MaxWall,"
+             "MaxTRESPerUser,MaxJobsPerUser,MaxSubmitJobsPerUser,MaxTRESPerAccount,"
+             "MaxJobsPerAccount,MaxSubmitJobsPerAccount,MinTRESPerJob";
+    case Entity::wckey: return "WCKey,Cluster,User";
+    case Entity::coordinator: return "Account,User";
+    case Entity::cluster:
+      return "Cluster,Enforce,Share,GrpJobs,GrpTRES,GrpSubmitJobs,MaxJobs,MaxTRESPerJob,"
+             "MaxSubmitJobs,MaxWall,QOS,DefaultQOS";
+    case Entity::tres: return "Type,Name";
+    case Entity::problem: return "Problem";
+    case Entity::transaction:
+    case Entity::runaway_jobs: break;
+  }
+  return "Name";
+}
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,85 @@
+// dump and load.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "aacctmgr/command.h"
+#include "aacctmgr/tree_file.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+Result<std::string> read(const std::string& path) {
+  const auto all = [](std::istream& in) {
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  if (path == "-") return all(std::cin);
+  std::ifstream in(path, std::ios::binary);
+  std::string text = in ? all(in) : std::string();
+  if (!in || in.bad())
+    return fail(ErrorCode::not_found, path +
+                                          ": cannot be read; load needs a file, or - for "
+                                          "standard input");
+  return text;
+}
+
+}  // namespace
+
+Result<int> dump(Context& context, const Words& operands) {
+  if (operands.size() > 1) return bad("dump takes one file");
+  const auto known = context.records();
+  if (!known) return fail(known.error());
+  const std::string text = dump_text(*known);
+  if (operands.empty() || operands[0] == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  // sacctmgr's form: file=NAME.
+  const std::string path = operands[0].starts_with("file=") ? operands[0].substr(5) : operands[0];
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) return bad(path + ": cannot be written");
+  if (!context.flags.quiet)
+    std::printf("%s: %zu records of cluster %s\n", path.c_str(), known->records.size(),
+                cli::printable(known->cluster).c_str());
+  return 0;
+}
+
+Result<int> load(Context& context, const Words& operands) {
+  std::string path;
+  bool clean = false;
+  for (const std::string& word : operands) {
+    if (cli::lower(word) == "clean") {
+      clean = true;
+    } else if (path.empty()) {
+      path = word.starts_with("file=") ? word.substr(5) : word;
+    } else {
+      return bad("unexpected \"" + word + "\" behind the file; only clean may follow");
+    }
+  }
+  if (path.empty()) return bad("load what? Name a file that dump has written, or -");
+  if (path == "-" && context.script)
+    return bad("standard input holds the commands here; name a file");
+  const auto text = read(path);
+  if (!text) return fail(text.error());
+  const auto file = parse_tree(*text, path == "-" ? "standard input" : path);
+  if (!file) return fail(file.error());
+  const auto known = context.records();
+  if (!known) return fail(known.error());
+  if (!file->cluster.empty() && file->cluster != known->cluster && !context.flags.quiet)
+    std::fprintf(stderr, "aacctmgr: the file is of cluster %s, this one is %s\n",
+                 cli::printable(file->cluster).c_str(), cli::printable(known->cluster).c_str());
+  if (path == "-" && !context.flags.immediate && !context.flags.dry_run)
+    return bad("standard input holds the file, so nobody can be asked: add -i, or --dry-run");
+  return context.change(*known, merged(known->records, file->records, clean));
+}
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,146 @@
+// Listings as JSON.
+#include <map>
+#include <set>
+
+#include "aacctmgr/properties.h"
+#include "aacctmgr/rows.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "core/accounts/check.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  cli::put_json_text(text, out);
+  return out;
+}
+
+std::string list(const std::vector<std::string>& names) {
+  std::vector<std::string> items;
+  for (const std::string& name : names) items.push_back(quoted(name));
+  return "[" + cli::join(items, ", ") + "]";
+}
+
+std::string limits(const Limits& all) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < all.size();) {
+    const LimitRow& row = row_of(all[i].kind);
+    std::string value = std::to_string(all[i].value);
+    if (all[i].tres.empty()) {
+      ++i;
+    } else {
+      std::vector<std::string> amounts;
+      for (const LimitKind kind = all[i].kind; i < all.size() && all[i].kind == kind; ++i)
+        amounts.push_back(quoted(all[i].tres) + ": " + std::to_string(all[i].value));
+      value = "{" + cli::join(amounts, ", ") + "}";
+    }
+    items.push_back(quoted(row.name) + ": " + value);
+  }
+  return "{" + cli::join(items, ", ") + "}";
+}
+
+using Pairs = std::vector<std::pair<std::string_view, std::string>>;
+
+std::string object(const Pairs& pairs) {
+  std::vector<std::string> items;
+  for (const auto& [name, value] : pairs) items.push_back(quoted(name) + ": " + value);
+  return "{" + cli::join(items, ", ") + "}";
+}
+
+void add_terms(const Terms& terms, Pairs& out) {
+  out.emplace_back("shares", terms.shares ? std::to_string(*terms.shares) : quoted("parent"));
+  out.emplace_back("priority", std::to_string(terms.priority));
+  out.emplace_back("default_qos", quoted(terms.default_qos));
+  out.emplace_back("qos", list(terms.qos));
+  out.emplace_back("limits", limits(terms.limits));
+}
+
+std::string text_of(const Account& a) {
+  Pairs out = {{"name", quoted(a.name)},
+               {"id", std::to_string(a.id.value())},
+               {"parent", quoted(a.parent)},
+               {"description", quoted(a.description)},
+               {"organization", quoted(a.organization)},
+               {"coordinators", list(a.coordinators)}};
+  add_terms(a.terms, out);
+  return object(out);
+}
+std::string text_of(const Association& a) {
+  Pairs out = {{"account", quoted(a.key.account)},
+               {"user", quoted(a.key.user)},
+               {"partition", quoted(a.key.partition)},
+               {"id", std::to_string(a.id.value())}};
+  add_terms(a.terms, out);
+  return object(out);
+}
+std::string text_of(const User& u) {
+  return object({{"name", quoted(u.name)},
+                 {"default_account", quoted(u.default_account)},
+                 {"default_wckey", quoted(u.default_wckey)}});
+}
+std::string text_of(const Qos& q) {
+  std::vector<std::string> flags;
+  for (const QosFlagRow& row : qos_flag_table())
+    if (q.has(row.flag)) flags.emplace_back(row.name);
+  return object({{"name", quoted(q.name)},
+                 {"id", std::to_string(q.id.value())},
+                 {"description", quoted(q.description)},
+                 {"priority", std::to_string(q.priority)},
+                 {"flags", list(flags)},
+                 {"usage_factor_thousandths", std::to_string(q.usage_factor)},
+                 {"limits", limits(q.limits)}});
+}
+std::string text_of(const Wckey& w) {
+  return object({{"name", quoted(w.key.name)}, {"user", quoted(w.key.user)}});
+}
+
+class Sections {
+ public:
+  template <class R>
+  void add(const char* section, const R* record) {
+    if (record && seen_.insert(record).second) sections_[section].push_back(text_of(*record));
+  }
+  void add_text(const char* section, const std::string& text) {
+    sections_[section].push_back(quoted(text));
+  }
+
+  std::string text(const Known& known) const {
+    std::string out =
+        "{\n  \"cluster\": " + quoted(known.cluster) + ",\n  \"enforce\": " + quoted(known.enforce);
+    for (const char* name :
+         {"accounts", "associations", "users", "qos", "wckeys", "tres", "problems"}) {
+      const auto found = sections_.find(name);
+      if (found == sections_.end()) continue;
+      out +=
+          std::string(",\n  \"") + name + "\": [\n    " + cli::join(found->second, ",\n    ") + "]";
+    }
+    return out + "\n}\n";
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> sections_;
+  std::set<const void*> seen_;
+};
+
+}  // namespace
+
+std::string json_of(const Known& known, const Rows& rows) {
+  Sections sections;
+  std::set<const User*> made;
+  for (const User& user : rows.made) made.insert(&user);
+  for (const Row& row : rows.rows) {
+    sections.add("accounts", row.account);
+    sections.add("associations", row.association);
+    if (row.user && !made.contains(row.user)) sections.add("users", row.user);
+    sections.add("qos", row.qos);
+    sections.add("wckeys", row.wckey);
+    if (row.text.empty()) continue;
+    const bool tres = core::is_limited_tres(row.text);
+    sections.add_text(tres ? "tres" : "problems", row.text);
+  }
+  return sections.text(known);
+}
+
+}  // namespace ares::aacctmgr

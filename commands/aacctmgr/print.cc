@@ -1,0 +1,102 @@
+// Listings as text: in columns, or with | between the fields.
+#include <algorithm>
+#include <cstdlib>
+
+#include "aacctmgr/rows.h"
+#include "cli/table.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+// Columns on a terminal: bytes that do not continue a UTF-8 character.
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string_view head(std::string_view text, std::size_t width) {
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && shown++ == width)
+      return text.substr(0, i);
+  return text;
+}
+
+using Cells = std::vector<std::string>;
+
+std::vector<Cells> cells_of(const std::vector<Row>& rows, const std::vector<Chosen>& chosen) {
+  std::vector<Cells> lines;
+  lines.reserve(rows.size());
+  for (const Row& row : rows) {
+    Cells& line = lines.emplace_back();
+    for (const Chosen& one : chosen) line.push_back(cli::printable(one.field->text(row)));
+  }
+  return lines;
+}
+
+std::string delimited(const std::vector<Cells>& lines, bool behind_last) {
+  std::string out;
+  for (const Cells& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) out.append(i ? "|" : "").append(line[i]);
+    out += behind_last ? "|\n" : "\n";
+  }
+  return out;
+}
+
+void put(const std::string& cell, std::size_t width, bool left, bool last, std::string& out) {
+  const std::size_t shown = display_width(cell);
+  if (shown > width) {
+    out.append(head(cell, width - 1)).append("+");
+    return;
+  }
+  if (!left) out.append(width - shown, ' ');
+  out += cell;
+  if (left && !last) out.append(width - shown, ' ');
+}
+
+}  // namespace
+
+std::string print(const std::vector<Row>& rows, const std::vector<Chosen>& chosen,
+                  const PrintOptions& options) {
+  std::vector<Cells> lines = cells_of(rows, chosen);
+  const bool plain = options.parsable || options.parsable2;
+  Cells headers;
+  for (const Chosen& one : chosen) headers.push_back(plain ? one.field->name : one.field->header);
+  if (plain) {
+    if (!options.no_header) lines.insert(lines.begin(), headers);
+    return delimited(lines, options.parsable);
+  }
+
+  // An indented column is read from the left.
+  const bool tree =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.indent > 0; });
+  std::vector<std::size_t> widths;
+  std::vector<bool> left;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    std::size_t width = static_cast<std::size_t>(std::abs(chosen[i].width));
+    if (!chosen[i].fixed) {
+      if (!options.no_header) width = std::max(width, headers[i].size());
+      for (const Cells& line : lines) width = std::max(width, display_width(line[i]));
+    }
+    widths.push_back(width);
+    left.push_back(chosen[i].width < 0 || (tree && chosen[i].field->name == "Account"));
+  }
+  std::string out;
+  const auto add = [&](const Cells& line) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (i > 0) out += ' ';
+      put(line[i], widths[i], left[i], i + 1 == line.size(), out);
+    }
+    out += '\n';
+  };
+  if (!options.no_header) {
+    add(headers);
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      out.append(i ? 1 : 0, ' ').append(widths[i], '-');
+    out += '\n';
+  }
+  for (const Cells& line : lines) add(line);
+  return out;
+}
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,155 @@
+// The records of the controller: asked for, and changed.
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "aacctmgr/command.h"
+#include "aacctmgr/preview.h"
+#include "cli/text.h"
+#include "proto/accounts_convert.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+api::AccountingChange::Verb verb_of(Change::Verb verb) {
+  switch (verb) {
+    case Change::Verb::add: return api::AccountingChange::ADD;
+    case Change::Verb::modify: return api::AccountingChange::MODIFY;
+    case Change::Verb::remove: return api::AccountingChange::REMOVE;
+  }
+  return api::AccountingChange::ADD;
+}
+
+Error explain(Error error) {
+  if (error.message.find("changed meanwhile") != std::string::npos)
+    error.message += " (nothing of this was done; the same command begins from what is there now)";
+  return error;
+}
+
+}  // namespace
+
+Result<api::Response> Context::call(api::Request request, cli::Patience patience) {
+  if (!client_) {
+    auto opened = cli::open_client("aacctmgr", common, patience, flags.quiet);
+    if (!opened) return fail(opened.error());
+    client_.emplace(std::move(*opened));
+  }
+  return client_->call(std::move(request), patience == cli::Patience::none
+                                               ? rpc::Retry::never
+                                               : rpc::Retry::unavailable);
+}
+
+Result<Known> Context::records(cli::Patience patience) {
+  Known known;
+  api::Request request;
+  request.mutable_list_account_records();
+  for (;;) {
+    request.clear_request_id();
+    const auto response = call(request, patience);
+    if (!response) return fail(response.error());
+    const api::AccountRecords& page = response->account_records();
+    proto::Complaint complaint;
+    for (const accounts::Record& one : page.records()) {
+      AccountingRecord record = proto::get(one, complaint);
+      if (!complaint.empty())
+        return fail(ErrorCode::invalid_argument,
+                    "the controller is of a newer release than aacctmgr: " + complaint.text());
+      const RecordKey key = key_of(record);
+      known.records.set(key, std::move(record));
+    }
+    known.cluster = page.cluster();
+    known.enforce = page.enforce();
+    if (!page.has_next()) break;
+    *request.mutable_list_account_records()->mutable_after() = page.next();
+  }
+  add_roots(known.records);
+  return known;
+}
+
+Result<bool> Context::confirm() {
+  if (flags.immediate) return true;
+  if (script)
+    return fail(ErrorCode::invalid_argument,
+                "nobody can be asked where commands come from a file: -i does it without asking");
+  std::printf("Do it? [y/N] ");
+  std::fflush(stdout);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (isatty(STDIN_FILENO) == 0) std::puts("");
+  const std::string word = cli::lower(cli::trim(answer));
+  return word == "y" || word == "yes";
+}
+
+Status Context::send(const std::vector<Change>& changes) {
+  api::Request request;
+  api::ChangeAccounting& body = *request.mutable_change_accounting();
+  for (const Change& change : changes) {
+    api::AccountingChange& one = *body.add_changes();
+    one.set_verb(verb_of(change.verb));
+    const AccountingRecord& record = change.after ? *change.after : *change.before;
+    proto::put(record, *one.mutable_record());
+    one.mutable_record()->set_changed(change.before ? changed_at(*change.before).value() : 0);
+  }
+  const auto response = call(std::move(request), cli::Patience::changing);
+  if (!response) return fail(explain(response.error()));
+  return {};
+}
+
+// Whatever one request holds is done whole or not at all. Of several, those before the one that fails are done.
+Status Context::send_in_parts(std::vector<Change> changes, const Records& after,
+                              std::size_t& done) {
+  for (const auto& part : in_requests(std::move(changes), after)) {
+    if (Status sent = send(part); !sent) {
+      Error error = sent.error();
+      if (done > 0)
+        error.message += "; " + std::to_string(done) +
+                         " records before it are changed: the same command goes on with the rest";
+      return fail(std::move(error));
+    }
+    done += part.size();
+  }
+  return {};
+}
+
+Status Context::send_all(const Known& before, const Records& after) {
+  std::vector<Change> changes = changes_between(before.records, after);
+  if (changes.size() <= kMostInRequest) return send(changes);
+  const Records first = first_round(before.records, after);
+  const bool again = !changes_between(first, after).empty();
+  std::size_t done = 0;
+  if (Status sent = send_in_parts(changes_between(before.records, first), first, done); !sent)
+    return sent;
+  if (!again) return {};
+  const auto now = records(cli::Patience::changing);
+  if (!now) return fail(now.error());
+  const Records target = second_round(before.records, after, now->records);
+  return send_in_parts(changes_between(now->records, target), target, done);
+}
+
+Result<int> Context::change(const Known& before, const Records& after) {
+  const std::vector<Change> changes = changes_between(before.records, after);
+  if (changes.empty()) {
+    if (!flags.quiet) std::puts("Nothing changes.");
+    return 0;
+  }
+  if (!flags.quiet || (!flags.immediate && !flags.dry_run))
+    std::printf("%s", preview(changes).c_str());
+  if (flags.dry_run) {
+    if (!flags.quiet) std::printf("Would be: %s\n", count_text(changes).c_str());
+    return 0;
+  }
+  if (flags.read_only)
+    return fail(ErrorCode::invalid_argument, "nothing was changed: --readonly was given");
+  const auto wanted = confirm();
+  if (!wanted) return fail(wanted.error());
+  if (!*wanted) {
+    std::puts("Nothing was changed.");
+    return cli::kExitRefused;
+  }
+  if (Status sent = send_all(before, after); !sent) return fail(sent.error());
+  if (!flags.quiet) std::printf("Done: %s\n", count_text(changes).c_str());
+  return 0;
+}
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,204 @@
+#include "aacctmgr/rows.h"
+
+#include <map>
+#include <set>
+
+namespace ares::aacctmgr {
+namespace {
+
+// What `Known` holds, in the order of the tree.
+class Tree {
+ public:
+  explicit Tree(const Known& known) {
+    each_of<Account>(known.records, RecordKind::account,
+                     [&](const Account& account) { below_[account.parent].push_back(&account); });
+    each_of<Association>(known.records, RecordKind::association,
+                         [&](const Association& one) { within_[one.key.account].push_back(&one); });
+  }
+
+  // visit(account, association or null, depth)
+  template <class Visit>
+  void walk(Visit&& visit, std::string_view parent = {}, std::size_t depth = 0) const {
+    const auto children = below_.find(parent);
+    if (children == below_.end()) return;
+    for (const Account* account : children->second) {
+      visit(*account, static_cast<const Association*>(nullptr), depth);
+      if (const auto users = within_.find(account->name); users != within_.end())
+        for (const Association* one : users->second) visit(*account, one, depth + 1);
+      walk(visit, account->name, depth + 1);
+    }
+  }
+
+ private:
+  std::map<std::string, std::vector<const Account*>, std::less<>> below_;
+  std::map<std::string, std::vector<const Association*>, std::less<>> within_;
+};
+
+class Listing {
+ public:
+  Listing(const Known& known, const Where& where, const ListingOptions& options)
+      : known_(known), where_(where), options_(options) {}
+
+  Rows run(Entity entity) {
+    switch (entity) {
+      case Entity::account: accounts(); break;
+      case Entity::user: users(); break;
+      case Entity::association: associations(); break;
+      case Entity::qos:
+        each_of<Qos>(known_.records, RecordKind::qos, [&](const Qos& qos) {
+          if (chosen(where_, qos)) add().qos = &qos;
+        });
+        break;
+      case Entity::wckey:
+        each_of<Wckey>(known_.records, RecordKind::wckey, [&](const Wckey& wckey) {
+          if (chosen(where_, wckey)) add().wckey = &wckey;
+        });
+        break;
+      case Entity::coordinator: coordinators(); break;
+      case Entity::cluster: add().account = core::find_account(known_.records, kRootAccount); break;
+      case Entity::tres: tres(); break;
+      case Entity::problem:
+        for (std::string& text : problems(known_)) add().text = std::move(text);
+        break;
+      case Entity::transaction:
+      case Entity::runaway_jobs: break;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Row& add() {
+    out_.rows.push_back({});
+    out_.rows.back().known = &known_;
+    return out_.rows.back();
+  }
+  void add(const Account* account, const Association* association, std::size_t depth) {
+    Row& row = add();
+    row.account = account;
+    row.association = association;
+    row.indent = options_.tree ? depth : 0;
+    if (association) row.user = core::find_user(known_.records, association->key.user);
+  }
+
+  void accounts() {
+    Tree(known_).walk([&](const Account& account, const Association* one, std::size_t depth) {
+      if (chosen(where_, account) && (!one || options_.with_associations))
+        add(&account, one, depth);
+    });
+  }
+
+  void associations() {
+    const bool of_users = where_.has(Selector::user) && !where_.allows(Selector::user, "");
+    Tree(known_).walk([&](const Account& account, const Association* one, std::size_t depth) {
+      if (one ? chosen(where_, *one, account.parent)
+              : !of_users && !where_.has(Selector::partition) && chosen(where_, account) &&
+                    own_terms(account))
+        add(&account, one, depth);
+    });
+  }
+  // What associations are chosen by beside their names.
+  bool own_terms(const Account& account) const {
+    if (where_.has(Selector::id) &&
+        !where_.allows(Selector::id, std::to_string(account.id.value())))
+      return false;
+    if (!where_.has(Selector::qos)) return true;
+    for (const std::string& name : account.terms.qos)
+      if (where_.allows(Selector::qos, name)) return true;
+    return false;
+  }
+
+  void users() {
+    std::map<std::string_view, std::vector<const Association*>> of;
+    const bool in_some = where_.has(Selector::account) || where_.has(Selector::partition);
+    if (options_.with_associations || in_some)
+      each_of<Association>(known_.records, RecordKind::association, [&](const Association& one) {
+        if (chosen(where_, one, {})) of[one.key.user].push_back(&one);
+      });
+    each_of<User>(known_.records, RecordKind::user, [&](const User& user) {
+      if (!chosen(where_, user)) return;
+      const auto own = of.find(user.name);
+      if (in_some && own == of.end()) return;
+      if (!options_.with_associations || own == of.end()) {
+        add().user = &user;
+        return;
+      }
+      for (const Association* one : own->second) {
+        Row& row = add();
+        row.user = &user;
+        row.association = one;
+      }
+    });
+  }
+
+  void coordinators() {
+    each_of<Account>(known_.records, RecordKind::account, [&](const Account& account) {
+      if (!where_.allows(Selector::account, account.name)) return;
+      for (const std::string& name : account.coordinators) {
+        if (!where_.allows(Selector::user, name)) continue;
+        out_.made.push_back({});
+        out_.made.back().name = name;
+        Row& row = add();
+        row.account = &account;
+        row.user = &out_.made.back();
+      }
+    });
+  }
+
+  // Those that are always there, and those that limits are of.
+  void tres() {
+    std::set<std::string> names = {"cpu", "mem", "node", "billing", "gres/gpu"};
+    const auto take = [&](const Limits& limits) {
+      for (const Limit& limit : limits)
+        if (!limit.tres.empty()) names.insert(limit.tres);
+    };
+    each_of<Account>(known_.records, RecordKind::account,
+                     [&](const Account& one) { take(one.terms.limits); });
+    each_of<Association>(known_.records, RecordKind::association,
+                         [&](const Association& one) { take(one.terms.limits); });
+    each_of<Qos>(known_.records, RecordKind::qos, [&](const Qos& one) { take(one.limits); });
+    for (const std::string& name : names) add().text = name;
+  }
+
+  const Known& known_;
+  const Where& where_;
+  const ListingOptions& options_;
+  Rows out_;
+};
+
+}  // namespace
+
+Rows rows_of(const Known& known, Entity entity, const Where& where, const ListingOptions& options) {
+  return Listing(known, where, options).run(entity);
+}
+
+std::vector<std::string> problems(const Known& known) {
+  const Records& records = known.records;
+  std::set<std::string> used_accounts, users_somewhere;
+  each_of<Association>(records, RecordKind::association, [&](const Association& one) {
+    users_somewhere.insert(one.key.user);
+    // With all that are above it, as far as these are not known yet.
+    for (const Account* at = core::find_account(records, one.key.account);
+         at && used_accounts.insert(at->name).second;
+         at = core::find_account(records, at->parent)) {
+    }
+  });
+  std::vector<std::string> found;
+  each_of<Account>(records, RecordKind::account, [&](const Account& account) {
+    if (!used_accounts.contains(account.name) && account.name != kRootAccount)
+      found.push_back("account " + account.name + " has no users, nor has any below it");
+  });
+  each_of<User>(records, RecordKind::user, [&](const User& user) {
+    if (!users_somewhere.contains(user.name))
+      found.push_back("user " + user.name + " is in no account");
+    else if (user.default_account.empty())
+      found.push_back("user " + user.name + " has no default account");
+  });
+  each_of<Wckey>(records, RecordKind::wckey, [&](const Wckey& wckey) {
+    if (!users_somewhere.contains(wckey.key.user))
+      found.push_back("wckey " + wckey.key.name + " is of user " + wckey.key.user +
+                      ", who is in no account");
+  });
+  return found;
+}
+
+}  // namespace ares::aacctmgr

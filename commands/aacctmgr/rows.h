@@ -1,0 +1,43 @@
+// The lines of a listing: which, in what order.
+// Pure functions; what they give points into what they were given. Any thread.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "aacctmgr/fields.h"
+
+namespace ares::aacctmgr {
+
+struct ListingOptions {
+  bool with_associations = false;
+  bool with_coordinators = false;  // adds the field Coordinators
+  bool tree = false;
+};
+
+// What a row names that is no record by itself (a user who coordinates).
+struct Rows {
+  std::vector<Row> rows;
+  std::deque<User> made;
+};
+
+// Associations come as the tree has them: an account, its users, then the accounts below it; all others ascending.
+Rows rows_of(const Known& known, Entity entity, const Where& where, const ListingOptions& options);
+
+// What was probably not meant: accounts without users below them, users in no account or without a default one, wckeys that no user has
+// any more.
+std::vector<std::string> problems(const Known& known);
+
+// The same records as JSON: maps accounts, users, associations, qos and wckeys, with amounts as numbers.
+std::string json_of(const Known& known, const Rows& rows);
+
+// With a line of fields first, unless that is not wanted.
+struct PrintOptions {
+  bool no_header = false;
+  bool parsable = false;   // -p: a | behind the last
+  bool parsable2 = false;  // -P
+};
+std::string print(const std::vector<Row>& rows, const std::vector<Chosen>& chosen,
+                  const PrintOptions& options);
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,86 @@
+// `aacctmgr show`.
+#include <cstdio>
+
+#include "aacctmgr/command.h"
+#include "aacctmgr/rows.h"
+#include "cli/text.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+// Words that say how to list, taken out of those that say what.
+struct Switches {
+  ListingOptions listing;
+  std::string format;
+  Words rest;
+};
+
+Result<Switches> take_switches(const Words& operands) {
+  Switches switches;
+  for (const std::string& word : operands) {
+    const std::string plain = cli::lower(word);
+    if (plain == "withassoc" || plain == "withassocs" || plain == "assoc") {
+      switches.listing.with_associations = true;
+    } else if (plain == "withcoordinator" || plain == "withcoordinators" || plain == "withcoord") {
+      switches.listing.with_coordinators = true;
+    } else if (plain == "tree") {
+      switches.listing.tree = true;
+    } else if (plain.starts_with("format=")) {
+      switches.format = word.substr(7);
+    } else if (plain == "withdeleted" || plain == "withrawqoslevel" || plain == "wopinfo" ||
+               plain == "woplimits" || plain == "onlydefaults" || plain == "withsubaccounts") {
+      return bad(word + " is not supported yet");
+    } else {
+      switches.rest.push_back(word);
+    }
+  }
+  return switches;
+}
+
+std::string format_of(const Context& context, Entity entity, const Switches& switches) {
+  if (!switches.format.empty()) return switches.format;
+  if (!context.flags.format.empty()) return context.flags.format;
+  std::string format = usual_fields(entity, switches.listing.with_associations);
+  if (switches.listing.with_coordinators) format += ",Coordinators";
+  return format;
+}
+
+}  // namespace
+
+Result<int> show(Context& context, const Words& operands) {
+  if (operands.empty())
+    return bad(
+        "show what? account, user, association, qos, wckey, coordinator, cluster, tres or "
+        "problem");
+  const auto entity = find_entity(operands.front());
+  if (!entity) return fail(entity.error());
+  if (*entity == Entity::transaction || *entity == Entity::runaway_jobs)
+    return bad("show " + name_of(*entity) + " is not supported yet");
+  const auto switches = take_switches(Words(operands.begin() + 1, operands.end()));
+  if (!switches) return fail(switches.error());
+  const auto line = parse_line(switches->rest);
+  if (!line) return fail(line.error());
+  if (line->has_set) return bad("set has no place behind show; modify changes records");
+  const auto where = where_of(*entity, *line);
+  if (!where) return fail(where.error());
+  const auto chosen = parse_fields(format_of(context, *entity, *switches));
+  if (!chosen) return fail(chosen.error());
+
+  const auto known = context.records();
+  if (!known) return fail(known.error());
+  if (Status ok = check_names(*known, *where); !ok) return fail(ok.error());
+  const Rows rows = rows_of(*known, *entity, *where, switches->listing);
+  const std::string text =
+      context.flags.json
+          ? json_of(*known, rows)
+          : print(rows.rows, *chosen,
+                  {context.flags.no_header, context.flags.parsable, context.flags.parsable2});
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace ares::aacctmgr

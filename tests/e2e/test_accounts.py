@@ -1,0 +1,225 @@
+"""Accounts, users and QOS through aacctmgr: added, changed, removed, dumped and loaded, by whom, and what jobs make of it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+from cluster import BIN, Cluster, f1, until
+
+CONFIG = f1() + "accounting: {enforce: associations}\n"
+NOTHING = "accounts: {root: {}}\n"
+
+
+@pytest.fixture(scope="module")
+def shared():
+    made = Cluster(config=CONFIG)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cluster(shared):
+    """With no more than there always is."""
+    mgr(shared, "-iQ", "load", "-", "clean", input=NOTHING)
+    yield shared
+
+
+def mgr(cluster, *words, check=True, **more):
+    return cluster.run("aacctmgr", *words, check=check, **more)
+
+
+def do(cluster, line, **more):
+    return mgr(cluster, "-i", *line.split(), **more)
+
+
+def shown(cluster, entity, *words):
+    return mgr(cluster, "-n", "-P", "show", entity, *words).stdout.splitlines()
+
+
+def refused(cluster, *words, **more):
+    done = mgr(cluster, *words, check=False, **more)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stderr
+
+
+def site(cluster):
+    do(cluster, "add qos high priority=10")
+    do(cluster, "add account science fairshare=3 GrpTRES=cpu=8,mem=1G")
+    do(cluster, "add account physics,biology parent=science")
+    do(cluster, "add user root,daemon account=physics")
+    do(cluster, "add user root account=biology partition=main")
+
+
+def test_a_site_is_set_up_and_shown(cluster):
+    assert shown(cluster, "association", "format=account,user,share") == ["root||1"]
+    site(cluster)
+    tree = mgr(cluster, "show", "association", "tree", "format=account%-14,user,partition,share,grptres").stdout
+    assert [line.split() for line in tree.splitlines()[2:]] == [
+        ["root", "1"], ["science", "3", "cpu=8,mem=1G"], ["biology", "1"], ["biology", "root", "main", "1"],
+        ["physics", "1"], ["physics", "daemon", "1"], ["physics", "root", "1"]]
+    assert "\n   physics" in tree, "indented by its depth"
+    assert shown(cluster, "user", "format=user,defaultaccount") == ["daemon|physics", "root|physics"]
+    assert shown(cluster, "qos", "format=name,priority") == ["high|10", "normal|0"]
+    everything = json.loads(mgr(cluster, "--json", "show", "account", "science").stdout)
+    assert everything["cluster"] == "test" and everything["enforce"] == "associations"
+    [science] = everything["accounts"]
+    assert science["limits"] == {"GrpTRES": {"cpu": 8, "mem": 1024}} and science["shares"] == 3 and science["id"] > 1
+    assert mgr(cluster, "-p", "show", "qos", "high", "format=name%30,flags").stdout == "Name|Flags|\nhigh||\n"
+
+
+def test_it_shows_what_would_change_and_asks(cluster):
+    no = mgr(cluster, "add", "account", "a", "fairshare=5", input="n\n", check=False)
+    assert no.returncode == 1 and "add account a\n" in no.stdout and "fairshare: 5" in no.stdout
+    assert "Nothing was changed." in no.stdout
+    assert shown(cluster, "account", "format=account") == ["root"]
+    yes = mgr(cluster, "add", "account", "a", input="y\n")
+    assert "Done: 1 added" in yes.stdout
+    again = mgr(cluster, "-i", "modify", "account", "a", "set", "fairshare=1")
+    assert again.stdout == "Nothing changes.\n"
+    dry = mgr(cluster, "--dry-run", "delete", "account", "a")
+    assert "remove account a" in dry.stdout and shown(cluster, "account", "a", "format=account") == ["a"]
+    assert "--readonly" in refused(cluster, "-r", "-i", "delete", "account", "a")
+
+
+def test_lists_and_limits_grow_and_shrink(cluster):
+    site(cluster)
+    do(cluster, "modify account physics set qos+=high,normal GrpTRES=gres/gpu:a100=4 MaxWall=2-00:00:00")
+    do(cluster, "modify user where name=daemon account=physics set qos+=high defaultqos=high")
+    fields = "format=user,qos,defaultqos,grptres,maxwall"
+    assert shown(cluster, "association", "account=physics", fields) == [
+        "|high,normal||gres/gpu:a100=4|2-00:00:00", "daemon|high|high||", "root||||"]
+    do(cluster, "modify account where name=physics set qos-=normal GrpTRES=gres/gpu:a100=-1,cpu=2 MaxWall=")
+    assert shown(cluster, "association", "account=physics", fields)[0] == "|high||cpu=2|"
+    removed = do(cluster, "delete qos high").stdout
+    assert "remove QOS high" in removed and "InvalidQOS" in removed and "defaultqos: high -> (none)" in removed
+    assert shown(cluster, "association", "account=physics", fields)[:2] == ["|||cpu=2|", "daemon||||"]
+
+
+@pytest.mark.parametrize("line, said", [
+    ("add acount a", 'did you mean "account"'),
+    ("add account a fairshair=3", 'did you mean "fairshare"'),
+    ("add account a parent=none", "there is no account none"),
+    ("add account a,root", "account root exists already"),
+    ("add user daemon account=nowhere", "there is no account nowhere"),
+    ("add account a GrpTRES=cpus=3", 'did you mean "cpu"'),
+    ("add user daemon account=root adminlevel=admin", "ares.yaml"),
+    ("modify account root set parent=root", "above all accounts"),
+    ("modify account root set defaultqos=none", "there is no QOS none"),
+    ("delete account root", "cannot be deleted"),
+    ("show runawayjobs", "not supported yet"),
+    ("frobnicate", "unknown command"),
+])
+def test_refusals_say_what_to_do(cluster, line, said):
+    assert said in refused(cluster, "-i", *line.split())
+    assert shown(cluster, "account", "format=account") == ["root"], "all or nothing"
+
+
+def test_jobs_of_accounts_that_go(cluster):
+    """What runs finishes; what waits says why."""
+    site(cluster)
+    running = cluster.wrap("sleep 3", "-A", "physics", "-t1")
+    cluster.wait_state(running, "RUNNING")
+    waiting = cluster.wrap("true", "-A", "physics", "-t1", "--begin=now+2")
+    shows = do(cluster, "delete account science").stdout
+    assert "remove account physics" in shows and "remove user daemon in account physics" in shows
+    assert "defaultaccount: physics -> (none)" in shows and "InvalidAccount" in shows
+    assert shown(cluster, "account", "format=account") == ["root"]
+    cluster.wait_reason(waiting, "InvalidAccount")
+    cluster.completed(running)
+    denied = cluster.run("asub", "-A", "physics", "--wrap", "true", check=False)
+    assert denied.returncode == 1 and "physics" in denied.stderr
+    do(cluster, "add account physics")
+    do(cluster, "add user root account=physics")
+    cluster.completed(waiting)
+
+
+def test_dump_and_load(cluster):
+    site(cluster)
+    do(cluster, "add coordinator account=physics names=daemon")
+    do(cluster, "add wckey sun user=daemon")
+    file = cluster.work / "tree.yaml"
+    assert "records of cluster test" in mgr(cluster, "dump", file).stdout
+    text = file.read_text()
+    assert mgr(cluster, "-i", "load", file, "clean").stdout == "Nothing changes.\n"
+
+    file.write_text(text.replace("fairshare: 3", "fairshare: 4").replace("coordinators: daemon\n", "description: stars\n"))
+    dry = mgr(cluster, "load", file, "-t").stdout
+    assert "fairshare: 3 -> 4" in dry and "coordinators: daemon -> (none)" in dry and "Would be: 2 modified" in dry
+    assert shown(cluster, "account", "science", "withassoc", "format=share") == ["3"]
+    mgr(cluster, "-i", "load", file)
+    assert shown(cluster, "account", "science", "withassoc", "format=share") == ["4"]
+
+    mgr(cluster, "-i", "load", "-", "clean", input=NOTHING)
+    assert shown(cluster, "user") == []
+    mgr(cluster, "-i", "load", "-", input=text)
+    assert mgr(cluster, "dump").stdout == text, "the same from nothing"
+    wrong = refused(cluster, "-i", "load", "-", input="accounts:\n  root:\n    fairshair: 3\n")
+    assert "standard input:3:" in wrong and 'did you mean "fairshare"' in wrong
+
+
+def test_who_may(cluster, others):
+    coordinator, plain = others
+    site(cluster)
+    do(cluster, f"add user {plain} account=biology")
+    do(cluster, f"add coordinator account=physics names={coordinator}")
+    assert shown(cluster, "coordinator", "format=account,user") == [f"physics|{coordinator}"]
+    # Everybody may look, and nobody else change.
+    assert mgr(cluster, "-nP", "show", "account", "physics", "format=account", user=plain).stdout == "physics\n"
+    for line in (f"modify user {plain} set fairshare=100", "delete account physics", "add qos mine",
+                 f"add user {plain} account=physics"):
+        assert "may not" in refused(cluster, "-i", *line.split(), user=plain)
+    # A coordinator, in his account and below it.
+    do(cluster, "add account lasers parent=physics", user=coordinator)
+    do(cluster, f"add user {plain} account=lasers fairshare=2", user=coordinator)
+    assert shown(cluster, "association", f"user={plain}", "format=account,share") == ["biology|1", "lasers|2"]
+    for line in ("add account x parent=biology", f"add user {coordinator} account=biology",
+                 f"modify user where user={plain} account=lasers set priority=9",
+                 f"modify user where user={plain} account=lasers set qos+=high"):
+        assert "may not" in refused(cluster, "-i", *line.split(), user=coordinator)
+    # One's own defaults.
+    do(cluster, f"modify user {plain} set defaultaccount=lasers", user=plain)
+    assert shown(cluster, "user", plain, "format=defaultaccount") == ["lasers"]
+
+
+def test_a_change_in_between_is_not_overwritten(cluster):
+    site(cluster)
+    first = subprocess.Popen([str(BIN / "aacctmgr"), "modify", "account", "science", "set", "fairshare=7"],
+                             env=cluster.environment(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+    shown_first = first.stdout.readline() + first.stdout.readline()
+    assert "fairshare: 3 -> 7" in shown_first
+    do(cluster, "modify account science set description=other")
+    _, said = first.communicate("y\n", timeout=30)
+    assert first.returncode == 1 and "account science was changed meanwhile" in said and "nothing of this was done" in said
+    assert shown(cluster, "account", "science", "withassoc", "format=description,share") == ["other|3"]
+
+
+def test_commands_from_a_file(cluster):
+    lines = "# a site\nadd account a\nadd user daemon account=a\nshow user format=user\nquit\nnonsense\n"
+    assert "daemon" in mgr(cluster, "-i", input=lines).stdout
+    stopped = mgr(cluster, "-i", input="add account b\nadd account b\nadd account c\n", check=False)
+    assert stopped.returncode == 1 and "line 2: account b exists already" in stopped.stderr
+    assert shown(cluster, "account", "format=account") == ["root", "a", "b"]
+    asked = mgr(cluster, input="add account c\n", check=False)
+    assert "line 1: nobody can be asked" in asked.stderr
+
+
+def test_records_outlive_the_controller(cluster):
+    site(cluster)
+    before = mgr(cluster, "dump").stdout
+    os.kill(cluster.pid("aresctld"), signal.SIGKILL)
+    until(lambda: cluster.run("actl", "ping", check=False).returncode == 0)
+    assert mgr(cluster, "dump").stdout == before
+
+
+def test_problems_are_shown(cluster):
+    site(cluster)
+    do(cluster, "add account empty")
+    do(cluster, "delete user where user=daemon account=physics")
+    assert mgr(cluster, "-nP", "show", "problem").stdout.splitlines() == [
+        "account empty has no users, nor has any below it", "user daemon is in no account"]
+    assert re.search(r"^cpu", mgr(cluster, "-nP", "show", "tres").stdout, re.M)

@@ -1,0 +1,96 @@
+// A small site to ask about, and random ones.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aacctmgr/expand.h"
+#include "aacctmgr/tree_file.h"
+#include "base/random.h"
+#include "cli/text.h"
+#include "core/accounts/check.h"
+
+namespace ares::aacctmgr {
+
+inline void put(Records& records, AccountingRecord record) {
+  const RecordKey key = key_of(record);
+  records.set(key, std::move(record));
+}
+
+inline Account account(std::string name, std::string parent) {
+  Account made;
+  made.name = std::move(name);
+  made.parent = std::move(parent);
+  return made;
+}
+inline Association member(std::string user, std::string in, std::string partition = {}) {
+  Association made;
+  made.key = {std::move(in), std::move(user), std::move(partition)};
+  return made;
+}
+inline User user(std::string name, std::string default_account) {
+  User made;
+  made.name = std::move(name);
+  made.default_account = std::move(default_account);
+  return made;
+}
+inline Qos qos(std::string name) {
+  Qos made;
+  made.name = std::move(name);
+  return made;
+}
+
+// root > science > physics (ada, bob), biology (bob, and for partition gpu); QOS high.
+inline Known site() {
+  Known known;
+  known.cluster = "c";
+  known.enforce = "limits";
+  add_roots(known.records);
+  put(known.records, qos("high"));
+  put(known.records, account("science", "root"));
+  Account physics = account("physics", "science");
+  physics.coordinators = {"ada"};
+  physics.terms.qos = {"high", "normal"};
+  physics.terms.default_qos = "high";
+  put(known.records, physics);
+  put(known.records, account("biology", "science"));
+  put(known.records, user("ada", "physics"));
+  put(known.records, user("bob", "physics"));
+  put(known.records, member("ada", "physics"));
+  put(known.records, member("bob", "physics"));
+  put(known.records, member("bob", "biology"));
+  put(known.records, member("bob", "biology", "gpu"));
+  put(known.records, Wckey{{"key", "bob"}, {}});
+  return known;
+}
+
+// "modify user where name=ada set fairshare=3" as a demand, and what it makes of the site.
+inline Result<Records> after(const Known& known, const std::string& text) {
+  const std::vector<std::string> words = cli::split(text, ' ');
+  const Verb verb = words[0] == "add"      ? Verb::add
+                    : words[0] == "modify" ? Verb::modify
+                                           : Verb::remove;
+  const auto entity = find_entity(words[1]);
+  if (!entity) return fail(entity.error());
+  const auto line = parse_line(std::span(words).subspan(2));
+  if (!line) return fail(line.error());
+  const auto demand = demand_of(verb, *entity, *line);
+  if (!demand) return fail(demand.error());
+  return expand(known, *demand);
+}
+
+// What the engine would say of these records.
+inline std::string complaint(const Records& records) {
+  std::string said;
+  records.for_each([&](const RecordKey&, const AccountingRecord& record) {
+    if (const Status ok = core::check_record(records, record); !ok && said.empty())
+      said = ok.error().message;
+  });
+  return said;
+}
+
+Records random_tree(Random& random);  // good records, of a few accounts, users and QOS
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,130 @@
+// Files of dump and load.
+#include "aacctmgr/tree_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aacctmgr/preview.h"
+#include "unit/aacctmgr/site.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(TreeFile, IsReadableByPeople) {
+  Known known = site();
+  known.records.erase({RecordKind::association, "biology", "bob", {}});
+  EXPECT_THAT(dump_text(known), HasSubstr(R"(cluster: c
+qos:
+  high: {}
+  normal:
+    description: of jobs that name no other
+accounts:
+  root:
+    description: the cluster
+    accounts:
+      science:
+        accounts:
+          biology:
+            users:
+              - user: bob
+                partition: gpu
+          physics:
+            coordinators: ada
+            qos: high,normal
+            defaultqos: high
+            users:
+              - user: ada
+              - user: bob
+users:
+  ada:
+    defaultaccount: physics
+  bob:
+    defaultaccount: physics
+    wckeys: key
+)"));
+}
+
+TEST(TreeFile, LoadingWhatWasDumpedChangesNothing) {
+  Random random(1);
+  for (int i = 0; i < 500; ++i) {
+    Known known;
+    known.cluster = "c";
+    known.records = random_tree(random);
+    ASSERT_EQ(complaint(known.records), "");
+    const auto read = parse_tree(dump_text(known), "tree.yaml");
+    ASSERT_TRUE(read) << read.error().message << "\n" << dump_text(known);
+    EXPECT_EQ(read->cluster, "c");
+    for (const bool clean : {false, true})
+      ASSERT_EQ(
+          preview(changes_between(known.records, merged(known.records, read->records, clean))), "")
+          << dump_text(known);
+    // And into a site that has nothing yet, or something else, the same comes.
+    Records empty;
+    add_roots(empty);
+    ASSERT_THAT(changes_between(merged(empty, read->records, false), read->records), IsEmpty());
+    ASSERT_THAT(changes_between(merged(random_tree(random), read->records, true), read->records),
+                IsEmpty());
+  }
+}
+
+TEST(TreeFile, TakesShortAndNestedForms) {
+  const auto read = parse_tree(R"(
+accounts:
+  root:
+    accounts:
+      a:
+        GrpTRES: {cpu: 4, mem: 2G}
+        MaxWall: 1-00
+        qos: [normal]
+        users: [ada, {user: bob, fairshare: parent}]
+users:
+  ada: {defaultacct: a}
+  bob:
+)",
+                               "t.yaml");
+  ASSERT_TRUE(read) << read.error().message;
+  const Account& a = *core::find_account(read->records, "a");
+  EXPECT_EQ(a.parent, "root");
+  EXPECT_EQ(limit_of(a.terms.limits, LimitKind::grp_tres, "mem"), 2048u);
+  EXPECT_EQ(limit_of(a.terms.limits, LimitKind::max_wall), 1440u);
+  EXPECT_FALSE(core::find_association(read->records, "a", "bob")->terms.shares);
+  EXPECT_TRUE(core::find_association(read->records, "a", "ada"));
+  EXPECT_EQ(core::find_user(read->records, "ada")->default_account, "a");
+}
+
+std::string refused(const std::string& text) {
+  const auto read = parse_tree(text, "t.yaml");
+  EXPECT_FALSE(read) << text;
+  return read ? "" : read.error().message;
+}
+
+TEST(TreeFile, RefusalsNameTheLine) {
+  EXPECT_THAT(refused("acounts: {}\n"), HasSubstr("t.yaml:1: unknown \"acounts\""));
+  EXPECT_THAT(refused("accounts:\n  a: {}\n"), HasSubstr("t.yaml:2: the one account at the top"));
+  EXPECT_THAT(refused("qos:\n  q:\n    prioritty: 4\n"),
+              HasSubstr("t.yaml:3: QOS q: unknown \"prioritty\"; did you mean \"priority\""));
+  EXPECT_THAT(refused("accounts:\n  root:\n    GrpTRES: cpus=4\n"),
+              HasSubstr("t.yaml:3: account root"));
+  EXPECT_THAT(refused("accounts:\n  root:\n    users: [a, a]\n"), HasSubstr("is there twice"));
+  EXPECT_THAT(refused("accounts:\n  root:\n    accounts: {a: {accounts: {a: {}}}}\n"),
+              HasSubstr("account a is there twice"));
+  EXPECT_THAT(refused("accounts:\n  root:\n    users: {a: {}}\n"),
+              HasSubstr("t.yaml:3: users is a list"));
+  EXPECT_THAT(refused("users:\n  ada: [x]\n"), HasSubstr("is a map"));
+}
+
+TEST(TreeFile, CleanRemovesWhatItDoesNotHave) {
+  const Known known = site();
+  const auto read = parse_tree("accounts: {root: {description: the cluster}}\n", "t.yaml");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(preview(changes_between(known.records, merged(known.records, read->records, false))),
+            "");
+  EXPECT_EQ(count_text(changes_between(known.records, merged(known.records, read->records, true))),
+            "11 removed");
+}
+
+}  // namespace
+}  // namespace ares::aacctmgr
