@@ -54,6 +54,21 @@ api::Response answer_with(Result<T> result, Field field) {
   return response;
 }
 
+api::Response account_answer(const View& view, const Policy& policy, const api::Request& request,
+                             Time now) {
+  switch (request.body_case()) {
+    case api::Request::kListAccountRecords:
+      return answer_with(list_account_records(view, policy, request.list_account_records()),
+                         &api::Response::mutable_account_records);
+    case api::Request::kListShares:
+      return answer_with(Result<api::Shares>(list_shares(view, policy, request.list_shares(), now)),
+                         &api::Response::mutable_shares);
+    default:
+      return answer_with(list_priorities(view, policy, request.list_priorities(), now),
+                         &api::Response::mutable_priorities);
+  }
+}
+
 }  // namespace
 
 void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr responder) {
@@ -206,21 +221,6 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
           answer_with(list_reservations(view, identity_, request.list_reservations(), now),
                       &api::Response::mutable_reservations));
       return;
-    case api::Request::kListAccountRecords:
-      responder->send(
-          answer_with(list_account_records(view, policy, request.list_account_records()),
-                      &api::Response::mutable_account_records));
-      return;
-    case api::Request::kListShares: {
-      api::Response response;
-      *response.mutable_shares() = list_shares(view, policy, request.list_shares(), now);
-      responder->send(response);
-      return;
-    }
-    case api::Request::kListPriorities:
-      responder->send(answer_with(list_priorities(view, policy, request.list_priorities(), now),
-                                  &api::Response::mutable_priorities));
-      return;
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);
@@ -264,6 +264,18 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
             answer_with(parts_.read_accounting(request.accounting(), parts_.clock.now()),
                         &api::Response::mutable_accounting));
       });
+      if (full) responder->send(refused(*full));
+      return;
+    }
+    case api::Request::kListAccountRecords:
+    case api::Request::kListShares:
+    case api::Request::kListPriorities: {
+      // They look at all accounts or jobs: one user's wait behind his own.
+      const auto full =
+          parts_.accounting.add(who.uid, [view, config, now, asked = request, responder] {
+            if (!responder->abandoned())
+              responder->send(account_answer(view, config->policy, asked, now));
+          });
       if (full) responder->send(refused(*full));
       return;
     }

@@ -320,10 +320,8 @@ bool TaskTree::freeze() {
 }
 
 void TaskTree::thaw() {
-  if (cgroup_ && cgroup_->can_freeze())
-    cgroup_->thaw();
-  else
-    signal(SIGCONT, false);
+  if (cgroup_ && cgroup_->can_freeze()) cgroup_->thaw();
+  signal(SIGCONT, false);  // where the freezer failed they were stopped one by one
 }
 
 void TaskTree::kill_all() {

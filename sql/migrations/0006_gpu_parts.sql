@@ -10,3 +10,18 @@ UPDATE attempt_live SET tres_counts = gpus_in_thousandths(tres_ids, tres_counts)
 UPDATE attempt_done SET tres_counts = gpus_in_thousandths(tres_ids, tres_counts)
   WHERE tres_ids && (SELECT array_agg(tres_id::integer) FROM tres WHERE name LIKE 'gres/gpu%');
 DROP FUNCTION gpus_in_thousandths;
+
+-- What sites read goes on to say GPUs.
+DROP VIEW attempt_tres;
+CREATE VIEW attempt_tres AS
+  SELECT a.job_id, a.task, a.attempt, t.tres_id,
+         CASE WHEN n.name = 'gres/gpu' OR n.name LIKE 'gres/gpu:%' THEN t.count / 1000.0 ELSE t.count END AS count,
+         a.allocated AS began, a.ended
+  FROM attempt a CROSS JOIN LATERAL unnest(a.tres_ids, a.tres_counts) AS t (tres_id, count) LEFT JOIN tres n USING (tres_id)
+  WHERE a.allocated IS NOT NULL;
+DO $$
+BEGIN
+  IF to_regrole('ares_report') IS NOT NULL THEN
+    PERFORM grant_report();
+  END IF;
+END $$;

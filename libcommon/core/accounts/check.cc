@@ -27,13 +27,6 @@ bool is_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), good);
 }
 
-Status check_name(const RecordKey& key, std::string_view what, std::string_view name) {
-  if (is_name(name)) return {};
-  return fail(
-      bad(key, std::string(what) + " has 1 to " + std::to_string(kMaxName) +
-                   " letters, digits, or any of _ - . @ +, and begins with none of - and +"));
-}
-
 template <class T>
 void sort_unique(std::vector<T>& list) {
   std::sort(list.begin(), list.end());
@@ -56,8 +49,9 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
                                "\" is nothing that can be limited; cpu, mem, node, billing, "
                                "gres/gpu, gres/gpu:TYPE and license/NAME can"));
     if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
-    if (!is_enforced(limit.kind))
-      return fail(bad(key, name + " cannot be set: this release does not hold jobs to it yet"));
+    if (!is_enforced(limit.kind) || limit.tres == "billing")
+      return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") +
+                               " cannot be set: this release does not hold jobs to it yet"));
     if (limit.value > kMostLimit) return fail(bad(key, name + " is too large"));
     if (before && before->kind == limit.kind && before->tres == limit.tres)
       return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") + " is given twice"));
@@ -87,7 +81,6 @@ struct Check {
   const RecordKey& key;
 
   Status operator()(const Account& a) const {
-    if (Status ok = check_name(key, "an account's name", a.name); !ok) return ok;
     if (Status ok = check_plain(describe(key) + ": description", a.description); !ok) return ok;
     if (Status ok = check_plain(describe(key) + ": organization", a.organization); !ok) return ok;
     const bool root = a.name == kRootAccount;
@@ -97,7 +90,8 @@ struct Check {
     if (!root && !find_account(all, a.parent))
       return fail(bad(key, "there is no account " + a.parent + " for it to be below"));
     if (!root && !is_within(all, a.name, kRootAccount))
-      return fail(bad(key, "it would be above itself"));
+      return fail(bad(key, "it would be above itself, or more than " +
+                               std::to_string(kDeepestAccount) + " levels below root"));
     if (a.coordinators.size() > kMaxList) return fail(bad(key, "it has too many coordinators"));
     for (const std::string& name : a.coordinators)
       if (!find_user(all, name))
@@ -106,7 +100,6 @@ struct Check {
   }
 
   Status operator()(const User& u) const {
-    if (Status ok = check_name(key, "a user's name", u.name); !ok) return ok;
     if (!u.default_account.empty() && !is_member(u.default_account, u.name))
       return fail(bad(key, "his default account " + u.default_account +
                                " is none of his accounts; add him to it first"));
@@ -119,15 +112,12 @@ struct Check {
     if (!find_account(all, a.key.account))
       return fail(bad(key, "there is no account " + a.key.account));
     if (!find_user(all, a.key.user)) return fail(bad(key, "there is no user " + a.key.user));
-    if (!a.key.partition.empty())
-      if (Status ok = check_name(key, "a partition's name", a.key.partition); !ok) return ok;
     Chain chain = chain_of(all, a.key.account, {}, {});
     chain.user = &a;
     return check_terms(all, key, a.terms, chain);
   }
 
   Status operator()(const Qos& q) const {
-    if (Status ok = check_name(key, "a QOS's name", q.name); !ok) return ok;
     if (Status ok = check_plain(describe(key) + ": description", q.description); !ok) return ok;
     std::uint32_t known = 0;
     for (const QosFlagRow& row : qos_flag_table()) known |= static_cast<std::uint32_t>(row.flag);
@@ -138,7 +128,6 @@ struct Check {
   }
 
   Status operator()(const Wckey& w) const {
-    if (Status ok = check_name(key, "a wckey's name", w.key.name); !ok) return ok;
     if (!find_user(all, w.key.user)) return fail(bad(key, "there is no user " + w.key.user));
     return {};
   }
@@ -218,6 +207,20 @@ Qos normal_qos() {
   normal.id = kNormalQosId;
   normal.description = "of jobs that name no other";
   return normal;
+}
+
+Status check_names(const RecordKey& key) {
+  for (const std::string* name : {&key.name, &key.user, &key.partition}) {
+    const bool wanted = name == &key.name ||
+                        (name == &key.user &&
+                         (key.kind == RecordKind::association || key.kind == RecordKind::wckey));
+    if ((name->empty() && !wanted) || is_name(*name)) continue;
+    return fail(ErrorCode::invalid_argument,
+                "the name of an account, a user, a partition, a QOS or a wckey has 1 to " +
+                    std::to_string(kMaxName) +
+                    " letters, digits, or any of _ - . @ +, and begins with none of - and +");
+  }
+  return {};
 }
 
 void normalise(AccountingRecord& record) {

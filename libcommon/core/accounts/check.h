@@ -14,6 +14,9 @@ namespace ares::core {
 Account root_account();
 Qos normal_qos();
 
+// What a record is called, before anything else is said of it. invalid_argument.
+Status check_names(const RecordKey& key);
+
 // Lists ascending, each entry once.
 void normalise(AccountingRecord& record);
 

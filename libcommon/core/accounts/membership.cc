@@ -13,24 +13,16 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > kMost ? text + ", ..." : text;
 }
 
+// Said of any number of waiting jobs, pass by pass: nothing is searched for.
 Ineligible no_account(const Accounting& records, const JobSpec& spec,
                       const std::string& partition) {
   const std::string who = "user " + spec.user;
-  const std::vector<std::string> his = accounts_of(records, spec.user);
-  std::string text;
   if (spec.account.empty())
-    text = his.empty() ? who + " is in no account: an operator adds him with aacctmgr"
-                       : who + " has no default account; name one with --account: " + listed(his);
-  else if (!find_account(records, spec.account))
-    text = "there is no account " + spec.account +
-           (his.empty() ? "" : "; those of " + who + " are " + listed(his));
-  else if (std::find(his.begin(), his.end(), spec.account) != his.end())
-    text =
-        who + " may use account " + spec.account + " in other partitions only, not in " + partition;
-  else
-    text = who + " is not in account " + spec.account +
-           (his.empty() ? ", nor in any other" : ", but in " + listed(his));
-  return {Reason::invalid_account, std::move(text)};
+    return {Reason::invalid_account, who + " has no default account; name one with --account"};
+  if (!find_account(records, spec.account))
+    return {Reason::invalid_account, "there is no account " + spec.account};
+  return {Reason::invalid_account,
+          who + " is not in account " + spec.account + ", or not in partition " + partition};
 }
 
 std::optional<Ineligible> wrong_qos(const Accounting& records, Enforce enforce, const JobSpec& spec,
@@ -83,6 +75,15 @@ bool fill_account(const Accounting& records, const std::string& partition, JobSp
   if (spec.qos.empty() && !spec.account.empty())
     spec.qos = default_qos(chain_of(records, spec.account, spec.user, partition));
   return spec.account != account || spec.qos != qos;
+}
+
+std::string accounts_text(const Accounting& records, const JobSpec& spec) {
+  const std::vector<std::string> his = accounts_of(records, spec.user);
+  if (his.empty())
+    return "user " + spec.user + " is in no account: an operator adds him with aacctmgr";
+  if (std::find(his.begin(), his.end(), spec.account) != his.end())
+    return "in that account he may use other partitions only";
+  return "his accounts are " + listed(his);
 }
 
 }  // namespace ares::core

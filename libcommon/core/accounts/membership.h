@@ -24,6 +24,9 @@ std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
                                      const JobSpec& spec,
                                      const std::vector<std::string>& partitions);
 
+// What the user could do instead, for the refusal of a submission. O(associations).
+std::string accounts_text(const Accounting& records, const JobSpec& spec);
+
 // The account and QOS of a job that names none: the user's default account, and the default QOS there. Whether that changed it.
 bool fill_account(const Accounting& records, const std::string& partition, JobSpec& spec);
 

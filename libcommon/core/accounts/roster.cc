@@ -5,9 +5,6 @@
 namespace ares::core {
 namespace {
 
-// A tree deeper than this is taken for a circle, which decide() lets nobody make.
-constexpr int kDeepest = 1000;
-
 template <class Record>
 const Record* find(const Accounting& records, RecordKey key) {
   const AccountingRecord* found = records.find(key);
@@ -23,7 +20,7 @@ RecordKey key(RecordKind kind, std::string_view name, std::string_view user = {}
 template <class Visit>
 void climb(const Accounting& records, std::string_view name, Visit&& visit) {
   const Account* account = find_account(records, name);
-  for (int depth = 0; account && depth < kDeepest; ++depth) {
+  for (int depth = 0; account && depth < kDeepestAccount; ++depth) {
     if (!visit(*account) || account->parent.empty()) return;
     account = find_account(records, account->parent);
   }

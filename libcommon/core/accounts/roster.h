@@ -12,6 +12,9 @@
 
 namespace ares::core {
 
+// Levels of accounts. A tree that is deeper is taken for a circle; decide() lets nobody make either.
+inline constexpr int kDeepestAccount = 64;
+
 using Accounting = CowMap<RecordKey, AccountingRecord>;
 
 const Account* find_account(const Accounting& records, std::string_view name);

@@ -77,6 +77,7 @@ struct Tables {
   const AccountTree& tree;
   std::vector<std::uint64_t> usage;  // summed up
   std::vector<std::uint64_t> shares;
+  std::vector<std::uint64_t> siblings;  // shares of all children together
   std::vector<std::uint32_t> ranks;
   std::vector<fairness::ClassicNode> classic;
 };
@@ -97,10 +98,7 @@ void add_lines(const Tables& t, TreeIndex at, std::uint32_t depth, std::vector<S
     if (node.user) line.factor = t.classic[at].factor;
   } else if (at != 0) {
     line.effective_usage = part(t.usage[at], t.usage[node.parent]);
-    std::uint64_t siblings = 0;
-    for (const auto& one : t.tree.children(t.tree.nodes()[node.parent]))
-      siblings += one.shares.value_or(0);
-    const double share = part(node.shares.value_or(0), siblings);
+    const double share = part(node.shares.value_or(0), t.siblings[node.parent]);
     line.endless = !node.shares || (share > 0 && line.effective_usage == 0);
     if (!line.endless) line.level = share == 0 ? 0 : share / line.effective_usage;
     if (node.user) line.factor = part(t.ranks[at], std::max(t.tree.users(), 1u));
@@ -120,10 +118,18 @@ std::vector<ShareLine> share_report(const ClusterState& state, const Policy& pol
   const auto rules = with_records(base, state.accounting);
   const AccountTree tree(rules->tree);
   const std::vector<Amount> amounts = usage_of(state, policy, *rules, tree, now);
-  Tables tables{*rules, tree, std::vector<std::uint64_t>(amounts.size()), {}, {}, {}};
+  Tables tables{*rules,
+                tree,
+                std::vector<std::uint64_t>(amounts.size()),
+                {},
+                std::vector<std::uint64_t>(amounts.size()),
+                {},
+                {}};
   std::transform(amounts.begin(), amounts.end(), tables.usage.begin(), comparable);
   tree.sum_up(tables.usage);
   tables.shares = fairness::normalised_shares(tree);
+  for (TreeIndex at = 1; at < amounts.size(); ++at)
+    tables.siblings[tree.nodes()[at].parent] += tree.nodes()[at].shares.value_or(0);
   tables.ranks = fairness::fair_tree(tree, tables.usage);
   if (rules->flags.no_fair_tree)
     tables.classic = fairness::classic_fair_share(tree, tables.usage, rules->dampening);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "core/accounts/roster.h"
 #include "core/fairness/priority.h"
 #include "model/gpu_part.h"
@@ -58,7 +59,7 @@ Amount before_decay(Amount amount, Duration elapsed, Seconds half_life) {
   return fairness::decayed(amount, fairness::decay_factor(half - elapsed % half, half_life));
 }
 
-// What a job holds while it works and while it is suspended, with what that is billed as; in thousandths.
+// What a job is charged while it works and while it is suspended, with what that is billed as; in thousandths of thousandths.
 struct Rates {
   TresSeconds working, still;
 };
@@ -68,17 +69,26 @@ Rates rates_of(const ClusterState& state, const Fairness& rules, const Job& job)
   rates.still["cpu"] = 0;
   for (TresSeconds* amounts : {&rates.working, &rates.still})
     (*amounts)["billing"] = fairness::billing(*amounts, rules.billing_weights, rules.billing);
+  const std::uint64_t factor = usage_factor(state.accounting, *job.spec);
+  for (TresSeconds* amounts : {&rates.working, &rates.still})
+    for (auto& [tres, rate] : *amounts) rate = capped_product(rate, factor);
   return rates;
 }
 
-// Of a rate in thousandths.
-Amount used(std::uint64_t thousandths, Time from, Time to, Seconds half_life) {
-  Amount amount = fairness::accrued(thousandths, from, to, to, half_life);
-  amount.units /= kWholeGpu;
+// Of such a rate.
+Amount used(std::uint64_t millionths, Time from, Time to, Seconds half_life) {
+  Amount amount = fairness::accrued(millionths, from, to, to, half_life);
+  amount.units /= kWholeGpu * kPlainFactor;
   return amount;
 }
 
 }  // namespace
+
+std::uint64_t usage_factor(const Accounting& records, const JobSpec& spec) {
+  const Qos* qos =
+      records.empty() ? nullptr : find_qos(records, spec.qos.empty() ? kNormalQos : spec.qos);
+  return qos ? qos->usage_factor : kPlainFactor;
+}
 
 const Fairness& rules_of(const Policy& policy) {
   static const Fairness kDefaults;
@@ -118,8 +128,10 @@ std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& 
   AssociationUsage& usage = charged.usage;
   usage.id = whose->id;
   settle(usage, bucket_of(now, rules->calc_period), rules->half_life);
-  // Whoever ended before the moment of ranking counts no more as running, so it counts here at once.
-  const bool settled = job.ended && *job.ended <= usage.settled_at;
+  // Whoever ended before the moment of ranking counts no more as running, so it counts here at once. So does what runs again: its
+  // record says nothing of this attempt from now on.
+  const bool again = job.ending && job.ending->requeue;
+  const bool settled = again || (job.ended && *job.ended <= usage.settled_at);
 
   const Time from = job.allocation->at;
   const Time worked_from = std::min(now, from + suspended_for(job, now));

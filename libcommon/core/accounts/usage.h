@@ -24,6 +24,10 @@ std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& 
 fairness::Amount billed_so_far(const ClusterState& state, const Policy& policy, const Job& job,
                                Time now);
 
+// What usage of a job counts as by its QOS, in thousandths.
+inline constexpr std::uint64_t kPlainFactor = 1000;
+std::uint64_t usage_factor(const CowMap<RecordKey, AccountingRecord>& records, const JobSpec& spec);
+
 // The site's rules of fair share, or what they are by default.
 const Fairness& rules_of(const Policy& policy);
 

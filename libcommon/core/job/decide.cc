@@ -173,7 +173,7 @@ Decision decide_user(const Question& q, const UserCommand& command) {
   audit.host = command.who.host;
   audit.action = std::visit(Action{}, command.body);
   audit.subject = printable(std::visit(Subject{d}, command.body));
-  audit.outcome = d.failed ? d.error.message : "ok";
+  audit.outcome = d.failed ? printable(d.error.message) : "ok";
   d.events.emplace_back(Audited{std::move(audit)});
   if (d.failed && !acted) return d;
   // Where all was already so the keys are no news; remembering them would cost memory for nothing that was done.

@@ -78,6 +78,8 @@ Status take(const AccountingChange& change, Outcome& out) {
   }
   normalise(record);
   set_id(record, before, out.event.next_record_id);
+  if (before) std::visit([&](auto& r) { r.changed = changed_at(*before); }, record);
+  if (before && record == *before) return {};  // as it is already
   out.event.set.push_back(record);
   out.all.set(key, std::move(record));
   return {};
@@ -98,7 +100,7 @@ class Permission {
         ErrorCode::permission_denied,
         "user " + user_ + " may not " + std::string(word(change.verb)) + " " + describe(key) +
             ": that takes an operator, an administrator, or a coordinator of the account above "
-            "who gives no more QOS and priority than that has");
+            "who gives no more QOS and priority than that has, and no looser limits");
   }
 
  private:
@@ -142,12 +144,28 @@ class Permission {
 
   bool gives_no_more(const Terms& terms, const Terms* was, const std::string& above) const {
     if (terms.priority != (was ? was->priority : 0)) return false;
-    const std::vector<std::string> allowed = allowed_qos(chain_of(out_.all, above, {}, {}));
+    const Chain chain = chain_of(out_.all, above, {}, {});
+    for (const Limit& limit : terms.limits)
+      if (!(was && std::binary_search(was->limits.begin(), was->limits.end(), limit)) &&
+          loosens(chain, limit))
+        return false;
+    const std::vector<std::string> allowed = allowed_qos(chain);
     const auto may = [&](const std::string& qos) {
       return std::find(allowed.begin(), allowed.end(), qos) != allowed.end() ||
              (was && std::find(was->qos.begin(), was->qos.end(), qos) != was->qos.end());
     };
     return std::all_of(terms.qos.begin(), terms.qos.end(), may);
+  }
+
+  // The nearest limit holds: one below a limit of the same kind would take its place.
+  static bool loosens(const Chain& chain, const Limit& limit) {
+    bool looser = false;
+    each_terms(chain, [&](const Terms& terms, const std::string&) {
+      const auto bound = limit_of(terms.limits, limit.kind, limit.tres);
+      if (bound) looser = limit.value > *bound;
+      return !bound;
+    });
+    return looser;
   }
 
   const Accounting& before_;
@@ -184,6 +202,7 @@ Decision decide_accounting(const Question& q, const Principal& who,
   std::set<RecordKey> named;
   for (const AccountingChange& change : command.changes) {
     const RecordKey key = key_of(change.record);
+    if (Status ok = check_names(key); !ok) return refuse(ok.error());
     if (!named.insert(key).second)
       return core::refuse(ErrorCode::invalid_argument, describe(key) + " is changed twice at once");
     if (Status ok = take(change, out); !ok) return refuse(ok.error());
@@ -197,7 +216,8 @@ Decision decide_accounting(const Question& q, const Principal& who,
     if (Status ok = check_record(out.all, record); !ok) return refuse(ok.error());
   if (Status ok = check_removed(out.all, out.event.removed); !ok) return refuse(ok.error());
   Decision d;
-  d.events.emplace_back(std::move(out.event));
+  if (!out.event.set.empty() || !out.event.removed.empty())
+    d.events.emplace_back(std::move(out.event));
   return d;
 }
 

@@ -107,6 +107,8 @@ class Check {
     const Earmark& earmark = wanted.earmark;
     const Start start{key, earmark.partition, earmark.time_limit, earmark.nodes, earmark.licenses};
     if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
+    if (!has_its_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+      return false;
     if (!is_eligible(*job, start)) return false;
     if (!job->spec->gpu_alternatives.empty() ||
         (array && array->array && array->array->throttle > 0))
@@ -130,6 +132,14 @@ class Check {
     for (const NodeShare& share : job->allocation->nodes)
       for (const Taken::Share& other : taken_.on(share.node))
         beside.push_back({other.key, other.share});
+    // What is kept for others is theirs: the amounts, for any devices will do them.
+    std::deque<NodeShare> kept;
+    for (const auto& [wanted, of] : earmarked_)
+      for (const NodeShare& share : wanted->earmark.nodes) {
+        kept.push_back(share);
+        kept.back().cpu_ids.clear();
+        beside.push_back({wanted->key, &kept.back()});
+      }
     if (cpus_taken(q_.state, *job, q_.now, beside) || !taken_.job(attempt.job)) return false;
     for (const NodeShare& share : job->allocation->nodes) {
       NodeShare& cpus = resumed_.emplace_back(share);  // the rest is charged already
@@ -310,17 +320,14 @@ class Check {
     Bytes memory = share.memory;
     DeviceUse devices;
     bool clash = !devices.add(share) || repeats(share.cpu_ids);
-    const auto add = [&](const auto& other) {
-      cpus += other.cpus;
+    const auto add = [&](const auto& other, bool lends = false) {
+      if (!lends) cpus += other.cpus;
       memory += other.memory;
       clash = clash || (!share.gpus.empty() && !devices.add(other)) ||
-              intersect(share.cpu_ids, other.cpu_ids);
+              (!lends && intersect(share.cpu_ids, other.cpu_ids));
     };
-    for (const Charge& charge : node->charges) {
-      if (!stays(charge)) continue;
-      add(charge);
-      if (gone && gone->contains(charge.attempt)) cpus -= charge.cpus;  // it lends them
-    }
+    for (const Charge& charge : node->charges)
+      if (stays(charge)) add(charge, gone && gone->contains(charge.attempt));
     for (const Taken::Share& other : others) add(*other.share);
     if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
     if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;

@@ -199,7 +199,10 @@ Status check_account(const Question& q, const JobSpec& spec) {
   return fail(bad((problem->reason == Reason::invalid_qos
                        ? "Invalid qos specification: "
                        : "Invalid account or account/partition combination specified: ") +
-                  problem->text));
+                  problem->text +
+                  (problem->reason == Reason::invalid_account
+                       ? "; " + accounts_text(q.state.accounting, spec)
+                       : "")));
 }
 
 Status check_limits(const Question& q, const JobSpec& spec) {

@@ -106,10 +106,8 @@ class SpecChange {
     if (pending &&
         (sets("reservations") || sets("account") || sets("time_min") || command_.set_time_limit)) {
       if (Status good = check_reservations(q_.state, limited); !good) return good;
-      if (changed.account != job.spec->account || changed.qos != job.spec->qos)
-        if (Status good = check_account(q_, changed); !good) return good;
     }
-    if (!touches(SpecField::shape)) return {};
+    if (!touches(SpecField::shape)) return pending ? check_accounts(job, limited) : Status{};
     if (Status good = check_resources(q_.policy, changed); !good) return good;
     Result<std::vector<std::string>> partitions = partitions_of(q_.state, changed);
     if (!partitions) return fail(partitions.error());
@@ -117,7 +115,19 @@ class SpecChange {
     if (sets("partitions")) {
       if (Status good = check_open(q_.state, changed.partitions); !good) return good;
     }
+    limited.partitions = changed.partitions;
+    if (pending)
+      if (Status good = check_accounts(job, limited); !good) return good;
     return check_partitions(q_, limited, changed.partitions);
+  }
+
+  // What it may use, where any of that changed; and that it is over no limit for which it would have been refused.
+  Status check_accounts(const Job& job, const JobSpec& changed) const {
+    const JobSpec& before = *job.spec;
+    if (changed.account != before.account || changed.qos != before.qos ||
+        changed.partitions != before.partitions || changed.reservations != before.reservations)
+      if (Status good = check_account(q_, changed); !good) return good;
+    return check_limits(q_, changed);
   }
 
   const Question& q_;

@@ -41,7 +41,7 @@ class Notices {
       : before_(before), after_(after), state_(state), at_(at) {}
 
   std::vector<Notice> all() && {
-    if (before_.state != JobState::running && after_.state == JobState::running) begun();
+    if (!is_active(before_.state) && after_.state == JobState::running) begun();
     if (!is_terminal(before_.state) && is_terminal(after_.state)) ended();
     if (before_.state != JobState::pending && after_.state == JobState::pending) requeued();
     if (!before_.dependency_failed && after_.dependency_failed && is_queued(after_))

@@ -129,6 +129,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const Amounts was_total = entry.total, was_free = entry.free;
     const auto* was_machine = entry.machine;
     const Guests were = entry.guests;
+    const auto were_shared = entry.shared;
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
     // Totals do not tell of all that plugins are told.
@@ -139,8 +140,9 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     if (!possible) return;
     const auto at = static_cast<NodeIndex>(&entry - nodes_.data());
     note_free(at);
-    if (entry.guests != were || !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(),
-                                            was_free.end(), std::less_equal<>()))
+    if (entry.guests != were || entry.shared != were_shared ||
+        !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(), was_free.end(),
+                    std::less_equal<>()))
       gained_.push_back(at);
     other_totals = other_totals || was_total != entry.total;
     if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||

@@ -1,11 +1,25 @@
 #include "core/sched/plan.h"
 
+#include "core/accounts/roster.h"
 #include "core/sched/admit.h"
 #include "core/sched/pass.h"
 
 namespace ares::core {
 
 using namespace sched;
+
+namespace {
+
+// Of all that plans depend on: users and wckeys by themselves are not looked at.
+bool same_accounts(const Accounting& before, const Accounting& after) {
+  bool same = true;
+  Accounting::diff(before, after, [&](const RecordKey& key, const auto*, const auto*) {
+    same = same && (key.kind == RecordKind::user || key.kind == RecordKind::wckey);
+  });
+  return same;
+}
+
+}  // namespace
 
 Planner::Planner() = default;
 Planner::~Planner() = default;
@@ -16,7 +30,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
                       memory_->plugins == policy.plugins &&
                       memory_->ranking.enforce() == policy.accounting.enforce &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
-                      memory_->seen.accounting.shares_all_with(state.accounting) &&
+                      same_accounts(memory_->seen.accounting, state.accounting) &&
                       memory_->seen.reservations.shares_all_with(state.reservations) &&
                       memory_->index.update(memory_->seen, state, memory_->given);
   if (usable) {

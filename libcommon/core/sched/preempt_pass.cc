@@ -161,7 +161,8 @@ const std::vector<Preempting::Running>& Preempting::running() {
         if (const auto at = pass_.index.find(share.node)) one.nodes.push_back(*at);
       }
       // No job tells yet when it has last kept what it did: all since its start would be lost.
-      const Duration ran = pass_.now - job->started.value_or(pass_.now);
+      const Duration ran =
+          pass_.now - job->started.value_or(pass_.now) - suspended_for(*job, pass_.now);
       one.victim = {charge.attempt, partition->tier,
                     qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count(),
                     lends_cpus(pass_.state, *job)};

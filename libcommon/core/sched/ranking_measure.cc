@@ -66,6 +66,7 @@ Time without_cpus_until(const Job& job, Time moment) {
   return std::min(moment, job.allocation->at + suspended_for(job, moment));
 }
 
+// In thousandths.
 std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fairness& rules) {
   // All in thousandths, as GPUs are.
   TresSeconds amounts{{"cpu", held.columns[kCpus] * kWholeGpu},
@@ -77,7 +78,7 @@ std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fai
     amounts[std::string(kGpuOf) + index.gpu_types()[i - kFirstGpu]] = held.columns[i];
   }
   amounts["gres/gpu"] = gpus;
-  return billing(amounts, rules.billing_weights, rules.billing) / kWholeGpu;
+  return billing(amounts, rules.billing_weights, rules.billing);
 }
 
 std::optional<std::size_t> column_of(std::string_view tres, const ClusterIndex& index) {
@@ -175,10 +176,14 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   accruals_.each(state, moment_, [&](const Job& job) {
     const auto at = find(*job.spec);
     if (!at) return;
+    const std::uint64_t counts_as = usage_factor(state.accounting, *job.spec);
     const auto add = [&](const Held& held, Time from, Time to) {
       const auto [rate, added] = rates.try_emplace(held, 0);
       if (added) rate->second = billed_rate(rate->first, index, *rules_);
-      usage[*at] = usage[*at] + accrued(rate->second, from, to, moment_, rules_->half_life);
+      Amount amount =
+          accrued(capped_product(rate->second, counts_as), from, to, moment_, rules_->half_life);
+      amount.units /= kWholeGpu * kPlainFactor;
+      usage[*at] = usage[*at] + amount;
     };
     Held held = held_by(job, state, index);
     const Time worked_from = without_cpus_until(job, moment_);
@@ -236,12 +241,15 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
   accruals_.each(state, moment_, [&](const Job& job) {
     Amounts128& amounts = of(job.spec->user);
     const Held held = held_by(job, state, index);
-    for (std::size_t i = 0; i < amounts.size(); ++i)
-      if (held.columns[i] > 0)
-        amounts[i] =
-            amounts[i] + accrued(held.columns[i],
-                                 i == kCpus ? without_cpus_until(job, moment_) : job.allocation->at,
-                                 moment_, moment_, rules_->half_life);
+    const std::uint64_t counts_as = usage_factor(state.accounting, *job.spec);
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      if (held.columns[i] == 0) continue;
+      const Time from = i == kCpus ? without_cpus_until(job, moment_) : job.allocation->at;
+      Amount amount = accrued(capped_product(held.columns[i], counts_as), from, moment_, moment_,
+                              rules_->half_life);
+      amount.units /= kPlainFactor;
+      amounts[i] = amounts[i] + amount;
+    }
   });
   return by_user;
 }

@@ -102,8 +102,11 @@ bool Resuming::may_now(const Job& job, const Placement& placement, std::optional
 // A reservation that is on keeps it out. Of one that comes it knows as little as a job that was never suspended.
 bool Resuming::lets_in(const Job& job, const Placement& placement) const {
   Caller caller{job.spec->uid};
+  // Its own may be over: it is on its nodes already, so only those of others keep it out.
   caller.reservations = job.spec->reservations;
-  caller.anywhere = any_flexible(pass_.state, job.spec->reservations);
+  std::erase_if(caller.reservations,
+                [&](const std::string& name) { return !pass_.state.reservations.find(name); });
+  caller.anywhere = true;
   return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
     return pass_.index.reserved().lets_in(share.node, caller, pass_.now, pass_.now + kSoon);
   });
