@@ -66,10 +66,18 @@ struct Asked {
   const JobSpec& spec;
   const Partition& partition;
   std::optional<Seconds> time_limit;
+  const TresByNode* gets;
 
   std::uint64_t amount(std::string_view tres) const {
     constexpr std::string_view kLicense = "license/";
-    if (!tres.starts_with(kLicense)) return sched::requested(spec, &partition, tres);
+    if (!tres.starts_with(kLicense)) {
+      if (!gets) return sched::requested(spec, &partition, tres);
+      std::uint64_t sum = 0;
+      for (const auto& node : *gets)
+        if (const auto found = node.find(tres); found != node.end())
+          sum = capped_sum(sum, found->second);
+      return sum;
+    }
     std::uint64_t sum = 0;
     for (const LicenseRequest& license : spec.licenses)
       if (license.name == tres.substr(kLicense.size()))
@@ -78,6 +86,12 @@ struct Asked {
   }
   // On the node that has most of it, if it spreads as evenly as it can.
   std::uint64_t on_a_node(std::string_view tres) const {
+    std::uint64_t most = 0;
+    if (gets)
+      for (const auto& node : *gets)
+        if (const auto found = node.find(tres); found != node.end())
+          most = std::max(most, found->second);
+    if (gets) return most;
     const std::uint64_t nodes = std::max<std::uint64_t>(spec.min_nodes, 1);
     return amount(tres) / nodes + (amount(tres) % nodes > 0 ? 1 : 0);
   }
@@ -133,7 +147,8 @@ class Search {
       return std::nullopt;
     return OverLimit{reason_name(*row, limit.tres, qos),
                      std::string(row_of(limit.kind).name) + " of " + whose + " is " + limit.tres +
-                         "=" + amount_text(limit.tres, bound) + ", the job asks for " +
+                         "=" + amount_text(limit.tres, bound) + ", the job " +
+                         (asked_.gets ? "would get " : "asks for ") +
                          amount_text(limit.tres, wanted)};
   }
 
@@ -149,10 +164,30 @@ bool is_enforced(LimitKind kind) {
                      [&](const KindRow& row) { return row.kind == kind; });
 }
 
+TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares) {
+  TresByNode out;
+  for (const NodeShare& share : shares) {
+    auto& amounts = out.emplace_back();
+    amounts["cpu"] = share.cpus;
+    amounts["mem"] =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(share.memory.value(), 0)) >> 20;
+    amounts["node"] = 1;
+    const Node* node = share.gpus.empty() ? nullptr : nodes.find(share.node);
+    if (!node) continue;
+    for (const Gpu& gpu : node->inventory.gpus) {
+      if (!std::binary_search(share.gpus.begin(), share.gpus.end(), gpu.index)) continue;
+      amounts["gres/gpu"] += held_of_each(share.gpu_part);
+      amounts["gres/gpu:" + gpu.type] += held_of_each(share.gpu_part);
+    }
+  }
+  return out;
+}
+
 std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                                    const Partition& partition, std::optional<Seconds> time_limit) {
+                                    const Partition& partition, std::optional<Seconds> time_limit,
+                                    const TresByNode* gets) {
   if (enforce < Enforce::limits || records.empty()) return std::nullopt;
-  const Asked asked{spec, partition, time_limit};
+  const Asked asked{spec, partition, time_limit, gets};
   Search search(asked);
   const Qos* qos = find_qos(records, spec.qos.empty() ? kNormalQos : spec.qos);
   const bool refuse = qos && qos->has(QosFlag::deny_on_limit);

@@ -267,8 +267,12 @@ class Check {
   bool is_eligible(const Job& job, const Start& start) const {
     const Enforce enforce = q_.policy.accounting.enforce;
     const Partition* partition = q_.state.partitions.find(start.partition);
-    return partition && !ineligible(q_.state.accounting, enforce, *job.spec, start.partition) &&
-           !over_limit(q_.state.accounting, enforce, *job.spec, *partition, start.time_limit);
+    if (!partition || ineligible(q_.state.accounting, enforce, *job.spec, start.partition))
+      return false;
+    if (enforce < Enforce::limits) return true;
+    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes);
+    return !over_limit(q_.state.accounting, enforce, *job.spec, *partition, start.time_limit,
+                       &gets);
   }
 
   bool keeps_reservations(const Job& job, const Start& start) const {

@@ -8,6 +8,7 @@
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
 #include "core/sched/permit.h"
+#include "core/sched/placed_limits.h"
 #include "core/sched/plugged.h"
 #include "model/gpu_part.h"
 
@@ -205,6 +206,13 @@ bool GangTurns::permitted(Account& account, const Placements& placements) {
     asking.push_back({account.members[i].job, i < placements.size() ? &placements[i] : nullptr});
   if (!permit(p_.state, asking).granted) return false;
   const Partition& partition = *account.members.front().partition;
+  for (std::size_t i = 0; i < placements.size(); ++i)
+    if (const auto over =
+            over_limit_there(p_.state, p_.enforce, {account.members[i].job, &partition, 0},
+                             placements[i], p_.index)) {
+      account.refusal = over->text;
+      return false;
+    }
   if (!p_.index.plugged() || !p_.index.plugged()->permits(partition)) return true;
   std::vector<Leaving> leaving;
   for (std::size_t i = 0; i < placements.size(); ++i)

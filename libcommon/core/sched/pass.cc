@@ -9,6 +9,7 @@
 #include "core/sched/alternatives.h"
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
+#include "core/sched/placed_limits.h"
 #include "core/sched/plugged.h"
 #include "core/sched/shared_gpus.h"
 
@@ -271,6 +272,12 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
 }
 
 bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Placement& placement) {
+  if (auto over = over_limit_there(state_, memory_.ranking.enforce(), entry, placement, index_)) {
+    PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
+    info.limit = std::move(over->name);
+    refusal_ = std::make_shared<const PendingInfo>(std::move(info));
+    return false;
+  }
   if (!index_.plugged() || !index_.plugged()->permits(*entry.partition)) return true;
   const Leaving leaving{entry.job, task, entry.partition, &placement};
   const auto why = index_.plugged()->refusal({&leaving, 1}, index_);

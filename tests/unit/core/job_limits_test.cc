@@ -196,6 +196,19 @@ TEST_F(JobLimitsTest, PartsOfAGpuCountAsParts) {
   EXPECT_FALSE(over_limit(records, Enforce::limits, spec, Partition{}, Seconds{60}));
 }
 
+TEST_F(JobLimitsTest, WhatAJobWouldGetCountsNotOnlyWhatItAsksFor) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::max_tres_per_job, "cpu", 2}), "");
+  JobSpec whole = Cluster::spec(kAlice);
+  whole.exclusive = true;
+  const JobKey key = c.submit(whole);
+  EXPECT_EQ(waits_for(c, key), "AssocMaxCpuPerJobLimit") << "a node has 4";
+  c.plan({c.group(key, {1}, 4)});
+  EXPECT_EQ(c.job(key).state, JobState::pending) << "the engine does not take it either";
+  const JobKey small = c.submit(Cluster::spec(kAlice));
+  EXPECT_EQ(waits_for(c, small), "");
+}
+
 TEST_F(JobLimitsTest, AChangedLimitHoldsAtOnce) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::max_tres_per_job, "cpu", 3}), "");
