@@ -186,7 +186,7 @@ const Column kColumns[] = {
        o.add(std::string_view(
            array_literal(r.attempt.allocation.nodes, [](auto& n) { return n.node.value(); })));
      },
-     "::integer[]"},
+     "::bigint[]"},
     {"node_shares", kText, false,
      [](auto& o, auto& r) {
        if (r.node_shares.empty())

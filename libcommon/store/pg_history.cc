@@ -44,14 +44,14 @@ constexpr PgStatement kReservationSpanEnd{
     "AND (s.name = ANY($6::text[]) OR $7::bigint = 1 OR s.name IN (SELECT name FROM stays)) "
     "AND NOT EXISTS (SELECT FROM stays WHERE stays.name = s.name AND stays.starts = s.starts "
     "AND stays.ends = s.ends AND stays.maintenance = s.maintenance "
-    "AND stays.node_list = s.node_list AND s.node_ids = ARRAY(SELECT node.node_id::integer "
+    "AND stays.node_list = s.node_list AND s.node_ids = ARRAY(SELECT node.node_id "
     "FROM node WHERE node.name = ANY(string_to_array(stays.node_list, ',')) ORDER BY 1))"};
 
 constexpr PgStatement kReservationSpan{
     "reservation_span",
     "INSERT INTO reservation_span (name, since, starts, ends, maintenance, node_list, node_ids) "
     "SELECT n.name, $6::timestamptz, n.starts, n.ends, n.maintenance = 1, "
-    "convert_from(n.nodes, 'UTF8'), ARRAY(SELECT node.node_id::integer FROM node "
+    "convert_from(n.nodes, 'UTF8'), ARRAY(SELECT node.node_id FROM node "
     "WHERE node.name = ANY(string_to_array(convert_from(n.nodes, 'UTF8'), ',')) ORDER BY 1) "
     "FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::bigint[], $5::bytea[]) "
     "AS n(name, starts, ends, maintenance, nodes) WHERE NOT EXISTS "

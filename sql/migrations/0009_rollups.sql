@@ -6,11 +6,11 @@
 -- An attempt is charged from `allocated` to `released`; `ended` is when its script ended, as its node told.
 ALTER TABLE attempt_live
   ADD COLUMN released    timestamptz,  -- of live attempts null; of those from before this column as well: `ended` counts
-  ADD COLUMN node_ids    integer[],    -- in rank order
+  ADD COLUMN node_ids    bigint[],    -- in rank order
   ADD COLUMN node_shares bigint[];     -- tres_counts of each node, one behind another; null = all nodes' are equal
 ALTER TABLE attempt_done
   ADD COLUMN released    timestamptz,
-  ADD COLUMN node_ids    integer[],
+  ADD COLUMN node_ids    bigint[],
   ADD COLUMN node_shares bigint[];
 -- Few are released long after their end; the others are found by that.
 CREATE INDEX attempt_done_late ON attempt_done (released) WHERE released - ended > interval '1 hour';
@@ -39,7 +39,7 @@ CREATE TABLE reservation_span (
   ends        timestamptz NOT NULL,
   maintenance boolean     NOT NULL,
   node_list   text        NOT NULL,
-  node_ids    integer[]   NOT NULL,
+  node_ids    bigint[]    NOT NULL,
   PRIMARY KEY (name, since)
 );
 CREATE INDEX reservation_span_open ON reservation_span (name) WHERE until IS NULL;

@@ -19,7 +19,7 @@ $$;
 -- Seconds since 1970 that an attempt held what it had, within [lo, hi). Live attempts are charged up to hi.
 CREATE FUNCTION held_between(lo timestamptz, hi timestamptz)
 RETURNS TABLE (job_id bigint, account text, user_name text, uid bigint, qos text, cpus bigint, tres_ids integer[], tres_counts bigint[],
-               node_ids integer[], node_shares bigint[], began bigint, ended bigint) LANGUAGE sql STABLE AS $$
+               node_ids bigint[], node_shares bigint[], began bigint, ended bigint) LANGUAGE sql STABLE AS $$
   SELECT a.job_id, a.account, a.user_name, a.uid, a.qos, a.cpus, a.tres_ids, a.tres_counts, a.node_ids, a.node_shares,
          greatest(second_of(a.allocated), second_of(lo)), least(second_of(coalesce(a.released, a.ended)), second_of(hi))
   FROM attempt_done a
@@ -66,7 +66,7 @@ CREATE FUNCTION reserved_between(lo timestamptz, hi timestamptz)
 RETURNS TABLE (name text, starts timestamptz, ends timestamptz, maintenance boolean, node_list text, node_id bigint, began bigint,
                ended bigint)
 LANGUAGE sql STABLE AS $$
-  SELECT r.name, r.starts, r.ends, r.maintenance, r.node_list, n.node_id::bigint,
+  SELECT r.name, r.starts, r.ends, r.maintenance, r.node_list, n.node_id,
          second_of(greatest(r.starts, r.since, lo)), second_of(least(r.ends, r.until, hi))
   FROM reservation_span r CROSS JOIN LATERAL unnest(r.node_ids) AS n (node_id)
   WHERE r.starts < hi AND r.ends > lo AND r.since < hi AND (r.until IS NULL OR r.until > lo)
@@ -76,13 +76,13 @@ $$;
 -- What attempts held of each node at which seconds of [lo, hi). Node 0 stands for those of attempts from before nodes were recorded.
 CREATE FUNCTION shares_between(lo timestamptz, hi timestamptz)
 RETURNS TABLE (node_id bigint, tres_id integer, count bigint, began bigint, ended bigint) LANGUAGE sql STABLE AS $$
-  SELECT coalesce(n.node_id, 0)::bigint, t.tres_id,
+  SELECT n.node_id, t.tres_id,
          CASE WHEN s.node_shares IS NOT NULL THEN s.node_shares[(n.at - 1) * cardinality(s.tres_ids) + t.at]
               WHEN cardinality(s.node_ids) > 1 THEN t.count / cardinality(s.node_ids)
               ELSE t.count END,
          s.began, s.ended
   FROM held_between(lo, hi) s
-  CROSS JOIN LATERAL unnest(coalesce(s.node_ids, ARRAY[0])) WITH ORDINALITY AS n (node_id, at)
+  CROSS JOIN LATERAL unnest(coalesce(s.node_ids, ARRAY[0]::bigint[])) WITH ORDINALITY AS n (node_id, at)
   CROSS JOIN LATERAL ROWS FROM (unnest(s.tres_ids), unnest(s.tres_counts)) WITH ORDINALITY AS t (tres_id, count, at)
   WHERE s.began < s.ended
 $$;

@@ -111,6 +111,16 @@ TEST(Config, LicensesAreNamesWithNumbers) {
             "ares.yaml:9: licenses: expected names with their numbers, such as {matlab: 10}");
 }
 
+TEST(Config, PricesAreOfTres) {
+  const Config config = good(kSmall + "prices: {cpu: 0.02, \"gres/gpu:a100\": 1.5}\n");
+  EXPECT_EQ(config.prices, (std::map<std::string, double>{{"cpu", 0.02}, {"gres/gpu:a100", 1.5}}));
+  EXPECT_EQ(good(to_yaml(config)).prices, config.prices);
+  EXPECT_EQ(refusal(kSmall + "prices: {cpu: free}\n"),
+            "ares.yaml:9: prices: cpu: \"free\" is not a price from 0 to 1000000");
+  EXPECT_EQ(refusal(kSmall + "prices: 3\n"),
+            "ares.yaml:9: prices: expected TRES with their prices, such as {cpu: 0.02}");
+}
+
 TEST(Config, TheHashFollowsWhatNodesMustAgreeAboutAndNothingElse) {
   const Config config = good(kSmall);
   EXPECT_NE(hash(good(kSmall + "policy: {lease: 301}\n")), hash(config));
