@@ -56,9 +56,9 @@ TEST(ShareReport, HasTheTreeWithItsParts) {
 TEST(ShareReport, ClassicFactorsAreThoseOfTheFormula) {
   const auto lines = share_report(ClusterState{}, with_tree(true), Time{});
   const ShareLine& bob = line_of(lines, "physics", "bob");
-  // UA 0.2, its account's 0.8, 3 of 4 shares: UE = 0.2 + 0.6 * 3/4; S = 0.75 * 3/4.
-  EXPECT_NEAR(bob.effective_usage, 0.65, 1e-6);
-  EXPECT_NEAR(*bob.factor, std::exp2(-0.65 / 0.5625), 1e-6);
+  // Its account: UE = 0.8 + (1 - 0.8) * 3/4 = 0.95. UA 0.2, 3 of 4 shares: UE = 0.2 + 0.75 * 3/4; S = 0.75 * 3/4.
+  EXPECT_NEAR(bob.effective_usage, 0.7625, 1e-6);
+  EXPECT_NEAR(*bob.factor, std::exp2(-0.7625 / 0.5625), 1e-6);
   EXPECT_FALSE(bob.level);
 }
 
