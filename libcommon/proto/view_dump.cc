@@ -77,7 +77,8 @@ void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& com
   }
   for (const accounts::Record& record : from.accounting()) {
     AccountingRecord read = get(record, complaint);
-    to.accounting.set(key_of(read), std::move(read));
+    const RecordKey key = key_of(read);  // before it is moved
+    to.accounting.set(key, std::move(read));
   }
   to.next_record_id = from.next_record_id();
   for (const storage::AssociationUsage& record : from.usage()) {

@@ -142,7 +142,8 @@ Status load_accounting(PgConnection& connection, ClusterState& state) {
     if (!record)
       return unreadable("record of accounting " + rows->text(row, 1) + " " + rows->text(row, 2),
                         record.error());
-    state.accounting.set(key_of(*record), std::move(*record));
+    const RecordKey key = key_of(*record);  // before it is moved
+    state.accounting.set(key, std::move(*record));
   }
   return {};
 }
