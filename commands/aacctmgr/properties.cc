@@ -282,7 +282,7 @@ std::vector<Property> qos_rows() {
       {.name = "flags",
        .aliases = {},
        .argument = "FLAGS",
-       .help = "DenyOnLimit, NoDecay, PartitionTimeLimit, RequiresReservation",
+       .help = "DenyOnLimit, RequiresReservation",
        .usual = {},
        .list = true,
        .set = [](Record& r, Op op, const std::string& v) -> Status {

@@ -48,7 +48,7 @@ def refused(cluster, *words, **more):
 
 def site(cluster):
     do(cluster, "add qos high priority=10")
-    do(cluster, "add account science fairshare=3 GrpTRES=cpu=8,mem=1G")
+    do(cluster, "add account science fairshare=3 MaxTRESPerJob=cpu=8,mem=1G")
     do(cluster, "add account physics,biology parent=science")
     do(cluster, "add user root,daemon account=physics")
     do(cluster, "add user root account=biology partition=main")
@@ -67,7 +67,7 @@ def test_a_site_is_set_up_and_shown(cluster):
     everything = json.loads(mgr(cluster, "--json", "show", "account", "science").stdout)
     assert everything["cluster"] == "test" and everything["enforce"] == "associations"
     [science] = everything["accounts"]
-    assert science["limits"] == {"GrpTRES": {"cpu": 8, "mem": 1024}} and science["shares"] == 3 and science["id"] > 1
+    assert science["limits"] == {"MaxTRESPerJob": {"cpu": 8, "mem": 1024}} and science["shares"] == 3 and science["id"] > 1
     assert mgr(cluster, "-p", "show", "qos", "high", "format=name%30,flags").stdout == "Name|Flags|\nhigh||\n"
 
 
@@ -87,12 +87,12 @@ def test_it_shows_what_would_change_and_asks(cluster):
 
 def test_lists_and_limits_grow_and_shrink(cluster):
     site(cluster)
-    do(cluster, "modify account physics set qos+=high,normal GrpTRES=gres/gpu:a100=4 MaxWall=2-00:00:00")
+    do(cluster, "modify account physics set qos+=high,normal MaxTRESPerJob=gres/gpu:a100=4 MaxWall=2-00:00:00")
     do(cluster, "modify user where name=daemon account=physics set qos+=high defaultqos=high")
     fields = "format=user,qos,defaultqos,grptres,maxwall"
     assert shown(cluster, "association", "account=physics", fields) == [
         "|high,normal||gres/gpu:a100=4|2-00:00:00", "daemon|high|high||", "root||||"]
-    do(cluster, "modify account where name=physics set qos-=normal GrpTRES=gres/gpu:a100=-1,cpu=2 MaxWall=")
+    do(cluster, "modify account where name=physics set qos-=normal MaxTRESPerJob=gres/gpu:a100=-1,cpu=2 MaxWall=")
     assert shown(cluster, "association", "account=physics", fields)[0] == "|high||cpu=2|"
     removed = do(cluster, "delete qos high").stdout
     assert "remove QOS high" in removed and "InvalidQOS" in removed and "defaultqos: high -> (none)" in removed
@@ -105,7 +105,7 @@ def test_lists_and_limits_grow_and_shrink(cluster):
     ("add account a parent=none", "there is no account none"),
     ("add account a,root", "account root exists already"),
     ("add user daemon account=nowhere", "there is no account nowhere"),
-    ("add account a GrpTRES=cpus=3", 'did you mean "cpu"'),
+    ("add account a MaxTRESPerJob=cpus=3", 'did you mean "cpu"'),
     ("add user daemon account=root adminlevel=admin", "ares.yaml"),
     ("modify account root set parent=root", "above all accounts"),
     ("modify account root set defaultqos=none", "there is no QOS none"),

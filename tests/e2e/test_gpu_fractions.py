@@ -164,7 +164,7 @@ def test_a_new_controller_knows_the_shares(cluster, job):
     os.kill(before, signal.SIGKILL)
     until(lambda: cluster.pid("aresctld") != before and cluster.run("aqueue", "-h", check=False).returncode == 0)
     assert "GresUsed=gpu:a100:0.8(IDX:0)" in cluster.show("node", "n1")
-    third, fourth = job("--gres=gpu:a100:0.4"), job("--gres=gpu:a100:0.2")
+    third, fourth = job("--gres=gpu:a100:0.4"), job("--gres=gpu:a100:0.2", "-t1")
     assert sees(cluster, fourth) == "0 0.2 a100"
     cluster.wait_reason(third, "Resources")
     cluster.cancel(first)

@@ -32,9 +32,9 @@ TEST(Expand, TheSiteIsGood) {
 }
 
 TEST(Expand, AddsAccounts) {
-  EXPECT_EQ(done("add account chemistry parent=science fairshare=7 GrpTRES=cpu=4"),
+  EXPECT_EQ(done("add account chemistry parent=science fairshare=7 MaxTRESPerJob=cpu=4"),
             "  add account chemistry\n    parent: science\n    description: chemistry\n"
-            "    organization: chemistry\n    fairshare: 7\n    GrpTRES: cpu=4\n");
+            "    organization: chemistry\n    fairshare: 7\n    MaxTRESPerJob: cpu=4\n");
   const std::string two = done("add accounts x,y");
   EXPECT_THAT(two, HasSubstr("add account x\n    parent: root"));
   EXPECT_THAT(two, HasSubstr("add account y"));
@@ -60,10 +60,11 @@ TEST(Expand, AddsUsersToAccounts) {
 }
 
 TEST(Expand, AddsTheRest) {
-  EXPECT_EQ(
-      done("add qos night priority=5 flags=denyonlimit,NoDecay usagefactor=0.5 MaxJobsPU=3"),
-      "  add QOS night\n    priority: 5\n    flags: DenyOnLimit,NoDecay\n    usagefactor: 0.5\n"
-      "    MaxJobsPerUser: 3\n");
+  EXPECT_EQ(done("add qos night priority=5 flags=denyonlimit,RequiresReservation usagefactor=0.5 "
+                 "MaxWall=3"),
+            "  add QOS night\n    priority: 5\n    flags: DenyOnLimit,RequiresReservation\n    "
+            "usagefactor: 0.5\n"
+            "    MaxWall: 00:03:00\n");
   EXPECT_EQ(done("add coordinator account=biology,physics names=bob"),
             "  modify account biology\n    coordinators: (none) -> bob\n"
             "  modify account physics\n    coordinators: ada -> ada,bob\n");
@@ -80,13 +81,14 @@ TEST(Expand, ModifiesWhatIsChosen) {
             "  modify user bob in account biology\n    fairshare: 1 -> 3\n"
             "  modify user bob in account biology, partition gpu\n    fairshare: 1 -> 3\n"
             "  modify user bob in account physics\n    fairshare: 1 -> 3\n");
-  EXPECT_EQ(done("modify user where user=bob account=biology partition=gpu set MaxJobs=2"),
-            "  modify user bob in account biology, partition gpu\n    MaxJobs: (none) -> 2\n");
+  EXPECT_EQ(
+      done("modify user where user=bob account=biology partition=gpu set MaxWall=2"),
+      "  modify user bob in account biology, partition gpu\n    MaxWall: (none) -> 00:02:00\n");
   EXPECT_EQ(done("modify user where user=bob set defaultaccount=biology"),
             "  modify user bob\n    defaultaccount: physics -> biology\n");
-  EXPECT_EQ(done("modify cluster set MaxJobs=9"),
-            "  modify account root\n    MaxJobs: (none) -> 9\n");
-  EXPECT_EQ(done("modify cluster c set MaxJobs=9"), done("modify account root set MaxJobs=9"));
+  EXPECT_EQ(done("modify cluster set MaxWall=9"),
+            "  modify account root\n    MaxWall: (none) -> 00:09:00\n");
+  EXPECT_EQ(done("modify cluster c set MaxWall=9"), done("modify account root set MaxWall=9"));
   EXPECT_EQ(done("modify association where account=biology user=bob set priority=1"),
             done("modify user where account=biology user=bob set priority=1"));
 }
@@ -98,8 +100,8 @@ TEST(Expand, ListsGrowAndShrink) {
             "  modify account physics\n    qos: high,normal -> high\n");
   EXPECT_EQ(done("modify account physics set coordinators-=ada"),
             "  modify account physics\n    coordinators: ada -> (none)\n");
-  EXPECT_EQ(done("modify qos high set flags+=NoDecay"),
-            "  modify QOS high\n    flags: (none) -> NoDecay\n");
+  EXPECT_EQ(done("modify qos high set flags+=DenyOnLimit"),
+            "  modify QOS high\n    flags: (none) -> DenyOnLimit\n");
   EXPECT_THAT(refused("modify account biology set fairshare+=3"), HasSubstr("fairshare takes ="));
 }
 

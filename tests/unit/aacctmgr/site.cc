@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/accounts/job_limits.h"
+
 namespace ares::aacctmgr {
 namespace {
 
@@ -14,7 +16,8 @@ const std::vector<std::string> kTexts = {"",    "a: b # c", "quote \" and ' and 
 Limits random_limits(Random& random, bool qos) {
   Limits limits;
   for (const LimitRow& row : limit_table()) {
-    if (!(qos ? row.qos : row.association) || !random.percent(15)) continue;
+    if (!(qos ? row.qos : row.association) || !random.percent(30)) continue;
+    if (!core::is_enforced(row.kind)) continue;  // others cannot be set
     // Sparse powers, so that small, zero and huge amounts all come up.
     const auto amount = [&] { return random.below(3) << random.below(50); };
     if (row.unit != LimitUnit::tres && row.unit != LimitUnit::tres_minutes) {
@@ -52,7 +55,7 @@ class Site {
     Qos made = qos(name);
     made.description = text();
     made.priority = random_.upto(3);
-    made.flags = random_.upto(15);
+    made.flags = random_.upto(1) * 8 + random_.upto(1);  // of those there are
     made.usage_factor = random_.percent(50) ? 1000 : random_.upto(5000);
     made.limits = random_limits(random_, true);
     put(records_, made);

@@ -76,7 +76,7 @@ accounts:
   root:
     accounts:
       a:
-        GrpTRES: {cpu: 4, mem: 2G}
+        MaxTRESPerJob: {cpu: 4, mem: 2G}
         MaxWall: 1-00
         qos: [normal]
         users: [ada, {user: bob, fairshare: parent}]
@@ -88,7 +88,7 @@ users:
   ASSERT_TRUE(read) << read.error().message;
   const Account& a = *core::find_account(read->records, "a");
   EXPECT_EQ(a.parent, "root");
-  EXPECT_EQ(limit_of(a.terms.limits, LimitKind::grp_tres, "mem"), 2048u);
+  EXPECT_EQ(limit_of(a.terms.limits, LimitKind::max_tres_per_job, "mem"), 2048u);
   EXPECT_EQ(limit_of(a.terms.limits, LimitKind::max_wall), 1440u);
   EXPECT_FALSE(core::find_association(read->records, "a", "bob")->terms.shares);
   EXPECT_TRUE(core::find_association(read->records, "a", "ada"));

@@ -282,7 +282,7 @@ std::string over_commitment(const ClusterState& state, const Plan& plan) {
   for (const PlanGroup& group : plan.groups)
     if (group.resume)
       for (const NodeShare& share : state.jobs.find(group.resume->job)->allocation->nodes)
-        charge(share.node, share.cpus, Bytes{}, {}, share.cpu_ids);
+        charge(share.node, share.cpus, Bytes{}, {}, 0, share.cpu_ids);
   std::set<JobKey> started;
   for (const PlanGroup& group : plan.groups)
     for (const Start& start : group.starts) {
