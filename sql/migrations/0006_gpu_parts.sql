@@ -15,7 +15,7 @@ DROP FUNCTION gpus_in_thousandths;
 DROP VIEW attempt_tres;
 CREATE VIEW attempt_tres AS
   SELECT a.job_id, a.task, a.attempt, t.tres_id,
-         CASE WHEN n.name = 'gres/gpu' OR n.name LIKE 'gres/gpu:%' THEN t.count / 1000.0 ELSE t.count END AS count,
+         CASE WHEN n.name = 'gres/gpu' OR n.name LIKE 'gres/gpu:%' THEN trim_scale(t.count / 1000.0) ELSE t.count END AS count,
          a.allocated AS began, a.ended
   FROM attempt a CROSS JOIN LATERAL unnest(a.tres_ids, a.tres_counts) AS t (tres_id, count) LEFT JOIN tres n USING (tres_id)
   WHERE a.allocated IS NOT NULL;

