@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "aacctmgr/properties.h"
@@ -9,7 +11,25 @@
 namespace ares::aacctmgr {
 namespace {
 
-using config::quote_yaml;
+// As people would write it: in quotes only where it could be read as something else.
+std::string word(const std::string& text) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const auto plain = [&](char c) {
+    return letter(c) || std::string_view(" _.@+/=:,-").find(c) != std::string_view::npos;
+  };
+  constexpr std::string_view kMeaning[] = {"null", "true", "false", "yes", "no",
+                                           "on",   "off",  "y",     "n"};
+  std::string lower = text;
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const bool good =
+      !text.empty() && letter(text.front()) && text.back() != ' ' && text.back() != ':' &&
+      std::all_of(text.begin(), text.end(), plain) && text.find(": ") == std::string::npos &&
+      std::find(std::begin(kMeaning), std::end(kMeaning), lower) == std::end(kMeaning);
+  return good ? text : config::quote_yaml(text);
+}
 
 class Dump {
  public:
@@ -23,7 +43,7 @@ class Dump {
   }
 
   std::string run(const std::string& cluster) {
-    line(0, "cluster: " + quote_yaml(cluster));
+    line(0, "cluster: " + word(cluster));
     if (records_.empty()) return std::move(out_);
     line(0, "qos:");
     each_of<Qos>(records_, RecordKind::qos, [&](const Qos& qos) {
@@ -47,14 +67,14 @@ class Dump {
     out_.append(2 * depth, ' ').append(text).append("\n");
   }
   void head(std::size_t depth, const std::string& name, bool empty) {
-    line(depth, quote_yaml(name) + (empty ? ": {}" : ":"));
+    line(depth, word(name) + (empty ? ": {}" : ":"));
   }
   // `first` begins the first line, and blanks those that follow.
   void put(std::size_t depth, const Pairs& pairs, const std::string& first = {}) {
     bool begun = false;
     for (const auto& [name, value] : pairs)
       line(depth, (std::exchange(begun, true) ? std::string(first.size(), ' ') : first) + name +
-                      ": " + quote_yaml(value));
+                      ": " + word(value));
   }
 
   // What is not usual.
