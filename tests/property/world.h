@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/accounts/roster.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/job/transitions.h"
@@ -60,6 +61,7 @@ class World {
   UpdateJob change_spec(JobSelector jobs);
   UserBody reserve();
   void administer();
+  UserBody keep_accounts();
   ApplyConfig configuration() const;
   void submit(UserId uid, bool again);
   void plan();

@@ -123,7 +123,9 @@ void World::administer() {
   UserCommand command;
   command.who = {UserId{0}, GroupId{0}, "root", "here"};
   command.request_id = "q" + std::to_string(++requests_);
-  if (chance(40)) {
+  if (chance(30)) {
+    command.body = keep_accounts();
+  } else if (chance(40)) {
     command.body = reserve();
   } else if (chance(70)) {
     UpdatePartition update;
@@ -142,6 +144,32 @@ void World::administer() {
     command.body = again;
   }
   handle({command});
+}
+
+// One account, that users come into and leave while their jobs wait and run.
+UserBody World::keep_accounts() {
+  using Verb = AccountingChange::Verb;
+  const core::Accounting& records = engine_->state().accounting;
+  ChangeAccounting change;
+  const auto put = [&](AccountingRecord record, bool gone) {
+    const AccountingRecord* known = records.find(key_of(record));
+    const Verb verb = gone ? Verb::remove : known ? Verb::modify : Verb::add;
+    change.changes.push_back({verb, std::move(record), known ? changed_at(*known) : Lsn{}});
+  };
+  Account lab;
+  lab.name = "lab";
+  lab.parent = kRootAccount;
+  lab.terms.shares = static_cast<std::uint32_t>(draw(5));
+  put(lab, false);
+  User user;
+  user.name = "u" + std::to_string(kUsers[draw(3)].value());
+  Association member;
+  member.key = {lab.name, user.name, {}};
+  const bool leaves = chance(30) && records.find(key_of(member));
+  user.default_account = leaves ? "" : lab.name;
+  put(user, false);
+  put(member, leaves);
+  return change;
 }
 
 // Few names and nodes, so that they stand in one another's way and in that of jobs.
