@@ -226,9 +226,10 @@ ReportStatement efficiency(const ReportFilter& filter) {
       " FROM (SELECT a.account, a.user_name, a.qos, a.cpus, a.node_count, a.user_cpu, "
       "a.system_cpu, "
       "a.max_rss, a.tres_ids, a.tres_counts, extract(epoch FROM a.ended - a.started) AS length "
+      // Counted in whole seconds, as held time is: who ends within a second has ended by its beginning.
       "FROM attempt_done a WHERE a.started IS NOT NULL AND a.ended >= " +
-      lo + " AND a.ended < " + hi +
-      ") AS s CROSS JOIN LATERAL (VALUES "
+      lo + " + interval '1 second' AND a.ended < " + hi +
+      " + interval '1 second') AS s CROSS JOIN LATERAL (VALUES "
       "('cpu', s.cpus * s.length, (s.user_cpu + s.system_cpu) / 1e6), "
       "('mem', s.tres_counts[array_position(s.tres_ids, 2)] * s.length, "
       "s.max_rss / 1048576.0 * s.node_count * s.length)) AS u (tres, held, used)";

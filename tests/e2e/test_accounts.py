@@ -57,7 +57,7 @@ def site(cluster):
 def test_a_site_is_set_up_and_shown(cluster):
     assert shown(cluster, "association", "format=account,user,share") == ["root||1"]
     site(cluster)
-    tree = mgr(cluster, "show", "association", "tree", "format=account%-14,user,partition,share,grptres").stdout
+    tree = mgr(cluster, "show", "association", "tree", "format=account%-14,user,partition,share,maxtresperjob").stdout
     assert [line.split() for line in tree.splitlines()[2:]] == [
         ["root", "1"], ["science", "3", "cpu=8,mem=1G"], ["biology", "1"], ["biology", "root", "main", "1"],
         ["physics", "1"], ["physics", "daemon", "1"], ["physics", "root", "1"]]
@@ -89,7 +89,7 @@ def test_lists_and_limits_grow_and_shrink(cluster):
     site(cluster)
     do(cluster, "modify account physics set qos+=high,normal MaxTRESPerJob=gres/gpu:a100=4 MaxWall=2-00:00:00")
     do(cluster, "modify user where name=daemon account=physics set qos+=high defaultqos=high")
-    fields = "format=user,qos,defaultqos,grptres,maxwall"
+    fields = "format=user,qos,defaultqos,maxtresperjob,maxwall"
     assert shown(cluster, "association", "account=physics", fields) == [
         "|high,normal||gres/gpu:a100=4|2-00:00:00", "daemon|high|high||", "root||||"]
     do(cluster, "modify account where name=physics set qos-=normal MaxTRESPerJob=gres/gpu:a100=-1,cpu=2 MaxWall=")
@@ -146,7 +146,7 @@ def test_dump_and_load(cluster):
     text = file.read_text()
     assert mgr(cluster, "-i", "load", file, "clean").stdout == "Nothing changes.\n"
 
-    file.write_text(text.replace("fairshare: 3", "fairshare: 4").replace("coordinators: daemon\n", "description: stars\n"))
+    file.write_text(text.replace("fairshare: 3", "fairshare: 4").replace("coordinators: daemon\n", "organization: stars\n"))
     dry = mgr(cluster, "load", file, "-t").stdout
     assert "fairshare: 3 -> 4" in dry and "coordinators: daemon -> (none)" in dry and "Would be: 2 modified" in dry
     assert shown(cluster, "account", "science", "withassoc", "format=share") == ["3"]

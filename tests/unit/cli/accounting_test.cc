@@ -319,7 +319,9 @@ TEST_F(Accounting, OnlyWhatIsShownIsAskedFor) {
   ask_only_for(*parse_fields("JobID,Elapsed"), filter);
   EXPECT_THAT(filter.fields(), ElementsAre(api::AccountingRow::kStartedFieldNumber,
                                            api::AccountingRow::kEndedFieldNumber,
-                                           api::AccountingRow::kArrayTasksFieldNumber));
+                                           api::AccountingRow::kArrayTasksFieldNumber,
+                                           api::AccountingRow::kSuspendedFieldNumber,
+                                           api::AccountingRow::kSuspendedAtFieldNumber));
   api::Accounting none;
   ask_only_for(*parse_fields("Cluster"), none);
   EXPECT_EQ(none.fields_size(), 1) << "nothing is not everything";

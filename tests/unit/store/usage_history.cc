@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "model/whole_gpu.h"
+
 namespace ares::store::testing {
 namespace {
 
@@ -91,7 +93,7 @@ void UsageHistory::note_node(int number, Batch& batch) {
       {"cpu", has.cpus}, {"billing", has.cpus}, {"mem", has.memory.value() >> 20}, {"node", 1}};
   if (!has.gpus.empty())
     standing.has["gres/gpu"] = standing.has["gres/gpu:a100"] =
-        static_cast<std::int64_t>(has.gpus.size());
+        static_cast<std::int64_t>(has.gpus.size()) * kWholeGpu;
   standings_[static_cast<std::size_t>(number)].push_back(std::move(standing));
 }
 
@@ -166,7 +168,7 @@ void UsageHistory::start_attempt() {
           {"node", 1}};
     if (number == 0 && !nodes_[0].inventory.gpus.empty() && below(2) == 0) {
       share.gpus = {GpuIndex(0)};
-      of["gres/gpu"] = of["gres/gpu:a100"] = 1;
+      of["gres/gpu"] = of["gres/gpu:a100"] = kWholeGpu;
     }
     attempt.allocation.nodes.push_back(share);
   }
