@@ -62,6 +62,7 @@ class World {
   UserBody reserve();
   void administer();
   UserBody keep_accounts();
+  JobSelector some_suspended(JobSelector otherwise);
   ApplyConfig configuration() const;
   void submit(UserId uid, bool again);
   void plan();

@@ -20,6 +20,17 @@ JobKey World::some_job() {
   return key;
 }
 
+// One that stands still, if any does; else those.
+JobSelector World::some_suspended(JobSelector otherwise) {
+  std::vector<JobKey> found;
+  engine_->state().jobs.for_each([&](const JobKey& key, const Job& job) {
+    if (job.state == JobState::suspended) found.push_back(key);
+  });
+  if (!found.empty())
+    otherwise.keys = {found[static_cast<std::size_t>(draw(static_cast<int>(found.size())))]};
+  return otherwise;
+}
+
 void World::submit(UserId uid, bool again) {
   UserCommand command;
   if (again && !submitted_.empty()) {
@@ -105,7 +116,7 @@ void World::user_command() {
       if (chance(50))
         command.body = SuspendJobs{jobs};
       else
-        command.body = ResumeJobs{jobs};
+        command.body = ResumeJobs{chance(60) ? some_suspended(jobs) : jobs};
       break;
     default: {
       UpdateNode u;
