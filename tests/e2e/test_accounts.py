@@ -146,7 +146,7 @@ def test_dump_and_load(cluster):
     text = file.read_text()
     assert mgr(cluster, "-i", "load", file, "clean").stdout == "Nothing changes.\n"
 
-    file.write_text(text.replace("fairshare: 3", "fairshare: 4").replace("coordinators: daemon\n", "organization: stars\n"))
+    file.write_text(re.sub(" *coordinators: daemon\n", "", text.replace("fairshare: 3", "fairshare: 4")))
     dry = mgr(cluster, "load", file, "-t").stdout
     assert "fairshare: 3 -> 4" in dry and "coordinators: daemon -> (none)" in dry and "Would be: 2 modified" in dry
     assert shown(cluster, "account", "science", "withassoc", "format=share") == ["3"]

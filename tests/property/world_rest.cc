@@ -1,4 +1,6 @@
 // The end of all accidents: what can end, ends.
+#include <algorithm>
+
 #include "property/world.h"
 
 namespace ares::property {
@@ -59,13 +61,26 @@ std::vector<std::string> World::unfinished() const {
     if (is_terminal(job.state) || job.dependency_failed) return;
     // Waits for a job whose own dependency failed, or for tasks whose dependency did.
     if (job.state == JobState::pending && !job.waiting_for.empty()) return;
+    // Or for a reservation that is over, or was taken away.
+    const auto& asked = job.spec->reservations;
+    if (job.state == JobState::pending && !asked.empty() &&
+        std::none_of(asked.begin(), asked.end(), [&](const std::string& name) {
+          const Reservation* r = engine_->state().reservations.find(name);
+          return r && touches(*r, now_, std::nullopt);
+        }))
+      return;
     if (job.array && job.array->waiting.empty()) return;
     left.push_back(
         "job " + std::to_string(key.job.value()) + " is still " +
         std::string(to_string(job.state)) + ", hold " + std::to_string(static_cast<int>(job.hold)) +
         ", " + std::to_string(job.excluded.size()) + " excluded, " +
         std::to_string(job.launch_failures) + " failures, attempt " +
-        std::to_string(job.attempt.value()) + ", nodes " + std::to_string(job.spec->min_nodes));
+        std::to_string(job.attempt.value()) + ", nodes " + std::to_string(job.spec->min_nodes) +
+        ", partition " + job.spec->partitions.front() + ", account " + job.spec->account +
+        ", QOS " + job.spec->qos + ", reservations " +
+        std::to_string(job.spec->reservations.size()) +
+        (job.spec->gang ? ", gang " + job.spec->gang->name : "") + ", ways " +
+        std::to_string(job.spec->gpu_alternatives.size()));
   });
   for (const PretendNode& node : nodes_) {
     for (const auto& [attempt, held] : node.attempts) {
