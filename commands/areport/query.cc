@@ -13,7 +13,25 @@ namespace {
 struct Word {
   std::string name, argument, help;
   std::function<Status(const std::string&, Time now, Query&)> apply;
+  bool (*fits)(const ReportKind&) = nullptr;  // to which reports; null: to all
 };
+
+bool of_jobs(const ReportKind& report) {
+  return report.kind == api::Report::USAGE || report.kind == api::Report::SIZES ||
+         report.kind == api::Report::EFFICIENCY;
+}
+bool of_sizes(const ReportKind& report) {
+  return report.kind == api::Report::SIZES;
+}
+bool of_reservations(const ReportKind& report) {
+  return report.kind == api::Report::RESERVATIONS;
+}
+bool of_top(const ReportKind& report) {
+  return report.lines == top_lines;
+}
+bool of_tree(const ReportKind& report) {
+  return report.lines == account_lines || report.lines == cost_lines;
+}
 
 using Names = google::protobuf::RepeatedPtrField<std::string>* (api::Report::*)();
 
@@ -60,32 +78,35 @@ const std::vector<Word>& words_table() {
       {"start", "TIME", "Begin of the report's time.", time_into(&Query::start)},
       {"end", "TIME", "Its end, not included.", time_into(&Query::end)},
       {"accounts", "NAMES", "Only what these accounts held themselves.",
-       names_into(&api::Report::mutable_accounts)},
-      {"users", "NAMES", "Only what these users held.", names_into(&api::Report::mutable_users)},
+       names_into(&api::Report::mutable_accounts), of_jobs},
+      {"users", "NAMES", "Only what these users held.", names_into(&api::Report::mutable_users),
+       of_jobs},
       {"qos", "NAMES", "Only what was held with these qualities of service.",
-       names_into(&api::Report::mutable_qos)},
-      {"names", "NAMES", "Only these reservations.",
-       names_into(&api::Report::mutable_reservations)},
+       names_into(&api::Report::mutable_qos), of_jobs},
+      {"names", "NAMES", "Only these reservations.", names_into(&api::Report::mutable_reservations),
+       of_reservations},
       {"format", "FIELDS", "These fields, NAME[%WIDTH] separated by commas; see FIELDS.",
        [](const std::string& value, Time, Query& query) -> Status {
          query.format = value;
          return {};
        }},
       {"tree", "", "Accounts stand in by how far they are below the root.",
-       flag_into([](Query& q) -> bool& { return q.tree; })},
+       flag_into([](Query& q) -> bool& { return q.tree; }), of_tree},
       {"topcount", "N", "So many users, in place of 10.",
        [](const std::string& value, Time, Query& query) -> Status {
          const auto count = cli::parse_integer(value, 1, 1'000'000);
          if (!count) return fail(count.error());
          query.shown.top = static_cast<std::size_t>(*count);
          return {};
-       }},
+       },
+       of_top},
       {"group", "", "One line for each top user, with all accounts.",
-       flag_into([](Query& q) -> bool& { return q.shown.group; })},
+       flag_into([](Query& q) -> bool& { return q.shown.group; }), of_top},
       {"grouping", "CPUS",
-       "Job sizes from which on the next column counts. Default: 50,250,500,1000.", read_sizes},
+       "Job sizes from which on the next column counts. Default: 50,250,500,1000.", read_sizes,
+       of_sizes},
       {"printjobcount", "", "How many jobs of each size, in place of what they held.",
-       flag_into([](Query& q) -> bool& { return q.job_count; })},
+       flag_into([](Query& q) -> bool& { return q.job_count; }), of_sizes},
   };
   return table;
 }
@@ -104,6 +125,9 @@ Status read_word(const std::string& word, Time now, Query& query) {
                 "\"" + word + "\": " +
                     (has_value ? (*row)->name + " takes no value"
                                : "write " + (*row)->name + "=" + (*row)->argument));
+  if ((*row)->fits && query.report && !(*row)->fits(*query.report))
+    return fail(ErrorCode::invalid_argument, (*row)->name + " does not go with " +
+                                                 query.report->object + " " + query.report->name);
   Status done = (*row)->apply(has_value ? word.substr(equals + 1) : "", now, query);
   if (!done) return fail(done.error().code, (*row)->name + ": " + done.error().message);
   return {};

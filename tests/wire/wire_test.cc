@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/gen/accounts.pb.h"
 #include "proto/gen/api.pb.h"
 #include "proto/gen/node.pb.h"
 
@@ -99,6 +100,7 @@ Problems broken_promises(const pb::FileDescriptorSet& then, const pb::Descriptor
 
 pb::FileDescriptorSet today() {
   pb::FileDescriptorSet files;
+  accounts::Record::descriptor()->file()->CopyTo(files.add_file());  // which the next one imports
   api::Request::descriptor()->file()->CopyTo(files.add_file());
   api::NodeUp::descriptor()->file()->CopyTo(files.add_file());
   return files;
@@ -163,7 +165,7 @@ const Breach kBreaches[] = {
      "ares.api.Kill.attempt = 1 is of another message"},
     {[](auto& f) { message(f, "JobAction").mutable_enum_type(0)->mutable_value(1)->set_number(9); },
      "ares.api.JobAction.RELEASE was removed or renumbered"},
-    {[](auto& f) { f.mutable_file(0)->mutable_service(0)->mutable_method()->RemoveLast(); },
+    {[](auto& f) { f.mutable_file(1)->mutable_service(0)->mutable_method()->RemoveLast(); },
      "call ares.api.Ares.Attach was removed or changed"},
 };
 

@@ -113,6 +113,9 @@ TEST(ReportWords, AreRefusedByName) {
   EXPECT_THAT(refusal({"cluster", "util", "colour=red"}), HasSubstr("unknown word \"colour\""));
   EXPECT_THAT(refusal({"cluster", "util", "start"}), HasSubstr("start=TIME"));
   EXPECT_THAT(refusal({"cluster", "util", "tree=yes"}), HasSubstr("takes no value"));
+  EXPECT_THAT(refusal({"cluster", "util", "accounts=physics"}),
+              HasSubstr("accounts does not go with cluster Utilization"));
+  EXPECT_THAT(refusal({"user", "top", "grouping=5"}), HasSubstr("grouping does not go with"));
   EXPECT_THAT(refusal({"cluster", "util", "start=someday"}), HasSubstr("start: time \"someday\""));
   EXPECT_THAT(refusal({"job", "sizes", "grouping=5,3"}), HasSubstr("ascend"));
 }
