@@ -30,7 +30,7 @@ struct CpusTaken {
 std::optional<CpusTaken> cpus_taken(const ClusterState& state, const Job& job, Time now,
                                     std::span<const TakenBeside> beside = {});
 
-// "2 of the 4 CPUs that it needs on node n1 are free; the others have: 13, 14".
+// "2 of the 4 CPUs that it needs on node n1 are free; held by job 13, 14".
 std::string text_of(const ClusterState& state, const CpusTaken& taken);
 
 }  // namespace ares::core
