@@ -147,10 +147,12 @@ def test_cancel_ends_a_suspended_job_and_lets_it_clean_up(cluster, tmp_path):
 
 def test_signals_wait_until_it_goes_on(cluster, tmp_path):
     got = tmp_path / "got"
-    script = cluster.script(f"#!/bin/bash\ntrap 'echo usr1 > {got}' USR1\nwhile :; do sleep 0.1; done\n", name="usr1.sh")
+    ready = tmp_path / "ready"
+    script = cluster.script(f"#!/bin/bash\ntrap 'echo usr1 > {got}' USR1\n> {ready}\nwhile :; do sleep 0.1; done\n",
+                            name="usr1.sh")
     job = cluster.submit("-c1", "-t10", script)
     cluster.wait_state(job, "RUNNING")
-    time.sleep(0.5)  # the trap is set soon after the start
+    until(ready.exists)
     actl(cluster, "suspend", job)
     until(lambda: state_in_queue(cluster, job) == "S")
     for name in ("USR1", "CONT"):

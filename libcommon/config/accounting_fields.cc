@@ -1,0 +1,37 @@
+// The section `accounting`: what jobs are held to of accounts, QOS and their limits.
+#include <algorithm>
+
+#include "config/tables.h"
+#include "config/types.h"
+
+namespace ares::config {
+namespace {
+
+Type<Enforce> enforce_type() {
+  std::vector<std::string> words;
+  for (int i = 0; i <= static_cast<int>(kLastEnforce); ++i)
+    words.emplace_back(to_string(static_cast<Enforce>(i)));
+  const auto choice = choice_type(words);
+  return {
+      choice.name,
+      [words, choice](const Value& value) -> Result<Enforce> {
+        return choice.parse(value).map([&](const std::string& word) {
+          return static_cast<Enforce>(std::find(words.begin(), words.end(), word) - words.begin());
+        });
+      },
+      [](const Enforce& enforce) { return std::string(to_string(enforce)); }};
+}
+
+}  // namespace
+
+std::vector<Field<AccountingPolicy>> accounting_fields() {
+  return {field<AccountingPolicy>(
+      "enforce", &AccountingPolicy::enforce, enforce_type(),
+      "What jobs are held to of what aacctmgr administers. none: nothing; whoever can reach the "
+      "controller runs jobs on any account. associations: only users of an account run jobs on it, "
+      "with a QOS that is theirs. limits: and a job that is over a limit of its QOS, its user or "
+      "an "
+      "account above it waits, and says over which; with the QOS flag DenyOnLimit it is refused.")};
+}
+
+}  // namespace ares::config
