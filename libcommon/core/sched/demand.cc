@@ -162,8 +162,8 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   }
   if (const GpuRequest* part = part_request(spec)) {
     // On one node in total, or for one task, says the same as on each node; whoever takes whole nodes has all of their GPUs.
-    if (!demand.exclusive) demand.gpu_part = part->part;
     fill_gpus(demand, {*part}, index, demand.gpus_per_node, demand.any_gpus_per_node);
+    if (!demand.exclusive && !demand.unknown_gpu_type) demand.gpu_part = part->part;
     return demand;
   }
   fill_gpus(demand, spec.gpus_per_task, index, demand.gpus_per_task, demand.any_gpus_per_task);

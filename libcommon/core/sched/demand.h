@@ -61,8 +61,8 @@ struct Demand {
   std::uint32_t any_gpus_total = 0;
   std::uint32_t any_gpus_per_task = 0;
   bool unknown_gpu_type = false;  // asks for a type that no node has
-  std::uint32_t gpu_part =
-      0;  // thousandths: the one GPU that it asks for on each node may be shared; 0 = it is its own
+  // Thousandths: the one GPU that it asks for on each node may be shared; 0: it is its own, or of no known type.
+  std::uint32_t gpu_part = 0;
 
   GpuConstraint gpu_constraint;  // on all GPUs of one node together
 

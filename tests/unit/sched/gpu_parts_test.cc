@@ -168,6 +168,19 @@ TEST_F(GpuParts, OfAGangAndOfAnArray) {
   EXPECT_EQ(started, 2);
 }
 
+TEST_F(GpuParts, OfATypeThatNoNodeHasWait) {
+  machine("n1", 2);
+  run(part(500));
+  const JobKey a = cluster.submit(part(250, minutes(60), "h100"));
+  const Plan plan = cluster.plan(now);
+  EXPECT_EQ(start_of(plan, a), nullptr);
+  ASSERT_TRUE(pending_of(plan, a));
+  EXPECT_THAT(pending_of(plan, a)->detail, HasSubstr("too few h100 GPUs"));
+  EXPECT_EQ(pending_of(plan, a)->expected_start, std::nullopt);
+  ClusterIndex index(cluster.state);
+  EXPECT_EQ(make_demand(part(250, minutes(60), "h100"), cluster.partition(), index).gpu_part, 0u);
+}
+
 TEST_F(GpuParts, WithWholeNodesAreWholeGpus) {
   machine("n1", 2);
   Partition main = cluster.partition();
