@@ -175,7 +175,8 @@ TEST_F(GpuParts, OfATypeThatNoNodeHasWait) {
   const Plan plan = cluster.plan(now);
   EXPECT_EQ(start_of(plan, a), nullptr);
   ASSERT_TRUE(pending_of(plan, a));
-  EXPECT_THAT(pending_of(plan, a)->detail, HasSubstr("too few h100 GPUs"));
+  EXPECT_THAT(pending_of(plan, a)->detail,
+              HasSubstr("0.25 h100 a node on 1 node, which partition main never has"));
   EXPECT_EQ(pending_of(plan, a)->expected_start, std::nullopt);
   ClusterIndex index(cluster.state);
   EXPECT_EQ(make_demand(part(250, minutes(60), "h100"), cluster.partition(), index).gpu_part, 0u);

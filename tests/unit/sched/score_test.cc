@@ -341,8 +341,8 @@ TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
     }
     ClusterIndex index(cluster.state);
     Mix mix;
-    mix.add({2, 0, 2, 0}, 5);
-    mix.add({6, 0, 1, 0}, 3);
+    mix.add(Mix::Class{2, 0, 2, 0, 0}, 5);
+    mix.add(Mix::Class{6, 0, 1, 0, 0}, 3);
     mix.settle();
     index.set_mix(&mix);
     Partition main = cluster.partition();
