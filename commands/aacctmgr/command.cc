@@ -81,10 +81,10 @@ std::vector<std::string> limit_texts() {
       "A limit of an account holds for all below it together where its name begins with Grp, and "
       "for each user or job where it begins with Max; what is not set at a user or account is that "
       "of the account above.",
-      "With accounting: {enforce: limits} in ares.yaml(5) jobs are held to MaxTRESPerJob, "
-      "MaxTRESPerNode, MaxTRESMinsPerJob, MaxWall and, of a QOS, MinTRESPerJob. The others are "
-      "refused "
-      "where they are set: nobody would hold jobs to them yet."};
+      "With accounting: {enforce: limits} in ares.yaml(5) jobs are held to all of them, with "
+      "{enforce: safe} also so that no limit on minutes is reached while a job runs. MinPrioThresh "
+      "and those with Accrue in their names are refused where they are set: nobody would hold jobs "
+      "to them yet."};
 }
 
 std::vector<std::string> selection_texts() {

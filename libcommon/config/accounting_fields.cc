@@ -31,7 +31,11 @@ std::vector<Field<AccountingPolicy>> accounting_fields() {
       "controller runs jobs on any account. associations: only users of an account run jobs on it, "
       "with a QOS that is theirs. limits: and a job that is over a limit of its QOS, its user or "
       "an "
-      "account above it waits, and says over which; with the QOS flag DenyOnLimit it is refused.")};
+      "account above it waits, and says over which; one that would be more than may be submitted, "
+      "or that is over a limit by itself under the QOS flag DenyOnLimit, is refused. safe: and "
+      "under "
+      "a limit on TRES-minutes (GrpTRESMins, GrpWall) only jobs start that it lets run until their "
+      "time limits.")};
 }
 
 }  // namespace ares::config

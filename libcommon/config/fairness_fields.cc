@@ -26,6 +26,31 @@ Type<E> word_type(const std::array<std::string_view, N>& words) {
 
 // {NAME: VALUE, ...}; `check` says what is wrong with a name, if anything.
 using CheckName = std::function<Status(const std::string&)>;
+// Reads {NAME: VALUE, ...} into a map.
+template <class T>
+Checked read_map(std::map<std::string, T>& out, const Value& value, const Type<T>& type,
+                 const CheckName& check) {
+  out.clear();
+  if (value.kind == Value::Kind::null) return {};
+  if (value.kind != Value::Kind::map)
+    return problem(value.line, "expected {NAME: " + type.name + ", ...}");
+  for (const Entry& entry : value.entries) {
+    if (Status good = check(entry.key); !good) return problem(entry.line, good.error().message);
+    auto parsed = type.parse(entry.value);
+    if (!parsed) return problem(entry.line, entry.key + ": " + parsed.error().message);
+    out[entry.key] = std::move(*parsed);
+  }
+  return {};
+}
+
+template <class T>
+std::string print_map(const std::map<std::string, T>& map, const Type<T>& type) {
+  std::string out;
+  for (const auto& [key, item] : map)
+    out += (out.empty() ? "" : ", ") + quote_yaml(key) + ": " + type.print(item);
+  return "{" + out + "}";
+}
+
 template <class T>
 Field<Fairness> map_of(std::string name, std::map<std::string, T> Fairness::*member,
                        const Type<T>& type, const CheckName& check, std::string help) {
@@ -33,25 +58,10 @@ Field<Fairness> map_of(std::string name, std::map<std::string, T> Fairness::*mem
   row.name = std::move(name);
   row.type = "{NAME: " + type.name + ", ...}";
   row.help = std::move(help);
-  row.read = [=](Fairness& fairness, const Value& value) -> Checked {
-    (fairness.*member).clear();
-    if (value.kind == Value::Kind::null) return {};
-    if (value.kind != Value::Kind::map)
-      return problem(value.line, "expected {NAME: " + type.name + ", ...}");
-    for (const Entry& entry : value.entries) {
-      if (Status good = check(entry.key); !good) return problem(entry.line, good.error().message);
-      auto parsed = type.parse(entry.value);
-      if (!parsed) return problem(entry.line, entry.key + ": " + parsed.error().message);
-      (fairness.*member)[entry.key] = std::move(*parsed);
-    }
-    return {};
+  row.read = [=](Fairness& fairness, const Value& value) {
+    return read_map(fairness.*member, value, type, check);
   };
-  row.print = [=](const Fairness& fairness) -> std::string {
-    std::string out;
-    for (const auto& [key, item] : fairness.*member)
-      out += (out.empty() ? "" : ", ") + quote_yaml(key) + ": " + type.print(item);
-    return "{" + out + "}";
-  };
+  row.print = [=](const Fairness& fairness) { return print_map(fairness.*member, type); };
   return row;
 }
 
@@ -371,6 +381,23 @@ std::vector<Field<Fairness>> fairness_fields() {
           "When the tree's usage was as it says; it decays from then on. 0: it is as it says now."),
       tree_field(),
   };
+}
+
+Field<Partition> partition_billing_field() {
+  const Type<std::uint64_t> type = tres_weight_type();
+  Field<Partition> row;
+  row.name = "billing_weights";
+  row.type = "{NAME: " + type.name + ", ...}";
+  row.help =
+      "What a second of each resource counts for its jobs: {cpu: 1, mem: 0.25G, gres/gpu: 8}. When "
+      "not given: fairness.billing_weights.";
+  row.read = [=](Partition& partition, const Value& value) {
+    return read_map(partition.billing_weights.emplace(), value, type, weighed_tres);
+  };
+  row.print = [=](const Partition& partition) {
+    return partition.billing_weights ? print_map(*partition.billing_weights, type) : std::string();
+  };
+  return row;
 }
 
 }  // namespace ares::config

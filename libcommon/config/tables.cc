@@ -382,6 +382,7 @@ std::vector<Field<Partition>> partition_fields() {
       field<Partition>("topology", &Partition::topology, network_name_type(),
                        "Name of the network between its nodes, of topology_file. Jobs of several "
                        "nodes are then kept close together, and --switches and --segment work."),
+      partition_billing_field(),
       field<Partition>(
           "preempt_mode", &Partition::preempt_mode, preempt_mode_type(),
           "What becomes of its running jobs when one of a partition of a higher tier "

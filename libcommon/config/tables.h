@@ -36,6 +36,7 @@ std::vector<Field<Partition>> partition_fields();        // a line of `partition
 std::vector<Field<PlacementPolicy>> placement_fields();  // of a partition
 std::vector<Field<Preemption>> preemption_fields();      // of the policy
 std::vector<Field<Fairness>> fairness_fields();
+Field<Partition> partition_billing_field();
 std::vector<Field<PriorityWeights>> weight_fields();
 std::vector<Field<AccountRow>> account_fields();  // a line of `fairness.tree`
 std::vector<Field<SchedulerConfig>> scheduler_fields();

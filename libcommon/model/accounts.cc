@@ -154,6 +154,7 @@ std::string_view to_string(Enforce enforce) {
     case Enforce::none: return "none";
     case Enforce::associations: return "associations";
     case Enforce::limits: return "limits";
+    case Enforce::safe: return "safe";
   }
   return "none";
 }

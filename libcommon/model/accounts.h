@@ -194,8 +194,9 @@ enum class Enforce : std::uint8_t {
   none,          // nobody needs an account; but a QOS that is named must exist, if any do
   associations,  // only users of an account run jobs on it, with a QOS that is theirs
   limits,        // and limits hold
+  safe,          // and no job starts that a limit on TRES-minutes would not let finish
 };
-inline constexpr Enforce kLastEnforce = Enforce::limits;
+inline constexpr Enforce kLastEnforce = Enforce::safe;
 std::string_view to_string(Enforce enforce);
 
 }  // namespace ares

@@ -92,6 +92,7 @@ struct Allocated {
   std::vector<NodeShare> nodes;  // the fence is the lsn of this event
   std::vector<LicenseRequest> licenses{};
   std::uint32_t alternative = 0;  // of the specification's gpu_alternatives
+  std::vector<TresAmount> tres{};
 };
 struct NodeReady {
   AttemptKey attempt;
@@ -222,7 +223,8 @@ struct AccountingChanged {  // by a command, all at once
 
 struct UsageCharged {  // for an attempt that has let go of everything
   AttemptKey attempt;
-  AssociationUsage usage;  // what the association's comes to with it
+  AssociationUsage usage;                    // what the association's comes to with it
+  std::optional<AssociationUsage> of_qos{};  // likewise its QOS's, if that exists
 };
 
 // --- notices ------------------------------------------------------------------------------------------------------------------

@@ -277,6 +277,13 @@ struct Suspension {
   friend bool operator==(const Suspension&, const Suspension&) = default;
 };
 
+// So much of a TRES, under the name of accounting; memory in MiB, GPUs in thousandths.
+struct TresAmount {
+  std::string tres;
+  std::uint64_t amount = 0;
+  friend bool operator==(const TresAmount&, const TresAmount&) = default;
+};
+
 struct Allocation {
   Fence fence;  // lsn of the Allocated event
   std::string partition;
@@ -290,6 +297,8 @@ struct Allocation {
   Duration suspended{};                    // before that, in all: neither run nor charged for CPUs
   Lsn suspend_set{};       // of the event that suspended or resumed it last; 0 = never
   bool cpus_lent = false;  // its charges hold no CPUs: from Suspended to Resumed or its end
+  // What the shares do not tell, as it was when it began: gres/gpu:TYPE and billing; ascending. See tres_of().
+  std::vector<TresAmount> tres{};
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "model/fairness.h"
 #include "model/resources.h"
 
 namespace ares {
@@ -117,10 +118,17 @@ struct Partition {
   std::vector<std::string> allow_groups;
   PlacementPolicy placement;
   std::string topology;  // name of the network between its nodes; empty = nothing is known of it
-  PreemptMode preempt_mode = PreemptMode::off;  // of its jobs as victims
+  PreemptMode preempt_mode = PreemptMode::off;   // of its jobs as victims
+  std::optional<TresWeights> billing_weights{};  // none = those of the site (Fairness)
 
   friend bool operator==(const Partition&, const Partition&) = default;
 };
+
+// Those that hold in the partition; without one, the site's.
+inline const TresWeights& billing_weights(const Fairness& rules, const Partition* partition) {
+  return partition && partition->billing_weights ? *partition->billing_weights
+                                                 : rules.billing_weights;
+}
 
 // "UP", "DOWN" (nothing starts), "DRAIN" (nothing new is taken), "INACTIVE" (neither).
 constexpr std::string_view state_text(const Partition& p) {

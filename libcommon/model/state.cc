@@ -156,6 +156,45 @@ const Job* first_of_name(const ClusterState& state, const JobSpec& spec) {
   return first;
 }
 
+void count_holding(ClusterState& state, const Job* before, const Job* after) {
+  const auto counts = [](const Job* job) { return job && !is_terminal(job->state); };
+  const bool was = counts(before), is = counts(after);
+  if (!was && !is) return;
+  const auto same_waiting = [&] {
+    return !before->array || before->array->waiting.count() == after->array->waiting.count();
+  };
+  // Most changes of a record are none of what it counts for.
+  if (was && is && before->spec == after->spec &&
+      before->array.has_value() == after->array.has_value() && same_waiting() &&
+      holds_resources(before->state) == holds_resources(after->state) &&
+      before->attempt == after->attempt)
+    return;
+  const Holding had = was ? holding_of(*before) : Holding{},
+                has = is ? holding_of(*after) : Holding{};
+  const auto change = [&](const Job& job, const auto& how) {
+    const Holder holder = holder_of(job);
+    const Holding* found = state.holdings.find(holder);
+    Holding holding = found ? *found : Holding{};
+    how(holding);
+    if (holding.empty())
+      state.holdings.erase(holder);
+    else
+      state.holdings.set(holder, std::move(holding));
+  };
+  if (!has.empty())
+    change(*after, [&](Holding& holding) {
+      holding.submitted += has.submitted;
+      holding.running += has.running;
+      add_tres(holding.tres, has.tres);
+    });
+  if (!had.empty())
+    change(*before, [&](Holding& holding) {
+      holding.submitted -= had.submitted;
+      holding.running -= had.running;
+      subtract_tres(holding.tres, had.tres);
+    });
+}
+
 void rebuild_indexes(ClusterState& state) {
   state.members = {};
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
@@ -171,7 +210,9 @@ void rebuild_indexes(ClusterState& state) {
   state.earmarked = {};
   state.gangs = {};
   state.resumable = {};
+  state.holdings = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
+    count_holding(state, nullptr, &job);
     if (is_queued(job)) state.pending.set(key, job.version);
     for (const JobKey& target : awaited(job)) state.dependents.set({target, key}, Lsn{});
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});

@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "model/accounts.h"
+#include "model/holding.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/request.h"
@@ -79,9 +80,10 @@ struct ClusterState {
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
   CowMap<JobKey, Lsn> earmarked;                          // index: pending jobs with an earmark
-  CowMap<JobKey, Lsn> resumable;  // index: suspended jobs that go on by themselves
-  CowMap<NameKey, Lsn> names;     // index: jobs and arrays that have not ended, by user and name
-  CowMap<GangMember, Lsn> gangs;  // index: members that have not ended
+  CowMap<JobKey, Lsn> resumable;     // index: suspended jobs that go on by themselves
+  CowMap<NameKey, Lsn> names;        // index: jobs and arrays that have not ended, by user and name
+  CowMap<GangMember, Lsn> gangs;     // index: members that have not ended
+  CowMap<Holder, Holding> holdings;  // index: of every holder who has jobs that have not ended
   // Attempts ended for others in the last day, and whose those others were: what the limits of preemption count.
   CowMap<EvictionKey, UserId> evictions;
   CowMap<NodeId, Node> nodes;
@@ -99,6 +101,8 @@ struct ClusterState {
 };
 
 // The indexes above are functions of the records. apply() keeps them; whoever loads records calls rebuild_indexes once.
+// Brings `holdings` from what one record counted for to what it does now; null: there was, or is, none.
+void count_holding(ClusterState& state, const Job* before, const Job* after);
 bool is_queued(const Job& job);               // belongs into `pending`, under its version
 std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `dependents`; ascending
 JobKey awaited(const Job& job, const Dependency& dependency);  // likewise

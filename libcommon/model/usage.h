@@ -20,12 +20,20 @@ struct UsageUnits {
 // Ranks are made as of the multiples of calc_period, so usage is kept in two parts: what had ended by the last of them, and what
 // ended since.
 struct UsageRow {
-  std::string tres;  // "cpu", "mem" (MiB), "node", "gres/gpu", "gres/gpu:a100", "billing"
+  // "cpu", "mem" (MiB), "node", "gres/gpu", "gres/gpu:a100", "license/matlab", "billing", and "wall": the jobs' own time
+  std::string tres;
   UsageUnits settled;
   UsageUnits recent;
   friend bool operator==(const UsageRow&, const UsageRow&) = default;
 };
 
+// Numbers of associations and of QOS are given from one sequence, so that usage of both is kept under them; 1 is that of QOS normal,
+// for nobody is charged to the root account itself.
+inline AssociationId usage_id(const Qos& qos) {
+  return AssociationId(qos.id.value());
+}
+
+// Of an association, or of a QOS.
 struct AssociationUsage {
   AssociationId id;
   Time settled_at{};           // what had ended by then, and what it was worth then

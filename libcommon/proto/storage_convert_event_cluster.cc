@@ -147,9 +147,12 @@ void put(const ReservationRemoved& from, storage::ReservationRemoved& to) {
 void put(const UsageCharged& from, storage::UsageCharged& to) {
   put(from.attempt, *to.mutable_attempt());
   put(from.usage, *to.mutable_usage());
+  if (from.of_qos) put(*from.of_qos, *to.mutable_of_qos());
 }
 UsageCharged get(const storage::UsageCharged& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), get(from.usage(), complaint)};
+  UsageCharged to{get(from.attempt(), complaint), get(from.usage(), complaint), std::nullopt};
+  if (from.has_of_qos()) to.of_qos = get(from.of_qos(), complaint);
+  return to;
 }
 
 void put(const AccountingChanged& from, storage::AccountingChanged& to) {

@@ -108,6 +108,7 @@ void put(const Allocated& from, storage::Allocated& to) {
   for (const auto& share : from.nodes) put(share, *to.add_nodes());
   put_messages(from.licenses, to.mutable_licenses());
   to.set_alternative(from.alternative);
+  put_messages(from.tres, to.mutable_tres());
 }
 Allocated get(const storage::Allocated& from, Complaint& complaint) {
   Allocated to;
@@ -118,6 +119,7 @@ Allocated get(const storage::Allocated& from, Complaint& complaint) {
   for (const auto& share : from.nodes()) to.nodes.push_back(get(share, complaint));
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   to.alternative = from.alternative();
+  to.tres = get_messages<TresAmount>(from.tres(), complaint);
   return to;
 }
 

@@ -70,6 +70,15 @@ LicenseRequest get(const storage::LicenseRequest& from, Complaint&) {
   return LicenseRequest{from.name(), from.count()};
 }
 
+void put(const TresAmount& from, storage::TresAmount& to) {
+  to.set_tres(from.tres);
+  to.set_amount(from.amount);
+}
+
+TresAmount get(const storage::TresAmount& from, Complaint&) {
+  return TresAmount{from.tres(), from.amount()};
+}
+
 void put(const Dependency& from, storage::Dependency& to) {
   to.set_kind(number(from.kind));
   put(from.target, *to.mutable_target());
@@ -317,6 +326,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   to.set_suspended(from.suspended.count());
   to.set_suspend_set(from.suspend_set.value());
   to.set_cpus_lent(from.cpus_lent);
+  put_messages(from.tres, to.mutable_tres());
 }
 
 Allocation get(const storage::Allocation& from, Complaint& complaint) {
@@ -333,6 +343,7 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   to.suspended = Duration(from.suspended());
   to.suspend_set = Lsn(from.suspend_set());
   to.cpus_lent = from.cpus_lent();
+  to.tres = get_messages<TresAmount>(from.tres(), complaint);
   return to;
 }
 

@@ -73,7 +73,10 @@ struct Touched {
   void operator()(const TimeNoticed& e) { job(e.attempt.job); }
   void operator()(const ReservationSet& e) { reservations.insert(e.reservation.name); }
   void operator()(const ReservationRemoved& e) { reservations.insert(e.name); }
-  void operator()(const UsageCharged& e) { usage.insert(e.usage.id); }
+  void operator()(const UsageCharged& e) {
+    usage.insert(e.usage.id);
+    if (e.of_qos) usage.insert(e.of_qos->id);
+  }
   void operator()(const AccountingChanged& e) {
     for (const AccountingRecord& record : e.set) records.insert(key_of(record));
     records.insert(e.removed.begin(), e.removed.end());

@@ -83,11 +83,12 @@ std::uint64_t Clients::act(Instant when, std::uint64_t submission, UserBody body
   return number;
 }
 
-void Clients::found_account(Instant when) {
+void Clients::found_account(Instant when, const std::optional<Limits>& limits) {
   const JobSpec job = plain_job();
   Account account;
   account.name = job.account;
   account.parent = kRootAccount;
+  if (limits) account.terms.limits = *limits;
   User user;
   user.name = job.user;
   user.default_account = job.account;

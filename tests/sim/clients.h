@@ -25,8 +25,8 @@ class Clients {
   // Fixed ones, for scenarios in which every crash point is tried.
   std::uint64_t submit(Instant when, JobSpec spec, Program program);
   std::uint64_t act(Instant when, std::uint64_t submission, UserBody body);
-  // Makes the account of plain_job(), with its user in it: usage is charged from then on.
-  void found_account(Instant when);
+  // Makes the account of plain_job(), with its user in it and the limits given: usage is charged from then on.
+  void found_account(Instant when, const std::optional<Limits>& limits);
 
   // Frees whatever only a person can free, so that everything can end.
   void tidy_up();

@@ -202,6 +202,7 @@ void Observer::journaled(const Event& event, const ClusterState& after) const {
 void Observer::state_changed(const ClusterState& state) {
   const auto violations = core::check_invariants(state);
   if (!violations.empty()) throw Violation{violations.front()};
+  check_limits(state);
 }
 
 void Observer::batch_committed(const ClusterState& after) {

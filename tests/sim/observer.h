@@ -74,6 +74,8 @@ class Observer {
     bool frozen = false;
   };
   using Place = std::pair<AttemptKey, std::uint32_t>;
+  // What runs on an account, counted from the jobs, is within the account's limits.
+  void check_limits(const ClusterState& state) const;
   void said(std::uint32_t machine, const AttemptReport& report);
   void listed(std::uint32_t machine, const std::vector<AttemptReport>& reports);
   void check_alone(const AttemptKey& key, const char* what) const;

@@ -1,14 +1,19 @@
-// That usage is what ran: reckoned again from the journal, attempt by attempt.
+// That usage is what ran, reckoned again from the journal, attempt by attempt; and that limits were kept all along.
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "core/accounts/roster.h"
 #include "core/accounts/usage.h"
 #include "sim/observer.h"
 
 namespace ares::sim {
 namespace {
 
-struct Held {
+// The account of Clients::plain_job().
+constexpr const char* kLimitedAccount = "default";
+
+struct Ran {
   Time since{};
   std::uint64_t cpus = 0;
   std::optional<Time> still_since;
@@ -23,12 +28,17 @@ struct Held {
 
 class Reckoning {
  public:
-  double cpu_seconds = 0;
+  double cpu_seconds = 0, qos_cpu_seconds = 0;
 
   void at(Time now) { now_ = now; }
-  void operator()(const AccountingChanged&) { kept_ = true; }
+  void operator()(const AccountingChanged& e) {
+    kept_ = true;
+    for (const AccountingRecord& record : e.set)
+      if (const auto* qos = std::get_if<Qos>(&record)) qos_.insert(usage_id(*qos));
+  }
+  bool is_of_qos(AssociationId id) const { return qos_.contains(id); }
   void operator()(const Allocated& e) {
-    Held held{now_, 0, {}, {}, 0};
+    Ran held{now_, 0, {}, {}, 0};
     for (const NodeShare& share : e.nodes) held.cpus += share.cpus;
     attempts_[{e.key, e.attempt}] = held;
     current_[e.key] = {e.key, e.attempt};
@@ -41,12 +51,14 @@ class Reckoning {
   void operator()(const EndingBegan& e) { attempts_[e.attempt].go_on(now_); }
   void operator()(const BatchFinished& e) { attempts_[e.attempt].go_on(e.at); }
   void operator()(const UsageCharged& e) {
-    Held& held = attempts_[e.attempt];
+    Ran& held = attempts_[e.attempt];
     if (++held.charged > 1)
       throw Violation{"job " + std::to_string(e.attempt.job.job.value()) + " was charged twice"};
     const Duration worked = now_ - held.since - held.still;
-    cpu_seconds += static_cast<double>(held.cpus) *
-                   std::chrono::duration<double>(std::max(Duration{}, worked)).count();
+    const double seconds = static_cast<double>(held.cpus) *
+                           std::chrono::duration<double>(std::max(Duration{}, worked)).count();
+    cpu_seconds += seconds;
+    if (e.of_qos) qos_cpu_seconds += seconds;
   }
   void operator()(const Ended& e) { close(e.key); }
   void operator()(const Requeued& e) { close(e.key); }
@@ -65,7 +77,8 @@ class Reckoning {
 
   Time now_{};
   bool kept_ = false;
-  std::map<AttemptKey, Held> attempts_;
+  std::set<AssociationId> qos_;
+  std::map<AttemptKey, Ran> attempts_;
   std::map<JobKey, AttemptKey> current_;  // of those that hold something
 };
 
@@ -78,14 +91,37 @@ void Observer::check_usage() const {
     reckoning.at(event.at);
     std::visit(reckoning, event.body);
   }
-  double stored = 0;
-  database_->replayed().usage.for_each([&](AssociationId, const AssociationUsage& usage) {
-    stored += core::fairness::to_double(core::usage_at(usage, "cpu", usage.settled_at + Seconds(1),
-                                                       core::rules_of(policy_).half_life));
+  double stored = 0, of_qos = 0;
+  database_->replayed().usage.for_each([&](AssociationId id, const AssociationUsage& usage) {
+    (reckoning.is_of_qos(id) ? of_qos : stored) += core::fairness::to_double(core::usage_at(
+        usage, "cpu", usage.settled_at + Seconds(1), core::rules_of(policy_).half_life));
   });
   if (std::abs(stored - reckoning.cpu_seconds) > 1e-3)
     throw Violation{"usage is " + std::to_string(stored) + " CPU-seconds, and " +
                     std::to_string(reckoning.cpu_seconds) + " ran"};
+  if (std::abs(of_qos - reckoning.qos_cpu_seconds) > 1e-3)
+    throw Violation{"usage of QOS is " + std::to_string(of_qos) + " CPU-seconds, and " +
+                    std::to_string(reckoning.qos_cpu_seconds) + " ran"};
+}
+
+void Observer::check_limits(const ClusterState& state) const {
+  if (policy_.accounting.enforce < Enforce::limits) return;
+  const Account* account = core::find_account(state.accounting, kLimitedAccount);
+  if (!account) return;
+  std::uint64_t jobs = 0, cpus = 0;
+  state.jobs.for_each([&](const JobKey&, const Job& job) {
+    if (job.spec->account != account->name || !job.allocation || !holds_resources(job.state))
+      return;
+    ++jobs;
+    for (const NodeShare& share : job.allocation->nodes) cpus += share.cpus;
+  });
+  const auto most = [&](LimitKind kind, std::string_view tres) {
+    return limit_of(account->terms.limits, kind, tres).value_or(UINT64_MAX);
+  };
+  if (jobs > most(LimitKind::grp_jobs, {}))
+    throw Violation{std::to_string(jobs) + " jobs run, more than GrpJobs"};
+  if (cpus > most(LimitKind::grp_tres, "cpu"))
+    throw Violation{std::to_string(cpus) + " CPUs are in use, more than GrpTRES"};
 }
 
 }  // namespace ares::sim

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Instant kPatience = 300s;  // after the last fault, until everything has ended
 
-std::shared_ptr<const Policy> make_policy(Random& random) {
+std::shared_ptr<const Policy> make_policy(Random& random, bool limited) {
   Policy policy;
   policy.cluster_name = "sim";
   policy.config_hash = 7;
@@ -31,6 +31,7 @@ std::shared_ptr<const Policy> make_policy(Random& random) {
   shares->half_life = Seconds(0);  // so that usage is what ran
   policy.fairness.value = std::move(shares);
   policy.preemption = {.min_age = Seconds(1), .grace = Seconds(3), .per_hour = 6, .per_day = 8};
+  if (limited) policy.accounting.enforce = Enforce::limits;
   return std::make_shared<const Policy>(std::move(policy));
 }
 
@@ -39,7 +40,7 @@ std::shared_ptr<const Policy> make_policy(Random& random) {
 World::World(const Options& options)
     : options_(options),
       stage_(options.seed, options.verbose, options.mutant),
-      policy_(make_policy(stage_.random)),
+      policy_(make_policy(stage_.random, has_limits())),
       observer_(stage_, *policy_),
       database_(stage_),
       network_(stage_, *this),
@@ -218,14 +219,22 @@ void World::guarded(Event&& event) {
   }
 }
 
+// With limits before anything is submitted, for then nobody runs without an account. Every single job is within them.
+void World::found_account() {
+  if (has_limits())
+    clients_.found_account(Duration(0),
+                           Limits{{LimitKind::grp_jobs, "", 3}, {LimitKind::grp_tres, "cpu", 8}});
+  else
+    clients_.found_account(Duration(1ms) * (options_.seed % 9000), {});
+}
+
 Outcome World::run() {
   Outcome outcome;
   try {
     guarded([&] { start_controller(); });
     for (auto& machine : machines_) guarded([&] { machine->start_aresd(); });
     // In half of the schedules, early or while jobs run.
-    if (!options_.fixed_scenario && options_.seed % 2 == 0)
-      clients_.found_account(Duration(1ms) * (options_.seed % 9000));
+    if (!options_.fixed_scenario && options_.seed % 2 == 0) found_account();
     if (options_.fixed_scenario) {
       plan_fixed_scenario();
     } else if (const auto kind = stage_.random.below(100); kind < 10) {

@@ -76,6 +76,7 @@ class World {
   const std::shared_ptr<const Policy>& policy() const { return policy_; }
   // Whether jobs of a second partition preempt those of the first: in every fourth world, without drawing.
   bool has_tiers() const { return options_.seed % 4 == 3; }
+  bool has_limits() const { return !options_.fixed_scenario && options_.seed % 4 == 0; }
   ApplyConfig configuration() const;
   Duration tick_interval() const { return 1s; }
   unsigned lost_calls() const { return lost_calls_; }
@@ -84,6 +85,7 @@ class World {
  private:
   void start_controller();
   void kill_controller(Life life);
+  void found_account();
   void plan_silence();
   void plan_takeover();
   void take_over(Duration stands_still, Duration cut_off);

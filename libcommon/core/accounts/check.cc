@@ -49,7 +49,7 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
                                "\" is nothing that can be limited; cpu, mem, node, billing, "
                                "gres/gpu, gres/gpu:TYPE and license/NAME can"));
     if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
-    if (!is_enforced(limit.kind) || limit.tres == "billing")
+    if (!is_enforced(limit.kind))
       return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") +
                                " cannot be set: this release does not hold jobs to it yet"));
     if (limit.value > kMostLimit) return fail(bad(key, name + " is too large"));

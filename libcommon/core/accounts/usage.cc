@@ -6,6 +6,7 @@
 #include "core/accounts/roster.h"
 #include "core/fairness/priority.h"
 #include "model/gpu_part.h"
+#include "model/holding.h"
 
 namespace ares::core {
 namespace {
@@ -67,8 +68,12 @@ Rates rates_of(const ClusterState& state, const Fairness& rules, const Job& job)
   Rates rates{held_thousandths(state, job), {}};
   rates.still = rates.working;
   rates.still["cpu"] = 0;
+  const TresWeights& weights =
+      billing_weights(rules, state.partitions.find(job.allocation->partition));
   for (TresSeconds* amounts : {&rates.working, &rates.still})
-    (*amounts)["billing"] = fairness::billing(*amounts, rules.billing_weights, rules.billing);
+    (*amounts)["billing"] = fairness::billing(*amounts, weights, rules.billing);
+  rates.working["wall"] = kWholeGpu;  // the time that it works, whatever it holds
+  rates.still["wall"] = 0;
   const std::uint64_t factor = usage_factor(state.accounting, *job.spec);
   for (TresSeconds* amounts : {&rates.working, &rates.still})
     for (auto& [tres, rate] : *amounts) rate = capped_product(rate, factor);
@@ -97,63 +102,87 @@ const Fairness& rules_of(const Policy& policy) {
 
 TresSeconds held_thousandths(const ClusterState& state, const Job& job) {
   TresSeconds held;
-  std::uint64_t gpus = 0;
+  for (const TresAmount& one : tres_of(*job.allocation))
+    if (one.tres != "billing")
+      held[one.tres] = one.tres.starts_with("gres/gpu")
+                           ? one.amount
+                           : capped_product<std::uint64_t>(one.amount, kWholeGpu);
+  if (!job.allocation->tres.empty() || !held.contains("gres/gpu")) return held;
+  // It began under a release that did not note the types.
   for (const NodeShare& share : job.allocation->nodes) {
-    held["cpu"] += std::uint64_t{share.cpus} * kWholeGpu;
-    held["mem"] +=
-        (static_cast<std::uint64_t>(std::max<std::int64_t>(share.memory.value(), 0)) >> 20) *
-        kWholeGpu;
-    held["node"] += kWholeGpu;
     const Node* node = share.gpus.empty() ? nullptr : state.nodes.find(share.node);
     if (!node) continue;
     for (const Gpu& gpu : node->inventory.gpus)
-      if (std::binary_search(share.gpus.begin(), share.gpus.end(), gpu.index)) {
+      if (std::binary_search(share.gpus.begin(), share.gpus.end(), gpu.index))
         held["gres/gpu:" + gpu.type] += held_of_each(share.gpu_part);
-        gpus += held_of_each(share.gpu_part);
-      }
   }
-  if (gpus > 0) held["gres/gpu"] = gpus;
   return held;
 }
 
-std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& policy,
-                                       const Job& job, Time now) {
-  if (state.accounting.empty() || !job.allocation) return std::nullopt;
-  const Fairness* rules = &rules_of(policy);
-  const Association* whose = find_association(state.accounting, job.spec->account, job.spec->user,
-                                              job.allocation->partition);
-  if (!whose) return std::nullopt;
-  const AssociationUsage* before = state.usage.find(whose->id);
-  UsageCharged charged{{job.key, job.attempt}, before ? *before : AssociationUsage{}};
-  AssociationUsage& usage = charged.usage;
-  usage.id = whose->id;
-  settle(usage, bucket_of(now, rules->calc_period), rules->half_life);
+namespace {
+
+// One attempt that lets go of everything now, as it is added to usage.
+struct Bill {
+  Time from{}, worked_from{}, now{};
+  Rates rates;
+  Seconds half_life{}, period{};
+};
+
+Bill bill_of(const ClusterState& state, const Fairness& rules, const Job& job, Time now) {
+  Bill bill{job.allocation->at, {}, now, rates_of(state, rules, job), rules.half_life,
+            rules.calc_period};
+  bill.worked_from = std::min(now, bill.from + suspended_for(job, now));
+  return bill;
+}
+
+// What that is worth at its end.
+Amount worth(const Bill& bill, const std::string& tres, std::uint64_t rate) {
+  const Amount amount = used(rate, bill.worked_from, bill.now, bill.half_life);
+  if (bill.worked_from <= bill.from) return amount;
+  const Amount still = used(bill.rates.still.at(tres), bill.from, bill.worked_from, bill.half_life);
+  return amount + fairness::decayed(
+                      still, fairness::decay_factor(bill.now - bill.worked_from, bill.half_life));
+}
+
+AssociationUsage added(const ClusterState& state, AssociationId id, const Bill& bill,
+                       const Job& job) {
+  const AssociationUsage* before = state.usage.find(id);
+  AssociationUsage usage = before ? *before : AssociationUsage{};
+  usage.id = id;
+  settle(usage, bucket_of(bill.now, bill.period), bill.half_life);
   // Whoever ended before the moment of ranking counts no more as running, so it counts here at once. So does what runs again: its
   // record says nothing of this attempt from now on.
   const bool again = job.ending && job.ending->requeue;
   const bool settled = again || (job.ended && *job.ended <= usage.settled_at);
-
-  const Time from = job.allocation->at;
-  const Time worked_from = std::min(now, from + suspended_for(job, now));
-  const Rates rates = rates_of(state, *rules, job);
-  const Time at = std::max(now, usage.recent_at);
+  const Time at = std::max(bill.now, usage.recent_at);
   for (UsageRow& row : usage.rows)
-    row.recent = units_of(decayed_to(row.recent, usage.recent_at, at, rules->half_life));
+    row.recent = units_of(decayed_to(row.recent, usage.recent_at, at, bill.half_life));
   usage.recent_at = at;
-  for (const auto& [tres, rate] : rates.working) {
-    Amount amount = used(rate, worked_from, now, rules->half_life);
-    if (worked_from > from) {
-      const Amount still = used(rates.still.at(tres), from, worked_from, rules->half_life);
-      amount = amount + fairness::decayed(
-                            still, fairness::decay_factor(now - worked_from, rules->half_life));
-    }
+  for (const auto& [tres, rate] : bill.rates.working) {
+    const Amount amount = worth(bill, tres, rate);
     UsageRow& row = row_for(usage, tres);
     if (settled)
       row.settled = units_of(amount_of(row.settled) +
-                             before_decay(amount, now - usage.settled_at, rules->half_life));
+                             before_decay(amount, bill.now - usage.settled_at, bill.half_life));
     else
       row.recent = units_of(amount_of(row.recent) + amount);
   }
+  return usage;
+}
+
+}  // namespace
+
+std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& policy,
+                                       const Job& job, Time now) {
+  if (state.accounting.empty() || !job.allocation) return std::nullopt;
+  const Association* whose = find_association(state.accounting, job.spec->account, job.spec->user,
+                                              job.allocation->partition);
+  if (!whose) return std::nullopt;
+  const Bill bill = bill_of(state, rules_of(policy), job, now);
+  UsageCharged charged{{job.key, job.attempt}, added(state, whose->id, bill, job), std::nullopt};
+  if (const Qos* qos =
+          find_qos(state.accounting, job.spec->qos.empty() ? kNormalQos : job.spec->qos))
+    charged.of_qos = added(state, usage_id(*qos), bill, job);
   return charged;
 }
 
@@ -169,16 +198,19 @@ Amount usage_at(const AssociationUsage& usage, std::string_view tres, Time momen
   return sum;
 }
 
-fairness::Amount billed_so_far(const ClusterState& state, const Policy& policy, const Job& job,
-                               Time now) {
+std::map<std::string, Amount> used_so_far(const ClusterState& state, const Policy& policy,
+                                          const Job& job, Time now) {
+  std::map<std::string, Amount> sums;
+  if (!job.allocation || now <= job.allocation->at) return sums;
+  const Bill bill = bill_of(state, rules_of(policy), job, now);
+  for (const auto& [tres, rate] : bill.rates.working) sums[tres] = worth(bill, tres, rate);
+  return sums;
+}
+
+Amount billed_so_far(const ClusterState& state, const Policy& policy, const Job& job, Time now) {
   if (!job.allocation || now <= job.allocation->at) return {};
-  const Fairness& rules = rules_of(policy);
-  const Rates rates = rates_of(state, rules, job);
-  const Time from = job.allocation->at;
-  const Time worked_from = std::min(now, from + suspended_for(job, now));
-  const Amount still = used(rates.still.at("billing"), from, worked_from, rules.half_life);
-  return used(rates.working.at("billing"), worked_from, now, rules.half_life) +
-         fairness::decayed(still, fairness::decay_factor(now - worked_from, rules.half_life));
+  const Bill bill = bill_of(state, rules_of(policy), job, now);
+  return worth(bill, "billing", bill.rates.working.at("billing"));
 }
 
 }  // namespace ares::core

@@ -2,7 +2,9 @@
 // Exact but for the roundings of fairness/decay.h. Pure functions; any thread.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/fairness/decay.h"
@@ -12,13 +14,17 @@
 
 namespace ares::core {
 
-// What a job holds while it runs, in thousandths: cpu, mem (MiB), node, gres/gpu, gres/gpu:TYPE for each type.
+// What a job holds while it runs, in thousandths: cpu, mem (MiB), node, gres/gpu, gres/gpu:TYPE for each type, license/NAME.
 TresSeconds held_thousandths(const ClusterState& state, const Job& job);
 
 // The charge for an attempt that lets go of everything `now`: all that was allocated, from then on, without its CPUs for as long as
 // it was suspended (counted as if that had been at its beginning). None: its user has no association.
 std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& policy,
                                        const Job& job, Time now);
+
+// What an attempt that still holds what it has would be charged, by TRES, if it ended `now`.
+std::map<std::string, fairness::Amount> used_so_far(const ClusterState& state, const Policy& policy,
+                                                    const Job& job, Time now);
 
 // What an attempt that still holds what it has would be charged as "billing" if it ended `now`.
 fairness::Amount billed_so_far(const ClusterState& state, const Policy& policy, const Job& job,

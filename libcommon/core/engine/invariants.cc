@@ -266,6 +266,7 @@ class Check {
     expect(again.earmarked == state_.earmarked, "index", "`earmarked` is not what the records say");
     expect(again.resumable == state_.resumable, "index", "`resumable` is not what the records say");
     expect(again.gangs == state_.gangs, "index", "`gangs` is not what the records say");
+    expect(again.holdings == state_.holdings, "index", "`holdings` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
     expect(again.request_loads == state_.request_loads, "index",

@@ -48,7 +48,10 @@ struct Apply {
   }
   void operator()(const ReservationRemoved& e) const { state.reservations.erase(e.name); }
   void operator()(const AccountingChanged& e) const { apply_bookkeeping(state, e, s); }
-  void operator()(const UsageCharged& e) const { state.usage.set(e.usage.id, e.usage); }
+  void operator()(const UsageCharged& e) const {
+    state.usage.set(e.usage.id, e.usage);
+    if (e.of_qos) state.usage.set(e.of_qos->id, *e.of_qos);
+  }
 
   void operator()(const ControllerActivated& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const ConfigApplied& e) const { apply_bookkeeping(state, e, s); }

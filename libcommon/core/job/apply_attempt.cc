@@ -94,6 +94,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.earmark.reset();
     job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
     job.allocation->alternative = e.alternative;
+    job.allocation->tres = e.tres;
   });
   const Job* job = state.jobs.find(e.key);
   if (!job) return;

@@ -4,8 +4,9 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/job_limits.h"
+#include "core/accounts/limit_use.h"
 #include "core/accounts/membership.h"
+#include "core/accounts/usage.h"
 #include "core/cluster/lent.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
@@ -23,7 +24,7 @@ using Gone = std::set<AttemptKey>;  // attempts that are to be
 
 class Check {
  public:
-  Check(const Question& q) : q_(q), licenses_(q.state, q.policy) {}
+  Check(const Question& q) : q_(q), licenses_(q.state, q.policy), use_(q.state, q.policy, q.now) {}
 
   // Takes all starts of the group, or none.
   bool take(const PlanGroup& group, Decision& d) {
@@ -37,8 +38,10 @@ class Check {
     for (const Start& start : group.starts) starting.push_back(start.key);
     if (!starts_whole_gangs(q_.state, starting)) return false;
     std::vector<EventBody> events;
+    const std::size_t used = use_.mark();
     for (const Start& start : group.starts) {
       if (take(start, events)) continue;
+      use_.back_to(used);
       taken_.give_back();
       for (const auto* licenses : new_licenses_) licenses_.give_back(*licenses);
       new_licenses_.clear();
@@ -83,8 +86,11 @@ class Check {
     if (!licenses_.take(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
     if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
-    Allocated allocated{start.key,   job->attempt.next(), start.partition,  limit_of(*job, start),
-                        start.nodes, start.licenses,      start.alternative};
+    Allocated allocated{
+        start.key,   job->attempt.next(), start.partition,   limit_of(*job, start),
+        start.nodes, start.licenses,      start.alternative, tres_noted(*job, start)};
+    use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit,
+               amounts_of(q_.state.nodes, start.nodes));
     for (NodeShare& share : allocated.nodes) {
       share.phase = SharePhase::preparing;
       share.usage = {};
@@ -264,15 +270,26 @@ class Check {
     return !limit || (start.time_limit && *start.time_limit <= *limit);
   }
 
-  bool is_eligible(const Job& job, const Start& start) const {
+  bool is_eligible(const Job& job, const Start& start) {
     const Enforce enforce = q_.policy.accounting.enforce;
     const Partition* partition = q_.state.partitions.find(start.partition);
     if (!partition || ineligible(q_.state.accounting, enforce, *job.spec, start.partition))
       return false;
     if (enforce < Enforce::limits) return true;
     const TresByNode gets = amounts_of(q_.state.nodes, start.nodes);
-    return !over_limit(q_.state.accounting, enforce, *job.spec, *partition, start.time_limit,
-                       &gets);
+    return !use_.over(*job.spec, *partition, start.time_limit, &gets);
+  }
+
+  // What accounting knows of the allocation beyond its shares, as it is now: inventories and weights may change while it lasts.
+  std::vector<TresAmount> tres_noted(const Job& job, const Start& start) const {
+    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes);
+    const Asked asked{*job.spec, *q_.state.partitions.find(start.partition), rules_of(q_.policy),
+                      start.time_limit, &gets};
+    std::vector<TresAmount> noted{{"billing", asked.amount("billing")}};
+    for (const auto& node : gets)
+      for (const auto& [tres, amount] : node)
+        if (tres.starts_with("gres/gpu:")) add_tres(noted, {{tres, amount}});
+    return noted;
   }
 
   bool keeps_reservations(const Job& job, const Start& start) const {
@@ -366,6 +383,7 @@ class Check {
   const Question& q_;
   Taken taken_;
   LicensePool licenses_;
+  LimitUse use_;                                                         // with what was taken
   std::vector<std::pair<const EarmarkFor*, const JobSpec*>> earmarked_;  // by this plan
   std::deque<NodeShare> resumed_;                                        // CPUs of those, likewise
   Gone ended_;                                                           // likewise

@@ -7,7 +7,6 @@
 #include <unordered_set>
 
 #include "base/duration.h"
-#include "core/accounts/job_limits.h"
 #include "core/accounts/membership.h"
 #include "core/job/gang.h"
 #include "core/job/submit_checks.h"
@@ -205,7 +204,16 @@ Status check_account(const Question& q, const JobSpec& spec) {
                        : "")));
 }
 
+namespace {
+
+Error over_limit_error(const OverLimit& over) {
+  return bad("Job violates accounting/QOS policy (" + over.name + "): " + over.text);
+}
+
+}  // namespace
+
 Status check_limits(const Question& q, const JobSpec& spec) {
+  LimitUse use(q.state, q.policy, q.now);
   std::optional<OverLimit> first;
   for (const std::string& name : spec.partitions) {
     const Partition* partition = q.state.partitions.find(name);
@@ -213,13 +221,18 @@ Status check_limits(const Question& q, const JobSpec& spec) {
     const auto limit = spec.time_limit           ? spec.time_limit
                        : partition->default_time ? partition->default_time
                                                  : partition->max_time;
-    auto over = over_limit(q.state.accounting, q.policy.accounting.enforce, spec, *partition,
-                           limit == Seconds{0} ? std::nullopt : limit);
+    auto over = use.over_alone(spec, *partition, limit == Seconds{0} ? std::nullopt : limit);
     if (!over || !over->refuse) return {};
     if (!first) first = std::move(over);
   }
   if (!first) return {};
-  return fail(bad("Job violates accounting/QOS policy (" + first->name + "): " + first->text));
+  return fail(over_limit_error(*first));
+}
+
+Status check_submitted(LimitUse& use, const JobSpec& spec, std::uint64_t jobs) {
+  if (const auto over = use.over_submitted(spec, spec.partitions.front(), jobs))
+    return fail(over_limit_error(*over));
+  return {};
 }
 
 Status check_times(const JobSpec& spec, Time now) {
@@ -374,6 +387,8 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
 
 // What the jobs of one command have in common.
 struct Together {
+  explicit Together(const Question& q) : use(q.state, q.policy, q.now) {}
+  LimitUse use;  // with the jobs so far
   // By the specification asked for, which thousands of jobs may share: judged once.
   std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> judged;
   // Of the jobs so far, which are all the same user's. They lie in `judged`.
@@ -397,6 +412,9 @@ Status admit(const Question& q, const Principal& who, const std::shared_ptr<cons
       check_dependencies(q, who, spec, key, [&] { return together.names.contains(spec.name); });
   if (!awaited) return fail(awaited.error());
   if (Status ok = together.gangs.join(q.state, spec); !ok) return fail(ok.error());
+  const std::uint64_t jobs = spec.array ? spec.array->count() : 1;
+  if (Status ok = check_submitted(together.use, spec, jobs); !ok) return fail(ok.error());
+  together.use.submit(spec, spec.partitions.front(), jobs);
   together.names.insert(spec.name);
   together.corresponding_tasks += corresponding_tasks(spec);
   if (together.corresponding_tasks > kMaxCorrespondingTasks) return fail(too_many_correspond());
@@ -432,7 +450,7 @@ Decision decide_all(const Question& q, const Principal& who,
                       "; submit again later");
   }
   Decision d;
-  Together together;
+  Together together(q);
   JobId next = q.state.next_job_id;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (Status ok = admit(q, who, specs[i], next, together, d); !ok) {

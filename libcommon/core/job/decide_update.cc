@@ -127,7 +127,14 @@ class SpecChange {
     if (changed.account != before.account || changed.qos != before.qos ||
         changed.partitions != before.partitions || changed.reservations != before.reservations)
       if (Status good = check_account(q_, changed); !good) return good;
-    return check_limits(q_, changed);
+    if (Status good = check_limits(q_, changed); !good) return good;
+    if (changed.account == before.account && changed.qos == before.qos &&
+        changed.partitions.front() == before.partitions.front())
+      return {};
+    const std::uint64_t jobs = job.array ? job.array->waiting.count() : 1;
+    LimitUse use(q_.state, q_.policy, q_.now);
+    use.leave(before, before.partitions.front(), jobs);
+    return check_submitted(use, changed, jobs);
   }
 
   const Question& q_;

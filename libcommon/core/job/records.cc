@@ -119,6 +119,7 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
   else if (before && is_resumable(*before))
     state.resumable.erase(after.key);
   move_gang(state, before, &after);
+  count_holding(state, before, &after);
 }
 
 }  // namespace
@@ -147,6 +148,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   if (is_earmarked(*job)) state.earmarked.erase(key);
   if (is_resumable(*job)) state.resumable.erase(key);
   move_gang(state, job, nullptr);
+  count_holding(state, job, nullptr);
   state.jobs.erase(key);
 }
 

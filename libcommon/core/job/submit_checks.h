@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/accounts/limit_use.h"
 #include "core/job/deciding.h"
 
 namespace ares::core {
@@ -56,6 +57,9 @@ Status check_account(const Question& q, const JobSpec& spec);
 
 // That it is over no limit by itself, where its QOS wants such jobs refused. In one of its partitions is enough.
 Status check_limits(const Question& q, const JobSpec& spec);
+
+// That so many jobs more of its kind (tasks, of an array) may wait or run.
+Status check_submitted(LimitUse& use, const JobSpec& spec, std::uint64_t jobs);
 
 // Minimum limit and deadline, each by itself and against the limit asked for.
 Status check_times(const JobSpec& spec, Time now);

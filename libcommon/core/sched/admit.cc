@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/duration.h"
-#include "core/accounts/job_limits.h"
 #include "core/accounts/membership.h"
 #include "core/cluster/staying.h"
 #include "core/sched/demand.h"
@@ -31,6 +30,7 @@ const Job* array_record(const ClusterState& state, const Job& job) {
 struct Asked {
   const ClusterState& state;
   Enforce enforce;
+  LimitUse* use;  // null: what others run is not looked at
   const QueueEntry& entry;
   const ArrayStarts& starting;
   Time now;
@@ -86,14 +86,14 @@ std::optional<Admission> check_time_limit(const Asked& asked) {
 }
 
 std::optional<Admission> check_limits(const Asked& asked) {
-  if (!asked.entry.partition || asked.enforce < Enforce::limits) return std::nullopt;
+  if (!asked.entry.partition || !asked.use) return std::nullopt;
   const Job& job = *asked.entry.job;
   const Partition& partition = *asked.entry.partition;
-  auto over = over_limit(asked.state.accounting, asked.enforce, *job.spec, partition,
-                         time_limit_of(job, partition));
+  auto over = asked.use->over(*job.spec, partition, time_limit_of(job, partition));
   if (!over) return std::nullopt;
   Admission refused = refuse(Reason::limit, std::move(over->text));
   refused.refused->limit = std::move(over->name);
+  if (over->wanes) refused.wake = asked.now + kLimitsAgain;
   return refused;
 }
 
@@ -194,7 +194,8 @@ std::uint32_t throttle_room(const ClusterState& state, const Job& job,
   return array->array->throttle > busy ? array->array->throttle - busy : 0;
 }
 
-bool is_steady(const ClusterState& state, Enforce enforce, const QueueEntry& entry) {
+bool is_steady(const ClusterState& state, Enforce enforce, const Fairness& rules,
+               const QueueEntry& entry) {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
   if (waits_with_gang(job) || job.array || !job.key.task.is_none() || job.not_before != Time{} ||
@@ -203,24 +204,29 @@ bool is_steady(const ClusterState& state, Enforce enforce, const QueueEntry& ent
     return false;
   // These look at the entry and at records of accounting alone.
   static const ArrayStarts kNobody;
-  const Asked asked{state, enforce, entry, kNobody, Time{}};
-  return !check_partition(asked) && !check_account(asked) && !check_time_limit(asked) &&
-         !check_node_limit(asked) && !check_limits(asked);
+  const Asked asked{state, enforce, nullptr, entry, kNobody, Time{}};
+  if (check_partition(asked) || check_account(asked) || check_time_limit(asked) ||
+      check_node_limit(asked))
+    return false;
+  const Partition& partition = *entry.partition;
+  return !has_shared_limits(state.accounting, enforce, spec, partition.name) &&
+         !over_limit(state.accounting, enforce,
+                     {spec, partition, rules, time_limit_of(job, partition)});
 }
 
-Admission admit(const ClusterState& state, Enforce enforce, const QueueEntry& entry,
+Admission admit(const ClusterState& state, LimitUse& use, const QueueEntry& entry,
                 const ArrayStarts& starting, Time now) {
   for (const Check check : kChecks)
-    if (auto refused = check({state, enforce, entry, starting, now})) return *refused;
+    if (auto refused = check({state, use.enforce(), &use, entry, starting, now})) return *refused;
   return {};
 }
 
-std::vector<Admission> all_refusals(const ClusterState& state, Enforce enforce,
+std::vector<Admission> all_refusals(const ClusterState& state, LimitUse& use,
                                     const QueueEntry& entry, const ArrayStarts& starting,
                                     Time now) {
   std::vector<Admission> all;
   for (const Check check : kChecks)
-    if (auto refused = check({state, enforce, entry, starting, now}))
+    if (auto refused = check({state, use.enforce(), &use, entry, starting, now}))
       all.push_back(*std::move(refused));
   return all;
 }

@@ -6,11 +6,15 @@
 #include <optional>
 #include <vector>
 
+#include "core/accounts/limit_use.h"
 #include "core/sched/order.h"
-#include "model/accounts.h"
 #include "model/plan.h"
 
 namespace ares::core::sched {
+
+// Over a limit on minutes time alone lets more start: what running jobs may still use gets less, and what was used decays. How often
+// that is looked at.
+inline constexpr Duration kLimitsAgain = std::chrono::minutes(1);
 
 struct Admission {
   std::optional<PendingInfo> refused;
@@ -25,15 +29,17 @@ using ArrayStarts = std::map<JobId, std::uint32_t>;
 std::optional<PendingInfo> kept_back(const Job& job);
 
 // Whether nothing but what is free and promised will ever keep the entry from starting, as long as the job, the partitions and the
-// records of accounting stay as they are: no time, no licence, no throttle, no other partition, no other task. Its record need not be looked at to
-// find that out again.
-bool is_steady(const ClusterState& state, Enforce enforce, const QueueEntry& entry);
+// records of accounting stay as they are: no time, no licence, no throttle, no limit on what others run as well, no other partition, no
+// other task. Its record need not be looked at to find that out again. `rules`: by which amounts are billed.
+bool is_steady(const ClusterState& state, Enforce enforce, const Fairness& rules,
+               const QueueEntry& entry);
 
-Admission admit(const ClusterState& state, Enforce enforce, const QueueEntry& entry,
+// `use`: of that very state, and of what starts in this pass.
+Admission admit(const ClusterState& state, LimitUse& use, const QueueEntry& entry,
                 const ArrayStarts& starting, Time now);
 
 // Every reason why not, for people who ask; empty exactly where admit() has none.
-std::vector<Admission> all_refusals(const ClusterState& state, Enforce enforce,
+std::vector<Admission> all_refusals(const ClusterState& state, LimitUse& use,
                                     const QueueEntry& entry, const ArrayStarts& starting, Time now);
 
 // How many tasks of the array may start now under its throttle.

@@ -372,13 +372,14 @@ namespace ares::core {
 using namespace sched;
 
 struct Explainer::Memory {
-  Memory(const ClusterState& state, const Policy& policy)
-      : index(state, &policy.networks), licenses(state, policy) {
+  Memory(const ClusterState& state, const Policy& policy, Time now)
+      : index(state, &policy.networks), licenses(state, policy), use(state, policy, now) {
     index.set_plugins(policy.plugins, &policy.networks);
     shapes.begin_pass();
   }
   ClusterIndex index;
   LicensePool licenses;
+  LimitUse use;
   Shapes shapes;
   std::map<JobId, Gathering> gangs;
   std::size_t kinds = 0;
@@ -390,14 +391,14 @@ Explainer::~Explainer() = default;
 
 PendingInfo Explainer::why(const Job& job, Time now) {
   if (auto why = kept_back(job)) return *std::move(why);
-  if (!memory_) memory_ = std::make_unique<Memory>(state_, policy_);
+  if (!memory_) memory_ = std::make_unique<Memory>(state_, policy_, now);
   const auto reason = [](Reason named, std::string detail) {
     return PendingInfo{named, std::move(detail), std::nullopt, {}};
   };
   std::string together;
   if (waits_with_gang(job)) {
     auto [found, added] = memory_->gangs.try_emplace(job.gang);
-    if (added) found->second = gather(state_, policy_.accounting.enforce, job, now);
+    if (added) found->second = gather(state_, memory_->use, job, now);
     const auto refused = found->second.refused.find(job.key);
     if (refused != found->second.refused.end()) return refused->second;
     together = together_text(found->second.gang);
@@ -406,7 +407,7 @@ PendingInfo Explainer::why(const Job& job, Time now) {
   for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
     const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
     PendingInfo info;
-    if (const Admission admission = admit(state_, policy_.accounting.enforce, entry, {}, now);
+    if (const Admission admission = admit(state_, memory_->use, entry, {}, now);
         admission.refused) {
       info = *admission.refused;
     } else if (!memory_->licenses.choose(*job.spec)) {

@@ -97,7 +97,7 @@ PendingPtr GangTurns::turn(Queued& queued) {
 }
 
 void GangTurns::consider(const Job& leader, Account& account) {
-  Gathering gathering = gather(p_.state, p_.enforce, leader, p_.now);
+  Gathering gathering = gather(p_.state, p_.use, leader, p_.now);
   if (gathering.wake)
     p_.plan.wake = std::min(p_.plan.wake.value_or(*gathering.wake), *gathering.wake);
   if (!gathering.refused.empty()) {
@@ -206,19 +206,34 @@ bool GangTurns::permitted(Account& account, const Placements& placements) {
     asking.push_back({account.members[i].job, i < placements.size() ? &placements[i] : nullptr});
   if (!permit(p_.state, asking).granted) return false;
   const Partition& partition = *account.members.front().partition;
-  for (std::size_t i = 0; i < placements.size(); ++i)
-    if (const auto over =
-            over_limit_there(p_.state, p_.enforce, {account.members[i].job, &partition, 0},
-                             placements[i], p_.index)) {
-      account.refusal = over->text;
-      return false;
-    }
+  if (over_limits(account, placements)) return false;
   if (!p_.index.plugged() || !p_.index.plugged()->permits(partition)) return true;
   std::vector<Leaving> leaving;
   for (std::size_t i = 0; i < placements.size(); ++i)
     leaving.push_back({account.members[i].job, TaskIndex{}, &partition, &placements[i]});
-  account.refusal = p_.index.plugged()->refusal(leaving, p_.index);
+  if (auto why = p_.index.plugged()->refusal(leaving, p_.index))
+    account.refusal = PendingInfo{Reason::plugin, *std::move(why), std::nullopt, {}};
   return !account.refusal;
+}
+
+// Each of them beside what runs and the others.
+bool GangTurns::over_limits(Account& account, const Placements& placements) {
+  const std::size_t mark = p_.use.mark();
+  for (std::size_t i = 0; i < placements.size() && !account.refusal; ++i) {
+    const Member& member = account.members[i];
+    const TresByNode gets = placed_amounts(placements[i], p_.index);
+    if (auto over = p_.use.over(*member.job->spec, *member.partition, member.limit, &gets)) {
+      account.refusal = PendingInfo{
+          Reason::limit, "job " + job_text(member.job->key) + ": " + over->text, std::nullopt, {}};
+      account.refusal->limit = std::move(over->name);
+      if (over->wanes)
+        p_.plan.wake =
+            std::min(p_.plan.wake.value_or(p_.now + kLimitsAgain), p_.now + kLimitsAgain);
+    }
+    p_.use.start(*member.job->spec, *member.partition, member.limit, gets);
+  }
+  p_.use.back_to(mark);
+  return account.refusal.has_value();
 }
 
 bool GangTurns::start(Account& account, bool wide) {
@@ -252,6 +267,8 @@ void GangTurns::commit(Account& account, PlanGroup group, const Placements& plac
     }
     p_.profile.start(placements[i], member.limit, *member.job->spec);
     p_.turns.took(*member.job->spec, placements[i]);
+    p_.use.start(*member.job->spec, *member.partition, member.limit,
+                 placed_amounts(placements[i], p_.index));
   }
   p_.plan.groups.push_back(std::move(group));
   account.starts = true;
@@ -269,7 +286,7 @@ bool GangTurns::is_impossible(Account& account) {
 // As a single job that cannot start: it is said why, and promised a start if the partition's rule is so.
 void GangTurns::block(Account& account) {
   if (account.refusal)  // in nobody's way
-    return say_all(account, {Reason::plugin, *account.refusal, std::nullopt, {}});
+    return say_all(account, *account.refusal);
   if (!p_.work.exhausted() && is_impossible(account)) return;
   const Partition* partition = account.members.front().partition;
   const Promises::Inside& inside = account.gang.members.front()->spec->reservations;

@@ -33,7 +33,7 @@ class GangTurns {
     std::vector<NodeIndex>& given;
     const Budget budget;
     const Time now;
-    const Enforce enforce;
+    LimitUse& use;
     Witness* const witness;
   };
   explicit GangTurns(Parts parts) : p_(parts) {}
@@ -65,7 +65,8 @@ class GangTurns {
     mutable std::vector<Demand> spread;  // of the members, made when they are asked for
     std::map<JobKey, PendingPtr> said;
     std::vector<Queued*> seen;
-    std::optional<std::string> refusal;  // a plugin's, of a start that was about to be made
+    std::optional<PendingInfo>
+        refusal;  // a plugin's or a limit's, of a start that was about to be made
     bool starts = false;
 
     // Places are looked for as the partition likes them first. Where all do not fit so they are tried once more, each on the nodes
@@ -88,6 +89,7 @@ class GangTurns {
   // Of the members up to the first for which there is none. The index is left as it was.
   Placements find(const Account& account, bool wide);
   bool permitted(Account& account, const Placements& placements);
+  bool over_limits(Account& account, const Placements& placements);
   bool take_licenses(const std::vector<Member>& members, PlanGroup& group);
   std::optional<Placement> place(const Account& account, std::size_t at, bool wide,
                                  std::optional<Profile>& trial, const Placements& taken);

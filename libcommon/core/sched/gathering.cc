@@ -22,7 +22,7 @@ std::string together_text(const Gang& gang) {
          (others == 1 ? " other of gang " : " others of gang ") + gang.request.name + "; ";
 }
 
-Gathering gather(const ClusterState& state, Enforce enforce, const Job& member, Time now) {
+Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Time now) {
   Gathering out{gang_of(state, member), {}, std::nullopt};
   const Job* hindered = nullptr;
   Reason why = Reason::none;
@@ -32,7 +32,7 @@ Gathering gather(const ClusterState& state, Enforce enforce, const Job& member, 
     const bool own = refused.has_value();  // which its record says
     if (!own) {
       const QueueEntry entry{job, state.partitions.find(job->spec->partitions.front()), 0};
-      Admission admission = admit(state, enforce, entry, {}, now);
+      Admission admission = admit(state, use, entry, {}, now);
       if (admission.wake) out.wake = std::min(out.wake.value_or(*admission.wake), *admission.wake);
       refused = std::move(admission.refused);
     }

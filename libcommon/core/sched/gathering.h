@@ -23,6 +23,7 @@ struct Gathering {
 std::string together_text(const Gang& gang);
 
 // Precondition: the member waits with its gang.
-Gathering gather(const ClusterState& state, Enforce enforce, const Job& member, Time now);
+// `use`: as of admit().
+Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Time now);
 
 }  // namespace ares::core::sched

@@ -39,7 +39,7 @@ void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& r
     Queued queued;
     queued.rank = ranking.rank_of(entry);
     queued.entry = entry;
-    queued.steady = is_steady(state, ranking.enforce(), entry);
+    queued.steady = is_steady(state, ranking.enforce(), ranking.billing_rules(), entry);
     if (entry.partition) queued.limit = time_limit_of(*job, *entry.partition);
     entering_.push_back(std::move(queued));
   });

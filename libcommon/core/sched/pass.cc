@@ -30,16 +30,17 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       index_(memory.index),
       budget_(budget),
       now_(now),
+      use_(state, policy, now),
       turns_(memory.queue.entries(), memory.ranking, index_),
       profile_(state, index_, memory.releases, now),
       licenses_(state, policy),
       promises_(policy),
       work_(budget.units),
-      preempting_({state, policy, index_, profile_, licenses_, work_, now}),
+      preempting_({state, policy, index_, profile_, licenses_, work_, now, use_}),
       resuming_({state, index_, profile_, now}),
       witness_(witness),
       gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
-              memory.given, budget, now, policy.accounting.enforce, witness}) {
+              memory.given, budget, now, use_, witness}) {
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
   plan_.config_hash = policy.config_hash;
@@ -78,7 +79,7 @@ void Planner::Pass::consider(Queued& queued) {
   if (served(queued)) return;
   const QueueEntry& entry = queued.entry;
   if (witness_ && witness_->is_about(queued.entry.job->key))
-    return witness_->turn({entry, index_, profile_, licenses_, array_starts_,
+    return witness_->turn({entry, index_, profile_, licenses_, array_starts_, use_,
                            promises_.closed(entry.partition, inside_of(queued)),
                            work_.exhausted()});
   if (!queued.steady) {
@@ -100,6 +101,8 @@ void Planner::Pass::serve_earmarks() {
     const bool clear = preempting_.is_clear(kept, shape);
     if (!clear || !permitted(kept.entry, job.key.task, kept.placement)) {
       PendingInfo info = preempting_.keep(kept, shape);
+      use_.start(*job.spec, *kept.entry.partition, kept.limit,
+                 placed_amounts(kept.placement, index_));
       earmarked_[job.key] = clear ? std::exchange(refusal_, nullptr)
                                   : std::make_shared<const PendingInfo>(std::move(info));
       continue;
@@ -202,7 +205,7 @@ void Planner::Pass::consider_unsteady(Queued& queued) {
 bool Planner::Pass::may_start(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   if (started_.contains(entry.job->key)) return false;
-  const Admission admission = admit(state_, memory_.ranking.enforce(), entry, array_starts_, now_);
+  const Admission admission = admit(state_, use_, entry, array_starts_, now_);
   if (admission.wake) plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
   if (admission.refused) {
     say(queued, std::make_shared<const PendingInfo>(*admission.refused));
@@ -268,14 +271,19 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
   plan_.groups.push_back(std::move(group));
   profile_.start(placement, limit, *job.spec);
   turns_.took(*job.spec, placement);
+  use_.start(*job.spec, *entry.partition, limit, placed_amounts(placement, index_));
   if (!task.is_none()) ++array_starts_[job.key.job];
 }
 
 bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Placement& placement) {
-  if (auto over = over_limit_there(state_, memory_.ranking.enforce(), entry, placement, index_)) {
+  const TresByNode gets = placed_amounts(placement, index_);
+  if (auto over = use_.over(*entry.job->spec, *entry.partition,
+                            time_limit_of(*entry.job, *entry.partition), &gets)) {
     PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
     info.limit = std::move(over->name);
     refusal_ = std::make_shared<const PendingInfo>(std::move(info));
+    if (over->wanes)
+      plan_.wake = std::min(plan_.wake.value_or(now_ + kLimitsAgain), now_ + kLimitsAgain);
     return false;
   }
   if (!index_.plugged() || !index_.plugged()->permits(*entry.partition)) return true;

@@ -159,6 +159,7 @@ class Planner::Pass {
   sched::ClusterIndex& index_;
   const Budget budget_;
   Time now_;
+  LimitUse use_;
   sched::Turns turns_;
   sched::Profile profile_;
   LicensePool licenses_;

@@ -1,15 +1,11 @@
 #include "core/sched/placed_limits.h"
 
-#include "core/sched/demand.h"
+#include "core/sched/cluster_index.h"
 #include "model/whole_gpu.h"
 
 namespace ares::core::sched {
 
-std::optional<OverLimit> over_limit_there(const ClusterState& state, Enforce enforce,
-                                          const QueueEntry& entry, const Placement& placement,
-                                          const ClusterIndex& index) {
-  if (enforce < Enforce::limits || state.accounting.empty()) return std::nullopt;
-  const Job& job = *entry.job;
+TresByNode placed_amounts(const Placement& placement, const ClusterIndex& index) {
   TresByNode gets;
   for (const PlacedShare& share : placement) {
     auto& amounts = gets.emplace_back();
@@ -30,8 +26,7 @@ std::optional<OverLimit> over_limit_there(const ClusterState& state, Enforce enf
       amounts["gres/gpu"] += units;
     }
   }
-  return over_limit(state.accounting, enforce, *job.spec, *entry.partition,
-                    time_limit_of(job, *entry.partition), &gets);
+  return gets;
 }
 
 }  // namespace ares::core::sched

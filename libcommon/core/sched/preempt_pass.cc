@@ -5,6 +5,7 @@
 #include "core/cluster/preemptible.h"
 #include "core/job/deciding.h"
 #include "core/sched/devices.h"
+#include "core/sched/placed_limits.h"
 #include "core/sched/plugged.h"
 #include "core/sched/why_trial.h"
 
@@ -97,8 +98,7 @@ std::vector<Preempting::Kept> Preempting::kept(const ArrayStarts& starting) {
     const Partition* partition = pass_.state.partitions.find(earmark.partition);
     if (choice == asked.end() || !partition) return;
     const QueueEntry entry{job, partition, static_cast<std::uint32_t>(choice - asked.begin())};
-    if (admit(pass_.state, pass_.policy.accounting.enforce, entry, starting, pass_.now).refused)
-      return;
+    if (admit(pass_.state, pass_.use, entry, starting, pass_.now).refused) return;
     Placement placement = placement_of(pass_.index, earmark);
     if (placement.empty()) return;
     auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
@@ -239,6 +239,8 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
     failed_.insert(like);
     return std::nullopt;
   }
+  const TresByNode gets = placed_amounts(cleared->placement, pass_.index);
+  if (pass_.use.over(*job.spec, *entry.partition, limit, &gets)) return std::nullopt;
   const auto count = static_cast<std::uint32_t>(cleared->victims.size());
   if (count > left.count - used) return std::nullopt;
   used_[job.spec->uid] += count;
@@ -258,6 +260,7 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
   release(earmark.victims);
   reserve(shape.demand, cleared->placement, earmark.ready, limit);
   pass_.licenses.take(*job.spec, *licenses);
+  pass_.use.start(*job.spec, *entry.partition, limit, gets);
   made.said = {Reason::preempting, preempting_text(pass_.state, earmark), earmark.ready, {}};
   for (const NodeShare& share : earmark.nodes) {
     const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;

@@ -37,6 +37,7 @@ class Preempting {
     LicensePool& licenses;
     Work& work;
     Time now;
+    LimitUse& use;
   };
   explicit Preempting(const Pass& pass) : pass_(pass) {}
 

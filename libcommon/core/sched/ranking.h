@@ -63,6 +63,10 @@ class Ranking {
   Rank rank_of(const QueueEntry& entry) const;
 
   Enforce enforce() const { return enforce_; }  // of the policy it was made for
+  const Fairness& billing_rules() const {       // likewise: by which amounts are billed
+    static const Fairness kDefaults;
+    return configured_rules_ ? *configured_rules_ : kDefaults;
+  }
 
   // When time alone may change ranks.
   std::optional<Time> changes_at() const;

@@ -67,7 +67,8 @@ Time without_cpus_until(const Job& job, Time moment) {
 }
 
 // In thousandths.
-std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fairness& rules) {
+std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const TresWeights& weights,
+                          BillingMode mode) {
   // All in thousandths, as GPUs are.
   TresSeconds amounts{{"cpu", held.columns[kCpus] * kWholeGpu},
                       {"mem", held.columns[kMemory] * kWholeGpu},
@@ -78,7 +79,7 @@ std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Fai
     amounts[std::string(kGpuOf) + index.gpu_types()[i - kFirstGpu]] = held.columns[i];
   }
   amounts["gres/gpu"] = gpus;
-  return billing(amounts, rules.billing_weights, rules.billing);
+  return billing(amounts, weights, mode);
 }
 
 std::optional<std::size_t> column_of(std::string_view tres, const ClusterIndex& index) {
@@ -172,14 +173,16 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   for (const auto& [id, at] : stored_)
     if (const AssociationUsage* used = state.usage.find(id))
       usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life);
-  std::map<Held, std::uint64_t> rates;
+  std::map<std::pair<const TresWeights*, Held>, std::uint64_t> rates;
   accruals_.each(state, moment_, [&](const Job& job) {
     const auto at = find(*job.spec);
     if (!at) return;
     const std::uint64_t counts_as = usage_factor(state.accounting, *job.spec);
+    const TresWeights& weights =
+        billing_weights(*rules_, state.partitions.find(job.allocation->partition));
     const auto add = [&](const Held& held, Time from, Time to) {
-      const auto [rate, added] = rates.try_emplace(held, 0);
-      if (added) rate->second = billed_rate(rate->first, index, *rules_);
+      const auto [rate, added] = rates.try_emplace({&weights, held}, 0);
+      if (added) rate->second = billed_rate(held, index, weights, rules_->billing);
       Amount amount =
           accrued(capped_product(rate->second, counts_as), from, to, moment_, rules_->half_life);
       amount.units /= kWholeGpu * kPlainFactor;

@@ -57,7 +57,6 @@ class Onlooker final : public Witness {
         job_(job),
         now_(now),
         units_(budget.trial_units),
-        enforce_(policy.accounting.enforce),
         trial_(state, policy, now, budget.trial_units),
         search_(trial_, freed, promises_, now) {}
 
@@ -69,9 +68,9 @@ class Onlooker final : public Witness {
     if (turn.entry.choice >= own) return search_.look_elsewhere(turn);
     // Of the job as it is, not as it was changed to be looked at.
     const QueueEntry entry{&job_, turn.entry.partition, turn.entry.choice};
-    const Turn as_is{entry,         turn.index,  turn.profile,  turn.licenses,
-                     turn.starting, turn.closed, turn.exhausted};
-    TurnAccount account = look_at_turn(state_, enforce_, as_is, promises_, now_, units_);
+    const Turn as_is{entry,         turn.index, turn.profile, turn.licenses,
+                     turn.starting, turn.use,   turn.closed,  turn.exhausted};
+    TurnAccount account = look_at_turn(state_, as_is, promises_, now_, units_);
     starts = starts || account.causes.empty();
     std::move(account.causes.begin(), account.causes.end(), std::back_inserter(causes));
     if (account.earliest && (!earliest || account.earliest->at < earliest->first)) {
@@ -111,7 +110,6 @@ class Onlooker final : public Witness {
   const Job& job_;
   const Time now_;
   const std::uint64_t units_;
-  const Enforce enforce_;
   std::size_t turns_ = 0;
   std::vector<NodeId> ids_;
   std::vector<WhyPromise> promises_;

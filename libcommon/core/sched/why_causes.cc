@@ -192,7 +192,7 @@ std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job
   return causes;
 }
 
-TurnAccount look_at_turn(const ClusterState& state, Enforce enforce, const Turn& turn,
+TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
                          const std::vector<WhyPromise>& promises, Time now, std::uint64_t units) {
   const QueueEntry& entry = turn.entry;
   const std::string& partition = entry.job->spec->partitions[entry.choice];
@@ -200,7 +200,7 @@ TurnAccount look_at_turn(const ClusterState& state, Enforce enforce, const Turn&
   const auto add = [&](Reason reason, std::string text, std::optional<Time> until = {}) {
     out.causes.push_back({reason, partition, std::move(text), until, {}});
   };
-  for (const Admission& refusal : all_refusals(state, enforce, entry, turn.starting, now))
+  for (const Admission& refusal : all_refusals(state, turn.use, entry, turn.starting, now))
     out.causes.push_back({refusal.refused->reason,
                           partition,
                           refusal.refused->detail,

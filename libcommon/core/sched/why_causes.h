@@ -19,7 +19,7 @@ struct TurnAccount {
 };
 
 // `promises`: of those that come before it.
-TurnAccount look_at_turn(const ClusterState& state, Enforce enforce, const Turn& turn,
+TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
                          const std::vector<WhyPromise>& promises, Time now, std::uint64_t units);
 
 }  // namespace ares::core::sched

@@ -19,7 +19,8 @@ bool Trial::starts(const Turn& turn, const Job& job) {
   if (work_.exhausted() || turn.closed || turn.exhausted) return false;
   const QueueEntry entry{&job, turn.entry.partition, turn.entry.choice};
   if (!check_resources(policy_, *job.spec) || !check_times(*job.spec, now_)) return false;
-  if (admit(state_, policy_.accounting.enforce, entry, turn.starting, now_).refused) return false;
+  turn.use.forget_answers();  // about what was tried before
+  if (admit(state_, turn.use, entry, turn.starting, now_).refused) return false;
   if (!turn.licenses.choose(*job.spec)) return false;
   shapes_.clear();
   const auto relaxed_at = relaxed_from(job);

@@ -19,6 +19,7 @@ struct Turn {
   const Profile& profile;
   const LicensePool& licenses;
   const ArrayStarts& starting;
+  LimitUse& use;  // with what started before
   bool closed =
       false;  // nobody may start there any more in this pass: one waits whom nobody passes
   bool exhausted = false;  // nor anywhere: the pass has spent its budget

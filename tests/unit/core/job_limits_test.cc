@@ -2,18 +2,12 @@
 // not one unit earlier.
 #include <gmock/gmock.h>
 
-#include "core/accounts/job_limits.h"
-#include "core/sched/plan.h"
-#include "unit/core/engine_fixture.h"
+#include "unit/core/limits_fixture.h"
 
 namespace ares::core {
 namespace {
 
 using testing::HasSubstr;
-using Verb = AccountingChange::Verb;
-
-enum class Level { qos, user, account, above };
-constexpr Level kLevels[] = {Level::qos, Level::user, Level::account, Level::above};
 
 struct Row {
   LimitKind kind;
@@ -32,6 +26,7 @@ const std::vector<Row>& rows() {
       {max_tres_per_job, "gres/gpu", 2, "AssocMaxGRESPerJob", "QOSMaxGRESPerJob"},
       {max_tres_per_job, "gres/gpu:a100", 2, "AssocMaxGRESPerJob", "QOSMaxGRESPerJob"},
       {max_tres_per_job, "license/matlab", 3, "AssocMaxLicensePerJob", "QOSMaxLicensePerJob"},
+      {max_tres_per_job, "billing", 4, "AssocMaxBillingPerJob", "QOSMaxBillingPerJob"},
       {max_tres_per_node, "cpu", 2, "AssocMaxCpuPerNode", "QOSMaxCpuPerNode"},
       {max_tres_per_node, "mem", 1000, "AssocMaxMemPerNode", "QOSMaxMemoryPerNode"},
       {max_tres_per_node, "gres/gpu", 1, "AssocMaxGRESPerNode", "QOSMaxGRESPerNode"},
@@ -40,6 +35,8 @@ const std::vector<Row>& rows() {
       {max_tres_mins_per_job, "node", 180, "AssocMaxNodeMinutesPerJob", "QOSMaxNodeMinutesPerJob"},
       {max_tres_mins_per_job, "gres/gpu:a100", 180, "AssocMaxGRESMinutesPerJob",
        "QOSMaxGRESMinutesPerJob"},
+      {max_tres_mins_per_job, "billing", 360, "AssocMaxBillingMinutesPerJob",
+       "QOSMaxBillingMinutesPerJob"},
       {max_wall, "", 90, "AssocMaxWallDurationPerJobLimit", "QOSMaxWallDurationPerJobLimit"},
       {min_tres_per_job, "cpu", 4, "", "QOSMinCpuNotSatisfied"},
       {min_tres_per_job, "mem", 2000, "", "QOSMinMemory"},
@@ -48,64 +45,7 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-Policy limited() {
-  Policy policy = Cluster::default_policy();
-  policy.accounting.enforce = Enforce::limits;
-  policy.licenses = {{"matlab", 10}};
-  return policy;
-}
-
-class JobLimitsTest : public testing::Test {
- protected:
-  static JobSpec job() {
-    JobSpec spec = Cluster::spec(kAlice);
-    spec.min_nodes = spec.max_nodes = 2;
-    spec.tasks = 4;
-    spec.memory_per_node = Bytes::mib(1000);
-    spec.gpus_per_node = {{"a100", 1}};
-    spec.licenses = {{"matlab", 3}};
-    spec.time_limit = Seconds{90 * 60};
-    return spec;
-  }
-
-  // The account `physics` below `science`, with alice in it; the limit, where it is set, at that level.
-  std::string set_up(Cluster& c, Level level, const std::optional<Limit>& limit,
-                     std::uint32_t flags = 0) {
-    Account science, physics;
-    science.name = "science";
-    physics.name = "physics";
-    science.parent = "root";
-    physics.parent = "science";
-    User alice;
-    alice.name = "alice";
-    alice.default_account = "physics";
-    Association member;
-    member.key = {"physics", "alice", {}};
-    Qos own;
-    own.name = "own";
-    own.flags = flags;
-    member.terms.qos = {"own"};
-    const Limits limits = limit ? Limits{*limit} : Limits{};
-    if (level == Level::qos) own.limits = limits;
-    if (level == Level::user) member.terms.limits = limits;
-    if (level == Level::account) physics.terms.limits = limits;
-    if (level == Level::above) science.terms.limits = limits;
-    ChangeAccounting all;
-    for (AccountingRecord record :
-         {AccountingRecord(science), AccountingRecord(physics), AccountingRecord(alice),
-          AccountingRecord(member), AccountingRecord(own)})
-      all.changes.push_back({Verb::add, std::move(record), {}});
-    const Reply reply = c.user(kOperator, all);
-    return reply.failed ? reply.error.message : "";
-  }
-
-  // What the next pass says of the job: empty if it starts.
-  static std::string waits_for(Cluster& c, JobKey key) {
-    const Plan plan = core::plan(c.state(), limited(), Budget{}, c.now);
-    const PendingInfo* why = plan.pending.find(key);
-    return why ? std::string(reason_text(*why)) : "";
-  }
-};
+using JobLimitsTest = LimitsTest;
 
 TEST_F(JobLimitsTest, EachLimitAtEachLevelHasItsReason) {
   for (const Row& row : rows())

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <concepts>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -99,6 +100,11 @@ class RandomModel {
   void fill(std::vector<T>& value) {
     value.resize(below(4));
     for (auto& item : value) fill(item);
+  }
+
+  template <class K, class V>
+  void fill(std::map<K, V>& value) {
+    for (auto n = below(4); n > 0; --n) value[make<K>()] = make<V>();
   }
 
   template <class T>

@@ -1,0 +1,47 @@
+// Asked: how much of each TRES a job counts for against limits, by what it asks for or, once that is known, by what it would get.
+// A view; pure, any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cow_map.h"
+#include "model/fairness.h"
+#include "model/job.h"
+#include "model/node.h"
+
+namespace ares::core {
+
+// What a job gets, node by node, under the names of accounting: GPUs in thousandths, memory in MiB.
+using TresByNode = std::vector<std::map<std::string, std::uint64_t, std::less<>>>;
+// Of shares that were chosen.
+TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares);
+
+// What amounts, in those units, are billed as in that partition: by its own weights, or the site's.
+std::uint64_t billing_of(const Fairness& rules, const Partition* partition,
+                         const std::function<std::uint64_t(const std::string&)>& amount);
+
+// In minutes, rounded up; the highest value is unlimited.
+std::uint64_t minutes_of(std::optional<Seconds> time_limit);
+
+struct Asked {
+  const JobSpec& spec;
+  const Partition& partition;
+  const Fairness& rules;
+  std::optional<Seconds> time_limit;  // none = unlimited
+  const TresByNode* gets = nullptr;   // null: as the specification says it, for the fewest nodes
+
+  std::uint64_t amount(std::string_view tres) const;
+  // On the node that has most of it, if it spreads as evenly as it can.
+  std::uint64_t on_a_node(std::string_view tres) const;
+  std::uint64_t minutes() const { return minutes_of(time_limit); }
+  // Of that, times minutes; the highest value where either has no end.
+  std::uint64_t amount_minutes(std::string_view tres) const;
+};
+
+}  // namespace ares::core

@@ -1,0 +1,443 @@
+#include "core/accounts/limit_use.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "base/duration.h"
+#include "base/saturating.h"
+#include "core/accounts/limit_reasons.h"
+#include "core/accounts/usage.h"
+#include "model/gpu_part.h"
+
+namespace ares::core {
+namespace {
+
+using fairness::Amount;
+using fairness::U128;
+
+// What a limit on many jobs is compared with, and on whose jobs together.
+enum class Measure : std::uint8_t { running, submitted, tres, run_minutes, used_minutes };
+enum class Whose : std::uint8_t { all, user, account };  // of those that the record is about
+
+struct SharedKind {
+  LimitKind kind;
+  Measure measure;
+  Whose whose;
+};
+constexpr std::array<SharedKind, 16> kShared{{
+    {LimitKind::grp_jobs, Measure::running, Whose::all},
+    {LimitKind::grp_submit_jobs, Measure::submitted, Whose::all},
+    {LimitKind::grp_tres, Measure::tres, Whose::all},
+    {LimitKind::grp_tres_mins, Measure::used_minutes, Whose::all},
+    {LimitKind::grp_tres_run_mins, Measure::run_minutes, Whose::all},
+    {LimitKind::grp_wall, Measure::used_minutes, Whose::all},
+    {LimitKind::max_jobs, Measure::running, Whose::user},
+    {LimitKind::max_submit_jobs, Measure::submitted, Whose::user},
+    {LimitKind::max_jobs_per_user, Measure::running, Whose::user},
+    {LimitKind::max_jobs_per_account, Measure::running, Whose::account},
+    {LimitKind::max_submit_jobs_per_user, Measure::submitted, Whose::user},
+    {LimitKind::max_submit_jobs_per_account, Measure::submitted, Whose::account},
+    {LimitKind::max_tres_per_user, Measure::tres, Whose::user},
+    {LimitKind::max_tres_per_account, Measure::tres, Whose::account},
+    {LimitKind::max_tres_run_mins_per_user, Measure::run_minutes, Whose::user},
+    {LimitKind::max_tres_run_mins_per_account, Measure::run_minutes, Whose::account},
+}};
+
+const SharedKind* shared_kind(LimitKind kind) {
+  for (const SharedKind& row : kShared)
+    if (row.kind == kind) return &row;
+  return nullptr;
+}
+
+bool any_shared(const Limits& limits) {
+  return std::any_of(limits.begin(), limits.end(),
+                     [](const Limit& limit) { return shared_kind(limit.kind) != nullptr; });
+}
+
+constexpr const char* kWall = "wall";
+const std::string& measured(const Limit& limit) {
+  static const std::string wall = kWall;
+  return limit.kind == LimitKind::grp_wall ? wall : limit.tres;
+}
+
+// What an amount held for so many minutes may use. Unlimited is more than any limit, and sums of it still fit.
+U128 minutes_product(std::uint64_t amount, std::uint64_t minutes) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
+  return U128{amount} * std::min(minutes, kMost);
+}
+
+std::uint64_t shown(U128 number) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  return number > kMost ? kMost : static_cast<std::uint64_t>(number);
+}
+
+void add_all(std::map<std::string, U128, std::less<>>& to,
+             const std::map<std::string, U128, std::less<>>& more, int sign) {
+  for (const auto& [tres, amount] : more) to[tres] += sign > 0 ? amount : U128{0} - amount;
+}
+
+// For as long as a running job may still run.
+std::uint64_t minutes_left(const Job& job, Time now) {
+  if (job.state == JobState::suspended) {
+    const auto left = limit_left(job);
+    return minutes_of(left ? std::optional(std::chrono::ceil<Seconds>(*left)) : std::nullopt);
+  }
+  // What has not begun has all of its limit before it.
+  if (!job.started) return minutes_of(job.allocation->time_limit);
+  const auto end = limit_end(job);
+  if (!end) return job.allocation->time_limit ? 0 : minutes_of(std::nullopt);
+  return minutes_of(std::chrono::ceil<Seconds>(std::max(Duration{}, Duration{*end - now})));
+}
+
+std::map<std::string, U128, std::less<>> run_minutes(const std::vector<TresAmount>& tres,
+                                                     std::uint64_t minutes) {
+  std::map<std::string, U128, std::less<>> out;
+  for (const TresAmount& one : tres) out[one.tres] = minutes_product(one.amount, minutes);
+  out[kWall] = minutes_product(1, minutes);
+  return out;
+}
+
+std::string limit_text(const Limit& limit) {
+  if (row_of(limit.kind).unit == LimitUnit::minutes)
+    return format_duration(Seconds(static_cast<std::int64_t>(limit.value) * 60));
+  if (limit.tres.empty()) return std::to_string(limit.value);
+  return limit.tres + "=" +
+         amount_text(limit.tres, capped_product(limit.value, units_of(limit.tres)));
+}
+
+}  // namespace
+
+bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec& spec,
+                       const std::string& partition) {
+  if (enforce < Enforce::limits || records.empty()) return false;
+  const Qos* qos = qos_of(records, spec);
+  bool any = qos && any_shared(qos->limits);
+  if (!any)
+    each_terms(chain_of(records, spec.account, spec.user, partition),
+               [&](const Terms& terms, const std::string&) {
+                 any = any_shared(terms.limits);
+                 return !any;
+               });
+  return any;
+}
+
+Holder LimitUse::holder_of(const JobSpec& spec, const std::string& partition) const {
+  return {spec.account, spec.user, spec.qos.empty() ? std::string(kNormalQos) : spec.qos,
+          partition};
+}
+
+void LimitUse::add_levels(const Holder& holder, const Chain& chain, const Qos* qos,
+                          Party& party) const {
+  using Kind = Level::Kind;
+  if (chain.user)
+    party.levels.push_back({Kind::association, holder.account, holder.user, chain.user->id});
+  for (const Account* account : chain.accounts)
+    party.levels.push_back({Kind::account, account->name, {}, account->id});
+  if (!qos) return;
+  const AssociationId id = usage_id(*qos);
+  party.levels.push_back({Kind::qos, qos->name, {}, id});
+  party.levels.push_back({Kind::qos_user, qos->name, holder.user, id});
+  party.levels.push_back({Kind::qos_account, qos->name, holder.account, id});
+}
+
+const LimitUse::Party& LimitUse::party_of(const Holder& holder) {
+  const auto [found, added] = parties_.try_emplace(holder);
+  Party& party = found->second;
+  if (!added) return party;
+  const Accounting& records = state_.accounting;
+  const Qos* qos = find_qos(records, holder.qos);
+  const Chain chain = chain_of(records, holder.account, holder.user, holder.partition);
+  add_levels(holder, chain, qos, party);
+  party.deny = qos && qos->has(QosFlag::deny_on_limit);
+  using Kind = Level::Kind;
+  const auto level = [&](Kind kind) {
+    const auto at = std::find_if(party.levels.begin(), party.levels.end(),
+                                 [&](const Level& one) { return one.kind == kind; });
+    return at == party.levels.end() ? nullptr : &*at;
+  };
+  std::set<std::pair<LimitKind, std::string>> seen;
+  const auto add = [&](const Limits& limits, const std::string& whose, const Level* own,
+                       bool is_qos) {
+    for (const Limit& limit : limits) {
+      const SharedKind* kind = shared_kind(limit.kind);
+      if (!kind) continue;
+      if (kind->whose != Whose::all && !seen.emplace(limit.kind, limit.tres).second) continue;
+      const Level* on = kind->whose == Whose::all ? own
+                        : kind->whose == Whose::account
+                            ? level(Kind::qos_account)
+                            : level(is_qos ? Kind::qos_user : Kind::association);
+      if (on) party.bounds.push_back({&limit, *on, whose, is_qos});
+    }
+  };
+  if (qos) add(qos->limits, "QOS " + qos->name, level(Kind::qos), true);
+  if (chain.user)
+    add(chain.user->terms.limits, chain.user->key.user, level(Kind::association), false);
+  for (const Account* account : chain.accounts) {
+    const auto own = std::find_if(party.levels.begin(), party.levels.end(), [&](const Level& one) {
+      return one.kind == Kind::account && one.name == account->name;
+    });
+    add(account->terms.limits, account->name, &*own, false);
+  }
+  return party;
+}
+
+const LimitUse::Sum& LimitUse::sum_of(const Level& level) {
+  const bool association = level.kind == Level::Kind::association;
+  if (!association && all_counted_) return sums_[level];
+  if (association)
+    if (const auto found = sums_.find(level); found != sums_.end()) return found->second;
+  const auto add = [](Sum& sum, std::uint64_t running, std::uint64_t submitted,
+                      const std::vector<TresAmount>& tres) {
+    sum.running += running;
+    sum.submitted += submitted;
+    add_tres(sum.tres, tres);
+  };
+  const auto count = [&](const Holder& holder, std::uint64_t running, std::uint64_t submitted,
+                         const std::vector<TresAmount>& tres) {
+    for (const Level& its : party_of(holder).levels)
+      if (association ? its == level : its.kind != Level::Kind::association)
+        add(sums_[its], running, submitted, tres);
+  };
+  if (association) {
+    sums_[level];
+    state_.holdings.for_each_from({level.name, level.second, {}, {}},
+                                  [&](const Holder& holder, const Holding& holding) {
+                                    if (holder.account != level.name || holder.user != level.second)
+                                      return false;
+                                    count(holder, holding.running, holding.submitted, holding.tres);
+                                    return true;
+                                  });
+  } else {
+    all_counted_ = true;
+    state_.holdings.for_each([&](const Holder& holder, const Holding& holding) {
+      count(holder, holding.running, holding.submitted, holding.tres);
+    });
+  }
+  for (const Added& one : added_)
+    count(one.holder, one.sum.running, one.sum.submitted, one.sum.tres);
+  return sums_[level];
+}
+
+template <class Visit>
+void LimitUse::each_running(Visit&& visit) const {
+  std::set<AttemptKey> seen;
+  state_.nodes.for_each([&](NodeId, const Node& node) {
+    for (const Charge& charge : node.charges) {
+      const Job* job = state_.jobs.find(charge.attempt.job);
+      if (job && job->attempt == charge.attempt.attempt && job->allocation &&
+          holds_resources(job->state) && seen.insert(charge.attempt).second)
+        visit(*job);
+    }
+  });
+}
+
+U128 LimitUse::run_minutes_of(const Level& level, std::string_view tres) {
+  if (!run_minutes_) {
+    run_minutes_.emplace();
+    const auto count = [&](const Holder& holder, const Minutes& minutes) {
+      for (const Level& its : party_of(holder).levels) add_all((*run_minutes_)[its], minutes, 1);
+    };
+    each_running([&](const Job& job) {
+      count(ares::holder_of(job), run_minutes(tres_of(*job.allocation), minutes_left(job, now_)));
+    });
+    for (const Added& one : added_) count(one.holder, one.minutes);
+  }
+  const Minutes& minutes = (*run_minutes_)[level];
+  const auto found = minutes.find(tres);
+  return found == minutes.end() ? U128{0} : found->second;
+}
+
+// Of an association or a QOS its own; of an account those of all below it.
+Amount LimitUse::stored_of(const Level& level, const std::string& tres) const {
+  const Seconds half_life = rules_of(policy_).half_life;
+  const auto of = [&](AssociationId id) {
+    const AssociationUsage* used = state_.usage.find(id);
+    return used ? usage_at(*used, tres, std::max(now_, used->settled_at + Duration{1}), half_life)
+                : Amount{};
+  };
+  if (level.kind != Level::Kind::account) return of(level.id);
+  Amount sum;
+  const Accounting& records = state_.accounting;
+  records.for_each_from(
+      {RecordKind::account, {}, {}, {}}, [&](const RecordKey& key, const AccountingRecord&) {
+        if (key.kind != RecordKind::account) return false;
+        if (!is_within(records, key.name, level.name)) return true;
+        records.for_each_from({RecordKind::association, key.name, {}, {}},
+                              [&](const RecordKey& one, const AccountingRecord& record) {
+                                if (one.kind != RecordKind::association || one.name != key.name)
+                                  return false;
+                                sum = sum + of(std::get<Association>(record).id);
+                                return true;
+                              });
+        return true;
+      });
+  return sum;
+}
+
+U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
+  const auto [found, added] = used_.try_emplace({level, tres});
+  if (!added) return found->second;
+  if (!running_use_) {
+    running_use_.emplace();
+    each_running([&](const Job& job) {
+      const auto used = used_so_far(state_, policy_, job, now_);
+      for (const Level& its : party_of(ares::holder_of(job)).levels)
+        for (const auto& [name, amount] : used) {
+          Amount& sum = (*running_use_)[its][name];
+          sum = sum + amount;
+        }
+    });
+  }
+  Amount sum = stored_of(level, tres);
+  const auto& running = (*running_use_)[level];
+  if (const auto one = running.find(tres); one != running.end()) sum = sum + one->second;
+  // In the units of limits: thousandths of GPUs.
+  return found->second = (sum.units >> 16) * units_of(tres) / 60 >> 16;
+}
+
+U128 LimitUse::in_use(const Bound& bound) {
+  const std::string& tres = measured(*bound.limit);
+  switch (shared_kind(bound.limit->kind)->measure) {
+    case Measure::running: return sum_of(bound.level).running;
+    case Measure::submitted: return sum_of(bound.level).submitted;
+    case Measure::tres: return amount_in(sum_of(bound.level).tres, tres);
+    case Measure::run_minutes: return run_minutes_of(bound.level, tres);
+    case Measure::used_minutes:
+      return used_minutes_of(bound.level, tres) +
+             (enforce() == Enforce::safe ? run_minutes_of(bound.level, tres) : U128{0});
+  }
+  return 0;
+}
+
+std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& asked, bool others) {
+  const bool safe = enforce() == Enforce::safe;
+  for (const Bound& bound : party.bounds) {
+    const Limit& limit = *bound.limit;
+    const Measure measure = shared_kind(limit.kind)->measure;
+    if (measure == Measure::submitted) continue;
+    const bool jobs = measure == Measure::running, wall = limit.kind == LimitKind::grp_wall;
+    const std::uint64_t amount = jobs || wall ? 1 : asked.amount(limit.tres);
+    if (amount == 0) continue;
+    const bool spent = measure == Measure::used_minutes && !safe;  // then nothing more may start
+    const bool timed = measure == Measure::run_minutes || measure == Measure::used_minutes;
+    const U128 wanted = spent ? 0 : timed ? minutes_product(amount, asked.minutes()) : U128{amount};
+    const U128 most = U128{limit.value} * (jobs || wall ? 1 : units_of(limit.tres));
+    const U128 used = others ? in_use(bound) : U128{0};
+    if (spent ? used < most : used + wanted <= most) continue;
+    const auto text = [&](U128 number) {
+      return wall ? format_duration(Seconds(static_cast<std::int64_t>(shown(number * 60))))
+                  : amount_text(limit.tres, shown(number));
+    };
+    OverLimit over;
+    over.name = reason_name(limit.kind, limit.tres, bound.qos);
+    over.text =
+        std::string(row_of(limit.kind).name) + " of " + bound.whose + " is " + limit_text(limit);
+    const bool each = shared_kind(limit.kind)->whose != Whose::all;
+    const std::string who = each ? " by " + bound.level.second : std::string();
+    if (jobs)
+      over.text += ", " + std::to_string(shown(used)) + " running" + who;
+    else if (spent)
+      over.text += ", " + text(used) + " used";
+    else
+      over.text += ", " + text(used) + (timed ? " used or granted" : " in use") + who +
+                   ", the job " +
+                   (timed        ? "may use "
+                    : asked.gets ? "would get "
+                                 : "asks for ") +
+                   (timed && !asked.time_limit ? std::string("unlimited") : text(wanted));
+    over.refuse = party.deny;
+    over.wanes = timed;
+    return over;
+  }
+  return std::nullopt;
+}
+
+std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& partition,
+                                        std::optional<Seconds> time_limit, const TresByNode* gets) {
+  if (enforce() < Enforce::limits || state_.accounting.empty()) return std::nullopt;
+  const std::tuple key(&spec, &partition, time_limit);
+  if (!gets)
+    if (const auto known = refused_.find(key); known != refused_.end()) return known->second;
+  const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
+  auto over = over_limit(state_.accounting, enforce(), asked);
+  if (!over) over = first_over(party_of(holder_of(spec, partition.name)), asked, true);
+  if (over && !gets) refused_.emplace(key, *over);
+  return over;
+}
+
+std::optional<OverLimit> LimitUse::over_alone(const JobSpec& spec, const Partition& partition,
+                                              std::optional<Seconds> time_limit) {
+  if (enforce() < Enforce::limits || state_.accounting.empty()) return std::nullopt;
+  const Asked asked{spec, partition, rules_of(policy_), time_limit};
+  if (auto over = over_limit(state_.accounting, enforce(), asked)) return over;
+  return first_over(party_of(holder_of(spec, partition.name)), asked, false);
+}
+
+std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std::string& partition,
+                                                  std::uint64_t jobs) {
+  if (enforce() < Enforce::limits || state_.accounting.empty()) return std::nullopt;
+  for (const Bound& bound : party_of(holder_of(spec, partition)).bounds) {
+    const SharedKind& kind = *shared_kind(bound.limit->kind);
+    if (kind.measure != Measure::submitted) continue;
+    const U128 used = in_use(bound);
+    if (used + jobs <= bound.limit->value) continue;
+    const bool each = kind.whose != Whose::all;
+    return OverLimit{reason_name(bound.limit->kind, {}, bound.qos),
+                     std::string(row_of(bound.limit->kind).name) + " of " + bound.whose + " is " +
+                         limit_text(*bound.limit) + ", " + std::to_string(shown(used)) +
+                         " submitted" + (each ? " by " + bound.level.second : "") + ", " +
+                         std::to_string(jobs) + " more asked for",
+                     true};
+  }
+  return std::nullopt;
+}
+
+void LimitUse::change(const Added& added, int sign) {
+  for (const Level& level : party_of(added.holder).levels) {
+    const bool counted =
+        level.kind == Level::Kind::association ? sums_.contains(level) : all_counted_;
+    if (counted) {
+      Sum& sum = sums_[level];
+      sum.running += sign > 0 ? added.sum.running : 0 - added.sum.running;
+      sum.submitted += sign > 0 ? added.sum.submitted : 0 - added.sum.submitted;
+      if (sign > 0)
+        add_tres(sum.tres, added.sum.tres);
+      else
+        subtract_tres(sum.tres, added.sum.tres);
+    }
+    if (run_minutes_) add_all((*run_minutes_)[level], added.minutes, sign);
+  }
+}
+
+void LimitUse::start(const JobSpec& spec, const Partition& partition,
+                     std::optional<Seconds> time_limit, const TresByNode& gets) {
+  if (enforce() < Enforce::limits || state_.accounting.empty()) return;
+  Added added{holder_of(spec, partition.name), {1, 0, {}}, {}};
+  const auto add = [&](const std::string& tres, std::uint64_t amount) {
+    add_tres(added.sum.tres, {{tres, amount}});
+  };
+  for (const auto& node : gets)
+    for (const auto& [tres, amount] : node) add(tres, amount);
+  for (const LicenseRequest& license : spec.licenses) add("license/" + license.name, license.count);
+  const Asked asked{spec, partition, rules_of(policy_), time_limit, &gets};
+  add("billing", asked.amount("billing"));
+  added.minutes = run_minutes(added.sum.tres, asked.minutes());
+  change(added, 1);
+  added_.push_back(std::move(added));
+}
+
+void LimitUse::submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
+  if (enforce() < Enforce::limits || state_.accounting.empty()) return;
+  Added added{holder_of(spec, partition), {0, jobs, {}}, {}};
+  change(added, 1);
+  added_.push_back(std::move(added));
+}
+
+void LimitUse::back_to(std::size_t mark) {
+  if (added_.size() > mark) refused_.clear();
+  for (; added_.size() > mark; added_.pop_back()) change(added_.back(), -1);
+}
+
+}  // namespace ares::core

@@ -1,0 +1,350 @@
+// Limits on jobs together: each kind, at each level it can be set at, keeps the job waiting under the reason users know, beside what
+// runs and not one unit earlier; and what is in use is counted from what there is, whatever happens to jobs.
+#include <gmock/gmock.h>
+
+#include "core/accounts/limit_use.h"
+#include "core/accounts/usage.h"
+#include "unit/core/limits_fixture.h"
+
+namespace ares::core {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Row {
+  LimitKind kind;
+  std::string tres;
+  std::uint64_t both;  // what two of the fixture's jobs come to
+  std::string association, qos;
+};
+
+const std::vector<Row>& rows() {
+  using enum LimitKind;
+  static const std::vector<Row> all{
+      {grp_jobs, "", 2, "AssocGrpJobsLimit", "QOSGrpJobsLimit"},
+      {max_jobs, "", 2, "AssocMaxJobsLimit", ""},
+      {max_jobs_per_user, "", 2, "", "QOSMaxJobsPerUserLimit"},
+      {max_jobs_per_account, "", 2, "", "MaxJobsPerAccount"},
+      {grp_tres, "cpu", 8, "AssocGrpCpuLimit", "QOSGrpCpuLimit"},
+      {grp_tres, "mem", 4000, "AssocGrpMemLimit", "QOSGrpMemLimit"},
+      {grp_tres, "node", 4, "AssocGrpNodeLimit", "QOSGrpNodeLimit"},
+      {grp_tres, "gres/gpu", 4, "AssocGrpGRES", "QOSGrpGRES"},
+      {grp_tres, "gres/gpu:a100", 4, "AssocGrpGRES", "QOSGrpGRES"},
+      {grp_tres, "license/matlab", 6, "AssocGrpLicense", "QOSGrpLicense"},
+      {grp_tres, "billing", 8, "AssocGrpBilling", "QOSGrpBilling"},
+      {grp_tres_run_mins, "cpu", 720, "AssocGrpCPURunMinutesLimit", "QOSGrpCPURunMinutesLimit"},
+      {grp_tres_run_mins, "mem", 360000, "AssocGrpMemRunMinutes", "QOSGrpMemoryRunMinutes"},
+      {grp_tres_run_mins, "gres/gpu", 360, "AssocGrpGRESRunMinutes", "QOSGrpGRESRunMinutes"},
+      {max_tres_per_user, "cpu", 8, "", "QOSMaxCpuPerUserLimit"},
+      {max_tres_per_user, "mem", 4000, "", "QOSMaxMemoryPerUser"},
+      {max_tres_per_user, "gres/gpu:a100", 4, "", "QOSMaxGRESPerUser"},
+      {max_tres_per_account, "cpu", 8, "", "MaxCpuPerAccount"},
+      {max_tres_per_account, "node", 4, "", "MaxNodePerAccount"},
+      {max_tres_run_mins_per_user, "cpu", 720, "", "MaxCpuRunMinsPerUser"},
+      {max_tres_run_mins_per_account, "gres/gpu", 360, "", "MaxGRESRunMinsPerAccount"},
+  };
+  return all;
+}
+
+class LimitUseTest : public LimitsTest {
+ protected:
+  // As the planner proposes it.
+  static void take_plan(Cluster& c, const Policy& policy = limited()) {
+    c.plan(core::plan(c.state(), policy, Budget{}, c.now).groups);
+  }
+  static JobKey run_one(Cluster& c) {
+    const JobKey key = c.submit(job());
+    take_plan(c);
+    EXPECT_EQ(c.job(key).state, JobState::configuring);
+    return key;
+  }
+  static std::string detail(Cluster& c, JobKey key, const Policy& policy = limited()) {
+    const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
+    const PendingInfo* why = plan.pending.find(key);
+    return why ? why->detail : "";
+  }
+};
+
+TEST_F(LimitUseTest, EachLimitAtEachLevelHasItsReason) {
+  for (const Row& row : rows())
+    for (const Level level : kLevels) {
+      const bool qos = level == Level::qos;
+      if (qos ? row.qos.empty() : row.association.empty()) continue;
+      SCOPED_TRACE(std::string(row_of(row.kind).name) + " " + row.tres + " at level " +
+                   std::to_string(static_cast<int>(level)));
+      Cluster met{4, limited()}, missed{4, limited()};
+      ASSERT_EQ(set_up(met, level, Limit{row.kind, row.tres, row.both}), "");
+      run_one(met);
+      EXPECT_EQ(waits_for(met, met.submit(job())), "") << "exactly the limit is within it";
+      ASSERT_EQ(set_up(missed, level, Limit{row.kind, row.tres, row.both - 1}), "");
+      const JobKey first = run_one(missed);
+      const JobKey second = missed.submit(job());
+      EXPECT_EQ(waits_for(missed, second), qos ? row.qos : row.association);
+      EXPECT_THAT(detail(missed, second), HasSubstr(std::string(row_of(row.kind).name) + " of "));
+      // Forced on it, the engine does not take it either.
+      auto group =
+          core::plan(missed.state(), Cluster::default_policy(), Budget{}, missed.now).groups;
+      missed.plan(std::move(group));
+      EXPECT_EQ(missed.job(second).state, JobState::pending);
+      missed.cancel(first);
+      for (int node = 1; node <= 4; ++node) missed.progress(node, first, AttemptPhase::never_ran);
+      EXPECT_EQ(waits_for(missed, second), "") << "there is room again";
+    }
+}
+
+TEST_F(LimitUseTest, TwoInOnePassAreNotOverIt) {
+  for (const Row& row : rows()) {
+    SCOPED_TRACE(std::string(row_of(row.kind).name) + " " + row.tres);
+    Cluster c{4, limited()};
+    ASSERT_EQ(set_up(c, row.qos.empty() ? Level::above : Level::qos,
+                     Limit{row.kind, row.tres, row.both - 1}),
+              "");
+    const JobKey first = c.submit(job()), second = c.submit(job());
+    take_plan(c);
+    EXPECT_EQ(c.job(first).state, JobState::configuring);
+    EXPECT_EQ(c.job(second).state, JobState::pending);
+    EXPECT_EQ(waits_for(c, second), row.qos.empty() ? row.association : row.qos);
+  }
+}
+
+struct SubmitRow {
+  LimitKind kind;
+  std::string association, qos;
+};
+
+TEST_F(LimitUseTest, NoMoreAreSubmittedThanMayBe) {
+  using enum LimitKind;
+  const std::vector<SubmitRow> all{
+      {grp_submit_jobs, "AssocGrpSubmitJobsLimit", "QOSGrpSubmitJobsLimit"},
+      {max_submit_jobs, "AssocMaxSubmitJobLimit", ""},
+      {max_submit_jobs_per_user, "", "QOSMaxSubmitJobPerUserLimit"},
+      {max_submit_jobs_per_account, "", "MaxSubmitJobsPerAccount"},
+  };
+  for (const SubmitRow& row : all)
+    for (const Level level : kLevels) {
+      const std::string reason = level == Level::qos ? row.qos : row.association;
+      if (reason.empty()) continue;
+      SCOPED_TRACE(reason);
+      Cluster c{4, limited()};
+      ASSERT_EQ(set_up(c, level, Limit{row.kind, "", 4}), "");
+      const JobKey first = c.submit(job());
+      JobSpec tasks = job();
+      tasks.array.emplace().insert(0, 3);
+      EXPECT_THAT(c.try_submit(tasks).error.message,
+                  AllOf(HasSubstr(reason), HasSubstr("is 4, 1 submitted"), HasSubstr("4 more")))
+          << "each task of an array counts";
+      tasks.array.emplace().insert(0, 2);
+      const JobKey array = c.submit(tasks);
+      EXPECT_THAT(c.try_submit(job()).error.message, HasSubstr(reason));
+      SubmitMany two;
+      two.specs = {std::make_shared<const JobSpec>(job()), std::make_shared<const JobSpec>(job())};
+      c.cancel(first);
+      EXPECT_TRUE(c.user(kAlice, two).failed) << "together they are one too many";
+      EXPECT_FALSE(c.try_submit(job()).failed);
+      EXPECT_THAT(c.try_submit(job()).error.message, HasSubstr(reason));
+      c.cancel(array);
+      EXPECT_FALSE(c.try_submit(job()).failed);
+    }
+}
+
+TEST_F(LimitUseTest, GroupLimitsHoldAtEveryLevelAtOnce) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs, "", 1}), "");
+  Account physics = *find_account(c.state().accounting, "physics");
+  physics.terms.limits = {{LimitKind::grp_jobs, "", 100}};
+  ASSERT_FALSE(
+      c.user(kOperator, ChangeAccounting{{{Verb::modify, physics, physics.changed}}}).failed);
+  run_one(c);
+  const JobKey second = c.submit(job());
+  EXPECT_EQ(waits_for(c, second), "AssocGrpJobsLimit") << "a lower one does not lift it";
+  EXPECT_EQ(detail(c, second), "GrpJobs of science is 1, 1 running");
+}
+
+TEST_F(LimitUseTest, TheNearestMaxJobsHolds) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::max_jobs, "", 1}), "");
+  run_one(c);
+  const JobKey second = c.submit(job());
+  EXPECT_EQ(detail(c, second), "MaxJobs of science is 1, 1 running by alice");
+  Account physics = *find_account(c.state().accounting, "physics");
+  physics.terms.limits = {{LimitKind::max_jobs, "", 2}};
+  ASSERT_FALSE(
+      c.user(kOperator, ChangeAccounting{{{Verb::modify, physics, physics.changed}}}).failed);
+  EXPECT_EQ(waits_for(c, second), "");
+}
+
+TEST_F(LimitUseTest, WhatIsOverAGroupLimitByItselfIsRefusedWhereItsQosSaysSo) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "gres/gpu", 2},
+                   static_cast<std::uint32_t>(QosFlag::deny_on_limit)),
+            "");
+  JobSpec three = job();
+  three.gpus_per_node = {{"", 2}};
+  EXPECT_THAT(c.try_submit(three).error.message,
+              AllOf(HasSubstr("AssocGrpGRES"), HasSubstr("gres/gpu=2"), HasSubstr("asks for 4")));
+  run_one(c);
+  const JobKey second = c.submit(job());
+  EXPECT_EQ(waits_for(c, second), "AssocGrpGRES") << "by itself it is within it";
+}
+
+TEST_F(LimitUseTest, ATypedLimitHoldsForRequestsOfAnyGpu) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::grp_tres, "gres/gpu:a100", 3}), "");
+  JobSpec any = job();
+  any.gpus_per_node = {{"", 1}};
+  c.submit(any);
+  take_plan(c);
+  const JobKey second = c.submit(any);
+  EXPECT_EQ(waits_for(c, second), "AssocGrpGRES");
+  EXPECT_THAT(detail(c, second), HasSubstr("gres/gpu:a100=3, 2 in use, the job would get 2"));
+}
+
+TEST_F(LimitUseTest, MinutesThatWereUsedAreUsedUp) {
+  for (const bool safe : {false, true}) {
+    SCOPED_TRACE(safe ? "safe" : "limits");
+    Policy policy = limited();
+    if (safe) policy.accounting.enforce = Enforce::safe;
+    Fairness rules;
+    rules.half_life = Seconds{0};
+    policy.fairness.value = std::make_shared<const Fairness>(rules);
+    Cluster c{4, policy};
+    // Two jobs of 90 minutes with 4 CPUs each might use 720.
+    ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_mins, "cpu", 500}), "");
+    const JobKey first = c.submit(job());
+    take_plan(c, policy);
+    ASSERT_EQ(c.job(first).state, JobState::configuring);
+    const std::vector<NodeShare> shares = c.job(first).allocation->nodes;
+    const JobKey second = c.submit(job());
+    const auto waits = [&] {
+      const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
+      const PendingInfo* why = plan.pending.find(second);
+      return why ? std::string(reason_text(*why)) : "";
+    };
+    EXPECT_EQ(waits(), safe ? "AssocGrpCPUMinutesLimit" : "") << "360 are granted already";
+    c.now += std::chrono::minutes(50);
+    EXPECT_EQ(waits(), safe ? "AssocGrpCPUMinutesLimit" : "") << "200 are used";
+    c.cancel(first);
+    for (int node = 1; node <= 4; ++node) c.progress(node, first, AttemptPhase::never_ran);
+    ASSERT_TRUE(is_terminal(c.job(first).state));
+    EXPECT_EQ(waits(), safe ? "AssocGrpCPUMinutesLimit" : "") << "200 and 360 are too many";
+    Account science = *find_account(c.state().accounting, "science");
+    science.terms.limits = {{LimitKind::grp_tres_mins, "cpu", safe ? 560u : 200u}};
+    ASSERT_FALSE(
+        c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
+    EXPECT_EQ(waits(), safe ? "" : "AssocGrpCPUMinutesLimit");
+    science = *find_account(c.state().accounting, "science");
+    science.terms.limits = {{LimitKind::grp_wall, "", safe ? 140u : 51u}};
+    ASSERT_FALSE(
+        c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
+    EXPECT_EQ(waits(), "");
+    science = *find_account(c.state().accounting, "science");
+    science.terms.limits = {{LimitKind::grp_wall, "", safe ? 139u : 50u}};
+    ASSERT_FALSE(
+        c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
+    EXPECT_EQ(waits(), "AssocGrpWallLimit");
+  }
+}
+
+TEST_F(LimitUseTest, MinutesOfAQosAreThoseOfItsJobs) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::grp_tres_mins, "gres/gpu", 100}), "");
+  const JobKey first = run_one(c);
+  c.now += std::chrono::minutes(60);
+  const JobKey second = c.submit(job());
+  EXPECT_EQ(waits_for(c, second), "QOSGrpGRESMinutes") << "what still runs has used 120";
+  c.cancel(first);
+  for (int node = 1; node <= 4; ++node) c.progress(node, first, AttemptPhase::never_ran);
+  EXPECT_EQ(waits_for(c, second), "QOSGrpGRESMinutes");
+  const Plan plan = core::plan(c.state(), limited(), Budget{}, c.now);
+  ASSERT_TRUE(plan.wake) << "it decays: that is looked at again by itself";
+  EXPECT_LE(*plan.wake, c.now + std::chrono::minutes(1));
+  c.now += std::chrono::hours(24 * 7);
+  EXPECT_EQ(waits_for(c, second), "") << "half of it is left";
+}
+
+TEST_F(LimitUseTest, AGangIsHeldToThemTogether) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "cpu", 7}), "");
+  JobSpec member = job();
+  member.gang = GangRequest{"pair", 2, 2, std::nullopt};
+  const JobKey a = c.submit(member), b = c.submit(member);
+  EXPECT_EQ(waits_for(c, a), "AssocGrpCpuLimit");
+  EXPECT_EQ(waits_for(c, b), "AssocGrpCpuLimit");
+  take_plan(c);
+  EXPECT_EQ(c.job(a).state, JobState::pending);
+  Account science = *find_account(c.state().accounting, "science");
+  science.terms.limits = {{LimitKind::grp_tres, "cpu", 8}};
+  ASSERT_FALSE(
+      c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
+  take_plan(c);
+  EXPECT_EQ(c.job(a).state, JobState::configuring);
+  EXPECT_EQ(c.job(b).state, JobState::configuring);
+}
+
+TEST_F(LimitUseTest, OthersPassWhoIsOverALimit) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::user, Limit{LimitKind::grp_jobs, "", 0}), "");
+  Association bobs;
+  bobs.key = {"physics", "bob", {}};
+  bobs.terms.qos = {"own"};
+  User bob;
+  bob.name = "bob";
+  bob.default_account = "physics";
+  ASSERT_FALSE(
+      c.user(kOperator, ChangeAccounting{{{Verb::add, bob, {}}, {Verb::add, bobs, {}}}}).failed);
+  const JobKey hers = c.submit(job());
+  JobSpec spec = job();
+  spec.uid = kBob;
+  spec.user = "bob";
+  spec.min_nodes = spec.max_nodes = 4;
+  const JobKey his = c.submit(spec);
+  EXPECT_EQ(waits_for(c, hers), "AssocGrpJobsLimit");
+  EXPECT_EQ(waits_for(c, his), "");
+}
+
+TEST_F(LimitUseTest, WhatIsMovedToAnotherQosCountsThere) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::grp_submit_jobs, "", 1}), "");
+  Qos other;
+  other.name = "other";
+  Association member = *find_association(c.state().accounting, "physics", "alice");
+  member.terms.qos = {"other", "own"};
+  ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::add, other, {}},
+                                                   {Verb::modify, member, member.changed}}})
+                   .failed);
+  JobSpec own = job(), free = job();
+  own.qos = "own";
+  free.qos = "other";
+  c.submit(own);
+  const JobKey moved = c.submit(free);
+  UpdateJob update;
+  update.jobs = Cluster::named(moved);
+  update.values = std::make_shared<const JobSpec>(own);
+  update.fields = {"qos"};
+  EXPECT_THAT(c.user(kAlice, update).error.message, HasSubstr("QOSGrpSubmitJobsLimit"));
+  EXPECT_EQ(c.state().holdings.find({"physics", "alice", "other", "main"})->submitted, 1u);
+}
+
+TEST_F(LimitUseTest, MarksAreGoneBackTo) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_run_mins, "cpu", 400}), "");
+  const JobKey key = c.submit(job());
+  const JobSpec& spec = *c.job(key).spec;
+  const Policy policy = limited();
+  LimitUse use(c.state(), policy, c.now);
+  const Partition& main = *c.state().partitions.find("main");
+  EXPECT_FALSE(use.over(spec, main, spec.time_limit));
+  const std::size_t mark = use.mark();
+  const TresByNode gets{{{"cpu", 2}}, {{"cpu", 2}}};
+  use.start(spec, main, spec.time_limit, gets);
+  const auto over = use.over(spec, main, spec.time_limit);
+  ASSERT_TRUE(over);
+  EXPECT_THAT(over->text, HasSubstr("cpu=400, 360 used or granted, the job may use 360"));
+  use.start(spec, main, std::nullopt, gets);  // without a limit
+  use.back_to(mark);
+  EXPECT_FALSE(use.over(spec, main, spec.time_limit));
+}
+
+}  // namespace
+}  // namespace ares::core

@@ -1,0 +1,86 @@
+// A cluster whose jobs are held to limits: the account `physics` below `science` with alice in it, and one job to submit.
+// For tests only.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/accounts/job_limits.h"
+#include "core/sched/plan.h"
+#include "unit/core/engine_fixture.h"
+
+namespace ares::core {
+
+enum class Level { qos, user, account, above };
+inline constexpr Level kLevels[] = {Level::qos, Level::user, Level::account, Level::above};
+
+inline Policy limited() {
+  Policy policy = Cluster::default_policy();
+  policy.accounting.enforce = Enforce::limits;
+  policy.licenses = {{"matlab", 10}};
+  return policy;
+}
+
+class LimitsTest : public testing::Test {
+ protected:
+  using Verb = AccountingChange::Verb;
+
+  static JobSpec job() {
+    JobSpec spec = Cluster::spec(kAlice);
+    spec.min_nodes = spec.max_nodes = 2;
+    spec.tasks = 4;
+    spec.memory_per_node = Bytes::mib(1000);
+    spec.gpus_per_node = {{"a100", 1}};
+    spec.licenses = {{"matlab", 3}};
+    spec.time_limit = Seconds{90 * 60};
+    return spec;
+  }
+
+  // The account `physics` below `science`, with alice in it; the limit, where it is set, at that level.
+  std::string set_up(Cluster& c, Level level, const std::optional<Limit>& limit,
+                     std::uint32_t flags = 0) {
+    Account science, physics;
+    science.name = "science";
+    physics.name = "physics";
+    science.parent = "root";
+    physics.parent = "science";
+    User alice;
+    alice.name = "alice";
+    alice.default_account = "physics";
+    Association member;
+    member.key = {"physics", "alice", {}};
+    Qos own;
+    own.name = "own";
+    own.flags = flags;
+    member.terms.qos = {"own"};
+    const Limits limits = limit ? Limits{*limit} : Limits{};
+    if (level == Level::qos) own.limits = limits;
+    if (level == Level::user) member.terms.limits = limits;
+    if (level == Level::account) physics.terms.limits = limits;
+    if (level == Level::above) science.terms.limits = limits;
+    ChangeAccounting all;
+    for (AccountingRecord record :
+         {AccountingRecord(science), AccountingRecord(physics), AccountingRecord(alice),
+          AccountingRecord(member), AccountingRecord(own)})
+      all.changes.push_back({Verb::add, std::move(record), {}});
+    const Reply reply = c.user(kOperator, all);
+    return reply.failed ? reply.error.message : "";
+  }
+
+  // What the next pass says of the job: empty if it starts.
+  static std::string waits_for(Cluster& c, JobKey key) {
+    const Plan plan = core::plan(c.state(), limited(), Budget{}, c.now);
+    const PendingInfo* why = plan.pending.find(key);
+    return why ? std::string(reason_text(*why)) : "";
+  }
+};
+
+// The first limit that the job itself is over; amounts are billed as they are by default.
+inline std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce,
+                                           const JobSpec& spec, const Partition& partition,
+                                           std::optional<Seconds> time_limit) {
+  const Fairness rules;
+  return over_limit(records, enforce, Asked{spec, partition, rules, time_limit});
+}
+
+}  // namespace ares::core

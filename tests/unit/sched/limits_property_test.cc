@@ -1,0 +1,268 @@
+// Limits on jobs together along random lives: what a plan starts stays within them, whoever waits for one is over it, and a planner
+// that remembers plans what a new one would. What is in use is counted here from the jobs one by one.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/accounts/roster.h"
+#include "core/sched/plan_text.h"
+#include "core/sched/requested.h"
+#include "unit/sched/random_cluster.h"
+
+namespace ares::core::sched {
+namespace {
+
+using std::chrono::minutes;
+
+const std::vector<std::string> kAccounts{"root", "a", "b", "a1"};
+const std::vector<std::string> kUsers{"u1", "u2"};
+
+// root with a and b below, a1 below a, every user in b and a1; QOS normal and short.
+class Site {
+ public:
+  explicit Site(TestCluster& cluster) : cluster_(cluster) {
+    cluster.policy.accounting.enforce = Enforce::limits;
+    for (const std::string& name : kAccounts) {
+      Account account;
+      account.name = name;
+      account.id = AssociationId(number_++);
+      account.parent = name == "root" ? "" : name == "a1" ? "a" : "root";
+      account.terms.qos = {"normal", "short"};
+      put(std::move(account));
+    }
+    for (const char* const name : {"normal", "short"}) {
+      Qos qos;
+      qos.name = name;
+      qos.id = QosId(number_++);
+      put(std::move(qos));
+    }
+    for (const std::string& user : kUsers)
+      for (const char* const account : {"b", "a1"}) {
+        Association member;
+        member.key = {account, user, {}};
+        member.id = AssociationId(number_++);
+        put(std::move(member));
+      }
+  }
+
+  void put(AccountingRecord record) {
+    const RecordKey key = key_of(record);
+    cluster_.state.accounting.set(key, std::move(record));
+  }
+
+  // Another limit somewhere, or none there any more.
+  void change(Random& dice) {
+    using enum LimitKind;
+    const LimitKind group[] = {grp_jobs, grp_tres, max_jobs}, of_qos[] = {grp_jobs,
+                                                                          grp_tres,
+                                                                          max_jobs_per_user,
+                                                                          max_tres_per_user,
+                                                                          max_tres_per_account,
+                                                                          max_jobs_per_account};
+    const bool qos = dice.percent(40);
+    const LimitKind kind = qos ? of_qos[dice.upto(5)] : group[dice.upto(2)];
+    Limits limits;
+    if (dice.percent(80)) {
+      const bool tres = row_of(kind).unit == LimitUnit::tres;
+      const char* const of[] = {"cpu", "node", "gres/gpu"};
+      limits.push_back(
+          {kind, tres ? of[dice.upto(2)] : "", std::uint64_t{1} + dice.upto(tres ? 8 : 4)});
+    }
+    if (qos) {
+      Qos changed = *find_qos(cluster_.state.accounting, dice.percent(50) ? "normal" : "short");
+      changed.limits = limits;
+      return put(std::move(changed));
+    }
+    if (dice.percent(70)) {
+      Account changed = *find_account(cluster_.state.accounting, kAccounts[dice.upto(3)]);
+      changed.terms.limits = limits;
+      return put(std::move(changed));
+    }
+    Association changed = *find_association(cluster_.state.accounting,
+                                            dice.percent(50) ? "b" : "a1", kUsers[dice.upto(1)]);
+    changed.terms.limits = limits;
+    put(std::move(changed));
+  }
+
+ private:
+  TestCluster& cluster_;
+  std::uint64_t number_ = 1;
+};
+
+// What is counted: of everybody under the limit's name.
+struct Use {
+  std::uint64_t jobs = 0;
+  std::map<std::string, std::uint64_t> tres;
+};
+
+// By limit ("GrpJobs|account a", "MaxTRESPerUser|cpu|QOS short|u1"): what is in use under it.
+class Ledger {
+ public:
+  explicit Ledger(const ClusterState& state) : state_(state) {
+    state.jobs.for_each([&](const JobKey&, const Job& job) {
+      if (job.allocation && holds_resources(job.state)) add(*job.spec, job.allocation->nodes);
+    });
+  }
+
+  void add(const JobSpec& spec, const std::vector<NodeShare>& nodes) {
+    Use use{1, {{"node", nodes.size()}}};
+    for (const NodeShare& share : nodes) {
+      use.tres["cpu"] += share.cpus;
+      use.tres["gres/gpu"] += share.gpus.size() * (share.gpu_part > 0 ? share.gpu_part : 1000);
+    }
+    add(spec, use);
+  }
+
+  void add(const JobSpec& spec, const Use& use) {
+    for (const std::string& whose : parties(spec)) {
+      Use& sum = uses_[whose];
+      sum.jobs += use.jobs;
+      for (const auto& [tres, amount] : use.tres) sum.tres[tres] += amount;
+    }
+  }
+
+  // Of every limit that is exceeded, by how much.
+  std::map<std::string, std::uint64_t> exceeded() const {
+    std::map<std::string, std::uint64_t> out;
+    const auto look = [&](const Limit& limit, const std::string& whose) {
+      const auto found = uses_.find(whose);
+      if (found == uses_.end()) return;
+      const std::uint64_t scale = limit.tres == "gres/gpu" ? 1000 : 1;
+      const auto amount = found->second.tres.find(limit.tres);
+      const std::uint64_t used = limit.tres.empty()                   ? found->second.jobs
+                                 : amount == found->second.tres.end() ? 0
+                                                                      : amount->second;
+      if (used > limit.value * scale)
+        out[std::string(row_of(limit.kind).name) + "|" + limit.tres + "|" + whose] = used;
+    };
+    for (const std::string& user : kUsers)
+      for (const char* const account : {"b", "a1"})
+        for (const char* const qos : {"normal", "short"}) each_limit(account, user, qos, look);
+    return out;
+  }
+
+ private:
+  static std::vector<std::string> parties(const JobSpec& spec) {
+    std::vector<std::string> out{"user " + spec.user + " in " + spec.account,
+                                 "account root",
+                                 "QOS " + spec.qos,
+                                 "QOS " + spec.qos + " user " + spec.user,
+                                 "QOS " + spec.qos + " account " + spec.account,
+                                 "account " + std::string(spec.account == "a1" ? "a" : "b")};
+    if (spec.account == "a1") out.emplace_back("account a1");
+    return out;
+  }
+
+  template <class Look>
+  void each_limit(const std::string& account, const std::string& user, const std::string& qos,
+                  const Look& look) const {
+    using enum LimitKind;
+    const Accounting& records = state_.accounting;
+    const std::string member = "user " + user + " in " + account;
+    for (const Limit& limit : find_qos(records, qos)->limits) {
+      const bool each_user = limit.kind == max_jobs_per_user || limit.kind == max_tres_per_user;
+      const bool each_account =
+          limit.kind == max_jobs_per_account || limit.kind == max_tres_per_account;
+      look(limit, "QOS " + qos +
+                      (each_user      ? " user " + user
+                       : each_account ? " account " + account
+                                      : ""));
+    }
+    bool own_max = false;  // the nearest holds
+    const auto terms = [&](const Terms& of, const std::string& whose) {
+      bool max = false;
+      for (const Limit& limit : of.limits) {
+        if (limit.kind == max_jobs && own_max) continue;
+        max = max || limit.kind == max_jobs;
+        look(limit, limit.kind == max_jobs ? member : whose);
+      }
+      own_max = own_max || max;
+    };
+    terms(find_association(records, account, user)->terms, member);
+    for (std::string at = account; !at.empty(); at = find_account(records, at)->parent)
+      terms(find_account(records, at)->terms, "account " + at);
+  }
+
+  const ClusterState& state_;
+  std::map<std::string, Use> uses_;
+};
+
+void submit_as(TestCluster& cluster, Random& dice) {
+  JobSpec spec = random_spec(dice);
+  spec.user = kUsers[dice.upto(1)];
+  spec.account = dice.percent(50) ? "b" : "a1";
+  spec.qos = dice.percent(50) ? "normal" : "short";
+  if (dice.percent(15)) {  // a pair that starts together
+    spec.array.reset();
+    spec.partitions = {"main"};
+    spec.gang =
+        GangRequest{"g" + std::to_string(cluster.state.next_job_id.value()), 2, 0, std::nullopt};
+    cluster.submit(spec);
+  }
+  cluster.submit(std::move(spec));
+}
+
+TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
+  int started = 0, refused = 0, exceeded = 0;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    Random dice(seed);
+    TestCluster cluster;
+    add_nodes(cluster, dice);
+    Site site(cluster);
+    cluster.policy.backfill = {static_cast<BackfillKind>(seed % 3), 1 + dice.upto(3)};
+    Planner planner;
+    Time now = kNow;
+    Budget budget;
+    budget.details = seed % 2 == 0;
+    for (int step = 0; step < 20; ++step) {
+      for (std::uint32_t i = dice.upto(4); i > 0; --i) submit_as(cluster, dice);
+      if (dice.percent(50)) site.change(dice);
+      if (dice.percent(10)) disturb(cluster, dice);
+      const Plan plan = planner.plan(cluster.state, cluster.policy, budget, now);
+      ASSERT_EQ(plan_text(plan), plan_text(cluster.plan(now, budget)))
+          << "seed " << seed << " step " << step;
+      ClusterState again = cluster.state;
+      rebuild_indexes(again);
+      ASSERT_EQ(again.holdings, cluster.state.holdings) << "seed " << seed << " step " << step;
+
+      const auto before = Ledger(cluster.state).exceeded();
+      Ledger ledger(cluster.state);
+      for (const PlanGroup& group : plan.groups)
+        for (const Start& start : group.starts) {
+          const Job* job = cluster.state.jobs.find(record_of(group, start));
+          ledger.add(*job->spec, start.nodes);
+          ++started;
+        }
+      // Where a limit was lowered below what runs, no more may start under it.
+      ASSERT_EQ(ledger.exceeded(), before) << "seed " << seed << " step " << step;
+      exceeded += before.empty() ? 0 : 1;
+      plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
+        if (info.reason != Reason::limit) return;
+        const Job& job = *cluster.state.jobs.find(key);
+        if (waits_with_gang(job)) return;  // it is over it together with the other
+        ++refused;
+        // As much as it asks for on top of what runs and starts, and something is over a limit that was not. What it would get is
+        // known to the planner alone: that a limit bounds it is all that can be seen here.
+        Use asked{1, {}};
+        const Partition main = cluster.partition();
+        const bool would_get = info.detail.find("would get") != std::string::npos;
+        for (const char* const tres : {"cpu", "node", "gres/gpu"})
+          asked.tres[tres] = would_get ? 1'000'000 : requested(*job.spec, &main, tres);
+        Ledger with = ledger;
+        with.add(*job.spec, asked);
+        ASSERT_NE(with.exceeded(), before) << "seed " << seed << " step " << step << ": job "
+                                           << key.job.value() << " waits for " << info.detail;
+      });
+      if (dice.percent(80)) cluster.take(plan, now);
+      for (const JobKey& key : running(cluster))
+        if (dice.percent(30)) cluster.end(key);
+      now += minutes(dice.upto(20));
+    }
+  }
+  EXPECT_GT(started, 3000);
+  EXPECT_GT(refused, 3000);
+  EXPECT_GT(exceeded, 100);
+}
+
+}  // namespace
+}  // namespace ares::core::sched
