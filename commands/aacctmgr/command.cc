@@ -103,6 +103,24 @@ std::vector<std::string> selection_texts() {
   return texts;
 }
 
+std::vector<std::string> care_texts() {
+  return {
+      "show transaction lists every change that is not about jobs, refused ones too, oldest first; "
+      "start= and end= say from when to when, user= by whom, action= which (\"drain node\", or "
+      "submit, cancel and others of jobs; all for really everything).",
+      "show runawayjobs compares accounting with the records that the controller starts from. What "
+      "only accounting has as unfinished never ends by itself, and is charged for in every report. "
+      "With an answer of y, or -i, it is set CANCELLED as of its last time that is known, the "
+      "change is noted among the transactions, and reports count it from then on as ended there. "
+      "Operators and administrators may do that. With --json or --readonly nobody is asked.",
+      "archive dump writes all attempts that ended in a month (of UTC) to a file in archive.dir on "
+      "the controller's machine and then takes them out of the database; the controller does the "
+      "same by itself for months as old as archive.after says. Sums that areport goes by stay; "
+      "aacct does not list what is in files only. archive load brings a file's attempts back, "
+      "where they stay until archive dump; those that are there already are left as they are. "
+      "Administrators may do both; ares-backup(7) has more."};
+}
+
 std::vector<std::string> file_texts() {
   return {
       "dump writes, and load reads, YAML with three maps: qos and users by their names, and "
@@ -134,8 +152,10 @@ const std::vector<Command>& commands() {
                "has."),
       {{{"show", "list"}},
        "ENTITY [NAMES] [where] [NAME=VALUE...] [format=FIELDS] [withassoc] [tree]",
-       "List accounts, users, associations, qos, wckeys, coordinators, the cluster, tres, or "
-       "problem: what was probably not meant.",
+       "List accounts, users, associations, qos, wckeys, coordinators, the cluster, or tres; "
+       "problem: what was probably not meant; transaction: who changed what and when; "
+       "runawayjobs: what accounting has as running though the controller knows nothing of it, "
+       "and asks whether it is to be set ended.",
        show},
       {{{"dump"}}, "[FILE]", "Write all records as YAML, to a file or standard output.", dump},
       {{{"load"}},
@@ -143,6 +163,11 @@ const std::vector<Command>& commands() {
        "Make the records what a file says; with clean also remove those it does not have. With "
        "--dry-run only show what would change.",
        load},
+      {{{"archive"}},
+       "[show], dump [before=YYYY-MM], load FILE",
+       "Old accounting in files: which there are; moves whole months to files now, those that "
+       "archive.after in ares.yaml says or all before a month; or loads a file back.",
+       archive},
       {{{"version"}}, "", "The release of aacctmgr.", version},
       {{{"help"}}, "[COMMAND]", "The commands, or those that begin with a word.", help},
   };
@@ -177,11 +202,11 @@ Result<int> dispatch(Context& context, const Words& words) {
     for (const Command& command : commands()) all.push_back(command.words);
     return all;
   }();
-  for (const char* other : {"archive", "clear", "ping", "reconfigure", "shutdown"})
+  for (const char* other : {"clear", "ping", "reconfigure", "shutdown"})
     if (cli::lower(words[0]) == other)
       return bad(std::string(other) +
                  " is not a command of aacctmgr; actl has ping, reconfigure "
-                 "and shutdown, and archives are not supported yet");
+                 "and shutdown");
   const auto found = match_word(words[0], spellings, "unknown command");
   if (!found) return fail(found.error());
   return commands()[*found].run(context, Words(words.begin() + 1, words.end()));
@@ -219,6 +244,7 @@ const cli::Manual& manual() {
                    {"Limits", limit_texts()},
                    {"Fields", field_texts()},
                    {"Files", file_texts()},
+                   {"Care of accounting", care_texts()},
                    {"Interactive use",
                     {"Without a command aacctmgr reads commands, one a line, until the end of its "
                      "input, exit or quit. On a terminal lines can be edited and are remembered in "
@@ -233,9 +259,11 @@ const cli::Manual& manual() {
                     "One of them may use the QOS high there."},
                    {"aacctmgr show association tree format=Account%20,User,Share,QOS",
                     "The whole tree."},
+                   {"aacctmgr show transactions start=now-7days user=ada",
+                    "What ada changed in the last week."},
                    {"aacctmgr dump tree.yaml; aacctmgr load tree.yaml --dry-run",
                     "Keep it in a file, and see what an edited one would change."}},
-      .see_also = {"ares-accounting(7)", "aacct(1)", "asub(1)", "ares.yaml(5)"}};
+      .see_also = {"ares-accounting(7)", "ares-backup(7)", "aacct(1)", "asub(1)", "ares.yaml(5)"}};
   return text;
 }
 

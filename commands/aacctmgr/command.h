@@ -43,8 +43,10 @@ class Context {
   // Shows what would change, asks, and sends it: 0, or 1 where it was not wanted.
   Result<int> change(const Known& before, const Records& after);
 
- private:
+  // Whether it is to be done: asks, unless -i says so. invalid_argument where nobody can be asked.
   Result<bool> confirm();
+
+ private:
   Status send(const std::vector<Change>& changes);
   Status send_in_parts(std::vector<Change> changes, const Records& after, std::size_t& done);
   Status send_all(const Known& before, const Records& after);
@@ -69,5 +71,6 @@ Result<int> dispatch(Context& context, const Words& words);
 Result<int> show(Context& context, const Words& operands);
 Result<int> dump(Context& context, const Words& operands);
 Result<int> load(Context& context, const Words& operands);
+Result<int> archive(Context& context, const Words& operands);
 
 }  // namespace ares::aacctmgr

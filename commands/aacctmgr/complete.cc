@@ -59,7 +59,7 @@ class Completion {
  private:
   static bool takes(const std::string& verb, Entity entity) {
     if (verb == "modify") return !kinds_of(entity).empty();
-    return entity != Entity::cluster && !selectors(entity).empty();
+    return entity != Entity::cluster && !is_only_shown(entity);
   }
   static std::string verb_of(const std::string& word) {
     for (const Command& command : commands())

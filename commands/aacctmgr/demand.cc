@@ -114,7 +114,7 @@ std::vector<RecordKind> kinds_of(Entity entity) {
 
 Result<Demand> demand_of(Verb verb, Entity entity, const Line& line) {
   Demand demand{verb, entity, {}, {}};
-  if (selectors(entity).empty()) return bad("a " + name_of(entity) + " is only shown");
+  if (is_only_shown(entity)) return bad("a " + name_of(entity) + " is only shown");
   const bool modifies = verb == Verb::modify;
   if (modifies && kinds_of(entity).empty())
     return bad("a " + name_of(entity) + " is added and deleted, not modified");

@@ -1,9 +1,12 @@
 #include "aacctmgr/fields.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 
 #include "aacctmgr/limits_text.h"
 #include "aacctmgr/properties.h"
+#include "base/timespec.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "config/suggest.h"
@@ -19,7 +22,29 @@ const Limits* limits_of(R row) {
   return terms ? &terms->limits : nullptr;
 }
 
+std::string time_text(std::int64_t micros, const char* none = "") {
+  return micros == 0 ? none : format_local_time(Time(Duration(micros)));
+}
+
+// "2025-01"
+std::string month_text(std::int64_t micros) {
+  const std::chrono::year_month_day day{
+      std::chrono::floor<std::chrono::days>(Time(Duration(micros)))};
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02u", static_cast<int>(day.year()),
+                static_cast<unsigned>(day.month()));
+  return text;
+}
+
+// "12_3": as every command names jobs.
+std::string job_id(R row) {
+  if (!row.runaway) return "";
+  const api::JobRef& job = row.runaway->job();
+  return std::to_string(job.job()) + (job.has_task() ? "_" + std::to_string(job.task()) : "");
+}
+
 std::string account_name(R row) {
+  if (row.runaway) return row.runaway->account();
   const std::string name = row.account       ? row.account->name
                            : row.association ? row.association->key.account
                                              : "";
@@ -29,6 +54,8 @@ std::string account_name(R row) {
 std::string user_name(R row) {
   if (row.association) return row.association->key.user;
   if (row.user) return row.user->name;
+  if (row.change) return row.change->user();
+  if (row.runaway) return row.runaway->user();
   return row.wckey ? row.wckey->key.user : "";
 }
 
@@ -47,6 +74,7 @@ std::string priority(R row) {
 std::string id(R row) {
   if (row.association) return std::to_string(row.association->id.value());
   if (row.qos) return std::to_string(row.qos->id.value());
+  if (row.change) return std::to_string(row.change->id());
   return row.account ? std::to_string(row.account->id.value()) : "";
 }
 
@@ -75,6 +103,15 @@ int width_of(const LimitRow& row) {
 std::vector<Field> all_fields() {
   std::vector<Field> all = {
       {"Account", "Account", 10, "account", account_name},
+      {"Action", "Action", -18, "what was done",
+       [](R r) { return r.change ? r.change->action() : ""; }},
+      {"Allocated", "Allocated", 19,
+       "since when a runaway job holds what it has, as accounting says",
+       [](R r) { return r.runaway ? time_text(r.runaway->allocated()) : ""; }},
+      {"Archived", "Archived", 19, "when attempts left the database for a file",
+       [](R r) { return r.file ? time_text(r.file->written()) : ""; }},
+      {"Attempt", "Attempt", 7, "which attempt of a runaway job",
+       [](R r) { return r.runaway ? std::to_string(r.runaway->attempt()) : ""; }},
       {"Cluster", "Cluster", 10, "cluster", [](R r) { return r.known->cluster; }},
       {"Coordinators", "Coord Accounts", 20, "users who administer the account", coordinators},
       {"DefaultAccount", "Def Acct", 10, "the user's default account",
@@ -86,28 +123,57 @@ std::vector<Field> all_fields() {
       {"Description", "Descr", 20, "description of an account or QOS", description},
       {"Enforce", "Enforce", 12, "how far jobs are held to all this: accounting.enforce",
        [](R r) { return r.known->enforce; }},
+      {"File", "File", -40, "file of an archive, on the controller's machine",
+       [](R r) { return r.file ? r.file->path() : ""; }},
       {"Flags", "Flags", 20, "flags of a QOS",
        [](R r) { return r.qos ? property("flags", *r.qos) : ""; }},
-      {"ID", "ID", 6, "number of the association or QOS", id},
-      {"Name", "Name", 10, "name of a QOS, wckey or TRES",
+      {"Host", "Host", 12, "where a change came from",
+       [](R r) { return r.change ? r.change->host() : ""; }},
+      {"ID", "ID", 6, "number of the association, QOS or transaction", id},
+      {"JobID", "JobID", 12, "a runaway job", job_id},
+      {"Loaded", "Loaded", 19, "since when attempts of an archive are back in the database",
+       [](R r) { return r.file ? time_text(r.file->loaded(), "no") : ""; }},
+      {"Month", "Month", 7, "of an archive: when its attempts ended (UTC)",
+       [](R r) { return r.file ? month_text(r.file->start()) : ""; }},
+      {"Name", "Name", 10, "name of a QOS, wckey, TRES or runaway job",
        [](R r) {
+         if (r.runaway) return r.runaway->name();
          const std::size_t slash = r.text.find('/');
          return r.qos                        ? r.qos->name
                 : r.wckey                    ? r.wckey->key.name
                 : slash == std::string::npos ? ""
                                              : r.text.substr(slash + 1);
        }},
+      {"NodeList", "NodeList", 15, "nodes of a runaway job",
+       [](R r) { return r.runaway ? r.runaway->nodes() : ""; }},
       {"Organization", "Org", 20, "organization of an account",
        [](R r) { return r.account ? r.account->organization : ""; }},
+      {"Outcome", "Outcome", -20, "what came of a change: ok, or why it was refused",
+       [](R r) { return r.change ? r.change->outcome() : ""; }},
       {"ParentName", "Par Name", 10, "the account above",
        [](R r) { return r.account && !r.association ? r.account->parent : ""; }},
       {"Partition", "Partition", 10, "partition for which it holds; none: all others",
-       [](R r) { return r.association ? r.association->key.partition : ""; }},
+       [](R r) {
+         if (r.runaway) return r.runaway->partition();
+         return r.association ? r.association->key.partition : "";
+       }},
       {"Priority", "Priority", 10, "what jobs get for it in their priority", priority},
       {"Problem", "Problem", -60, "what is probably not meant", [](R r) { return r.text; }},
       {"QOS", "QOS", 20, "QOS that may be used; none: as the account above says",
        [](R r) { return r.terms() ? cli::join(r.terms()->qos, ",") : ""; }},
+      {"Rows", "Attempts", 10, "how many attempts an archive holds",
+       [](R r) { return r.file ? std::to_string(r.file->rows()) : ""; }},
       {"Share", "Share", 9, "its share among its siblings", shares},
+      {"Started", "Started", 19, "when a runaway job started",
+       [](R r) { return r.runaway ? time_text(r.runaway->started(), "Unknown") : ""; }},
+      {"State", "State", 12, "how accounting has a runaway job",
+       [](R r) { return r.runaway ? r.runaway->state() : ""; }},
+      {"Subject", "Subject", -40, "what was changed",
+       [](R r) { return r.change ? r.change->subject() : ""; }},
+      {"Submitted", "Submitted", 19, "when a runaway job was submitted",
+       [](R r) { return r.runaway ? time_text(r.runaway->submitted()) : ""; }},
+      {"Time", "Time", 19, "when a change was made",
+       [](R r) { return r.change ? time_text(r.change->at()) : ""; }},
       {"Type", "Type", 8, "kind of a TRES", [](R r) { return r.text.substr(0, r.text.find('/')); }},
       {"UsageFactor", "UsageFactor", 11, "what usage is multiplied by",
        [](R r) { return r.qos ? property("usagefactor", *r.qos) : ""; }},
@@ -220,8 +286,9 @@ std::string usual_fields(Entity entity, bool with_associations) {
              "MaxSubmitJobs,MaxWall,QOS,DefaultQOS";
     case Entity::tres: return "Type,Name";
     case Entity::problem: return "Problem";
-    case Entity::transaction:
-    case Entity::runaway_jobs: break;
+    case Entity::transaction: return "Time,User,Host,Action,Subject,Outcome";
+    case Entity::runaway_jobs:
+      return "JobID,Attempt,Name,User,Account,Partition,State,Submitted,Allocated,NodeList";
   }
   return "Name";
 }

@@ -10,6 +10,7 @@
 #include "aacctmgr/records.h"
 #include "aacctmgr/selection.h"
 #include "base/result.h"
+#include "proto/gen/api.pb.h"
 
 namespace ares::aacctmgr {
 
@@ -21,6 +22,9 @@ struct Row {
   const User* user = nullptr;
   const Qos* qos = nullptr;
   const Wckey* wckey = nullptr;
+  const api::Transactions::Row* change = nullptr;
+  const api::RunawayJobs::Row* runaway = nullptr;
+  const api::Archived::File* file = nullptr;
   std::string text;        // a coordinator, a TRES, or what is wrong
   std::size_t indent = 0;  // of the account's name
   // Of the user in the account, or the account; null: neither.

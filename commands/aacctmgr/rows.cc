@@ -1,7 +1,11 @@
 #include "aacctmgr/rows.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
+
+#include "cli/text.h"
+#include "core/accounts/check.h"
 
 namespace ares::aacctmgr {
 namespace {
@@ -165,6 +169,21 @@ class Listing {
   Rows out_;
 };
 
+// Jobs that name no QOS get the nearest default, which the nearest list may not hold.
+void add_missing_qos(const Records& records, const Association& one,
+                     std::vector<std::string>& found) {
+  const core::Chain chain =
+      core::chain_of(records, one.key.account, one.key.user, one.key.partition);
+  const std::string name = core::default_qos(chain);
+  const std::vector<std::string> allowed = core::allowed_qos(chain);
+  if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) return;
+  found.push_back("jobs of user " + one.key.user + " in account " + one.key.account +
+                  " that name no QOS are refused: " +
+                  (name.empty() ? "there is no default one" : "the default one, " + name + ",") +
+                  (name.empty() ? ", and he may use " : " is not among those he may use, ") +
+                  cli::join(allowed, ","));
+}
+
 }  // namespace
 
 Rows rows_of(const Known& known, Entity entity, const Where& where, const ListingOptions& options) {
@@ -198,6 +217,12 @@ std::vector<std::string> problems(const Known& known) {
       found.push_back("wckey " + wckey.key.name + " is of user " + wckey.key.user +
                       ", who is in no account");
   });
+  // What was right when it was set, and is not since something above it has changed.
+  records.for_each([&](const RecordKey&, const AccountingRecord& record) {
+    if (Status ok = core::check_record(records, record); !ok) found.push_back(ok.error().message);
+  });
+  each_of<Association>(records, RecordKind::association,
+                       [&](const Association& one) { add_missing_qos(records, one, found); });
   return found;
 }
 

@@ -25,7 +25,7 @@ struct Rows {
 Rows rows_of(const Known& known, Entity entity, const Where& where, const ListingOptions& options);
 
 // What was probably not meant: accounts without users below them, users in no account or without a default one, wckeys that no user has
-// any more.
+// any more, records that refer to what is not there or may not be used, and users whose jobs have to name a QOS.
 std::vector<std::string> problems(const Known& known);
 
 // The same records as JSON: maps accounts, users, associations, qos and wckeys, with amounts as numbers.

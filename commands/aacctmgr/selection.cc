@@ -23,6 +23,9 @@ std::string name_of(Selector selector) {
     case Selector::default_account: return "defaultaccount";
     case Selector::id: return "id";
     case Selector::cluster: return "cluster";
+    case Selector::start: return "start";
+    case Selector::end: return "end";
+    case Selector::action: return "action";
   }
   return "";
 }
@@ -31,6 +34,7 @@ std::string name_of(Selector selector) {
 SelectorRow row(Selector selector, bool adds, bool subject = false) {
   SelectorRow made{selector, {{name_of(selector), name_of(selector) + "s"}}, adds};
   if (selector == Selector::account) made.spelling.names.push_back("acct");
+  if (selector == Selector::user && !adds) made.spelling.names.push_back("actor");
   if (selector == Selector::qos) made.spelling.names = {"qos", "qoslevel"};
   if (subject)
     for (const char* name : {"name", "names"}) made.spelling.names.push_back(name);
@@ -110,9 +114,15 @@ const std::vector<SelectorRow>& selectors(Entity entity) {
       {Entity::wckey, {row(wckey, true, true), row(user, true), row(cluster, true)}},
       {Entity::coordinator, {row(user, true, true), row(account, true), row(cluster, true)}},
       {Entity::cluster, {row(cluster, true, true)}},
+      {Entity::transaction,
+       {row(action, false), row(user, false), row(start, false), row(end, false)}},
   };
   const auto found = all.find(entity);
   return found == all.end() ? none : found->second;
+}
+
+bool is_only_shown(Entity entity) {
+  return entity == Entity::transaction || selectors(entity).empty();
 }
 
 void Where::add(Selector selector, std::string_view names) {

@@ -37,7 +37,20 @@ const std::vector<EntityRow>& entities();
 Result<Entity> find_entity(std::string_view word);
 std::string name_of(Entity entity);
 
-enum class Selector { account, user, partition, qos, wckey, parent, default_account, id, cluster };
+enum class Selector {
+  account,
+  user,
+  partition,
+  qos,
+  wckey,
+  parent,
+  default_account,
+  id,
+  cluster,
+  start,
+  end,
+  action,
+};
 
 struct SelectorRow {
   Selector selector{};
@@ -46,6 +59,9 @@ struct SelectorRow {
 };
 // The first is what bare names are.
 const std::vector<SelectorRow>& selectors(Entity entity);
+
+// Whether an entity is nothing that could be added, changed or removed.
+bool is_only_shown(Entity entity);
 
 // Names that a record may have, for each selector that was given.
 class Where {

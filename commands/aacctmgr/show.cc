@@ -1,6 +1,7 @@
 // `aacctmgr show`.
 #include <cstdio>
 
+#include "aacctmgr/care.h"
 #include "aacctmgr/command.h"
 #include "aacctmgr/rows.h"
 #include "cli/text.h"
@@ -54,12 +55,10 @@ std::string format_of(const Context& context, Entity entity, const Switches& swi
 Result<int> show(Context& context, const Words& operands) {
   if (operands.empty())
     return bad(
-        "show what? account, user, association, qos, wckey, coordinator, cluster, tres or "
-        "problem");
+        "show what? account, user, association, qos, wckey, coordinator, cluster, tres, "
+        "problem, transaction or runawayjobs");
   const auto entity = find_entity(operands.front());
   if (!entity) return fail(entity.error());
-  if (*entity == Entity::transaction || *entity == Entity::runaway_jobs)
-    return bad("show " + name_of(*entity) + " is not supported yet");
   const auto switches = take_switches(Words(operands.begin() + 1, operands.end()));
   if (!switches) return fail(switches.error());
   const auto line = parse_line(switches->rest);
@@ -70,6 +69,8 @@ Result<int> show(Context& context, const Words& operands) {
   const auto chosen = parse_fields(format_of(context, *entity, *switches));
   if (!chosen) return fail(chosen.error());
 
+  if (*entity == Entity::transaction) return show_transactions(context, *where, *chosen);
+  if (*entity == Entity::runaway_jobs) return show_runaways(context, *chosen);
   const auto known = context.records();
   if (!known) return fail(known.error());
   if (Status ok = check_names(*known, *where); !ok) return fail(ok.error());

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "aresctld/accounting.h"
+#include "aresctld/archiver.h"
 #include "aresctld/engine_loop.h"
 #include "aresctld/identity.h"
 #include "aresctld/ingress.h"
@@ -24,6 +25,7 @@
 #include "aresctld/scheduler_loop.h"
 #include "aresctld/scheduler_plugins.h"
 #include "aresctld/state_dir.h"
+#include "aresctld/upkeep.h"
 #include "aresctld/view.h"
 #include "aresctld/wait_room.h"
 #include "cli/config_change.h"
@@ -162,11 +164,20 @@ Status Controller::run() {
   NodeHub nodes(journal, views, clock);
   WaitRoom waits(views, clock);
   Identity identity;
-  AccountingReader accounting(pg_options(*config), kAccountingThreads, views, identity);
+  store::PgOptions for_reports = pg_options(*config);
+  for_reports.replica = config->database.reports;
+  for_reports.replica_system = system;
+  for_reports.tell = [](const std::string& text) { spdlog::warn("{}", text); };
+  AccountingReader accounting(for_reports, kAccountingThreads, views, identity);
   Roller roller(pg_options(*config), clock);
   QueryPool pool(kAccountingThreads, kAccountingBounds);
   ConfigBoard board(config);
-  ReportReader reports(pg_options(*config), kAccountingThreads, views, board);
+  ReportReader reports(for_reports, kAccountingThreads, views, board);
+  Archiver archiver(pg_options(*config), board, clock);
+  std::atomic<Epoch::rep> commits_under{epoch.value()};
+  Upkeep upkeep(
+      pg_options(*config), for_reports, kAccountingThreads,
+      [&] { return Epoch(commits_under.load()); }, roller, archiver);
   Mailer mailer([&] { return board.read()->controller.mail_program; });
 
   EngineLoop::Sinks sinks;
@@ -176,6 +187,7 @@ Status Controller::run() {
   sinks.send = [&](Effects effects) { nodes.send(std::move(effects)); };
   sinks.notify = [&](std::vector<core::Notice> notices) { mailer.post(std::move(notices)); };
   sinks.durable = [&](const Committed& to) {
+    commits_under = to.epoch.value();
     state_dir->remember({system, to.epoch, to.lsn, to.next_job_id, to.next_node_id});
   };
   sinks.fatal = [](const Error& error) {
@@ -204,12 +216,13 @@ Status Controller::run() {
   scheduler.start();
   mailer.start();
   roller.start();
+  archiver.start();
 
   ViewDumps dumps;
   Ingress ingress(
       {engine, clock, views, nodes, waits, pool, board, reconfigurer, dumps, plugins, journal,
        [&](const api::Accounting& query, Time now) { return accounting.read(query, now); }, reports,
-       roller, [] { kill(getpid(), SIGTERM); },
+       roller, upkeep, [] { kill(getpid(), SIGTERM); },
        [&] {
          std::lock_guard lock(parts_->database_mutex);
          return parts_->database_state;
@@ -245,6 +258,7 @@ Status Controller::run() {
   nodes.stop();
   pool.stop();
   roller.stop();
+  archiver.stop();
   mailer.stop();
   return listened;
 }

@@ -188,6 +188,24 @@ void Ingress::roll_up(const Principal& who, const api::Rollup& request, Responde
   if (full) responder->send(refused(*full));
 }
 
+void Ingress::tend(const Principal& who, const api::Request& request, ResponderPtr responder) {
+  const auto full = parts_.accounting.add(who.uid, [this, who, request, responder] {
+    if (responder->abandoned()) return;
+    Upkeep& upkeep = parts_.upkeep;
+    const auto policy = parts_.config.policy();
+    if (request.has_runaways())
+      return responder->send(
+          answer_with(upkeep.runaways(who, *policy, request.runaways(), parts_.clock.now()),
+                      &api::Response::mutable_runaway_jobs));
+    if (request.has_archive())
+      return responder->send(answer_with(upkeep.archive(who, *policy, request.archive()),
+                                         &api::Response::mutable_archived));
+    responder->send(answer_with(upkeep.transactions(request.list_transactions()),
+                                &api::Response::mutable_transactions));
+  });
+  if (full) responder->send(refused(*full));
+}
+
 void Ingress::handle(Principal who, api::Request request, ResponderPtr responder) {
   if (is_mutating(request)) {
     mutate(std::move(who), request, std::move(responder));
@@ -290,6 +308,9 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       if (full) responder->send(refused(*full));
       return;
     }
+    case api::Request::kRunaways:
+    case api::Request::kListTransactions:
+    case api::Request::kArchive: tend(who, request, std::move(responder)); return;
     case api::Request::kRollup: roll_up(who, request.rollup(), std::move(responder)); return;
     case api::Request::kTestSubmit: {
       auto submit = to_submission(who, policy, request.test_submit().submit());

@@ -15,6 +15,7 @@
 #include "aresctld/report_reader.h"
 #include "aresctld/roller.h"
 #include "aresctld/scheduler_plugins.h"
+#include "aresctld/upkeep.h"
 #include "aresctld/view.h"
 #include "aresctld/view_dumps.h"
 #include "aresctld/wait_room.h"
@@ -43,6 +44,7 @@ class Ingress {
         read_accounting;  // may wait for the database
     ReportReader& reports;
     Roller& roller;
+    Upkeep& upkeep;
     std::function<void()> shut_down;
     std::function<std::string()> database_state;  // "active", or what it waits for
   };
@@ -58,6 +60,7 @@ class Ingress {
   void reconfigure(const Principal& who, const api::Request& request, ResponderPtr responder);
   void dump(const Principal& who, const api::DumpView& request, ResponderPtr responder);
   void roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder);
+  void tend(const Principal& who, const api::Request& request, ResponderPtr responder);
   void job_script(const Principal& who, const api::JobScript& request, ResponderPtr responder);
 
   Parts parts_;

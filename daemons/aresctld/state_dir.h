@@ -24,7 +24,8 @@ class StateDir {
   // data_loss for a damaged file.
   Result<std::optional<store::HighWaterMark>> seen() const { return high_water_.load(); }
 
-  // Writes at most one mark a second: acceptance of a rollback leaves a margin for what the file does not know.
+  // Writes at most one mark a second, and the last one in the end: acceptance of a rollback leaves a margin for what the file does not
+  // know after a crash.
   void remember(const store::HighWaterMark& mark);
 
  private:
@@ -33,6 +34,7 @@ class StateDir {
   int lock_;
   store::HighWater high_water_;
   std::chrono::steady_clock::time_point written_{};
+  std::optional<store::HighWaterMark> unwritten_;
 };
 
 }  // namespace ares::aresctld

@@ -7,8 +7,8 @@
 
 namespace ares {
 
-constexpr std::uint64_t fnv1a(std::string_view text) {
-  std::uint64_t value = 0xcbf29ce484222325ULL;
+// `value`: of what goes before the text.
+constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t value = 0xcbf29ce484222325ULL) {
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return value;
 }

@@ -39,6 +39,14 @@ struct DatabaseConfig {
   std::string user = "ares";
   std::string password_file;  // empty = none
   bool accept_data_loss = false;
+  std::string
+      reports;  // connection string of a read replica; empty = reports ask the database itself
+};
+
+// Accounting that is old leaves the database for files.
+struct ArchiveConfig {
+  Seconds after{0};                           // 0 = never
+  std::string dir = "/var/lib/ares/archive";  // absolute
 };
 
 struct AuthConfig {
@@ -101,6 +109,7 @@ struct Config {
   std::vector<ConfiguredNode> nodes;  // in the file's order, names expanded
   ControllerConfig controller;
   DatabaseConfig database;
+  ArchiveConfig archive;
   AuthConfig auth;
   SchedulerConfig
       scheduler;  // loading the plugins, and putting them into `policy`, is the controller's

@@ -185,6 +185,7 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
     return read_map(value, config, controller_fields());
   }
   if (entry.key == "database") return read_map(value, config.database, database_fields());
+  if (entry.key == "archive") return read_map(value, config.archive, archive_fields());
   if (entry.key == "auth") return read_map(value, config.auth, auth_fields());
   if (entry.key == "accounting")
     return read_map(value, config.policy.accounting, accounting_fields());

@@ -145,6 +145,23 @@ Type<std::string> program_type() {
           text.print};
 }
 
+// Words of a connection string, behind which nothing of the database's own settings is lost.
+Type<std::string> conninfo_type() {
+  const auto text = text_type();
+  return {"KEY=VALUE...",
+          [text](const Value& value) -> Result<std::string> {
+            auto given = text.parse(value);
+            if (given && !given->empty() &&
+                (given->find('=') == std::string::npos || given->find("://") != std::string::npos))
+              return fail(ErrorCode::invalid_argument,
+                          "\"" + *given +
+                              "\" is not KEY=VALUE words of a connection string, such as "
+                              "\"host=replica port=5432\"");
+            return given;
+          },
+          text.print};
+}
+
 template <class Record>
 Type<Record> map_type(std::vector<Field<Record>> fields) {
   return {"map",
@@ -265,6 +282,13 @@ std::vector<Field<DatabaseConfig>> database_fields() {
           "accept_data_loss", &DatabaseConfig::accept_data_loss, boolean_type(),
           "Start although the database is set up so that it can lose what it confirmed "
           "(fsync=off, full_page_writes=off, several hosts without synchronous standbys)."),
+      field<DatabaseConfig>(
+          "reports", &DatabaseConfig::reports, conninfo_type(),
+          "Where aacct, areport and aacctmgr show transactions read from: a read replica of this "
+          "database, as words KEY=VALUE of a libpq connection string, such as \"host=replica "
+          "port=5433\". What they do not say is as above. Answers are as old as it is behind. "
+          "Empty, or "
+          "while it is away: the database itself."),
   };
 }
 
@@ -473,6 +497,8 @@ const std::vector<Section>& sections() {
   static const std::vector<Section> all = {
       {"controller", "The controller, aresctld."},
       {"database", "The PostgreSQL database that holds all state."},
+      {"archive",
+       "Old accounting, moved to files that aacctmgr(1) loads back. See ares-backup(7)."},
       {"auth", "How users are recognised."},
       {"accounting", "Accounts, users and QOS: aacctmgr(1) administers them."},
       {"policy",

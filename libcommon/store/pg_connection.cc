@@ -21,11 +21,13 @@ constexpr ErrorClass kErrorClasses[] = {
     {"AR001", ErrorCode::stale, "this controller must stop; the other one goes on"},
     {"AR002", ErrorCode::data_loss, "somebody else wrote to the journal, or it was restored"},
     {"AR003", ErrorCode::data_loss, "rows were removed behind the controller's back"},
+    {"AR004", ErrorCode::failed_precondition, "load it with that release"},
     {"08", ErrorCode::unavailable, ""},
     {"25006", ErrorCode::unavailable, "the server is a read-only standby"},
     {"25P03", ErrorCode::unavailable, ""},
     {"28", ErrorCode::failed_precondition, "check the user, its password and pg_hba.conf"},
     {"3D000", ErrorCode::failed_precondition, "create it with createdb"},
+    {"40001", ErrorCode::unavailable, ""},  // on a replica: what it read was removed
     {"42501", ErrorCode::failed_precondition, "the database must belong to the user of ares.yaml"},
     {"42", ErrorCode::internal, "the tables are not those of this release"},
     {"53100", ErrorCode::resource_exhausted, "the database's disk is full: make room there"},
@@ -127,10 +129,21 @@ constexpr const char* kRollupSettings =
     "SET synchronous_commit = off; SET client_min_messages = warning;"
     "SET jit = off; SET TimeZone = 'UTC'";
 
+// As a value in a connection string.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
 const char* settings_of(PgConnection::Use use) {
   switch (use) {
     case PgConnection::Use::commit: return kCommitSettings;
-    case PgConnection::Use::report: return kReportSettings;
+    case PgConnection::Use::report:
+    case PgConnection::Use::replica: return kReportSettings;
     case PgConnection::Use::rollup: return kRollupSettings;
   }
   return kReportSettings;
@@ -181,11 +194,15 @@ Result<PgConnection> PgConnection::connect(const PgOptions& options, Use use) {
     password = std::move(*read);
   }
   const std::string port = std::to_string(options.port);
+  // What comes later in a connection string counts, and what it says comes before the keywords in front of it.
+  const std::string database = use == Use::replica
+                                   ? "dbname=" + quoted(options.database) + " " + options.replica
+                                   : options.database;
   const char* keywords[] = {"host",
                             "port",
-                            "dbname",
                             "user",
                             "password",
+                            "dbname",
                             "application_name",
                             "client_encoding",
                             "keepalives_idle",
@@ -196,9 +213,9 @@ Result<PgConnection> PgConnection::connect(const PgOptions& options, Use use) {
                             nullptr};
   const char* values[] = {options.host.c_str(),
                           port.c_str(),
-                          options.database.c_str(),
                           options.user.c_str(),
                           password.empty() ? nullptr : password.c_str(),
+                          database.c_str(),
                           use == Use::commit   ? "aresctld"
                           : use == Use::rollup ? "aresctld rollup"
                                                : "aresctld reports",
@@ -207,9 +224,12 @@ Result<PgConnection> PgConnection::connect(const PgOptions& options, Use use) {
                           "2",
                           "5",
                           "15000",
-                          use == Use::report ? "primary" : "read-write",
+                          use == Use::replica  ? "any"
+                          : use == Use::report ? "primary"
+                                               : "read-write",
                           nullptr};
-  std::unique_ptr<pg_conn, Close> connection(PQconnectStartParams(keywords, values, 0));
+  std::unique_ptr<pg_conn, Close> connection(
+      PQconnectStartParams(keywords, values, use == Use::replica ? 1 : 0));
   if (!connection) return fail(ErrorCode::unavailable, "database: out of memory");
   PQsetErrorVerbosity(connection.get(), PQERRORS_VERBOSE);
   auto notices = std::make_unique<Notices>();
@@ -222,8 +242,9 @@ Result<PgConnection> PgConnection::connect(const PgOptions& options, Use use) {
     if (text.empty())
       text = "no answer within " + std::to_string(options.connect_timeout.count()) + " s";
     const std::string state = sqlstate_in(text);
-    return fail(describe(
-        state, "cannot connect to " + options.database + " at " + options.host + ": " + text));
+    const std::string where = use == Use::replica ? "the replica (" + options.replica + ")"
+                                                  : options.database + " at " + options.host;
+    return fail(describe(state, "cannot connect to " + where + ": " + text));
   }
   PQsetErrorVerbosity(connection.get(), PQERRORS_DEFAULT);
 

@@ -53,9 +53,10 @@ struct PgStep {
 class PgConnection {
  public:
   enum class Use {
-    commit,  // the journal: durable, no time limit, plans made for single rows
-    report,  // read-only, a time limit for each statement
-    rollup,  // writes sums that can be made again: large statements, durable some time later
+    commit,   // the journal: durable, no time limit, plans made for single rows
+    report,   // read-only, a time limit for each statement
+    replica,  // the same of the replica that the options name
+    rollup,   // writes sums that can be made again: large statements, durable some time later
   };
 
   // unavailable: not reachable, starting, out of connections: try again. failed_precondition: refused

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,12 @@ struct PgOptions {
   // What this machine remembers of the database; one that is behind it is refused, unless:
   std::optional<HighWaterMark> seen;
   bool accept_rollback = false;
+
+  // Of questions alone (PgPool): words of a connection string laid over the above, of a read replica; empty = none. It must say that it
+  // is the database of this id. `tell` gets a line when it goes away and when it is back; on any thread.
+  std::string replica;
+  std::string replica_system;
+  std::function<void(const std::string&)> tell;
 };
 
 }  // namespace ares::store

@@ -44,12 +44,12 @@ Result<google::protobuf::RepeatedPtrField<Row>> Reports::query(const ReportFilte
   google::protobuf::RepeatedPtrField<Row> out;
   if (filter.start >= filter.end) return out;
   // It only ever grows; should more be summed up in between, the records still say the same.
-  auto known = pool_->query("SELECT to_hour FROM rollup");
-  if (!known) return fail(known.error());
-  const auto up_to = known->size() == 1 ? known->maybe_time(0, 0) : std::nullopt;
-  const ReportStatement statement =
-      report_statement(filter, pieces_of(filter.start, filter.end, up_to));
-  auto rows = pool_->query(statement.sql, statement.params);
+  auto rows = pool_->query_twice("SELECT to_hour FROM rollup", [&](const PgRows& known) {
+    const auto up_to = known.size() == 1 ? known.maybe_time(0, 0) : std::nullopt;
+    ReportStatement statement =
+        report_statement(filter, pieces_of(filter.start, filter.end, up_to));
+    return PgPool::Statement(std::move(statement.sql), std::move(statement.params));
+  });
   if (!rows) return fail(rows.error());
   out.Reserve(rows->size());
   for (int at = 0; at < rows->size(); ++at) fill(*rows, at, *out.Add());

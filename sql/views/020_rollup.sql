@@ -72,13 +72,16 @@ BEGIN
   RETURN true;
 END $$;
 
--- Sums up once more what lies in [lo, hi) and was summed up before; both are whole hours.
+-- Sums up once more what lies in [lo, hi) and was summed up before; both are whole hours. Those whose records have left the database
+-- stay as they are.
 CREATE FUNCTION rollup_again(lo timestamptz, hi timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   known timestamptz;
+  whole timestamptz;
 BEGIN
-  SELECT to_hour INTO STRICT known FROM rollup FOR UPDATE;
+  SELECT to_hour, records_from INTO STRICT known, whole FROM rollup FOR UPDATE;
   hi := least(hi, known);
+  lo := greatest(lo, whole);
   IF hi IS NULL OR lo >= hi THEN RETURN; END IF;
   PERFORM rollup_hours(lo, hi);
   UPDATE rollup SET from_hour = least(from_hour, lo);

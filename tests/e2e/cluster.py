@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import subprocess
 import tempfile
@@ -95,6 +96,23 @@ class Cluster:
             self.acluster("down", check=False)
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.top)
+
+    # --- its database -----------------------------------------------------------------------------------------------
+    def database(self, name=None):
+        """Words with which PostgreSQL's own programs reach the database, or another one beside it."""
+        text = (self.dir / "ares.yaml").read_text()
+        section = text[text.index("\ndatabase:"):]
+        where = {key: re.search(rf'{key}: "?([^"\n]+)"?', section).group(1) for key in ("host", "port", "name", "user")}
+        return ["-h", where["host"], "-p", where["port"], "-U", where["user"], "-d", name or where["name"]]
+
+    def postgres(self, program, *words, **more):
+        """Runs one of PostgreSQL's programs and returns what it prints."""
+        done = subprocess.run([program, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **more)
+        assert done.returncode == 0, f"{program} {words}: {done.stderr}"
+        return done.stdout.strip()
+
+    def psql(self, statement, name=None):
+        return self.postgres("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", *self.database(name), "-c", statement)
 
     # --- commands -------------------------------------------------------------------------------------------------
     def environment(self, **more):

@@ -110,7 +110,8 @@ def test_lists_and_limits_grow_and_shrink(cluster):
     ("modify account root set parent=root", "above all accounts"),
     ("modify account root set defaultqos=none", "there is no QOS none"),
     ("delete account root", "cannot be deleted"),
-    ("show runawayjobs", "not supported yet"),
+    ("show transaction account=a", "not chosen by"),
+    ("delete transaction user=a", "only shown"),
     ("frobnicate", "unknown command"),
 ])
 def test_refusals_say_what_to_do(cluster, line, said):

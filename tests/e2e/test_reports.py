@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import subprocess
 
 from cluster import f1, until
 
@@ -24,11 +23,7 @@ def seconds(cluster, tres="cpu", **more):
 
 
 def psql(cluster, statement):
-    text = (cluster.dir / "ares.yaml").read_text()
-    section = text[text.index("database:"):]
-    where = {key: re.search(rf'{key}: "?([^"\n]+)"?', section).group(1) for key in ("host", "port", "name", "user")}
-    return subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", where["host"], "-p", where["port"], "-U", where["user"], "-d",
-                           where["name"], "-c", statement], text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
+    return cluster.psql(statement)
 
 
 def test_ac_136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):

@@ -79,6 +79,61 @@ TEST(Problems, AreFound) {
                           "wckey k is of user eve, who is in no account"));
 }
 
+TEST(Problems, WhatAboveHasChanged) {
+  Known known = site();
+  Account physics =
+      std::get<Account>(*known.records.find({RecordKind::account, "physics", {}, {}}));
+  physics.terms.qos = {"gone"};
+  physics.terms.default_qos = "gone";
+  put(known.records, physics);
+  const auto found = problems(known);
+  EXPECT_THAT(found, testing::Contains(HasSubstr("account physics: there is no QOS gone")));
+  // Its users inherit a default that their own lists do not have.
+  Association ada = *core::find_association(known.records, "physics", "ada");
+  ada.terms.qos = {"high"};
+  put(known.records, ada);
+  EXPECT_THAT(problems(known),
+              testing::Contains("jobs of user ada in account physics that name no QOS are refused: "
+                                "the default one, gone, is not among those he may use, high"));
+}
+
+TEST(Show, TransactionsAreChosenByWhoWhenAndWhat) {
+  const std::vector<std::string> words = {"where", "actor=ada,bob", "start=2026-01-01",
+                                          "action=drain node"};
+  const auto where = where_of(Entity::transaction, *parse_line(words));
+  ASSERT_TRUE(where);
+  EXPECT_THAT(where->names(Selector::user), ElementsAre("ada", "bob"));
+  EXPECT_THAT(where->names(Selector::action), ElementsAre("drain node"));
+  EXPECT_THAT(where_of(Entity::transaction, *parse_line(std::vector<std::string>{"account=a"}))
+                  .error()
+                  .message,
+              HasSubstr("transactions are not chosen by \"account\""));
+  api::Transactions::Row change;
+  change.set_user("ada");
+  change.set_action("drain node");
+  change.set_subject("node n1");
+  change.set_outcome("ok");
+  Row row;
+  row.change = &change;
+  EXPECT_EQ(print({row}, *parse_fields("User,Action,Subject,Outcome,JobID"), {true, false, true}),
+            "ada|drain node|node n1|ok|\n");
+}
+
+TEST(Show, RunawayJobs) {
+  api::RunawayJobs::Row job;
+  job.mutable_job()->set_job(7);
+  job.mutable_job()->set_task(2);
+  job.set_attempt(1);
+  job.set_user("ada");
+  job.set_account("physics");
+  job.set_state("RUNNING");
+  Row row;
+  row.runaway = &job;
+  EXPECT_EQ(
+      print({row}, *parse_fields("JobID,Attempt,User,Account,State,Started"), {true, false, true}),
+      "7_2|1|ada|physics|RUNNING|Unknown\n");
+}
+
 std::vector<std::string> offered(const std::string& line) {
   const std::size_t blank = line.find_last_of(" =,");
   return complete(line, blank == std::string::npos ? 0 : blank + 1, names_in(site()));

@@ -1,0 +1,220 @@
+#include "aacctmgr/care.h"
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "aacctmgr/rows.h"
+#include "base/timespec.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+void put(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+// One row for each item of `items`, to which `member` points.
+template <class Items, class Member>
+std::string table(const Context& context, const Items& items, Member member,
+                  const std::vector<Chosen>& chosen) {
+  static const Known nothing;
+  std::vector<Row> rows;
+  for (const auto& item : items) {
+    rows.push_back({});
+    rows.back().known = &nothing;
+    rows.back().*member = &item;
+  }
+  const Flags& flags = context.flags;
+  return print(rows, chosen, {flags.no_header, flags.parsable, flags.parsable2});
+}
+
+// The one time of start= or end=; 0 where none was given.
+Result<std::int64_t> time_of(const Where& where, Selector selector) {
+  const std::vector<std::string>& given = where.names(selector);
+  if (given.empty()) return 0;
+  const Time now = std::chrono::floor<Duration>(std::chrono::system_clock::now());
+  const auto at = parse_timespec(given.back(), now, TimeOfDay::today);
+  if (!at) return fail(at.error());
+  return at->time_since_epoch().count();
+}
+
+Result<api::ListTransactions> question(const Where& where) {
+  api::ListTransactions ask;
+  const auto start = time_of(where, Selector::start), end = time_of(where, Selector::end);
+  if (!start) return fail(start.error());
+  if (!end) return fail(end.error());
+  ask.set_start(*start);
+  ask.set_end(*end);
+  for (const std::string& name : where.names(Selector::user)) ask.add_users(name);
+  for (const std::string& name : where.names(Selector::action)) {
+    if (cli::lower(name) == "all")
+      ask.set_all_actions(true);
+    else
+      ask.add_actions(cli::lower(name));
+  }
+  if (ask.all_actions()) ask.clear_actions();
+  return ask;
+}
+
+// "2025-01": its first moment, UTC.
+Result<std::int64_t> month_begin(const std::string& text) {
+  int year = 0;
+  unsigned month = 0;
+  char rest = 0;
+  const int read = std::sscanf(text.c_str(), "%4d-%2u%c", &year, &month, &rest);
+  const std::chrono::year_month_day day{std::chrono::year(year), std::chrono::month(month),
+                                        std::chrono::day(1)};
+  if (read != 2 || !day.ok())
+    return bad("before=" + text + ": expected a month, such as before=2025-01");
+  return Time(std::chrono::sys_days(day)).time_since_epoch().count();
+}
+
+Result<int> show_archive(Context& context) {
+  api::Request request;
+  request.mutable_archive();
+  const auto answer = context.call(request);
+  if (!answer) return fail(answer.error());
+  const api::Archived& archived = answer->archived();
+  if (context.flags.json) {
+    put(cli::to_json(archived));
+    return 0;
+  }
+  const auto chosen = parse_fields(context.flags.format.empty() ? "Month,Rows,Archived,Loaded,File"
+                                                                : context.flags.format);
+  if (!chosen) return fail(chosen.error());
+  put(table(context, archived.files(), &Row::file, *chosen));
+  if (archived.busy() && !context.flags.quiet)
+    std::fprintf(stderr, "aacctmgr: under way: %s\n", cli::printable(archived.text()).c_str());
+  return 0;
+}
+
+// Begins, and waits until it is over.
+Result<int> run_archive(Context& context, const api::Archive& what) {
+  if (context.flags.read_only) return bad("nothing was done: --readonly was given");
+  if (context.flags.dry_run)
+    return bad("an archive is not written or loaded for trial: --dry-run has no place here");
+  api::Request request;
+  *request.mutable_archive() = what;
+  auto answer = context.call(request, cli::Patience::changing);
+  if (!answer) return fail(answer.error());
+  const std::uint64_t work = answer->archived().work();
+  while (answer->archived().busy() && answer->archived().work() == work) {
+    api::Request again;
+    again.mutable_archive();
+    answer = context.call(std::move(again));  // answered when something has happened, or soon
+    if (!answer) return fail(answer.error());
+  }
+  const api::Archived& done = answer->archived();
+  if (done.work() != work)
+    return fail(ErrorCode::unavailable,
+                "the controller was started again meanwhile: the same command does the rest");
+  if (done.failed()) return fail(ErrorCode::failed_precondition, done.text());
+  if (!context.flags.quiet) std::printf("%s\n", cli::printable(done.text()).c_str());
+  return 0;
+}
+
+}  // namespace
+
+Result<int> show_transactions(Context& context, const Where& where,
+                              const std::vector<Chosen>& chosen) {
+  auto ask = question(where);
+  if (!ask) return fail(ask.error());
+  api::Transactions all;
+  for (;;) {
+    api::Request request;
+    *request.mutable_list_transactions() = *ask;
+    auto answer = context.call(std::move(request));
+    if (!answer) return fail(answer.error());
+    api::Transactions& page = *answer->mutable_transactions();
+    const bool more = page.more() && page.rows_size() > 0;
+    if (more) ask->set_after(page.rows(page.rows_size() - 1).id());
+    for (auto& row : *page.mutable_rows()) *all.add_rows() = std::move(row);
+    if (!more) break;
+  }
+  put(context.flags.json ? cli::to_json(all) : table(context, all.rows(), &Row::change, chosen));
+  return 0;
+}
+
+Result<int> show_runaways(Context& context, const std::vector<Chosen>& chosen) {
+  api::Request request;
+  request.mutable_runaways();
+  const auto answer = context.call(request);
+  if (!answer) return fail(answer.error());
+  const api::RunawayJobs& found = answer->runaway_jobs();
+  const Flags& flags = context.flags;
+  if (flags.json) {
+    put(cli::to_json(found));
+  } else if (found.rows().empty()) {
+    if (!flags.quiet)
+      std::puts("No runaway jobs: the controller knows of all that accounting has.");
+  } else {
+    put(table(context, found.rows(), &Row::runaway, chosen));
+  }
+  if (found.rows().empty() || flags.read_only || flags.dry_run || (flags.json && !flags.immediate))
+    return 0;
+  if (!flags.immediate)
+    std::puts("They are to be set ended, as of the last time that is known of each.");
+  const auto wanted = context.confirm();
+  if (!wanted) return fail(wanted.error());
+  if (!*wanted) {
+    std::puts("Nothing was changed.");
+    return cli::kExitRefused;
+  }
+  api::Request repair;
+  for (const api::RunawayJobs::Row& row : found.rows()) {
+    auto& one = *repair.mutable_runaways()->add_end();
+    *one.mutable_job() = row.job();
+    one.set_attempt(row.attempt());
+  }
+  const auto done = context.call(std::move(repair), cli::Patience::changing);
+  if (!done) return fail(done.error());
+  if (!flags.quiet && !flags.json)
+    std::printf("Done: %llu set ended\n",
+                static_cast<unsigned long long>(done->runaway_jobs().ended()));
+  return 0;
+}
+
+Result<int> archive(Context& context, const Words& operands) {
+  const std::string verb = operands.empty() ? "show" : cli::lower(operands[0]);
+  if (verb == "show" && operands.size() <= 1) return show_archive(context);
+  api::Archive what;
+  if (verb == "dump") {
+    what.set_what(api::Archive::DUMP);
+    if (operands.size() > 2 || (operands.size() == 2 && !operands[1].starts_with("before=")))
+      return bad("archive dump takes before=YYYY-MM and nothing else");
+    if (operands.size() == 2) {
+      const auto before = month_begin(operands[1].substr(7));
+      if (!before) return fail(before.error());
+      what.set_before(*before);
+    }
+    if (!context.flags.immediate) {
+      std::printf("Attempts of whole months %s move to files on the controller's machine.\n",
+                  operands.size() == 2 ? ("before " + operands[1].substr(7)).c_str()
+                                       : "as old as archive.after says");
+      const auto wanted = context.confirm();
+      if (!wanted) return fail(wanted.error());
+      if (!*wanted) {
+        std::puts("Nothing was changed.");
+        return cli::kExitRefused;
+      }
+    }
+    return run_archive(context, what);
+  }
+  if (verb == "load") {
+    if (operands.size() != 2) return bad("archive load takes one file; archive show lists them");
+    what.set_what(api::Archive::LOAD);
+    what.set_path(operands[1].starts_with("file=") ? operands[1].substr(5) : operands[1]);
+    return run_archive(context, what);
+  }
+  return bad("archive \"" + verb + "\"? show, dump or load");
+}
+
+}  // namespace ares::aacctmgr

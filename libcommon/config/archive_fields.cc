@@ -1,0 +1,52 @@
+// The section `archive`.
+#include "config/tables.h"
+#include "config/types.h"
+
+namespace ares::config {
+namespace {
+
+constexpr Seconds kLeast{31 * 24 * 3600};
+
+// What ended in the last month may still change: a job that is requeued was not its last attempt.
+Type<Seconds> age_type() {
+  const auto duration = duration_type();
+  return {duration.name,
+          [duration](const Value& value) -> Result<Seconds> {
+            auto age = duration.parse(value);
+            if (age && *age != Seconds(0) && *age < kLeast)
+              return fail(ErrorCode::invalid_argument,
+                          "less than 31 days; write 31-0 or more, or 0 to keep everything");
+            return age;
+          },
+          duration.print};
+}
+
+Type<std::string> folder_type() {
+  const auto text = text_type();
+  return {"FOLDER",
+          [text](const Value& value) -> Result<std::string> {
+            auto path = text.parse(value);
+            if (path && !path->starts_with('/'))
+              return fail(ErrorCode::invalid_argument,
+                          "\"" + *path + "\" is not the absolute path of a folder");
+            return path;
+          },
+          text.print};
+}
+
+}  // namespace
+
+std::vector<Field<ArchiveConfig>> archive_fields() {
+  return {
+      field<ArchiveConfig>(
+          "after", &ArchiveConfig::after, age_type(),
+          "Attempts that ended in a month (of UTC) which has been over for so long are written to "
+          "a "
+          "file and leave the database; the sums of reports stay. At least 31 days; 0: never."),
+      field<ArchiveConfig>("dir", &ArchiveConfig::dir, folder_type(),
+                           "Folder of these files on the controller's machine. It is made if it is "
+                           "not there; nobody but the controller's user may read it then."),
+  };
+}
+
+}  // namespace ares::config

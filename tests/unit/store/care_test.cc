@@ -1,0 +1,265 @@
+// Runaway attempts, the audit, and months that leave the database and come back, on a real PostgreSQL.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/archive.h"
+#include "store/audit_log.h"
+#include "store/pg_journal.h"
+#include "store/report.h"
+#include "store/rollup.h"
+#include "store/runaways.h"
+#include "unit/store/pg_server.h"
+#include "unit/store/usage_history.h"
+
+namespace ares::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::PgServer;
+using testing::UsageHistory;
+using Purged = Archive::Purged;
+
+const Time kJanuary{std::chrono::sys_days(std::chrono::year(2030) / 1 / 1)};
+const Time kFebruary{std::chrono::sys_days(std::chrono::year(2030) / 2 / 1)};
+const Principal kAda{UserId(7), GroupId(7), "ada", "head"};
+
+class CareTest : public ::testing::Test {
+ protected:
+  Opened open() {
+    auto opened = journal_.open();
+    EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
+    return opened ? std::move(*opened) : Opened{};
+  }
+  std::string sql(const std::string& statement) { return server_.sql(options_, statement); }
+  std::int64_t count(const std::string& from) {
+    return std::stoll(sql("SELECT count(*) FROM " + from));
+  }
+  void roll_all() {
+    for (;;) {
+      const auto more = rollup_.next();
+      ASSERT_TRUE(more) << more.error().message;
+      if (!*more) return;
+    }
+  }
+  // All that reports say of a time, as one text.
+  std::string report(Time from, Time to) {
+    std::string all;
+    for (const auto kind : {api::Report::UTILIZATION, api::Report::USAGE}) {
+      ReportFilter filter;
+      filter.kind = kind;
+      filter.start = from;
+      filter.end = to;
+      filter.by_account = filter.by_user = filter.by_qos = true;
+      const auto rows = reports_.query(filter);
+      EXPECT_TRUE(rows) << (rows ? "" : rows.error().message);
+      if (rows)
+        for (const auto& row : *rows) all += row.ShortDebugString() + "\n";
+    }
+    return all;
+  }
+  std::string attempts() {
+    return sql(
+        "SELECT md5(string_agg(row_to_json(a)::text, ';' ORDER BY a.job_id, a.task, "
+        "a.attempt, a.ended)) FROM attempt_done a");
+  }
+  std::vector<std::string> rows_of(Time month, ArchiveSum& sum) {
+    std::vector<std::string> all;
+    Archive::Cursor cursor;
+    for (;;) {
+      const auto page = archive_.page(month, cursor, sum);
+      EXPECT_TRUE(page) << (page ? "" : page.error().message);
+      if (!page || page->empty()) return all;
+      all.insert(all.end(), page->begin(), page->end());
+    }
+  }
+  Purged purge(const ArchiveSum& sum, const std::string& file = "f.json") {
+    const auto done = archive_.purge(kJanuary, file, sum, kFebruary);
+    EXPECT_TRUE(done) << (done ? "" : done.error().message);
+    return done ? *done : Purged::busy;
+  }
+
+  PgServer server_;
+  PgOptions options_ = server_.new_database();
+  PgJournal journal_{options_};
+  Reports reports_{options_};
+  Rollup rollup_{options_};
+  Archive archive_{options_};
+};
+
+TEST_F(CareTest, WhatNobodyWillEndIsARunaway) {
+  UsageHistory history(journal_, open(), 3);
+  history.live(150);
+  roll_all();
+  Runaways runaways(options_);
+  // This history writes no records of jobs, so that all that lives is unknown; but for one.
+  const std::string one = sql("SELECT job_id FROM attempt_live ORDER BY job_id LIMIT 1");
+  ASSERT_NE(one, "");
+  sql("INSERT INTO job VALUES (" + one + ", -1, 1, 'RUNNING', '', '', 1, '', '')");
+  auto found = runaways.list();
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->rows_size(), count("attempt_live") - 1);
+  ASSERT_GE(found->rows_size(), 2);
+
+  std::vector<AttemptKey> all = {{{JobId(std::stoull(one)), {}}, AttemptNo(1)}};
+  for (const auto& row : found->rows())
+    all.push_back({{JobId(row.job().job()), {}}, AttemptNo(row.attempt())});
+  const std::int64_t done_before = count("attempt_done");
+  const auto stale = runaways.end(all, kAda, Epoch(99), history.now());
+  ASSERT_FALSE(stale);
+  EXPECT_EQ(stale.error().code, ErrorCode::stale);
+  EXPECT_EQ(count("attempt_done"), done_before);
+
+  const auto ended = runaways.end(all, kAda, Epoch(1), history.now());
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(*ended, all.size() - 1) << "the known one goes on";
+  EXPECT_EQ(count("attempt_live"), 1);
+  EXPECT_EQ(count("attempt_done WHERE state = 'CANCELLED' AND cancelled_by = 7 AND "
+                  "released = greatest(allocated, started)"),
+            found->rows_size());
+  EXPECT_EQ(runaways.list()->rows_size(), 0);
+  EXPECT_EQ(*runaways.end(all, kAda, Epoch(1), history.now()), 0u) << "twice does nothing";
+
+  // Sums from the first of them on are made anew: as if there had been none before.
+  const Time from = std::chrono::floor<std::chrono::hours>(history.begin());
+  const std::string of_records = report(from, history.now());
+  roll_all();
+  EXPECT_EQ(report(from, history.now()), of_records);
+  sql("UPDATE rollup SET from_hour = NULL, to_hour = NULL");
+  EXPECT_EQ(report(from, history.now()), of_records);
+
+  AuditLog audit(options_);
+  const auto rows = audit.query({});
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->rows_size(), 1);
+  EXPECT_EQ(rows->rows(0).user(), "ada");
+  EXPECT_EQ(rows->rows(0).action(), "end runaway jobs");
+  EXPECT_THAT(rows->rows(0).subject(), HasSubstr("job "));
+}
+
+TEST_F(CareTest, TheAuditIsChosenByWhoWhenAndWhat) {
+  open();
+  sql("INSERT INTO audit (at, uid, user_name, host, action, subject, outcome) SELECT "
+      "'2030-01-01 00:00Z'::timestamptz + n * interval '1 hour', n, CASE n % 2 WHEN 0 THEN 'ada' "
+      "ELSE 'bob' END, 'h', CASE n % 3 WHEN 0 THEN 'submit' ELSE 'drain node' END, 'node n' || n, "
+      "'ok' FROM generate_series(0, 5) n");
+  AuditLog audit(options_);
+  const auto subjects = [&](const AuditFilter& filter) {
+    std::vector<std::string> out;
+    const auto page = audit.query(filter);
+    EXPECT_TRUE(page) << (page ? "" : page.error().message);
+    for (const auto& row : page->rows()) out.push_back(row.subject());
+    return out;
+  };
+  EXPECT_THAT(subjects({}), ElementsAre("node n1", "node n2", "node n4", "node n5"));
+  AuditFilter filter;
+  filter.users = {"ada"};
+  EXPECT_THAT(subjects(filter), ElementsAre("node n2", "node n4"));
+  filter.all_actions = true;
+  EXPECT_THAT(subjects(filter), ElementsAre("node n0", "node n2", "node n4"));
+  filter.start = kJanuary + std::chrono::hours(2);
+  filter.end = kJanuary + std::chrono::hours(4);
+  EXPECT_THAT(subjects(filter), ElementsAre("node n2"));
+  AuditFilter submits;
+  submits.actions = {"submit"};
+  EXPECT_THAT(subjects(submits), ElementsAre("node n0", "node n3"));
+  submits.after = audit.query(submits)->rows(0).id();
+  EXPECT_THAT(subjects(submits), ElementsAre("node n3"));
+}
+
+TEST_F(CareTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
+  UsageHistory history(journal_, open(), 4);
+  history.live(600);
+  ASSERT_GT(history.now(), kFebruary + std::chrono::hours(5));
+  const Time from = std::chrono::floor<std::chrono::hours>(history.begin());
+  const Time to = std::chrono::floor<Seconds>(history.now());
+  const std::string before = report(from, to), rows_before = attempts();
+  const std::int64_t in_february = count("attempt_done WHERE ended >= '2030-02-01 00:00Z'");
+  EXPECT_FALSE(**archive_.next(kJanuary, true)) << "no month is over";
+  const auto month = archive_.next(kFebruary, false);
+  ASSERT_TRUE(month) << month.error().message;
+  ASSERT_EQ(*month, kJanuary);
+
+  ArchiveSum sum;
+  const auto rows = rows_of(kJanuary, sum);
+  EXPECT_EQ(sum.rows, rows.size());
+  EXPECT_EQ(rows.size() + static_cast<std::size_t>(in_february),
+            static_cast<std::size_t>(count("attempt_done")));
+  EXPECT_EQ(purge(sum), Purged::early) << "nothing is summed up yet";
+  roll_all();
+  ArchiveSum wrong = sum;
+  wrong.add(1);
+  EXPECT_EQ(purge(wrong), Purged::changed);
+  {
+    auto reader = PgConnection::connect(options_, PgConnection::Use::report);
+    ASSERT_TRUE(reader);
+    ASSERT_TRUE(reader->query("BEGIN"));
+    ASSERT_TRUE(reader->query("SELECT count(*) FROM attempt_done"));
+    EXPECT_EQ(purge(sum), Purged::busy);
+    ASSERT_TRUE(reader->query("COMMIT"));
+  }
+  ASSERT_EQ(purge(sum), Purged::done);
+  EXPECT_EQ(count("attempt_done"), in_february);
+  EXPECT_EQ(report(from, to), before) << "sums stay";
+  EXPECT_FALSE(*archive_.next(kFebruary, true));
+  // Making sums again does not lose what they were made of.
+  ASSERT_TRUE(rollup_.again(from, to));
+  EXPECT_EQ(report(from, to), before);
+  history.live(20);
+  roll_all();
+  EXPECT_EQ(report(from, to), before);
+
+  const auto files = archive_.files();
+  ASSERT_TRUE(files) << files.error().message;
+  ASSERT_EQ(files->size(), 1u);
+  EXPECT_EQ((*files)[0].name, "f.json");
+  EXPECT_EQ((*files)[0].began, kJanuary);
+  EXPECT_EQ((*files)[0].ended, kFebruary);
+  EXPECT_EQ((*files)[0].rows, rows.size());
+  EXPECT_FALSE((*files)[0].loaded);
+
+  // Back, in two parts as after a crash; twice does nothing more.
+
+  const std::vector<std::string> half(rows.begin(),
+                                      rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2));
+  ASSERT_TRUE(*archive_.begin_load((*files)[0], kFebruary));
+  EXPECT_EQ(*archive_.load(half), half.size());
+  EXPECT_EQ(*archive_.load(rows), rows.size() - half.size());
+  EXPECT_EQ(*archive_.load(rows), 0u);
+  ArchiveSum again;
+  EXPECT_EQ(rows_of(kJanuary, again), rows);
+  EXPECT_EQ(again, sum);
+  EXPECT_EQ(report(from, to), before) << "nothing counts twice";
+  EXPECT_FALSE(*archive_.next(kFebruary, false)) << "loaded back, it stays";
+  EXPECT_EQ(**archive_.next(kFebruary, true), kJanuary);
+  EXPECT_EQ(purge(again), Purged::done);
+  EXPECT_FALSE(archive_.files()->at(0).loaded);
+}
+
+TEST_F(CareTest, FilesOfOtherReleases) {
+  UsageHistory history(journal_, open(), 5);
+  history.live(100);
+  ArchiveSum sum;
+  auto rows = rows_of(kJanuary, sum);
+  ASSERT_FALSE(rows.empty());
+  const std::string key = "\"suspended\":";
+  std::string older = rows[0];
+  const auto at = older.find(key);
+  ASSERT_NE(at, std::string::npos);
+  older.erase(at, older.find(',', at) + 1 - at);
+  const std::int64_t there = count("attempt_done");
+  sql("DELETE FROM attempt_done WHERE ended = (SELECT ended FROM attempt_done ORDER BY job_id, "
+      "task, attempt, ended LIMIT 1)");
+  ASSERT_EQ(count("attempt_done"), there - 1);
+  EXPECT_EQ(*archive_.load({older}), 1u) << "a column that it did not have has its usual value";
+  EXPECT_EQ(count("attempt_done WHERE suspended = 0"), there);
+  std::string newer = rows[0];
+  newer.insert(1, "\"colour\":\"red\",");
+  const auto refused = archive_.load({newer});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::failed_precondition);
+  EXPECT_THAT(refused.error().message, HasSubstr("newer release: it has a column colour"));
+}
+
+}  // namespace
+}  // namespace ares::store
