@@ -2,12 +2,13 @@
 """aacct and areport on a year's worth of jobs: whole processes, by the clock.
 
   bench/accounting/run.py [--bin build/release/bin] [--attempts 1000000] [--days 365] [--users 2000] [--accounts 300] [--nodes 500]
-                          [--repeat 20] [--out FILE]
+                          [--repeat 20] [--rounds 9] [--seconds 2] [--out FILE]
 
 Starts a private cluster, fills its accounting tables by COPY with finished attempts that look like a site's (10 % array tasks, some
 requeued, skewed users and lengths), spread evenly over the days before now, then times the commands. One JSON object holds machine,
-configuration, sizes, plans and raw samples; a summary is printed. Nothing runs on the cluster meanwhile, but for the summing up of what
-was filled in, which is waited for and timed, and the submission that is timed beside it.
+configuration, sizes and raw samples; a summary is printed. Nothing runs on the cluster meanwhile, but for the summing up of what was
+filled in, which is waited for and timed, and the submission that is timed beside it. Then submission is measured with and without each of
+the questions asked in a loop (beside.py), as fast as they are answered and once a second.
 """
 import argparse
 import json
@@ -25,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 
+from beside import beside, print_beside  # noqa: E402
 from lib.ares import Cluster  # noqa: E402
 from lib.measure import fsync_latency, machine, summary  # noqa: E402
 
@@ -69,8 +71,8 @@ def attempts(count, days, users, accounts, nodes_there, seed=1):
         state, reason, code = random.choice(ENDS)
         by = str(1000 + user) if state == "CANCELLED" else r"\N"
         name = f"job-{random.randrange(3000)}"
-        number = random.randrange(nodes_there)
-        node = f"n{number}"
+        place = random.randrange(nodes_there)
+        node = f"n{place}"
         tres = f"billing={cpus},cpu={cpus},mem={memory}M,node={nodes}"
         partition = PARTITIONS[0 if random.random() < 0.7 else random.randrange(4)]
         yield "\t".join(map(str, (
@@ -78,7 +80,7 @@ def attempts(count, days, users, accounts, nodes_there, seed=1):
             int(length * cpus * 8e5), int(length * 1e4), random.randrange(1 << 33), 86400, cpus, cpus, 100, 0, by, 1, 1, code, 0,
             nodes, "f", "f", name, f"user{user}", f"project{user % accounts}", "normal", partition, state, reason, node, node, tres, tres,
             "{1,2,4,5}", f"{{{cpus},{memory},{nodes},{cpus}}}", spec, f"/home/user{user}/runs/{name}", "login1.example.org", "UTC",
-            r"\N", r"logs/%x-%j.out", stamp(ended + 0.5), f"{{{FIRST_NODE + number}}}"))) + "\n"
+            r"\N", r"logs/%x-%j.out", stamp(ended + 0.5), f"{{{FIRST_NODE + place}}}"))) + "\n"
 
 
 class Database:
@@ -150,6 +152,25 @@ def timed(cluster, words, repeat, program="aacct"):
     return {**summary(samples), "lines": lines}
 
 
+def day(ago):
+    return time.strftime("%Y-%m-%d", time.gmtime(time.time() - ago * 86400))
+
+
+def rollup_of_a_day():
+    """Sums up three days ago once more, as the hours of a whole day of UTC and what they make of the day and the month."""
+    return ["rollup", "again", f"start={day(3)}", f"end={day(2)}"]
+
+
+def loads(cluster):
+    """What is asked in a loop while jobs are submitted: the questions that have goals."""
+    return {
+        "aacct, a user's 30 days": [f"{cluster.bin}/aacct", "-X", "-u", "1000", "-S", "now-30days"],
+        "areport, the cluster's year": [f"{cluster.bin}/areport", "cluster", "utilization", "start=now-365days"],
+        "areport, the cluster's day": [f"{cluster.bin}/areport", "cluster", "utilization"],
+        "areport rollup again of a day": [f"{cluster.bin}/areport", *rollup_of_a_day()],
+    }
+
+
 def reports(report, cluster, database, args):
     """Sums up what was filled in, then times areport. Into report["rollup"] and report["reports_ms"]."""
     found = report["rollup"] = {"submission_alone_ms": submissions(cluster, 5)}
@@ -159,8 +180,7 @@ def reports(report, cluster, database, args):
     if rolling.wait():
         sys.exit("areport rollup now failed")
     found["all_s"] = time.perf_counter() - begin
-    day = "date_trunc('day', now(), 'UTC') - interval '3 days'"
-    found["one_day_ms"] = summary([database.timed(f"SELECT rollup_again({day}, {day} + interval '1 day')") for _ in range(5)])
+    found["one_day_ms"] = timed(cluster, rollup_of_a_day(), max(5, args.repeat // 2), "areport")
     database.sql("VACUUM ANALYZE usage_hour, usage_day, usage_month, usage_key, capacity_hour, capacity_day, capacity_month")
     found["rows"] = {table: int(database.sql(f"SELECT count(*) FROM {table}")) for table in ("usage_hour", "usage_day", "usage_month",
                                                                                              "capacity_hour", "usage_key")}
@@ -193,6 +213,8 @@ def main():
     parser.add_argument("--accounts", type=int, default=300)
     parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=9, help="of submission beside each load; 0 = none")
+    parser.add_argument("--seconds", type=float, default=2, help="of a phase of submission")
     parser.add_argument("--keep", action="store_true", help="leave the cluster running")
     parser.add_argument("--out")
     args = parser.parse_args()
@@ -200,8 +222,9 @@ def main():
     os.chmod(directory, 0o755)
     cluster = None
     try:
-        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out")}}
+        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out", "keep")}}
         cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G")
+        cluster.env["TZ"] = "UTC"
         database = Database(cluster)
         begin = time.perf_counter()
         database.fill(args.attempts, args.days, args.users, args.accounts, args.nodes)
@@ -238,6 +261,12 @@ def main():
             found = report["cases_ms"][name] = timed(cluster, words, max(3, args.repeat // 4) if heavy else args.repeat)
             print(f"{name:42} p50 {found['p50']:9.1f} ms   p95 {found['p95']:9.1f} ms   {found['lines']} lines", flush=True)
         reports(report, cluster, database, args)
+        report["beside"] = {}
+        for period, how in ((0, "without a pause"), (1, "once a second")) if args.rounds else ():
+            for in_flight in (1, 64):
+                title = f"{in_flight} in flight, asked {how}"
+                report["beside"][title] = beside(cluster, loads(cluster), args.rounds, args.seconds, period, in_flight)
+                print_beside(title, report["beside"][title])
         report["machine"]["load_after"] = os.getloadavg()[0]
         if args.out:
             pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")

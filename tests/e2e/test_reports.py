@@ -23,12 +23,13 @@ def seconds(cluster, tres="cpu", **more):
     return found[0] if found else None
 
 
-def psql(cluster, statement):
+def psql(cluster, statement, given=""):
+    """What a statement prints; `given` is read by COPY … FROM STDIN."""
     text = (cluster.dir / "ares.yaml").read_text()
     section = text[text.index("database:"):]
     where = {key: re.search(rf'{key}: "?([^"\n]+)"?', section).group(1) for key in ("host", "port", "name", "user")}
     return subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", where["host"], "-p", where["port"], "-U", where["user"], "-d",
-                           where["name"], "-c", statement], text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
+                           where["name"], "-c", statement], input=given, text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
 
 
 def test_ac_136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):
