@@ -10,6 +10,7 @@ import heapq
 import random
 from collections import defaultdict
 
+DAY = 86400
 MEMORY_PER_CPU = 500  # MiB
 TRES_IDS = {"cpu": 1, "mem": 2, "node": 4, "billing": 5}
 COLUMNS = """job_id task own_id uid gid submitted eligible allocated started ended released user_cpu system_cpu max_rss time_limit cpus
@@ -117,25 +118,28 @@ def sizes(attempts, lo, hi, bounds):
 
 
 class Capacity:
-    """What nodes were at each second. A node's time falls into pieces in which neither its state nor what is held of it changes."""
+    """What nodes were at each second. A node's time falls into pieces in which neither its state nor what is held of it changes; no piece
+    reaches over the end of a day, so that few have to be looked at for a short time."""
 
     def __init__(self, attempts, spans, cpus_each, until):
-        self.pieces = []  # (from, to, state, CPUs held, attempts), of every node
+        self.pieces = defaultdict(list)  # by day: (from, to, state, CPUs held, attempts), of every node
         self.cpus_each = cpus_each
-        for node in sorted({node for node, _, _ in spans}):
-            changes = defaultdict(lambda: [None, 0, 0])
-            for _, at, state in (span for span in spans if span[0] == node):
-                changes[at][0] = state
+        on_node = defaultdict(lambda: defaultdict(lambda: [None, 0, 0]))
+        for node, at, state in spans:
+            on_node[node][at][0] = state
+        for one in attempts:
+            for node, cpus in one.shares.items():
+                for at, sign in ((one.start, 1), (one.end, -1)):
+                    on_node[node][at][1] += sign * cpus
+                    on_node[node][at][2] += sign
+        for changes in on_node.values():
             changes[until][0] = "gone"
-            for one in attempts:
-                if node in one.shares:
-                    for at, sign in ((one.start, 1), (one.end, -1)):
-                        changes[at][1] += sign * one.shares[node]
-                        changes[at][2] += sign
+            for midnight in range(min(changes) // DAY * DAY, until, DAY):
+                changes[midnight]
             state, held, jobs, since = "gone", 0, 0, None
             for at in sorted(changes):
                 if since is not None and state != "gone":
-                    self.pieces.append((since, at, state, held, jobs))
+                    self.pieces[since // DAY].append((since, at, state, held, jobs))
                 assert 0 <= held <= cpus_each
                 new, more, count = changes[at]
                 state, held, jobs, since = new or state, held + more, jobs + count, at
@@ -143,7 +147,8 @@ class Capacity:
     def between(self, lo, hi, tres):
         """The columns of areport's cluster utilization for [lo, hi)."""
         found = dict.fromkeys(("allocated", "down", "planned_down", "reserved", "idle", "over_committed"), 0)
-        for begin, end, state, held, jobs in self.pieces:
+        pieces = (piece for day in range(lo // DAY, (hi - 1) // DAY + 1) for piece in self.pieces.get(day, ()))
+        for begin, end, state, held, jobs in pieces:
             length = min(end, hi) - max(begin, lo)
             if length <= 0:
                 continue
