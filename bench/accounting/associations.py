@@ -25,7 +25,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 
 from lib.ares import Cluster  # noqa: E402
-from lib.measure import fsync_latency, machine, summary  # noqa: E402
+from lib.measure import CpuGroup, fsync_latency, machine, summary  # noqa: E402
 from lib.process import run  # noqa: E402
 
 CONFIG = """
@@ -73,10 +73,12 @@ def memory(cluster):
 
 
 def seconds(cluster, *words, out=None):
-    begin = time.perf_counter()
+    """By the clock, and of processor time of all processes, None where that cannot be counted."""
+    used, begin = cluster.group.seconds(), time.perf_counter()
     with open(out or os.devnull, "w") as file:
         subprocess.run([f"{cluster.bin}/{words[0]}", *words[1:]], stdout=file, env=cluster.env, check=True)
-    return time.perf_counter() - begin
+    took = time.perf_counter() - begin
+    return took, None if used is None else cluster.group.seconds() - used
 
 
 def restarted(cluster):
@@ -104,8 +106,8 @@ def measure(cluster, args, report):
     report["submissions_before"] = submissions(cluster, args.repeat)
     restarted(cluster)
     report["memory_before"] = memory(cluster)
-    report["dry_run_s"] = seconds(cluster, "aacctmgr", "-t", "load", file)
-    report["load_s"] = seconds(cluster, "aacctmgr", "-iQ", "load", file)
+    report["dry_run_s"], report["dry_run_cpu_s"] = seconds(cluster, "aacctmgr", "-t", "load", file)
+    report["load_s"], report["load_cpu_s"] = seconds(cluster, "aacctmgr", "-iQ", "load", file)
     report["memory_after_load"] = memory(cluster)
     report["restart_s"] = restarted(cluster)
     report["memory_after_restart"] = memory(cluster)
@@ -124,10 +126,11 @@ def measure(cluster, args, report):
     }
     report["commands_ms"] = {}
     for name, words in cases.items():
-        samples = [seconds(cluster, *(words(turn) if callable(words) else words), out=f"{cluster.dir}/out") * 1e3 for turn in range(args.repeat)]
+        pairs = [seconds(cluster, *(words(turn) if callable(words) else words), out=f"{cluster.dir}/out") for turn in range(args.repeat)]
+        cpu = None if pairs[0][1] is None else sum(used for _, used in pairs) * 1e3 / len(pairs)
         with open(f"{cluster.dir}/out") as out:
             lines = sum(1 for _ in out)
-        report["commands_ms"][name] = {**summary(samples), "lines": lines}
+        report["commands_ms"][name] = {**summary([took * 1e3 for took, _ in pairs]), "cpu_ms": cpu, "lines": lines}
     report["memory_after_commands"] = memory(cluster)
     report["associations"] = int(run(f"{cluster.bin}/aacctmgr", "-nP", "show", "association", "format=user", env=cluster.env).count("\n"))
 
@@ -142,11 +145,13 @@ def main():
     args = parser.parse_args()
     directory = tempfile.mkdtemp(prefix="ares-bench-")
     os.chmod(directory, 0o755)
-    cluster = None
+    cluster = group = None
     try:
         report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)),
                   "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out")}}
+        group = CpuGroup()
         cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G", config=CONFIG)
+        cluster.group = group
         report["configuration"] = cluster.configuration()
         measure(cluster, args, report)
         report["machine"]["load_after"] = os.getloadavg()[0]
@@ -154,16 +159,19 @@ def main():
         report["bytes_per_association"] = (after - before) * 2**20 / report["associations"]
         if args.out:
             pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")
-        print(f"{report['associations']} associations: dry run {report['dry_run_s']:.1f} s, load {report['load_s']:.1f} s, restart {report['restart_s']:.1f} s")
+        print(f"{report['associations']} associations: dry run {report['dry_run_s']:.1f} s, load {report['load_s']:.1f} s "
+              f"({report['load_cpu_s'] or 0:.1f} s of processor time), restart {report['restart_s']:.1f} s")
         print(f"aresctld {before:.0f} MiB before, {report['memory_after_load']['resident_mib']:.0f} after the load (peak "
               f"{report['memory_after_load']['peak_mib']:.0f}), {after:.0f} after a restart: {report['bytes_per_association']:.0f} bytes each; "
               f"{report['memory_after_commands']['resident_mib']:.0f} after the commands (peak {report['memory_after_commands']['peak_mib']:.0f})")
         print(f"submissions {report['submissions_before']['p50']:.0f}/s before, {report['submissions_after']['p50']:.0f}/s after")
         for name, one in report["commands_ms"].items():
-            print(f"{name:32} p50 {one['p50']:8.1f} ms   {one['lines']} lines")
+            print(f"{name:32} p50 {one['p50']:8.1f} ms   CPU {one['cpu_ms'] or 0:8.1f} ms   {one['lines']} lines")
     finally:
         if cluster:
             cluster.down()
+        if group:
+            group.close()
         shutil.rmtree(directory, ignore_errors=True)
 
 
