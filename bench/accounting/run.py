@@ -2,12 +2,17 @@
 """aacct and areport on a year's worth of jobs: whole processes, by the clock.
 
   bench/accounting/run.py [--bin build/release/bin] [--attempts 1000000] [--days 365] [--users 2000] [--accounts 300] [--nodes 500]
-                          [--repeat 20] [--out FILE]
+                          [--repeat 20] [--rounds 9] [--seconds 2] [--brief]
+                          [--keep | --again FOLDER] [--out FILE]
 
 Starts a private cluster, fills its accounting tables by COPY with finished attempts that look like a site's (10 % array tasks, some
 requeued, skewed users and lengths), spread evenly over the days before now, then times the commands. One JSON object holds machine,
-configuration, sizes, plans and raw samples; a summary is printed. Nothing runs on the cluster meanwhile, but for the summing up of what
-was filled in, which is waited for and timed, and the submission that is timed beside it.
+configuration, sizes and raw samples; a summary is printed. Nothing runs on the cluster meanwhile, but for the summing up of what was
+filled in, which is waited for and timed, and the submission that is timed beside it. Then submission is measured with and without each of
+the questions asked in a loop (beside.py), as fast as they are answered and once a second.
+
+Beside the time there is the processor time of everything that had a part in it, where it can be counted (root, cgroups): on a machine that
+others use that is what a figure is worth. --keep leaves the cluster up; --again measures on it once more, with nothing filled in.
 """
 import argparse
 import json
@@ -25,8 +30,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 
+from beside import beside, print_beside  # noqa: E402
 from lib.ares import Cluster  # noqa: E402
-from lib.measure import fsync_latency, machine, summary  # noqa: E402
+from lib.measure import CpuGroup, Others, fsync_latency, machine, summary  # noqa: E402
 
 FIRST_JOB = 10_001
 FIRST_NODE = 10_001
@@ -69,8 +75,8 @@ def attempts(count, days, users, accounts, nodes_there, seed=1):
         state, reason, code = random.choice(ENDS)
         by = str(1000 + user) if state == "CANCELLED" else r"\N"
         name = f"job-{random.randrange(3000)}"
-        number = random.randrange(nodes_there)
-        node = f"n{number}"
+        place = random.randrange(nodes_there)
+        node = f"n{place}"
         tres = f"billing={cpus},cpu={cpus},mem={memory}M,node={nodes}"
         partition = PARTITIONS[0 if random.random() < 0.7 else random.randrange(4)]
         yield "\t".join(map(str, (
@@ -78,7 +84,7 @@ def attempts(count, days, users, accounts, nodes_there, seed=1):
             int(length * cpus * 8e5), int(length * 1e4), random.randrange(1 << 33), 86400, cpus, cpus, 100, 0, by, 1, 1, code, 0,
             nodes, "f", "f", name, f"user{user}", f"project{user % accounts}", "normal", partition, state, reason, node, node, tres, tres,
             "{1,2,4,5}", f"{{{cpus},{memory},{nodes},{cpus}}}", spec, f"/home/user{user}/runs/{name}", "login1.example.org", "UTC",
-            r"\N", r"logs/%x-%j.out", stamp(ended + 0.5), f"{{{FIRST_NODE + number}}}"))) + "\n"
+            r"\N", r"logs/%x-%j.out", stamp(ended + 0.5), f"{{{FIRST_NODE + place}}}"))) + "\n"
 
 
 class Database:
@@ -136,36 +142,102 @@ def submissions(cluster, seconds):
 
 
 def timed(cluster, words, repeat, program="aacct"):
-    """Milliseconds of whole processes whose output goes to a file, and how many lines it had."""
+    """Milliseconds of whole processes whose output goes to a file, and how many lines it had; the processor time of one, and what part of
+    the machine others used meanwhile, are None where they cannot be counted."""
     samples, lines = [], 0
     path = f"{cluster.dir}/out"
-    for turn in range(repeat):
-        argv = words(turn) if callable(words) else words
-        with open(path, "w") as out:
-            begin = time.perf_counter()
-            subprocess.run([f"{cluster.bin}/{program}", *argv], stdout=out, env=cluster.env, check=True)
-            samples.append((time.perf_counter() - begin) * 1e3)
-        with open(path) as out:
-            lines = sum(1 for _ in out)
-    return {**summary(samples), "lines": lines}
+    before = cluster.group.seconds()
+    with Others(cluster.group) as others:
+        for turn in range(repeat):
+            argv = words(turn) if callable(words) else words
+            with open(path, "w") as out:
+                begin = time.perf_counter()
+                subprocess.run([f"{cluster.bin}/{program}", *argv], stdout=out, env=cluster.env, check=True)
+                samples.append((time.perf_counter() - begin) * 1e3)
+    cpu = None if before is None else (cluster.group.seconds() - before) * 1e3 / repeat
+    with open(path) as out:
+        lines = sum(1 for _ in out)
+    return {**summary(samples), "lines": lines, "cpu_ms": cpu, "others": others.share}
 
 
-def reports(report, cluster, database, args):
-    """Sums up what was filled in, then times areport. Into report["rollup"] and report["reports_ms"]."""
-    found = report["rollup"] = {"submission_alone_ms": submissions(cluster, 5)}
+def line_of(name, one):
+    cpu = "" if one["cpu_ms"] is None else f"   CPU {one['cpu_ms']:9.1f} ms"
+    return f"{name:42} least {min(one['samples']):9.1f} ms   p50 {one['p50']:9.1f} ms   p95 {one['p95']:9.1f} ms{cpu}   {one['lines']} lines"
+
+
+def day(ago):
+    return time.strftime("%Y-%m-%d", time.gmtime(time.time() - ago * 86400))
+
+
+def rollup_of_a_day():
+    """Sums up three days ago once more, as the hours of a whole day of UTC and what they make of the day and the month."""
+    return ["rollup", "again", f"start={day(3)}", f"end={day(2)}"]
+
+
+def loads(cluster):
+    """What is asked in a loop while jobs are submitted: the questions that have goals."""
+    return {
+        "aacct, a user's 30 days": [f"{cluster.bin}/aacct", "-X", "-u", "1000", "-S", "now-30days"],
+        "areport, the cluster's year": [f"{cluster.bin}/areport", "cluster", "utilization", "start=now-365days"],
+        "areport, the cluster's day": [f"{cluster.bin}/areport", "cluster", "utilization"],
+        "areport rollup again of a day": [f"{cluster.bin}/areport", *rollup_of_a_day()],
+    }
+
+
+def queries(report, cluster, database, args):
+    """Times aacct. Into report["cases_ms"]."""
+    last = int(database.sql("SELECT max(job_id) FROM attempt_done"))
+    random.seed(2)
+    per_day = args.attempts // args.days
+    window = max(1, 100_000 // per_day)
+    cases = {
+        "starts and stops": ["--version"],
+        "one job": lambda _: ["-n", "-X", "-j", str(random.randint(FIRST_JOB, last))],
+        "one job, all fields": lambda _: ["-n", "-X", "-j", str(random.randint(FIRST_JOB, last)), "-o", "all"],
+        "a user's last day": lambda _: ["-X", "-u", str(1000 + random.randrange(100)), "-S", "now-1day"],
+        "a user's last 30 days": lambda _: ["-X", "-u", str(1000 + random.randrange(100)), "-S", "now-30days"],
+        f"all jobs of a day ({per_day})": ["-X", "-a", "-S", "now-1day"],
+        f"all jobs of {window} days ({per_day * window})": ["-X", "-a", "-S", f"now-{window}days"],
+        "the same with -P": ["-X", "-a", "-P", "-S", f"now-{window}days"],
+        "the same, all fields": ["-X", "-a", "-P", "-o", "all", "-S", f"now-{window}days"],
+        "the same as JSON": ["-X", "-a", "--json", "-S", f"now-{window}days"],
+        f"what failed in {window} days": ["-X", "-a", "-s", "F,TO,OOM", "-S", f"now-{window}days"],
+        "what runs": ["-X", "-a", "-s", "R"],
+        f"everything ({args.attempts})": ["-X", "-a", "-P", "-S", "2000-01-01"],
+    }
+    if args.brief:
+        cases = {name: cases[name] for name in ("starts and stops", "one job", "a user's last day", "a user's last 30 days")}
+    report["cases_ms"] = {}
+    for name, words in cases.items():
+        heavy = any(part in name for part in ("same", "everything", "all jobs of"))
+        timed(cluster, words, 1)
+        found = report["cases_ms"][name] = timed(cluster, words, max(3, args.repeat // 4) if heavy else args.repeat)
+        print(line_of(name, found), flush=True)
+
+
+def sum_up(report, cluster, database, args):
+    """Sums up what was filled in, with submissions beside it. Into report["rollup"]."""
+    found = report["rollup"]
+    found["submission_alone_ms"] = submissions(cluster, 5)
     begin = time.perf_counter()
     rolling = subprocess.Popen([f"{cluster.bin}/areport", "rollup", "now"], stdout=subprocess.DEVNULL, env=cluster.env)
     found["submission_beside_ms"] = submissions(cluster, 5)
     if rolling.wait():
         sys.exit("areport rollup now failed")
     found["all_s"] = time.perf_counter() - begin
-    day = "date_trunc('day', now(), 'UTC') - interval '3 days'"
-    found["one_day_ms"] = summary([database.timed(f"SELECT rollup_again({day}, {day} + interval '1 day')") for _ in range(5)])
     database.sql("VACUUM ANALYZE usage_hour, usage_day, usage_month, usage_key, capacity_hour, capacity_day, capacity_month")
-    found["rows"] = {table: int(database.sql(f"SELECT count(*) FROM {table}")) for table in ("usage_hour", "usage_day", "usage_month",
-                                                                                             "capacity_hour", "usage_key")}
-    print(f"summed up {args.days} days in {found['all_s']:.1f} s; one day p50 {found['one_day_ms']['p50']:.0f} ms; a submission p50 "
-          f"{found['submission_alone_ms']['p50']:.1f} ms alone, {found['submission_beside_ms']['p50']:.1f} ms beside it", flush=True)
+    print(f"summed up {args.days} days in {found['all_s']:.1f} s; a submission p50 {found['submission_alone_ms']['p50']:.1f} ms alone, "
+          f"{found['submission_beside_ms']['p50']:.1f} ms beside it", flush=True)
+
+
+def reports(report, cluster, database, args):
+    """Times areport, and summing up a day. Into report["rollup"] and report["reports_ms"]."""
+    found = report["rollup"]
+    timed(cluster, rollup_of_a_day(), 1, "areport")
+    found["one_day_ms"] = timed(cluster, rollup_of_a_day(), max(5, args.repeat // 2), "areport")
+    print(line_of("rollup of a day", found["one_day_ms"]), flush=True)
+    found["rows"] = {table: int(database.sql(f"SELECT count(*) FROM {table}")) for table in (
+        "usage_hour", "usage_day", "usage_month", "capacity_hour", "usage_key")}
     year = ["start=now-365days"]
     cases = {
         "cluster utilization, a day": ["cluster", "utilization"],
@@ -177,11 +249,37 @@ def reports(report, cluster, database, args):
         "job sizes, a day": ["job", "sizes"],
         "efficiency, 30 days": ["job", "EfficiencyByAccount", "start=now-30days"],
     }
+    if args.brief:
+        cases = {name: words for name, words in cases.items() if name.startswith("cluster utilization")}
     report["reports_ms"] = {}
     for name, words in cases.items():
         timed(cluster, words, 1, "areport")
         one = report["reports_ms"][name] = timed(cluster, words, args.repeat, "areport")
-        print(f"{name:42} p50 {one['p50']:9.1f} ms   p95 {one['p95']:9.1f} ms   {one['lines']} lines", flush=True)
+        print(line_of(name, one), flush=True)
+
+
+def besides(report, cluster, args):
+    """Submission with and without questions beside it. Into report["beside"]."""
+    report["beside"] = {}
+    for period, how in (0, "without a pause"), (1, "once a second"):
+        for in_flight in (1, 64):
+            title = f"{in_flight} in flight, asked {how}"
+            report["beside"][title] = beside(cluster, loads(cluster), args.rounds, args.seconds, period, in_flight)
+            print_beside(title, report["beside"][title])
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def sizes(report, cluster, database):
+    report["configuration"] = cluster.configuration()
+    report["postgresql"] = {name: database.sql(f"SHOW {name}") for name in (
+        "server_version", "shared_buffers", "work_mem", "effective_cache_size", "fsync", "max_parallel_workers")}
+    of_all = "FROM pg_partition_tree('attempt_done')"
+    report["table_bytes"] = int(database.sql(f"SELECT sum(pg_relation_size(relid)) {of_all}"))
+    report["with_indexes_bytes"] = int(database.sql(f"SELECT sum(pg_total_relation_size(relid)) {of_all}"))
 
 
 def main():
@@ -193,51 +291,38 @@ def main():
     parser.add_argument("--accounts", type=int, default=300)
     parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=9, help="of submission beside each load; 0 = none")
+    parser.add_argument("--seconds", type=float, default=2, help="of a phase of submission")
+    parser.add_argument("--brief", action="store_true", help="only what has a goal")
     parser.add_argument("--keep", action="store_true", help="leave the cluster running")
+    parser.add_argument("--again", metavar="FOLDER", help="measure on the cluster that --keep has left there")
     parser.add_argument("--out")
     args = parser.parse_args()
-    directory = tempfile.mkdtemp(prefix="ares-bench-")
+    group = CpuGroup()
+    directory = args.again or tempfile.mkdtemp(prefix="ares-bench-")
     os.chmod(directory, 0o755)
     cluster = None
     try:
-        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out")}}
-        cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G")
+        report = {"machine": machine(), "fsync_ms": summary(fsync_latency(directory)), "rollup": {},
+                  "arguments": {k: v for k, v in vars(args).items() if k not in ("bin", "out", "keep", "again")}}
+        if args.again:
+            cluster = Cluster.left_by(os.path.abspath(args.bin), f"{directory}/cluster")
+            group.take_in(parent_of(cluster.pid("aresctld")))  # who supervises all of it
+        else:
+            cluster = Cluster(os.path.abspath(args.bin), f"{directory}/cluster", nodes=1, cpus=4, memory="8G")
+        cluster.env["TZ"] = "UTC"
+        cluster.group = group
         database = Database(cluster)
-        begin = time.perf_counter()
-        database.fill(args.attempts, args.days, args.users, args.accounts, args.nodes)
-        report["filled_in_s"] = time.perf_counter() - begin
-        report["configuration"] = cluster.configuration()
-        report["postgresql"] = {name: database.sql(f"SHOW {name}") for name in (
-            "server_version", "shared_buffers", "work_mem", "effective_cache_size", "fsync", "max_parallel_workers")}
-        report["table_bytes"] = int(database.sql("SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('attempt_done')"))
-        report["with_indexes_bytes"] = int(
-            database.sql("SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('attempt_done')"))
-        last = int(database.sql("SELECT max(job_id) FROM attempt_done"))
-        random.seed(2)
-        per_day = args.attempts // args.days
-        window = max(1, 100_000 // per_day)
-        cases = {
-            "starts and stops": ["--version"],
-            "one job": lambda _: ["-n", "-X", "-j", str(random.randint(FIRST_JOB, last))],
-            "one job, all fields": lambda _: ["-n", "-X", "-j", str(random.randint(FIRST_JOB, last)), "-o", "all"],
-            "a user's last day": lambda _: ["-X", "-u", str(1000 + random.randrange(100)), "-S", "now-1day"],
-            "a user's last 30 days": lambda _: ["-X", "-u", str(1000 + random.randrange(100)), "-S", "now-30days"],
-            f"all jobs of a day ({per_day})": ["-X", "-a", "-S", "now-1day"],
-            f"all jobs of {window} days ({per_day * window})": ["-X", "-a", "-S", f"now-{window}days"],
-            f"the same with -P": ["-X", "-a", "-P", "-S", f"now-{window}days"],
-            f"the same, all fields": ["-X", "-a", "-P", "-o", "all", "-S", f"now-{window}days"],
-            f"the same as JSON": ["-X", "-a", "--json", "-S", f"now-{window}days"],
-            f"what failed in {window} days": ["-X", "-a", "-s", "F,TO,OOM", "-S", f"now-{window}days"],
-            "what runs": ["-X", "-a", "-s", "R"],
-            f"everything ({args.attempts})": ["-X", "-a", "-P", "-S", "2000-01-01"],
-        }
-        report["cases_ms"] = {}
-        for name, words in cases.items():
-            heavy = any(part in name for part in ("same", "everything", "all jobs of"))
-            timed(cluster, words, 1)
-            found = report["cases_ms"][name] = timed(cluster, words, max(3, args.repeat // 4) if heavy else args.repeat)
-            print(f"{name:42} p50 {found['p50']:9.1f} ms   p95 {found['p95']:9.1f} ms   {found['lines']} lines", flush=True)
+        if not args.again:
+            begin = time.perf_counter()
+            database.fill(args.attempts, args.days, args.users, args.accounts, args.nodes)
+            report["filled_in_s"] = time.perf_counter() - begin
+            sum_up(report, cluster, database, args)
+        sizes(report, cluster, database)
+        queries(report, cluster, database, args)
         reports(report, cluster, database, args)
+        if args.rounds:
+            besides(report, cluster, args)
         report["machine"]["load_after"] = os.getloadavg()[0]
         if args.out:
             pathlib.Path(args.out).write_text(json.dumps(report, indent=1) + "\n")
@@ -245,10 +330,11 @@ def main():
               f"{report['with_indexes_bytes'] >> 20} MiB; load {report['machine']['load_before']:.1f} before, "
               f"{report['machine']['load_after']:.1f} after")
         if args.keep:
-            print(f"left in {cluster.dir}")
+            print(f"left in {directory}")
     finally:
         if cluster and not args.keep:
             cluster.down()
+        group.close()
         if not args.keep:
             shutil.rmtree(directory, ignore_errors=True)
 

@@ -23,13 +23,25 @@ class Cluster:
             options += ["--config", f"{self.dir}/given.yaml"]
         try:
             self.acluster("up", *options)
-            for line in self.acluster("env").splitlines():
-                found = re.match(r"export ([A-Z_]+)=(.*)$", line)
-                if found and found.group(1) != "PATH":
-                    self.env[found.group(1)] = found.group(2).strip("'\"")
+            self._take_environment()
         except BaseException:
             self.down()
             raise
+
+    @classmethod
+    def left_by(cls, bin_dir, directory):
+        """One that is up already."""
+        self = cls.__new__(cls)
+        self.bin, self.dir = bin_dir, str(directory)
+        self.env = dict(os.environ, PATH=f"{bin_dir}:{os.environ['PATH']}")
+        self._take_environment()
+        return self
+
+    def _take_environment(self):
+        for line in self.acluster("env").splitlines():
+            found = re.match(r"export ([A-Z_]+)=(.*)$", line)
+            if found and found.group(1) != "PATH":
+                self.env[found.group(1)] = found.group(2).strip("'\"")
 
     def acluster(self, *words):
         return run(f"{self.bin}/acluster", *words, "--dir", self.dir, env=self.env)

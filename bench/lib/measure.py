@@ -32,6 +32,17 @@ class CpuGroup:
             self.path, self.base, self.file = path, base, file
             return
 
+    def take_in(self, pid):
+        """Counts that process and all below it from now on, which run already."""
+        if not self.path:
+            return
+        with open(f"{self.path}/cgroup.procs", "w") as procs:
+            procs.write(str(pid))
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children") as children:
+                for child in children.read().split():
+                    self.take_in(int(child))
+
     def seconds(self):
         """CPU time so far; None when it is not counted."""
         if not self.path:

@@ -1,4 +1,5 @@
-// What queue policies cost: one look at all ages and usage, with 100,000 associations and 10,000 pending jobs, and its parts.
+// What queue policies cost: one look at all ages and usage, with 100,000 associations and 10,000 pending jobs, and its parts. The
+// associations are lines of the configuration, or (…_of_records) records of accounting with usage that is stored.
 //   bench_fairness --benchmark_repetitions=9 --benchmark_report_aggregates_only=true
 #include <benchmark/benchmark.h>
 
@@ -97,11 +98,51 @@ Policy policy_of(QueuePolicy which, std::uint32_t associations) {
   return policy;
 }
 
+// The same tree as a site keeps it: records, each with an id, and usage that was charged to them, some of it lately.
+void keep_records(ClusterState& state, std::uint32_t associations) {
+  const auto keep = [&](AccountingRecord record) {
+    const RecordKey key = key_of(record);
+    state.accounting.set(key, std::move(record));
+  };
+  Account root;
+  root.name = kRootAccount;
+  root.id = kRootAssociation;
+  keep(root);
+  Qos normal;
+  normal.name = kNormalQos;
+  normal.id = kNormalQosId;
+  keep(normal);
+  AssociationId id(kFirstRecordId);
+  for (const AccountRow& row : site_tree(associations)) {
+    if (row.user.empty()) {
+      Account account;
+      account.name = row.account;
+      account.id = id;
+      account.parent = row.parent.empty() ? std::string(kRootAccount) : row.parent;
+      account.terms.shares = row.shares;
+      keep(account);
+    } else {
+      Association one;
+      one.key = {row.account, row.user, {}};
+      one.id = id;
+      one.terms.shares = row.shares;
+      one.terms.priority = row.priority;
+      keep(one);
+      AssociationUsage used{id, kStart - std::chrono::minutes(id.value() % 10'000), kStart, {}};
+      for (const char* tres : {"billing", "cpu", "mem", "node"})
+        used.rows.push_back({tres, {0, row.usage.at("cpu") << 32}, {0, std::uint64_t{3600} << 32}});
+      state.usage.set(id, used);
+    }
+    id = AssociationId(id.value() + 1);
+  }
+}
+
 // range: associations, pending jobs, running jobs.
-void look_again(benchmark::State& run, QueuePolicy which) {
+void look_again(benchmark::State& run, QueuePolicy which, bool records) {
   const auto n = [&](int i) { return static_cast<std::uint32_t>(run.range(i)); };
-  const ClusterState state = site_state(n(1), n(2), n(0) / 2);
-  const Policy policy = policy_of(which, n(0));
+  ClusterState state = site_state(n(1), n(2), n(0) / 2);
+  if (records) keep_records(state, n(0));
+  const Policy policy = policy_of(which, records ? 0 : n(0));
   ClusterIndex index(state);
   Time now = kStart;
   Ranking ranking(state, policy, index, now);
@@ -114,15 +155,38 @@ void look_again(benchmark::State& run, QueuePolicy which) {
     benchmark::DoNotOptimize(queue.entries().data());
   }
 }
-BENCHMARK_CAPTURE(look_again, multifactor, QueuePolicy::multifactor)
+BENCHMARK_CAPTURE(look_again, multifactor, QueuePolicy::multifactor, false)
     ->Args({100'000, 10'000, 10'000})
     ->Args({100'000, 10'000, 0})
     ->Args({1'000, 10'000, 1'000})
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(look_again, fair_tree, QueuePolicy::fair_tree)
+BENCHMARK_CAPTURE(look_again, multifactor_of_records, QueuePolicy::multifactor, true)
     ->Args({100'000, 10'000, 10'000})
     ->Args({100'000, 10'000, 0})
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look_again, fair_tree, QueuePolicy::fair_tree, false)
+    ->Args({100'000, 10'000, 10'000})
+    ->Args({100'000, 10'000, 0})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look_again, fair_tree_of_records, QueuePolicy::fair_tree, true)
+    ->Args({100'000, 10'000, 10'000})
+    ->Args({100'000, 10'000, 0})
+    ->Unit(benchmark::kMillisecond);
+
+// What the first pass pays after any record has changed: the tree is read anew, and all that follows from it.
+void read_records(benchmark::State& run) {
+  ClusterState state = site_state(10'000, 0, 50'000);
+  keep_records(state, 100'000);
+  const Policy policy = policy_of(QueuePolicy::multifactor, 0);
+  ClusterIndex index(state);
+  for (auto _ : run) {
+    const Ranking ranking(state, policy, index, kStart + std::chrono::seconds(300));
+    Queue queue;
+    queue.fill(state, ranking);
+    benchmark::DoNotOptimize(queue.entries().data());
+  }
+}
+BENCHMARK(read_records)->Unit(benchmark::kMillisecond);
 
 // What a pass pays where nothing has changed but a job has ended; and where nothing has.
 void between_looks(benchmark::State& run) {

@@ -111,8 +111,8 @@ class Cluster:
         assert done.returncode == 0, f"{program} {words}: {done.stderr}"
         return done.stdout.strip()
 
-    def psql(self, statement, name=None):
-        return self.postgres("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", *self.database(name), "-c", statement)
+    def psql(self, statement, name=None, given=None):
+        return self.postgres("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", *self.database(name), "-c", statement, input=given or "")
 
     # --- commands -------------------------------------------------------------------------------------------------
     def environment(self, **more):

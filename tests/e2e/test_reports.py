@@ -22,8 +22,9 @@ def seconds(cluster, tres="cpu", **more):
     return found[0] if found else None
 
 
-def psql(cluster, statement):
-    return cluster.psql(statement)
+def psql(cluster, statement, given=None):
+    """What a statement prints; `given` is read by COPY … FROM STDIN."""
+    return cluster.psql(statement, given=given)
 
 
 def test_ac_136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):
