@@ -1,7 +1,9 @@
 #include "asim/gpu_trace.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <string_view>
 
@@ -39,7 +41,11 @@ class Table {
     }
   }
 
-  std::string_view text(const std::string& column) const { return words_[columns_.at(column)]; }
+  // Empty where the file has no such column.
+  std::string_view text(const std::string& column) const {
+    const auto found = columns_.find(column);
+    return found == columns_.end() ? std::string_view{} : words_[found->second];
+  }
 
   // Not a number: none.
   std::optional<double> number(const std::string& column) const {
@@ -100,8 +106,23 @@ void ask_for_models(JobSpec& spec, const std::string& models) {
     spec.features = {models};
 }
 
+// What a pod asks for.
+JobSpec pod_spec(double cpus, double memory, double gpus, double share, const std::string& models) {
+  JobSpec spec;
+  spec.name = "pod";
+  spec.cpus_per_task = std::max(1u, count_of(cpus / 1000));
+  if (memory > 0) spec.memory_per_node = Bytes::mib(static_cast<std::int64_t>(memory));
+  if (gpus == 1 && share >= 1 && share < kWholeGpu)
+    spec.gpus_per_node = {{"", 0, count_of(share)}};
+  else if (gpus > 0)
+    spec.gpus_per_node = {{"", count_of(gpus)}};
+  ask_for_models(spec, models);
+  return spec;
+}
+
 Result<Workload> read_openb(Table table) {
   Workload out;
+  out.has_times = table.has("creation_time");
   Forms forms(out);
   for (;;) {
     const Result<bool> more = table.next();
@@ -109,7 +130,8 @@ Result<Workload> read_openb(Table table) {
     if (!*more) return out;
     const auto cpus = table.number("cpu_milli"), memory = table.number("memory_mib"),
                gpus = table.number("num_gpu"), share = table.number("gpu_milli"),
-               from = table.number("creation_time"), to = table.number("deletion_time");
+               from = out.has_times ? table.number("creation_time") : 0,
+               to = out.has_times ? table.number("deletion_time") : 0;
     if (!cpus || !memory || !gpus || !share || !from)
       return fail(table.lines().at_line("a column that must be a number is none"));
     const double started = table.number("scheduled_time").value_or(*from);
@@ -117,17 +139,9 @@ Result<Workload> read_openb(Table table) {
       ++out.left_out["no end in the trace"];
       continue;
     }
-    JobSpec spec;
-    spec.name = "pod";
-    spec.cpus_per_task = std::max(1u, count_of(*cpus / 1000));
-    if (*memory > 0) spec.memory_per_node = Bytes::mib(static_cast<std::int64_t>(*memory));
-    const bool part = *gpus == 1 && *share >= 1 && *share < kWholeGpu;
-    if (part)
-      spec.gpus_per_node = {{"", 0, count_of(*share)}};
-    else if (*gpus > 0)
-      spec.gpus_per_node = {{"", count_of(*gpus)}};
     const std::string models(table.text("gpu_spec"));
-    ask_for_models(spec, models);
+    const JobSpec spec = pod_spec(*cpus, *memory, *gpus, *share, models);
+    const bool part = !spec.gpus_per_node.empty() && spec.gpus_per_node.front().part > 0;
     WorkJob job;
     job.number = out.jobs.size() + 1;
     job.submit = Seconds(std::llround(*from));
@@ -210,9 +224,14 @@ Result<Workload> read_philly(Table table) {
 Result<Workload> read_gpu_trace(Lines lines) {
   auto table = Table::open(std::move(lines));
   if (!table) return fail(table.error());
-  if (table->has("gpu_milli") && table->has("creation_time") && table->has("num_gpu") &&
-      table->has("gpu_spec") && table->has("memory_mib") && table->has("scheduled_time") &&
-      table->has("deletion_time") && table->has("cpu_milli"))
+  const auto has = [&](std::initializer_list<const char*> columns) {
+    return std::all_of(columns.begin(), columns.end(),
+                       [&](const char* column) { return table->has(column); });
+  };
+  const bool timed = has({"creation_time", "scheduled_time", "deletion_time"});
+  const bool timeless = !table->has("creation_time") && !table->has("deletion_time");
+  if (has({"cpu_milli", "memory_mib", "num_gpu", "gpu_milli"}) &&
+      (timeless || (timed && table->has("gpu_spec"))))
     return read_openb(std::move(*table));
   if (table->has("timestamp") && table->has("duration") && table->has("num_gpus") &&
       table->has("cluster"))

@@ -1,5 +1,6 @@
 // GPU traces: CSV files whose first line names the columns. Which trace it is shows in those names: pods of Alibaba's cluster
-// of 2023 (openb; cpu_milli, num_gpu, gpu_spec ...), jobs of Philly (timestamp, duration, num_gpus, gpu_time, cluster).
+// of 2023 (openb; cpu_milli, num_gpu, gpu_spec ...; some of its lists have neither times nor models), jobs of Philly (timestamp,
+// duration, num_gpus, gpu_time, cluster).
 // Pure but for the file.
 #pragma once
 

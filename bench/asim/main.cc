@@ -62,6 +62,9 @@ Result<int> replay(const Asked& asked, const std::string& path) {
                 "say on what: --cluster=FILE, or --cluster=swf for the machine of the log");
   auto workload = read_workload(path, asked.sim.seed);
   if (!workload) return fail(workload.error());
+  if (!workload->has_times)
+    return fail(ErrorCode::invalid_argument,
+                path + ": a list of what pods ask for, without times; there is nothing to replay");
   settle(*workload, asked.jobs);
   speed_up(*workload, asked.load);
   const auto config = read_cluster(asked.cluster, *workload, asked.policy);

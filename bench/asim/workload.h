@@ -30,7 +30,8 @@ struct WorkJob {
 
 struct Workload {
   std::string name;
-  Time origin{};               // of all submit times
+  Time origin{};          // of all submit times
+  bool has_times = true;  // else only what is asked for is known, and there is nothing to replay
   std::vector<WorkJob> jobs;   // ascending submit time, then number
   std::vector<JobSpec> forms;  // everything else that jobs ask for; most logs have one
   std::map<std::string, std::uint64_t> left_out;  // why, and how many

@@ -164,6 +164,32 @@ TEST(GpuTrace, ReadsPodsOfOpenb) {
   EXPECT_EQ(workload.left_out.at("no end in the trace"), 1u);
 }
 
+// The variants of openb in which more pods ask for several GPUs say only what is asked for.
+TEST(GpuTrace, ReadsListsOfPodsWithoutTimesOrModels) {
+  const Workload workload = good("pods.csv",
+                                 "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"
+                                 "a,12000,16384,1,460\n"
+                                 "b,64000,262144,8,1000\n"
+                                 "c,12000,16384,1,460\n");
+  EXPECT_FALSE(workload.has_times);
+  ASSERT_EQ(workload.jobs.size(), 3u);
+  EXPECT_EQ(workload.jobs[0].form, workload.jobs[2].form);
+  const JobSpec& part = workload.forms[workload.jobs[0].form];
+  EXPECT_EQ(part.gpus_per_node, (std::vector<GpuRequest>{{"", 0, 460}}));
+  EXPECT_TRUE(part.features.empty());
+  EXPECT_EQ(workload.forms[workload.jobs[1].form].gpus_per_node,
+            (std::vector<GpuRequest>{{"", 8}}));
+  EXPECT_TRUE(good("timed.csv",
+                   "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,"
+                   "creation_time,deletion_time,scheduled_time\n")
+                  .has_times);
+}
+
+TEST(GpuTrace, RefusesListsOfPodsWithOnlyHalfOfTheTimes) {
+  EXPECT_THAT(refusal("half.csv", "cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time\n"),
+              HasSubstr("columns"));
+}
+
 TEST(OwnWorkload, DrawsTheSameFromTheSameSeed) {
   const std::string text =
       "jobs:\n  - {name: a, users: 2, count: 50, every: 10, arrivals: random, run: [60, 3600], "
