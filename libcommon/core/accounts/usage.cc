@@ -27,6 +27,7 @@ Time bucket_of(Time at, Seconds period) {
 }
 
 Amount decayed_to(const UsageUnits& units, Time from, Time to, Seconds half_life) {
+  if (units == UsageUnits{}) return {};  // most have nothing that is recent
   return fairness::decayed(amount_of(units), fairness::decay_factor(to - from, half_life));
 }
 

@@ -123,7 +123,7 @@ class Ranking {
 
   std::optional<fairness::AccountTree> tree_;
   std::vector<fairness::Amount> configured_;  // by tree node: billed usage, as configured
-  // Of the records: whose stored usage is whose.
+  // Of the records: whose stored usage is whose; ascending.
   std::vector<std::pair<AssociationId, fairness::TreeIndex>> stored_;
   std::map<std::string, std::uint64_t> weights_;
   std::vector<std::uint32_t> ranks_;  // by tree node, of Fair Tree

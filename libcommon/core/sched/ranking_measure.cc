@@ -127,6 +127,7 @@ void Ranking::read_tree(const ClusterState& state) {
         tree_->find_in(one->key.account == kRootAccount ? "" : one->key.account, one->key.user);
     if (at) stored_.emplace_back(one->id, *at);
   });
+  std::sort(stored_.begin(), stored_.end());  // as usage lies
 }
 
 void Ranking::measure(const ClusterState& state, ClusterIndex& index) {
@@ -170,8 +171,9 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   const HalfPower factor = since_configured();
   Amounts128 usage(configured_.size());
   for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
+  CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
   for (const auto& [id, at] : stored_)
-    if (const AssociationUsage* used = state.usage.find(id))
+    if (const AssociationUsage* used = usages.find(id))
       usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life);
   std::map<std::pair<const TresWeights*, Held>, std::uint64_t> rates;
   accruals_.each(state, moment_, [&](const Job& job) {
@@ -230,8 +232,9 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
       amounts[*column] = amounts[*column] + decayed(amount_of(capped_product(used, units)), factor);
     }
   }
+  CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
   for (const auto& [id, at] : stored_) {
-    const AssociationUsage* used = state.usage.find(id);
+    const AssociationUsage* used = usages.find(id);
     if (!used) continue;
     Amounts128& amounts = of(rules_->tree[tree_->nodes()[at].row].user);
     for (const UsageRow& row : used->rows)

@@ -1,5 +1,6 @@
 #include "core/sched/score.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -33,13 +34,24 @@ Parts spread(const Demand& demand, const Suitable& node) {
   return {first, -node.tasks, -node.room->free[kCpus], 0};
 }
 
+// Growths that differ by less are as good as equal, so that among them the fullest node is taken. On the openb lists a placement by exact
+// growths leaves up to 0.8 % of all GPUs more unused (bench/reports/placement.md).
+constexpr std::int64_t kGrowthStep =
+    25;  // thousandths of a GPU that the expected job could not use
+
+std::int64_t in_steps(std::int64_t growth, std::int64_t weight) {
+  const std::int64_t step = capped_product(kGrowthStep, std::max<std::int64_t>(weight, 1));
+  return growth > 0 ? (growth - 1) / step + 1 : growth / step;  // rounded up
+}
+
 Parts least_fragmentation(const Demand& demand, const Suitable& node) {
   const Parts tie = binpack(demand, node);
   if (!demand.mix) return tie;
   const Room& room = *node.room;
   const TakenPart part{node.part_column, demand.gpu_part,
                        room.left.empty() ? 0 : room.left[node.part_column]};
-  const std::int64_t growth = demand.mix->growth(room.free, node.take, room.shared, part);
+  const std::int64_t growth =
+      in_steps(demand.mix->growth(room.free, node.take, room.shared, part), demand.mix->weight());
   if (demand.gpu_part > 0) return {growth, tie[0], tie[1], tie[2]};
   return {growth, tie[1], tie[2], tie[3]};
 }

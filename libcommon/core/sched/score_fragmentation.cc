@@ -1,6 +1,7 @@
 #include "core/sched/score_fragmentation.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "base/saturating.h"
@@ -123,6 +124,7 @@ void Mix::settle() {
     weights_.push_back(-entry->first);
     classes_.insert(classes_.end(), entry->second->begin(), entry->second->end());
   }
+  weight_ = without_gpus_ + std::accumulate(weights_.begin(), weights_.end(), std::int64_t{0});
 }
 
 template <class Get, class EachRest>

@@ -52,6 +52,9 @@ class Mix {
   std::int64_t growth(std::span<const std::int64_t> free, std::span<const std::int64_t> take,
                       std::span<const SharedGpu> shared = {}, const TakenPart& part = {}) const;
 
+  // All the weights together: what growth is divided by to be that of the expected job.
+  std::int64_t weight() const { return weight_; }
+
   friend bool operator==(const Mix& a, const Mix& b) { return a.counts_ == b.counts_; }
 
  private:
@@ -63,6 +66,7 @@ class Mix {
   bool changed_ = false;
   // What counts: the weight of all classes without GPUs, and of each of the others with its class, of one stride.
   std::int64_t without_gpus_ = 0;
+  std::int64_t weight_ = 0;
   std::vector<std::int64_t> weights_;
   std::vector<std::int64_t> classes_;
   std::size_t width_ = 0;

@@ -328,6 +328,32 @@ TEST(OneNode, GpusOfNoTypeAreOfTheBestNodesType) {
   EXPECT_EQ(node_names(cluster.state, *start_of(plan, key)), std::vector<std::string>{"n2"});
 }
 
+// On n2 one class in so many could not use the GPUs that are left any more. As long as hardly anybody is of it, the fuller node it is.
+TEST(LeastFragmentation, TakesTheFullestOfWhatIsAsGoodAsEqual) {
+  for (const std::int64_t rare : {1, 500}) {
+    TestCluster cluster;
+    cluster.add_node("n1", 8, Bytes::gib(8));
+    cluster.add_gpus("n1", "a100", 4);
+    cluster.add_node("n2", 6, Bytes::gib(8));
+    cluster.add_gpus("n2", "a100", 4);
+    ClusterIndex index(cluster.state);
+    Mix mix;
+    mix.add(Mix::Class{6, 0, 1, 0, 0}, rare);
+    mix.add(Mix::Class{1, 0, 1, 0, 0}, 1000 - rare);
+    mix.settle();
+    index.set_mix(&mix);
+    Partition main = cluster.partition();
+    main.placement = {PlacementStrategy::least_fragmentation,
+                      PlacementStrategy::least_fragmentation};
+    const Demand demand = make_demand(gpus(1, 1, "a100"), main, index);
+    OneNode one(demand, index.stride());
+    for (NodeIndex at = 0; at < index.nodes().size(); ++at)
+      one.offer({at, index.nodes()[at].free, index.nodes()[at].total, false});
+    ASSERT_TRUE(one.placement());
+    EXPECT_EQ(index.nodes()[one.placement()->front().node].node->name, rare == 1 ? "n2" : "n1");
+  }
+}
+
 // One pass over the rooms and the general search are two ways to the same node.
 TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
   int placed = 0;
