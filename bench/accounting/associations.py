@@ -50,7 +50,8 @@ def tree(associations, accounts):
     for department in range(DEPARTMENTS):
         lines += [f"      d{department}:", f"        fairshare: {dice.randrange(1, 100)}", "        accounts:"]
         for account in range(department, accounts, DEPARTMENTS):
-            lines += [f"          a{account}:", f"            fairshare: {dice.randrange(1, 100)}", "            MaxWall: 2-00:00:00", "            users:"]
+            lines += [f"          a{account}:", f"            fairshare: {dice.randrange(1, 100)}", "            MaxWall: 2-00:00:00",
+                      "            users:"]
             if account == 0:
                 lines.append("              - user: root")
             for user in members[account]:
@@ -118,8 +119,8 @@ def measure(cluster, args, report):
         "dump": ["aacctmgr", "-Q", "dump", f"{cluster.dir}/dumped.yaml"],
         "show association, all": ["aacctmgr", "-nP", "show", "association"],
         "show association, one user": ["aacctmgr", "-nP", "show", "association", f"user=u{users // 2}"],
-        "modify one user": lambda turn: ["aacctmgr", "-iQ", "modify", "user", f"u{users // 2}", "where", f"account=a{(users // 2 * 2) % args.accounts}",
-                                         "set", f"fairshare={turn + 2}"],
+        "modify one user": lambda turn: ["aacctmgr", "-iQ", "modify", "user", f"u{users // 2}", "where",
+                                         f"account=a{(users // 2 * 2) % args.accounts}", "set", f"fairshare={turn + 2}"],
         "add a user": lambda turn: ["aacctmgr", "-iQ", "add", "user", f"new{turn}", "account=a1"],
         "ashare of one user": ["ashare", "-n", "-P", f"--users=u{users // 2}"],
         "ashare, all": ["ashare", "-n", "-P", "-a"],

@@ -56,8 +56,15 @@ class CpuGroup:
     def close(self):
         if not self.path:
             return
-        with open(f"{self.base}/cgroup.procs", "w") as procs:
-            procs.write(str(os.getpid()))
+        # What was taken in and goes on leaves with this process.
+        with open(f"{self.path}/cgroup.procs") as procs:
+            members = procs.read().split()
+        for pid in members:
+            try:
+                with open(f"{self.base}/cgroup.procs", "w") as procs:
+                    procs.write(pid)
+            except ProcessLookupError:
+                pass  # it has ended meanwhile
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             try:

@@ -81,6 +81,9 @@ def slope(points):
             sum((x - middle_x) ** 2 for x in xs))
 
 
+# --- the picture ------------------------------------------------------------------------------------------------------
+
+
 def label(x, y, text, anchor="middle", colour="#444"):
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{text}</text>\n'
 
@@ -135,6 +138,8 @@ def draw(asked):
     for at, sweep in enumerate(SWEEPS):
         of_it = [row for row in rows if row["sweep"] == sweep]
         of_it.sort(key=lambda row: int(row[sweep]))
+        if len(of_it) < 2:
+            continue
         out += panel(at, sweep, of_it, low, high)
         for column, name, _ in SERIES:
             points = [(float(row[sweep]), float(row[column])) for row in of_it]
