@@ -6,6 +6,7 @@
 #include "base/saturating.h"
 #include "core/fairness/priority.h"
 #include "core/sched/requested.h"
+#include "model/gpu_alternatives.h"
 #include "model/gpu_part.h"
 
 namespace ares::core {
@@ -15,14 +16,27 @@ constexpr std::string_view kLicense = "license/";
 
 std::uint64_t licenses(const JobSpec& spec, std::string_view name) {
   std::uint64_t sum = 0;
-  for (const LicenseRequest& license : spec.licenses)
+  bool others = false;
+  for (const LicenseRequest& license : spec.licenses) {
+    others = others || license.name != name;
     if (license.name == name) sum = capped_sum<std::uint64_t>(sum, license.count);
-  return sum;
+  }
+  return spec.any_license && others ? 0 : sum;
+}
+
+std::uint64_t requested_least(const JobSpec& spec, const Partition& partition,
+                              std::string_view tres) {
+  std::uint64_t least = sched::requested(spec, &partition, tres);
+  if (tres.starts_with("gres/gpu"))
+    for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i)
+      least = std::min(least, sched::requested(with_alternative(spec, i), &partition, tres));
+  return least;
 }
 
 }  // namespace
 
-TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares) {
+TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares,
+                      const std::vector<LicenseRequest>& licenses) {
   TresByNode out;
   for (const NodeShare& share : shares) {
     auto& amounts = out.emplace_back();
@@ -38,7 +52,14 @@ TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeS
       amounts["gres/gpu:" + gpu.type] += held_of_each(share.gpu_part);
     }
   }
+  add_licenses(licenses, out);
   return out;
+}
+
+void add_licenses(const std::vector<LicenseRequest>& licenses, TresByNode& to) {
+  if (to.empty()) return;
+  for (const LicenseRequest& license : licenses)
+    to.front()[std::string(kLicense) + license.name] += license.count;
 }
 
 std::uint64_t billing_of(const Fairness& rules, const Partition* partition,
@@ -61,10 +82,10 @@ std::uint64_t minutes_of(std::optional<Seconds> time_limit) {
 }
 
 std::uint64_t Asked::amount(std::string_view tres) const {
-  if (tres.starts_with(kLicense)) return licenses(spec, tres.substr(kLicense.size()));
   if (tres == "billing")
     return billing_of(rules, &partition, [&](const std::string& name) { return amount(name); });
-  if (!gets) return sched::requested(spec, &partition, tres);
+  if (!gets && tres.starts_with(kLicense)) return licenses(spec, tres.substr(kLicense.size()));
+  if (!gets) return requested_least(spec, partition, tres);
   std::uint64_t sum = 0;
   for (const auto& node : *gets)
     if (const auto found = node.find(tres); found != node.end())
@@ -73,7 +94,7 @@ std::uint64_t Asked::amount(std::string_view tres) const {
 }
 
 std::uint64_t Asked::on_a_node(std::string_view tres) const {
-  const bool by_node = gets && !tres.starts_with(kLicense) && tres != "billing";
+  const bool by_node = gets && tres != "billing";
   if (!by_node) {
     const std::uint64_t nodes = gets ? std::max<std::uint64_t>(gets->size(), 1)
                                      : std::max<std::uint64_t>(spec.min_nodes, 1);

@@ -17,10 +17,12 @@
 
 namespace ares::core {
 
-// What a job gets, node by node, under the names of accounting: GPUs in thousandths, memory in MiB.
+// What a job gets, node by node, under the names of accounting: GPUs in thousandths, memory in MiB. Its licences are with the first.
 using TresByNode = std::vector<std::map<std::string, std::uint64_t, std::less<>>>;
-// Of shares that were chosen.
-TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares);
+// Of shares and licences that were chosen.
+TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares,
+                      const std::vector<LicenseRequest>& licenses);
+void add_licenses(const std::vector<LicenseRequest>& licenses, TresByNode& to);
 
 // What amounts, in those units, are billed as in that partition: by its own weights, or the site's.
 std::uint64_t billing_of(const Fairness& rules, const Partition* partition,
@@ -34,7 +36,8 @@ struct Asked {
   const Partition& partition;
   const Fairness& rules;
   std::optional<Seconds> time_limit;  // none = unlimited
-  const TresByNode* gets = nullptr;   // null: as the specification says it, for the fewest nodes
+  // Null: as the specification says it, for the fewest nodes, and of several ways to meet it the one that takes least.
+  const TresByNode* gets = nullptr;
 
   std::uint64_t amount(std::string_view tres) const;
   // On the node that has most of it, if it spreads as evenly as it can.

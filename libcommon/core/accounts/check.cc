@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kMaxName = 128;
 constexpr std::size_t kMaxList = 1000;  // QOS, coordinators, limits of a record
 constexpr std::uint64_t kMostLimit = 1'000'000'000'000'000'000;  // fits every sum of ours
-constexpr std::uint32_t kMostFactor = 1'000'000;                 // thousandths
+constexpr std::uint64_t kMostMinutes = 100'000'000'000'000;  // what has no end is more than that
+constexpr std::uint32_t kMostFactor = 1'000'000;             // thousandths
 
 Error bad(const RecordKey& key, std::string why) {
   return {ErrorCode::invalid_argument, describe(key) + ": " + std::move(why)};
@@ -52,7 +53,9 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
     if (!is_enforced(limit.kind))
       return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") +
                                " cannot be set: this release does not hold jobs to it yet"));
-    if (limit.value > kMostLimit) return fail(bad(key, name + " is too large"));
+    const bool minutes = row.unit == LimitUnit::minutes || row.unit == LimitUnit::tres_minutes;
+    if (limit.value > (minutes ? kMostMinutes : kMostLimit))
+      return fail(bad(key, name + " is too large"));
     if (before && before->kind == limit.kind && before->tres == limit.tres)
       return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") + " is given twice"));
     before = &limit;

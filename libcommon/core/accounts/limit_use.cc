@@ -51,9 +51,19 @@ const SharedKind* shared_kind(LimitKind kind) {
   return nullptr;
 }
 
+// Those on what is submitted keep nobody from starting.
 bool any_shared(const Limits& limits) {
-  return std::any_of(limits.begin(), limits.end(),
-                     [](const Limit& limit) { return shared_kind(limit.kind) != nullptr; });
+  return std::any_of(limits.begin(), limits.end(), [](const Limit& limit) {
+    const SharedKind* kind = shared_kind(limit.kind);
+    return kind && kind->measure != Measure::submitted;
+  });
+}
+
+// A QOS's limit on each user's jobs comes before that of his accounts, as the nearest of one kind.
+LimitKind family_of(LimitKind kind) {
+  if (kind == LimitKind::max_jobs_per_user) return LimitKind::max_jobs;
+  if (kind == LimitKind::max_submit_jobs_per_user) return LimitKind::max_submit_jobs;
+  return kind;
 }
 
 constexpr const char* kWall = "wall";
@@ -75,11 +85,12 @@ std::uint64_t shown(U128 number) {
 
 void add_all(std::map<std::string, U128, std::less<>>& to,
              const std::map<std::string, U128, std::less<>>& more, int sign) {
-  for (const auto& [tres, amount] : more) to[tres] += sign > 0 ? amount : U128{0} - amount;
+  for (const auto& [tres, amount] : more) to[tres] += sign > 0 ? amount : 0 - amount;
 }
 
 // For as long as a running job may still run.
 std::uint64_t minutes_left(const Job& job, Time now) {
+  if (job.state == JobState::completing) return 0;
   if (job.state == JobState::suspended) {
     const auto left = limit_left(job);
     return minutes_of(left ? std::optional(std::chrono::ceil<Seconds>(*left)) : std::nullopt);
@@ -89,14 +100,6 @@ std::uint64_t minutes_left(const Job& job, Time now) {
   const auto end = limit_end(job);
   if (!end) return job.allocation->time_limit ? 0 : minutes_of(std::nullopt);
   return minutes_of(std::chrono::ceil<Seconds>(std::max(Duration{}, Duration{*end - now})));
-}
-
-std::map<std::string, U128, std::less<>> run_minutes(const std::vector<TresAmount>& tres,
-                                                     std::uint64_t minutes) {
-  std::map<std::string, U128, std::less<>> out;
-  for (const TresAmount& one : tres) out[one.tres] = minutes_product(one.amount, minutes);
-  out[kWall] = minutes_product(1, minutes);
-  return out;
 }
 
 std::string limit_text(const Limit& limit) {
@@ -128,18 +131,24 @@ Holder LimitUse::holder_of(const JobSpec& spec, const std::string& partition) co
           partition};
 }
 
-void LimitUse::add_levels(const Holder& holder, const Chain& chain, const Qos* qos,
-                          Party& party) const {
+const std::vector<LimitUse::Level>& LimitUse::levels_of(const Holder& holder) {
+  const auto [found, added] = levels_.try_emplace(holder);
+  std::vector<Level>& levels = found->second;
+  if (!added) return levels;
   using Kind = Level::Kind;
+  const Accounting& records = state_.accounting;
+  const Chain chain = chain_of(records, holder.account, holder.user, holder.partition);
   if (chain.user)
-    party.levels.push_back({Kind::association, holder.account, holder.user, chain.user->id});
+    levels.push_back({Kind::association, holder.account, holder.user, chain.user->id});
   for (const Account* account : chain.accounts)
-    party.levels.push_back({Kind::account, account->name, {}, account->id});
-  if (!qos) return;
-  const AssociationId id = usage_id(*qos);
-  party.levels.push_back({Kind::qos, qos->name, {}, id});
-  party.levels.push_back({Kind::qos_user, qos->name, holder.user, id});
-  party.levels.push_back({Kind::qos_account, qos->name, holder.account, id});
+    levels.push_back({Kind::account, account->name, {}, account->id});
+  if (const Qos* qos = find_qos(records, holder.qos)) {
+    const AssociationId id = usage_id(*qos);
+    levels.push_back({Kind::qos, qos->name, {}, id});
+    levels.push_back({Kind::qos_user, qos->name, holder.user, id});
+    levels.push_back({Kind::qos_account, qos->name, holder.account, id});
+  }
+  return levels;
 }
 
 const LimitUse::Party& LimitUse::party_of(const Holder& holder) {
@@ -149,13 +158,14 @@ const LimitUse::Party& LimitUse::party_of(const Holder& holder) {
   const Accounting& records = state_.accounting;
   const Qos* qos = find_qos(records, holder.qos);
   const Chain chain = chain_of(records, holder.account, holder.user, holder.partition);
-  add_levels(holder, chain, qos, party);
+  const std::vector<Level>& levels = levels_of(holder);
   party.deny = qos && qos->has(QosFlag::deny_on_limit);
+  party.factor = qos ? qos->usage_factor : kPlainFactor;
   using Kind = Level::Kind;
   const auto level = [&](Kind kind) {
-    const auto at = std::find_if(party.levels.begin(), party.levels.end(),
+    const auto at = std::find_if(levels.begin(), levels.end(),
                                  [&](const Level& one) { return one.kind == kind; });
-    return at == party.levels.end() ? nullptr : &*at;
+    return at == levels.end() ? nullptr : &*at;
   };
   std::set<std::pair<LimitKind, std::string>> seen;
   const auto add = [&](const Limits& limits, const std::string& whose, const Level* own,
@@ -163,7 +173,8 @@ const LimitUse::Party& LimitUse::party_of(const Holder& holder) {
     for (const Limit& limit : limits) {
       const SharedKind* kind = shared_kind(limit.kind);
       if (!kind) continue;
-      if (kind->whose != Whose::all && !seen.emplace(limit.kind, limit.tres).second) continue;
+      if (kind->whose != Whose::all && !seen.emplace(family_of(limit.kind), limit.tres).second)
+        continue;
       const Level* on = kind->whose == Whose::all ? own
                         : kind->whose == Whose::account
                             ? level(Kind::qos_account)
@@ -175,7 +186,7 @@ const LimitUse::Party& LimitUse::party_of(const Holder& holder) {
   if (chain.user)
     add(chain.user->terms.limits, chain.user->key.user, level(Kind::association), false);
   for (const Account* account : chain.accounts) {
-    const auto own = std::find_if(party.levels.begin(), party.levels.end(), [&](const Level& one) {
+    const auto own = std::find_if(levels.begin(), levels.end(), [&](const Level& one) {
       return one.kind == Kind::account && one.name == account->name;
     });
     add(account->terms.limits, account->name, &*own, false);
@@ -196,7 +207,7 @@ const LimitUse::Sum& LimitUse::sum_of(const Level& level) {
   };
   const auto count = [&](const Holder& holder, std::uint64_t running, std::uint64_t submitted,
                          const std::vector<TresAmount>& tres) {
-    for (const Level& its : party_of(holder).levels)
+    for (const Level& its : levels_of(holder))
       if (association ? its == level : its.kind != Level::Kind::association)
         add(sums_[its], running, submitted, tres);
   };
@@ -233,20 +244,41 @@ void LimitUse::each_running(Visit&& visit) const {
   });
 }
 
-U128 LimitUse::run_minutes_of(const Level& level, std::string_view tres) {
-  if (!run_minutes_) {
-    run_minutes_.emplace();
-    const auto count = [&](const Holder& holder, const Minutes& minutes) {
-      for (const Level& its : party_of(holder).levels) add_all((*run_minutes_)[its], minutes, 1);
-    };
-    each_running([&](const Job& job) {
-      count(ares::holder_of(job), run_minutes(tres_of(*job.allocation), minutes_left(job, now_)));
-    });
-    for (const Added& one : added_) count(one.holder, one.minutes);
-  }
+LimitUse::Minutes LimitUse::minutes_of_run(const Holder& holder,
+                                           const std::vector<TresAmount>& tres,
+                                           std::uint64_t minutes) const {
+  const Qos* qos = find_qos(state_.accounting, holder.qos);
+  const std::uint64_t factor = qos ? qos->usage_factor : kPlainFactor;
+  Minutes out;
+  for (const TresAmount& one : tres) out.granted[one.tres] = minutes_product(one.amount, minutes);
+  out.granted[kWall] = minutes_product(1, minutes);
+  for (const auto& [name, amount] : out.granted) out.charged[name] = amount * factor;
+  return out;
+}
+
+void LimitUse::count_run_minutes() {
+  run_minutes_.emplace();
+  const auto count = [&](const Holder& holder, const Minutes& minutes) {
+    for (const Level& its : levels_of(holder)) {
+      Minutes& sum = (*run_minutes_)[its];
+      add_all(sum.granted, minutes.granted, 1);
+      add_all(sum.charged, minutes.charged, 1);
+    }
+  };
+  each_running([&](const Job& job) {
+    const Holder holder = ares::holder_of(job);
+    count(holder, minutes_of_run(holder, tres_of(*job.allocation), minutes_left(job, now_)));
+  });
+  for (const Added& one : added_) count(one.holder, one.minutes);
+}
+
+U128 LimitUse::run_minutes_of(const Level& level, std::string_view tres, bool charged) {
+  if (!run_minutes_) count_run_minutes();
   const Minutes& minutes = (*run_minutes_)[level];
-  const auto found = minutes.find(tres);
-  return found == minutes.end() ? U128{0} : found->second;
+  const auto& of = charged ? minutes.charged : minutes.granted;
+  const auto found = of.find(tres);
+  if (found == of.end()) return 0;
+  return charged ? found->second / kPlainFactor : found->second;
 }
 
 // Of an association or a QOS its own; of an account those of all below it.
@@ -283,7 +315,7 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
     running_use_.emplace();
     each_running([&](const Job& job) {
       const auto used = used_so_far(state_, policy_, job, now_);
-      for (const Level& its : party_of(ares::holder_of(job)).levels)
+      for (const Level& its : levels_of(ares::holder_of(job)))
         for (const auto& [name, amount] : used) {
           Amount& sum = (*running_use_)[its][name];
           sum = sum + amount;
@@ -303,10 +335,10 @@ U128 LimitUse::in_use(const Bound& bound) {
     case Measure::running: return sum_of(bound.level).running;
     case Measure::submitted: return sum_of(bound.level).submitted;
     case Measure::tres: return amount_in(sum_of(bound.level).tres, tres);
-    case Measure::run_minutes: return run_minutes_of(bound.level, tres);
+    case Measure::run_minutes: return run_minutes_of(bound.level, tres, false);
     case Measure::used_minutes:
       return used_minutes_of(bound.level, tres) +
-             (enforce() == Enforce::safe ? run_minutes_of(bound.level, tres) : U128{0});
+             (enforce() == Enforce::safe ? run_minutes_of(bound.level, tres, true) : U128{0});
   }
   return 0;
 }
@@ -322,7 +354,10 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
     if (amount == 0) continue;
     const bool spent = measure == Measure::used_minutes && !safe;  // then nothing more may start
     const bool timed = measure == Measure::run_minutes || measure == Measure::used_minutes;
-    const U128 wanted = spent ? 0 : timed ? minutes_product(amount, asked.minutes()) : U128{amount};
+    const bool charged = measure == Measure::used_minutes;
+    if (charged && party.factor == 0) continue;  // it costs nothing
+    U128 wanted = spent ? 0 : timed ? minutes_product(amount, asked.minutes()) : U128{amount};
+    if (charged) wanted = wanted * party.factor / kPlainFactor;
     const U128 most = U128{limit.value} * (jobs || wall ? 1 : units_of(limit.tres));
     const U128 used = others ? in_use(bound) : U128{0};
     if (spent ? used < most : used + wanted <= most) continue;
@@ -356,7 +391,7 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
 
 std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& partition,
                                         std::optional<Seconds> time_limit, const TresByNode* gets) {
-  if (enforce() < Enforce::limits || state_.accounting.empty()) return std::nullopt;
+  if (!active()) return std::nullopt;
   const std::tuple key(&spec, &partition, time_limit);
   if (!gets)
     if (const auto known = refused_.find(key); known != refused_.end()) return known->second;
@@ -368,16 +403,17 @@ std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& pa
 }
 
 std::optional<OverLimit> LimitUse::over_alone(const JobSpec& spec, const Partition& partition,
-                                              std::optional<Seconds> time_limit) {
-  if (enforce() < Enforce::limits || state_.accounting.empty()) return std::nullopt;
-  const Asked asked{spec, partition, rules_of(policy_), time_limit};
+                                              std::optional<Seconds> time_limit,
+                                              const TresByNode* gets) {
+  if (!active()) return std::nullopt;
+  const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
   if (auto over = over_limit(state_.accounting, enforce(), asked)) return over;
   return first_over(party_of(holder_of(spec, partition.name)), asked, false);
 }
 
 std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std::string& partition,
                                                   std::uint64_t jobs) {
-  if (enforce() < Enforce::limits || state_.accounting.empty()) return std::nullopt;
+  if (!active()) return std::nullopt;
   for (const Bound& bound : party_of(holder_of(spec, partition)).bounds) {
     const SharedKind& kind = *shared_kind(bound.limit->kind);
     if (kind.measure != Measure::submitted) continue;
@@ -395,7 +431,7 @@ std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std
 }
 
 void LimitUse::change(const Added& added, int sign) {
-  for (const Level& level : party_of(added.holder).levels) {
+  for (const Level& level : levels_of(added.holder)) {
     const bool counted =
         level.kind == Level::Kind::association ? sums_.contains(level) : all_counted_;
     if (counted) {
@@ -407,29 +443,44 @@ void LimitUse::change(const Added& added, int sign) {
       else
         subtract_tres(sum.tres, added.sum.tres);
     }
-    if (run_minutes_) add_all((*run_minutes_)[level], added.minutes, sign);
+    if (!run_minutes_) continue;
+    Minutes& minutes = (*run_minutes_)[level];
+    add_all(minutes.granted, added.minutes.granted, sign);
+    add_all(minutes.charged, added.minutes.charged, sign);
   }
 }
 
 void LimitUse::start(const JobSpec& spec, const Partition& partition,
-                     std::optional<Seconds> time_limit, const TresByNode& gets) {
-  if (enforce() < Enforce::limits || state_.accounting.empty()) return;
+                     std::optional<Seconds> time_limit, const TresByNode* gets) {
+  if (!active()) return;
   Added added{holder_of(spec, partition.name), {1, 0, {}}, {}};
   const auto add = [&](const std::string& tres, std::uint64_t amount) {
     add_tres(added.sum.tres, {{tres, amount}});
   };
-  for (const auto& node : gets)
-    for (const auto& [tres, amount] : node) add(tres, amount);
-  for (const LicenseRequest& license : spec.licenses) add("license/" + license.name, license.count);
-  const Asked asked{spec, partition, rules_of(policy_), time_limit, &gets};
-  add("billing", asked.amount("billing"));
-  added.minutes = run_minutes(added.sum.tres, asked.minutes());
+  const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
+  if (gets) {
+    for (const auto& node : *gets)
+      for (const auto& [tres, amount] : node) add(tres, amount);
+    add("billing", asked.amount("billing"));
+  } else {
+    for (const std::string& tres : bounded_tres(party_of(added.holder)))
+      add(tres, asked.amount(tres));
+  }
+  added.minutes = minutes_of_run(added.holder, added.sum.tres, asked.minutes());
   change(added, 1);
   added_.push_back(std::move(added));
 }
 
+// All that a limit on jobs of the party is of.
+std::set<std::string> LimitUse::bounded_tres(const Party& party) {
+  std::set<std::string> names;
+  for (const Bound& bound : party.bounds)
+    if (!bound.limit->tres.empty()) names.insert(bound.limit->tres);
+  return names;
+}
+
 void LimitUse::submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
-  if (enforce() < Enforce::limits || state_.accounting.empty()) return;
+  if (!active()) return;
   Added added{holder_of(spec, partition), {0, jobs, {}}, {}};
   change(added, 1);
   added_.push_back(std::move(added));

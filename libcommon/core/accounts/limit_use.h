@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -30,6 +31,8 @@ class LimitUse {
   LimitUse& operator=(const LimitUse&) = delete;
 
   Enforce enforce() const { return policy_.accounting.enforce; }
+  // Whether jobs are held to any limits: without that nobody need ask.
+  bool active() const { return enforce() >= Enforce::limits && !state_.accounting.empty(); }
 
   // The first limit, by itself or on all together, that the job would be over if it started now: the QOS's, its user's, those of the
   // accounts above. All limits of a kind Grp hold; of the others the nearest.
@@ -38,7 +41,8 @@ class LimitUse {
                                 const TresByNode* gets = nullptr);
   // The first that it is over by itself, whatever else runs.
   std::optional<OverLimit> over_alone(const JobSpec& spec, const Partition& partition,
-                                      std::optional<Seconds> time_limit);
+                                      std::optional<Seconds> time_limit,
+                                      const TresByNode* gets = nullptr);
   // If so many jobs more (tasks, of an array) were submitted there.
   std::optional<OverLimit> over_submitted(const JobSpec& spec, const std::string& partition,
                                           std::uint64_t jobs);
@@ -47,9 +51,9 @@ class LimitUse {
   // has it forgotten in between. More that runs lifts no refusal.
   void forget_answers() { refused_.clear(); }
 
-  // From here on that runs as well, or so many wait. Those after a mark are taken back as if they had never been.
+  // From here on that runs as well, with what it gets or else asks for, or so many wait. Those after a mark are taken back as if they had never been.
   void start(const JobSpec& spec, const Partition& partition, std::optional<Seconds> time_limit,
-             const TresByNode& gets);
+             const TresByNode* gets);
   void submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs);
   // Precondition: they are among those that wait.
   void leave(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
@@ -72,7 +76,10 @@ class LimitUse {
     std::uint64_t submitted = 0;
     std::vector<TresAmount> tres;
   };
-  using Minutes = std::map<std::string, fairness::U128, std::less<>>;  // TRES-minutes
+  // TRES-minutes that what runs may still use; and as usage will be charged, thousandths of the QOS's usage factor.
+  struct Minutes {
+    std::map<std::string, fairness::U128, std::less<>> granted, charged;
+  };
   // One limit on jobs of a party, and what it bounds.
   struct Bound {
     const Limit* limit = nullptr;
@@ -82,9 +89,9 @@ class LimitUse {
   };
   // All jobs of one holder are bound by the same.
   struct Party {
-    std::vector<Level> levels;
     std::vector<Bound> bounds;
     bool deny = false;
+    std::uint64_t factor = 0;  // thousandths that usage is charged with
   };
   struct Added {
     Holder holder;
@@ -95,16 +102,20 @@ class LimitUse {
 
   Holder holder_of(const JobSpec& spec, const std::string& partition) const;
   const Party& party_of(const Holder& holder);
-  void add_levels(const Holder& holder, const Chain& chain, const Qos* qos, Party& party) const;
+  const std::vector<Level>& levels_of(const Holder& holder);
   const Sum& sum_of(const Level& level);
   // Of what runs, until its limits; that of "wall" is of the jobs themselves.
-  fairness::U128 run_minutes_of(const Level& level, std::string_view tres);
+  fairness::U128 run_minutes_of(const Level& level, std::string_view tres, bool charged);
+  Minutes minutes_of_run(const Holder& holder, const std::vector<TresAmount>& tres,
+                         std::uint64_t minutes) const;
+  void count_run_minutes();
   // What is stored, as it decays, and what has been used of what runs, in minutes.
   fairness::U128 used_minutes_of(const Level& level, const std::string& tres);
   fairness::Amount stored_of(const Level& level, const std::string& tres) const;
   template <class Visit>
   void each_running(Visit&& visit) const;
   void change(const Added& added, int sign);
+  static std::set<std::string> bounded_tres(const Party& party);
   fairness::U128 in_use(const Bound& bound);
   // `in_use` counts; without it nothing else is.
   std::optional<OverLimit> first_over(const Party& party, const Asked& asked, bool in_use);
@@ -112,6 +123,7 @@ class LimitUse {
   const ClusterState& state_;
   const Policy& policy_;
   const Time now_;
+  std::map<Holder, std::vector<Level>> levels_;
   std::map<Holder, Party> parties_;
   std::map<Level, Sum>
       sums_;  // of associations, those asked about; of all others, once one was asked about

@@ -86,11 +86,11 @@ class Check {
     if (!licenses_.take(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
     if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
+    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
     Allocated allocated{
         start.key,   job->attempt.next(), start.partition,   limit_of(*job, start),
-        start.nodes, start.licenses,      start.alternative, tres_noted(*job, start)};
-    use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit,
-               amounts_of(q_.state.nodes, start.nodes));
+        start.nodes, start.licenses,      start.alternative, tres_noted(*job, start, gets)};
+    use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit, &gets);
     for (NodeShare& share : allocated.nodes) {
       share.phase = SharePhase::preparing;
       share.usage = {};
@@ -275,14 +275,14 @@ class Check {
     const Partition* partition = q_.state.partitions.find(start.partition);
     if (!partition || ineligible(q_.state.accounting, enforce, *job.spec, start.partition))
       return false;
-    if (enforce < Enforce::limits) return true;
-    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes);
+    if (!use_.active()) return true;
+    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
     return !use_.over(*job.spec, *partition, start.time_limit, &gets);
   }
 
   // What accounting knows of the allocation beyond its shares, as it is now: inventories and weights may change while it lasts.
-  std::vector<TresAmount> tres_noted(const Job& job, const Start& start) const {
-    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes);
+  std::vector<TresAmount> tres_noted(const Job& job, const Start& start,
+                                     const TresByNode& gets) const {
     const Asked asked{*job.spec, *q_.state.partitions.find(start.partition), rules_of(q_.policy),
                       start.time_limit, &gets};
     std::vector<TresAmount> noted{{"billing", asked.amount("billing")}};

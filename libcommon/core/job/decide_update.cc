@@ -31,7 +31,7 @@ class SpecChange {
   };
 
   SpecChange(const Question& q, const Principal& who, const UpdateJob& command)
-      : q_(q), who_(who), command_(command) {}
+      : q_(q), who_(who), command_(command), use_(q.state, q.policy, q.now) {}
 
   // invalid_argument names a field that cannot be changed.
   Status learn_fields() {
@@ -53,6 +53,21 @@ class SpecChange {
     for (const SpecField* field : fields_)
       if (!field->alive) return field;
     return nullptr;
+  }
+
+  // That as many may wait where it moves to, with those that the command has moved before.
+  Status move(const Target& t, const JobSpec& changed) {
+    const Job& job = *t.record;
+    const JobSpec& before = *job.spec;
+    if (job.state != JobState::pending ||
+        (changed.account == before.account && changed.qos == before.qos &&
+         changed.partitions.front() == before.partitions.front()))
+      return {};
+    const std::uint64_t jobs = job.array && !t.in_array ? job.array->waiting.count() : 1;
+    use_.leave(before, before.partitions.front(), jobs);
+    if (Status good = check_submitted(use_, changed, jobs); !good) return good;
+    use_.submit(changed, changed.partitions.front(), jobs);
+    return {};
   }
 
   const Verdict& judge(const Job& job) {
@@ -127,14 +142,7 @@ class SpecChange {
     if (changed.account != before.account || changed.qos != before.qos ||
         changed.partitions != before.partitions || changed.reservations != before.reservations)
       if (Status good = check_account(q_, changed); !good) return good;
-    if (Status good = check_limits(q_, changed); !good) return good;
-    if (changed.account == before.account && changed.qos == before.qos &&
-        changed.partitions.front() == before.partitions.front())
-      return {};
-    const std::uint64_t jobs = job.array ? job.array->waiting.count() : 1;
-    LimitUse use(q_.state, q_.policy, q_.now);
-    use.leave(before, before.partitions.front(), jobs);
-    return check_submitted(use, changed, jobs);
+    return check_limits(q_, changed);
   }
 
   const Question& q_;
@@ -142,6 +150,7 @@ class SpecChange {
   const UpdateJob& command_;
   std::vector<const SpecField*> fields_;
   std::map<std::pair<const JobSpec*, std::optional<Seconds>>, Verdict> verdicts_;
+  LimitUse use_;
 };
 
 // Why the command may not do this to the job; permission_denied unless it says otherwise.
@@ -198,6 +207,9 @@ void update(Acting& acting, const Target& t, const UpdateJob& c, SpecChange& cha
   }
   const SpecChange::Verdict& verdict = change.judge(job);
   if (verdict.refused) return refuse(verdict.refused->code, verdict.refused->message);
+  if (verdict.spec)
+    if (Status good = change.move(t, *verdict.spec); !good)
+      return refuse(good.error().code, good.error().message);
 
   Modified event;
   event.key = t.key;

@@ -7,6 +7,7 @@
 #include "core/accounts/membership.h"
 #include "core/cluster/staying.h"
 #include "core/sched/demand.h"
+#include "core/sched/why_trial.h"
 
 namespace ares::core::sched {
 namespace {
@@ -89,7 +90,8 @@ std::optional<Admission> check_limits(const Asked& asked) {
   if (!asked.entry.partition || !asked.use) return std::nullopt;
   const Job& job = *asked.entry.job;
   const Partition& partition = *asked.entry.partition;
-  auto over = asked.use->over(*job.spec, partition, time_limit_of(job, partition));
+  auto over =
+      asked.use->over(*job.spec, partition, limit_at(asked.state, job, partition, asked.now));
   if (!over) return std::nullopt;
   Admission refused = refuse(Reason::limit, std::move(over->text));
   refused.refused->limit = std::move(over->name);

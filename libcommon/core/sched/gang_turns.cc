@@ -107,6 +107,7 @@ void GangTurns::consider(const Job& leader, Account& account) {
   }
   account.gang = std::move(gathering.gang);
   account.members = members_of(account.gang);
+  if (over_limits(account, nullptr)) return say_all(account, *account.refusal);
   if (lack_licenses(account)) return;
   if (p_.promises.closed(account.members.front().partition,
                          account.gang.members.front()->spec->reservations) ||
@@ -206,7 +207,7 @@ bool GangTurns::permitted(Account& account, const Placements& placements) {
     asking.push_back({account.members[i].job, i < placements.size() ? &placements[i] : nullptr});
   if (!permit(p_.state, asking).granted) return false;
   const Partition& partition = *account.members.front().partition;
-  if (over_limits(account, placements)) return false;
+  if (over_limits(account, &placements)) return false;
   if (!p_.index.plugged() || !p_.index.plugged()->permits(partition)) return true;
   std::vector<Leaving> leaving;
   for (std::size_t i = 0; i < placements.size(); ++i)
@@ -216,13 +217,17 @@ bool GangTurns::permitted(Account& account, const Placements& placements) {
   return !account.refusal;
 }
 
-// Each of them beside what runs and the others.
-bool GangTurns::over_limits(Account& account, const Placements& placements) {
+// Each of them beside what runs and the others: by what they ask for, or once it is known by what they would get.
+bool GangTurns::over_limits(Account& account, const Placements* placements) {
+  if (!p_.use.active()) return false;
   const std::size_t mark = p_.use.mark();
-  for (std::size_t i = 0; i < placements.size() && !account.refusal; ++i) {
+  for (std::size_t i = 0; i < account.members.size() && !account.refusal; ++i) {
     const Member& member = account.members[i];
-    const TresByNode gets = placed_amounts(placements[i], p_.index);
-    if (auto over = p_.use.over(*member.job->spec, *member.partition, member.limit, &gets)) {
+    const JobSpec& spec = *member.job->spec;
+    TresByNode gets;
+    if (placements) gets = placed_amounts((*placements)[i], spec.licenses, p_.index);
+    const TresByNode* known = placements ? &gets : nullptr;
+    if (auto over = p_.use.over(spec, *member.partition, member.limit, known)) {
       account.refusal = PendingInfo{
           Reason::limit, "job " + job_text(member.job->key) + ": " + over->text, std::nullopt, {}};
       account.refusal->limit = std::move(over->name);
@@ -230,7 +235,7 @@ bool GangTurns::over_limits(Account& account, const Placements& placements) {
         p_.plan.wake =
             std::min(p_.plan.wake.value_or(p_.now + kLimitsAgain), p_.now + kLimitsAgain);
     }
-    p_.use.start(*member.job->spec, *member.partition, member.limit, gets);
+    p_.use.start(spec, *member.partition, member.limit, known);
   }
   p_.use.back_to(mark);
   return account.refusal.has_value();
@@ -267,8 +272,9 @@ void GangTurns::commit(Account& account, PlanGroup group, const Placements& plac
     }
     p_.profile.start(placements[i], member.limit, *member.job->spec);
     p_.turns.took(*member.job->spec, placements[i]);
-    p_.use.start(*member.job->spec, *member.partition, member.limit,
-                 placed_amounts(placements[i], p_.index));
+    if (!p_.use.active()) continue;
+    const TresByNode gets = placed_amounts(placements[i], group.starts[i].licenses, p_.index);
+    p_.use.start(*member.job->spec, *member.partition, member.limit, &gets);
   }
   p_.plan.groups.push_back(std::move(group));
   account.starts = true;

@@ -89,7 +89,7 @@ class GangTurns {
   // Of the members up to the first for which there is none. The index is left as it was.
   Placements find(const Account& account, bool wide);
   bool permitted(Account& account, const Placements& placements);
-  bool over_limits(Account& account, const Placements& placements);
+  bool over_limits(Account& account, const Placements* placements);
   bool take_licenses(const std::vector<Member>& members, PlanGroup& group);
   std::optional<Placement> place(const Account& account, std::size_t at, bool wide,
                                  std::optional<Profile>& trial, const Placements& taken);

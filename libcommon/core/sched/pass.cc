@@ -99,10 +99,11 @@ void Planner::Pass::serve_earmarks() {
     const auto relaxed_at = relaxed_from(job);
     const Shape& shape = memory_.shapes.of(kept.entry, index_, relaxed_at && *relaxed_at <= now_);
     const bool clear = preempting_.is_clear(kept, shape);
-    if (!clear || !permitted(kept.entry, job.key.task, kept.placement)) {
+    if (!clear ||
+        !permitted(kept.entry, job.key.task, {kept.placement, job.earmark->licenses, kept.limit})) {
       PendingInfo info = preempting_.keep(kept, shape);
-      use_.start(*job.spec, *kept.entry.partition, kept.limit,
-                 placed_amounts(kept.placement, index_));
+      const TresByNode gets = placed_amounts(kept.placement, job.earmark->licenses, index_);
+      use_.start(*job.spec, *kept.entry.partition, kept.limit, &gets);
       earmarked_[job.key] = clear ? std::exchange(refusal_, nullptr)
                                   : std::make_shared<const PendingInfo>(std::move(info));
       continue;
@@ -241,8 +242,9 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, Shape& shape) {
   std::uint32_t alternative = 0;
   const auto placement = shape.alternatives.empty()
                              ? place(*job.spec, shape, limit)
-                             : place_one_of(queued, shape, limit, alternative);
-  if (!placement || !permitted(queued.entry, task, *placement)) return false;
+                             : place_one_of(queued, shape, limit, *licenses, alternative);
+  if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
+  refusal_.reset();  // of another of its ways
   give(queued.entry, task, limit, *licenses, *placement, alternative);
   if (!job.array) {
     started_.insert(job.key);
@@ -271,21 +273,29 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
   plan_.groups.push_back(std::move(group));
   profile_.start(placement, limit, *job.spec);
   turns_.took(*job.spec, placement);
-  use_.start(*job.spec, *entry.partition, limit, placed_amounts(placement, index_));
+  if (use_.active()) {
+    const TresByNode gets = placed_amounts(placement, licenses, index_);
+    use_.start(*job.spec, *entry.partition, limit, &gets);
+  }
   if (!task.is_none()) ++array_starts_[job.key.job];
 }
 
-bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Placement& placement) {
-  const TresByNode gets = placed_amounts(placement, index_);
-  if (auto over = use_.over(*entry.job->spec, *entry.partition,
-                            time_limit_of(*entry.job, *entry.partition), &gets)) {
-    PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
-    info.limit = std::move(over->name);
-    refusal_ = std::make_shared<const PendingInfo>(std::move(info));
-    if (over->wanes)
-      plan_.wake = std::min(plan_.wake.value_or(now_ + kLimitsAgain), now_ + kLimitsAgain);
-    return false;
-  }
+bool Planner::Pass::within_limits(const QueueEntry& entry, const Leave& leave) {
+  if (!use_.active()) return true;
+  const TresByNode gets = placed_amounts(leave.placement, leave.licenses, index_);
+  auto over = use_.over(*entry.job->spec, *entry.partition, leave.limit, &gets);
+  if (!over) return true;
+  PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
+  info.limit = std::move(over->name);
+  refusal_ = std::make_shared<const PendingInfo>(std::move(info));
+  if (over->wanes)
+    plan_.wake = std::min(plan_.wake.value_or(now_ + kLimitsAgain), now_ + kLimitsAgain);
+  return false;
+}
+
+bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Leave& leave) {
+  if (!within_limits(entry, leave)) return false;
+  const Placement& placement = leave.placement;
   if (!index_.plugged() || !index_.plugged()->permits(*entry.partition)) return true;
   const Leaving leaving{entry.job, task, entry.partition, &placement};
   const auto why = index_.plugged()->refusal({&leaving, 1}, index_);
@@ -327,13 +337,16 @@ std::optional<Placement> Planner::Pass::place(const JobSpec& spec, Shape& shape,
 
 std::optional<Placement> Planner::Pass::place_one_of(const Queued& queued, Shape& shape,
                                                      std::optional<Seconds>& limit,
+                                                     const std::vector<LicenseRequest>& licenses,
                                                      std::uint32_t& alternative) {
   const JobSpec& spec = *queued.entry.job->spec;
   const std::optional<Seconds> asked = limit;
   std::optional<Placement> placement;
   const auto place_now = [&](std::size_t i) {
     limit = asked;
-    return (placement = place(spec, *shape.alternatives[i], limit)).has_value();
+    placement = place(spec, *shape.alternatives[i], limit);
+    if (placement && !within_limits(queued.entry, {*placement, licenses, limit})) placement.reset();
+    return placement.has_value();
   };
   const NowOrLater choice = choose_now(spec, now_, asked, place_now, [&](std::size_t i) {
     return earliest_of(queued, *shape.alternatives[i], asked);

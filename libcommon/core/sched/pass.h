@@ -109,8 +109,15 @@ class Planner::Pass {
             const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
             std::uint32_t alternative = 0);
 
-  // Whether plugins let the job start there; if not, `refusal_` says so.
-  bool permitted(const sched::QueueEntry& entry, TaskIndex task, const sched::Placement& placement);
+  // How a job would start.
+  struct Leave {
+    const sched::Placement& placement;
+    const std::vector<LicenseRequest>& licenses;
+    std::optional<Seconds> limit;
+  };
+  // Whether limits and plugins let the job start so; if not, `refusal_` says so.
+  bool permitted(const sched::QueueEntry& entry, TaskIndex task, const Leave& leave);
+  bool within_limits(const sched::QueueEntry& entry, const Leave& leave);
 
   void unsay(sched::Queued& queued);
 
@@ -124,6 +131,7 @@ class Planner::Pass {
   // As one of its alternatives; none also where a cheaper one is worth waiting for.
   std::optional<sched::Placement> place_one_of(const sched::Queued& queued, sched::Shape& shape,
                                                std::optional<Seconds>& limit,
+                                               const std::vector<LicenseRequest>& licenses,
                                                std::uint32_t& alternative);
 
   // When a job of that shape could start in place of the one in the queue.

@@ -6,6 +6,7 @@
 
 #include "core/sched/alternatives.h"
 #include "core/sched/explain.h"
+#include "core/sched/placed_limits.h"
 
 namespace ares::core {
 
@@ -88,6 +89,17 @@ PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* 
   auto found =
       first_start(chosen, limit, [&](Shape& one) { return earliest_of(queued, one, limit); });
   Shape& shape = *chosen;
+  if (found && use_.active()) {
+    // What it would get there it may never have, whatever else ends.
+    const TresByNode gets =
+        placed_amounts(found->placement, queued.entry.job->spec->licenses, index_);
+    if (auto over = use_.over_alone(*queued.entry.job->spec, *partition, limit, &gets)) {
+      if (made) *made = false;
+      PendingInfo refused{Reason::limit, std::move(over->text), std::nullopt, {}};
+      refused.limit = std::move(over->name);
+      return std::make_shared<const PendingInfo>(std::move(refused));
+    }
+  }
   if (made) *made = found.has_value();
   if (found) {
     shape.note_start(limit, found->at);

@@ -5,7 +5,8 @@
 
 namespace ares::core::sched {
 
-TresByNode placed_amounts(const Placement& placement, const ClusterIndex& index) {
+TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,
+                          const ClusterIndex& index) {
   TresByNode gets;
   for (const PlacedShare& share : placement) {
     auto& amounts = gets.emplace_back();
@@ -26,6 +27,7 @@ TresByNode placed_amounts(const Placement& placement, const ClusterIndex& index)
       amounts["gres/gpu"] += units;
     }
   }
+  add_licenses(licenses, gets);
   return gets;
 }
 

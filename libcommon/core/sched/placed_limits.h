@@ -7,6 +7,7 @@
 
 namespace ares::core::sched {
 
-TresByNode placed_amounts(const Placement& placement, const ClusterIndex& index);
+TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,
+                          const ClusterIndex& index);
 
 }  // namespace ares::core::sched

@@ -229,7 +229,8 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
   const auto licenses = pass_.licenses.choose(*job.spec);
   if (!licenses || pass_.work.exhausted()) return std::nullopt;
   const auto like = std::tuple(&shape, qos_priority(pass_.state, pass_.policy, *job.spec), limit);
-  if (failed_.contains(like)) return std::nullopt;
+  const auto like_it = std::pair(job.spec.get(), limit);
+  if (failed_.contains(like) || over_limit_.contains(like_it)) return std::nullopt;
   const EvictionsLeft& left = left_for(job.spec->uid);
   if (left.more_at) note_wake(*left.more_at);
   const std::uint32_t used = used_[job.spec->uid];
@@ -239,8 +240,12 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
     failed_.insert(like);
     return std::nullopt;
   }
-  const TresByNode gets = placed_amounts(cleared->placement, pass_.index);
-  if (pass_.use.over(*job.spec, *entry.partition, limit, &gets)) return std::nullopt;
+  const TresByNode gets = placed_amounts(cleared->placement, *licenses, pass_.index);
+  if (const auto over = pass_.use.over(*job.spec, *entry.partition, limit, &gets)) {
+    over_limit_.insert(like_it);
+    if (over->wanes) note_wake(pass_.now + kLimitsAgain);
+    return std::nullopt;
+  }
   const auto count = static_cast<std::uint32_t>(cleared->victims.size());
   if (count > left.count - used) return std::nullopt;
   used_[job.spec->uid] += count;
@@ -260,7 +265,7 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
   release(earmark.victims);
   reserve(shape.demand, cleared->placement, earmark.ready, limit);
   pass_.licenses.take(*job.spec, *licenses);
-  pass_.use.start(*job.spec, *entry.partition, limit, gets);
+  pass_.use.start(*job.spec, *entry.partition, limit, &gets);
   made.said = {Reason::preempting, preempting_text(pass_.state, earmark), earmark.ready, {}};
   for (const NodeShare& share : earmark.nodes) {
     const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;

@@ -91,6 +91,8 @@ class Preempting {
   std::set<AttemptKey> ended_;  // in this pass
   // For whom nobody was found: nor will anybody be for the next one like him.
   std::set<std::tuple<const Shape*, std::uint32_t, std::optional<Seconds>>> failed_;
+  std::set<std::pair<const JobSpec*, std::optional<Seconds>>>
+      over_limit_;                        // where a place was found for them
   std::map<UserId, EvictionsLeft> left_;  // looked up, never walked
   std::map<UserId, std::uint32_t> used_;  // of what users may have ended, in this pass
   std::uint32_t searches_ = 0;

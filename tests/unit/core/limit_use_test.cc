@@ -326,6 +326,125 @@ TEST_F(LimitUseTest, WhatIsMovedToAnotherQosCountsThere) {
   EXPECT_EQ(c.state().holdings.find({"physics", "alice", "other", "main"})->submitted, 1u);
 }
 
+TEST_F(LimitUseTest, ManyThatAreMovedAtOnceCountTogether) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::max_submit_jobs_per_user, "", 2}), "");
+  Qos other;
+  other.name = "other";
+  Association member = *find_association(c.state().accounting, "physics", "alice");
+  member.terms.qos = {"other", "own"};
+  ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::add, other, {}},
+                                                   {Verb::modify, member, member.changed}}})
+                   .failed);
+  JobSpec free = job(), own = job();
+  free.qos = "other";
+  own.qos = "own";
+  const JobKey a = c.submit(free), b = c.submit(free), d = c.submit(free);
+  UpdateJob update;
+  update.values = std::make_shared<const JobSpec>(own);
+  update.fields = {"qos"};
+  update.jobs.keys = {a, b, d};
+  EXPECT_THAT(c.user(kAlice, update).error.message, HasSubstr("QOSMaxSubmitJobPerUserLimit"));
+  EXPECT_EQ(c.job(a).spec->qos, "own");
+  EXPECT_EQ(c.job(b).spec->qos, "own");
+  EXPECT_EQ(c.job(d).spec->qos, "other") << "the third is one too many";
+}
+
+TEST_F(LimitUseTest, OneOfSeveralWaysWithinThemIsEnough) {
+  Policy policy = limited();
+  policy.licenses["octave"] = 1;
+  Cluster c{4, policy};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "license/matlab", 0}), "");
+  JobSpec spec = job();
+  spec.licenses = {{"octave", 1}, {"matlab", 1}};
+  const JobKey both = c.submit(spec);
+  take_plan(c, policy);
+  EXPECT_EQ(c.job(both).state, JobState::pending);
+  spec.any_license = true;
+  const JobKey key = c.submit(spec);
+  take_plan(c, policy);
+  ASSERT_EQ(c.job(key).state, JobState::configuring);
+  EXPECT_EQ(c.job(key).allocation->licenses.front().name, "octave");
+
+  Cluster ways{4, limited()};
+  ASSERT_EQ(set_up(ways, Level::above, Limit{LimitKind::grp_tres, "gres/gpu", 2}), "");
+  JobSpec two = job();
+  two.licenses.clear();
+  two.gpus_per_node = {{"a100", 2}};
+  two.gpu_alternatives = {{{{"a100", 2}}, 1000}, {{{"a100", 1}}, 1000}};
+  const JobKey either = ways.submit(two);
+  take_plan(ways);
+  ASSERT_EQ(ways.job(either).state, JobState::configuring);
+  EXPECT_EQ(ways.job(either).allocation->alternative, 1u) << "four are over it, two are not";
+}
+
+TEST_F(LimitUseTest, SafeCountsAsUsageIsCharged) {
+  Policy policy = limited();
+  policy.accounting.enforce = Enforce::safe;
+  Cluster c{4, policy};
+  // The job may use 360 CPU-minutes, which count twice, or not at all.
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_mins, "cpu", 719}), "");
+  const auto with_factor = [&](std::uint32_t factor) {
+    Qos own = *find_qos(c.state().accounting, "own");
+    own.usage_factor = factor;
+    ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::modify, own, own.changed}}}).failed);
+  };
+  const JobKey key = c.submit(job());
+  const auto waits = [&] {
+    const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
+    const PendingInfo* why = plan.pending.find(key);
+    return why ? std::string(reason_text(*why)) : "";
+  };
+  EXPECT_EQ(waits(), "");
+  with_factor(2000);
+  EXPECT_EQ(waits(), "AssocGrpCPUMinutesLimit");
+  with_factor(0);
+  EXPECT_EQ(waits(), "");
+}
+
+TEST_F(LimitUseTest, WhoCouldNeverStartWithinThemIsPromisedNothing) {
+  Cluster c{2, limited()};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "cpu", 3}), "");
+  JobSpec small = Cluster::spec(kAlice);
+  small.min_nodes = small.max_nodes = small.tasks = 2;
+  small.time_limit = Seconds{3600};
+  const JobKey runs = c.submit(small);
+  take_plan(c);
+  ASSERT_EQ(c.job(runs).state, JobState::configuring);
+  JobSpec whole = Cluster::spec(kAlice);  // a whole node of four CPUs, both of which are in use
+  whole.exclusive = true;
+  whole.time_limit = Seconds{3600};
+  const JobKey never = c.submit(whole);
+  const Plan plan = core::plan(c.state(), limited(), Budget{}, c.now);
+  const PendingInfo* why = plan.pending.find(never);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(std::string(reason_text(*why)), "AssocGrpCpuLimit");
+  EXPECT_EQ(why->expected_start, std::nullopt);
+}
+
+TEST_F(LimitUseTest, AQosComesBeforeMaxJobsOfAccounts) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::max_jobs, "", 1}), "");
+  run_one(c);
+  const JobKey second = c.submit(job());
+  EXPECT_EQ(waits_for(c, second), "AssocMaxJobsLimit");
+  Qos own = *find_qos(c.state().accounting, "own");
+  own.limits = {{LimitKind::max_jobs_per_user, "", 2}};
+  ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::modify, own, own.changed}}}).failed);
+  EXPECT_EQ(waits_for(c, second), "");
+}
+
+TEST_F(LimitUseTest, WhatEndsUsesNoMoreMinutes) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_run_mins, "cpu", 400}), "");
+  const JobKey first = run_one(c);
+  const JobKey second = c.submit(job());
+  EXPECT_EQ(waits_for(c, second), "AssocGrpCPURunMinutesLimit");
+  c.cancel(first);
+  ASSERT_EQ(c.job(first).state, JobState::completing);
+  EXPECT_EQ(waits_for(c, second), "") << "on the other nodes";
+}
+
 TEST_F(LimitUseTest, MarksAreGoneBackTo) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_run_mins, "cpu", 400}), "");
@@ -337,11 +456,11 @@ TEST_F(LimitUseTest, MarksAreGoneBackTo) {
   EXPECT_FALSE(use.over(spec, main, spec.time_limit));
   const std::size_t mark = use.mark();
   const TresByNode gets{{{"cpu", 2}}, {{"cpu", 2}}};
-  use.start(spec, main, spec.time_limit, gets);
+  use.start(spec, main, spec.time_limit, &gets);
   const auto over = use.over(spec, main, spec.time_limit);
   ASSERT_TRUE(over);
   EXPECT_THAT(over->text, HasSubstr("cpu=400, 360 used or granted, the job may use 360"));
-  use.start(spec, main, std::nullopt, gets);  // without a limit
+  use.start(spec, main, std::nullopt, &gets);  // without a limit
   use.back_to(mark);
   EXPECT_FALSE(use.over(spec, main, spec.time_limit));
 }

@@ -328,9 +328,10 @@ TEST(OneNode, GpusOfNoTypeAreOfTheBestNodesType) {
   EXPECT_EQ(node_names(cluster.state, *start_of(plan, key)), std::vector<std::string>{"n2"});
 }
 
-// On n2 one class in so many could not use the GPUs that are left any more. As long as hardly anybody is of it, the fuller node it is.
+// Either node then has GPUs that one of the classes cannot use any more. As long as hardly anybody is of it the fuller node it is, though
+// on the other hardly anybody less would miss them.
 TEST(LeastFragmentation, TakesTheFullestOfWhatIsAsGoodAsEqual) {
-  for (const std::int64_t rare : {1, 500}) {
+  for (const std::int64_t rare : {3, 500}) {
     TestCluster cluster;
     cluster.add_node("n1", 8, Bytes::gib(8));
     cluster.add_gpus("n1", "a100", 4);
@@ -338,8 +339,9 @@ TEST(LeastFragmentation, TakesTheFullestOfWhatIsAsGoodAsEqual) {
     cluster.add_gpus("n2", "a100", 4);
     ClusterIndex index(cluster.state);
     Mix mix;
+    mix.add(Mix::Class{8, 0, 1, 0, 0}, 1);
     mix.add(Mix::Class{6, 0, 1, 0, 0}, rare);
-    mix.add(Mix::Class{1, 0, 1, 0, 0}, 1000 - rare);
+    mix.add(Mix::Class{1, 0, 1, 0, 0}, 1000);
     mix.settle();
     index.set_mix(&mix);
     Partition main = cluster.partition();
@@ -350,7 +352,7 @@ TEST(LeastFragmentation, TakesTheFullestOfWhatIsAsGoodAsEqual) {
     for (NodeIndex at = 0; at < index.nodes().size(); ++at)
       one.offer({at, index.nodes()[at].free, index.nodes()[at].total, false});
     ASSERT_TRUE(one.placement());
-    EXPECT_EQ(index.nodes()[one.placement()->front().node].node->name, rare == 1 ? "n2" : "n1");
+    EXPECT_EQ(index.nodes()[one.placement()->front().node].node->name, rare == 3 ? "n2" : "n1");
   }
 }
 
