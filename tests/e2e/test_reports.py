@@ -59,7 +59,7 @@ def test_columns_add_up_to_what_there_was(fresh):
     cluster.run("actl", "update", "nodename=n2", "state=down", "reason=broken")
     cluster.run("actl", "create", "reservation", "keep", "nodes=n3", "users=root", "start=now", "duration=60")
     cluster.run("actl", "create", "reservation", "fix", "nodes=n4", "flags=maint", "start=now", "duration=60")
-    until(lambda: seconds(cluster)["idle"] >= 0 and seconds(cluster)["down"] > 8 and seconds(cluster)["reserved"] > 8)
+    until(lambda: (now := seconds(cluster)) and now["idle"] >= 0 and now["down"] > 8 and now["reserved"] > 8)
     since = psql(cluster, "SELECT floor(extract(epoch FROM min(began)))::bigint FROM ares_views.node_history")
     for tres, capacity in (("cpu", 16), ("mem", 16000), ("node", 4), ("gres/gpu", 8), ("gres/gpu:a100", 4)):
         answer = json.loads(report(cluster, "--json", "-T", tres, "cluster", "utilization", "start=now-1day", "end=now"))
