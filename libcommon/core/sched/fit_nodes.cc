@@ -79,7 +79,13 @@ bool covers(const Typed& typed, std::span<const Candidate> chosen) {
 // there are enough of these and the rest by tasks.
 enum class Roomiest : std::uint8_t { gpus, tasks, both, enough_gpus };
 
-void sort_roomiest(const Typed& typed, std::vector<Candidate>& all, Roomiest by) {
+// How many of the candidates have to be in order, where only so many are looked at: all of them if counts choose among the rest.
+std::ptrdiff_t in_order(const Demand& demand, std::size_t all, std::size_t looked_at) {
+  return static_cast<std::ptrdiff_t>(demand.tags ? all : std::min(all, looked_at));
+}
+
+// The first `high` of them.
+void sort_roomiest(const Typed& typed, std::vector<Candidate>& all, Roomiest by, std::size_t high) {
   const auto rank = [&](const Candidate& c) {
     const std::int64_t gpus = c.gpus * std::int64_t{typed.demand.tasks};
     const std::int64_t tasks = c.tasks * std::max<std::int64_t>(typed.total_count, 1);
@@ -92,16 +98,19 @@ void sort_roomiest(const Typed& typed, std::vector<Candidate>& all, Roomiest by)
     return std::tuple(!c.room->required, -std::min(gpus, tasks), -std::max(gpus, tasks),
                       c.room->node);
   };
-  std::sort(all.begin(), all.end(),
-            [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
+  const auto before = [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); };
+  if (by == Roomiest::enough_gpus)
+    std::sort(all.begin(), all.end(), before);
+  else
+    std::partial_sort(all.begin(), all.begin() + in_order(typed.demand, all.size(), high),
+                      all.end(), before);
   if (by == Roomiest::enough_gpus) {
     std::int64_t gpus = 0;
     auto rest = all.begin();
     while (rest != all.end() && (rest->room->required || gpus < typed.total_count))
       gpus += (rest++)->gpus;
     by = Roomiest::tasks;
-    std::sort(rest, all.end(),
-              [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
+    std::sort(rest, all.end(), before);
   }
   counted_first(typed.demand, all);
 }
@@ -133,7 +142,7 @@ std::optional<std::size_t> how_many(const Typed& typed, std::vector<Candidate>& 
                                     std::span<const std::size_t> counts, std::size_t high) {
   for (const Roomiest by :
        {Roomiest::tasks, Roomiest::gpus, Roomiest::both, Roomiest::enough_gpus}) {
-    sort_roomiest(typed, all, by);
+    sort_roomiest(typed, all, by, high);
     if (covers(typed, std::span(all).first(high)))
       for (const std::size_t n : counts)
         if (covers(typed, std::span(all).first(n))) return n;

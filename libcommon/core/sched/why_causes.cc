@@ -200,13 +200,12 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
   const auto add = [&](Reason reason, std::string text, std::optional<Time> until = {}) {
     out.causes.push_back({reason, partition, std::move(text), until, {}});
   };
-  for (const Admission& refusal : all_refusals(state, turn.use, entry, turn.starting, now))
-    out.causes.push_back({refusal.refused->reason,
-                          partition,
-                          refusal.refused->detail,
-                          refusal.wake,
-                          {},
-                          refusal.refused->limit});
+  for (const Admission& refusal : all_refusals(state, turn.use, entry, turn.starting, now)) {
+    const PendingInfo& why = *refusal.refused;
+    // When a limit is looked at again is not yet when it lets the job start.
+    const auto until = why.reason == Reason::limit ? std::nullopt : refusal.wake;
+    out.causes.push_back({why.reason, partition, why.detail, until, {}, why.limit});
+  }
   if (!turn.licenses.choose(*entry.job->spec))
     add(Reason::licenses, turn.licenses.explain(*entry.job->spec));
   if (!entry.partition) return out;
