@@ -59,6 +59,16 @@ class LimitUseTest : public LimitsTest {
     EXPECT_EQ(c.job(key).state, JobState::configuring);
     return key;
   }
+  // A second one, without limits.
+  static void allow_other_qos(Cluster& c) {
+    Qos other;
+    other.name = "other";
+    Association member = *find_association(c.state().accounting, "physics", "alice");
+    member.terms.qos = {"other", "own"};
+    ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::add, other, {}},
+                                                     {Verb::modify, member, member.changed}}})
+                     .failed);
+  }
   static std::string detail(Cluster& c, JobKey key, const Policy& policy = limited()) {
     const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
     const PendingInfo* why = plan.pending.find(key);
@@ -306,13 +316,7 @@ TEST_F(LimitUseTest, OthersPassWhoIsOverALimit) {
 TEST_F(LimitUseTest, WhatIsMovedToAnotherQosCountsThere) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::grp_submit_jobs, "", 1}), "");
-  Qos other;
-  other.name = "other";
-  Association member = *find_association(c.state().accounting, "physics", "alice");
-  member.terms.qos = {"other", "own"};
-  ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::add, other, {}},
-                                                   {Verb::modify, member, member.changed}}})
-                   .failed);
+  allow_other_qos(c);
   JobSpec own = job(), free = job();
   own.qos = "own";
   free.qos = "other";
@@ -329,13 +333,7 @@ TEST_F(LimitUseTest, WhatIsMovedToAnotherQosCountsThere) {
 TEST_F(LimitUseTest, ManyThatAreMovedAtOnceCountTogether) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::max_submit_jobs_per_user, "", 2}), "");
-  Qos other;
-  other.name = "other";
-  Association member = *find_association(c.state().accounting, "physics", "alice");
-  member.terms.qos = {"other", "own"};
-  ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::add, other, {}},
-                                                   {Verb::modify, member, member.changed}}})
-                   .failed);
+  allow_other_qos(c);
   JobSpec free = job(), own = job();
   free.qos = "other";
   own.qos = "own";
