@@ -64,8 +64,12 @@ class SpecChange {
          changed.partitions.front() == before.partitions.front()))
       return {};
     const std::uint64_t jobs = job.array && !t.in_array ? job.array->waiting.count() : 1;
+    const std::size_t unmoved = use_.mark();
     use_.leave(before, before.partitions.front(), jobs);
-    if (Status good = check_submitted(use_, changed, jobs); !good) return good;
+    if (Status good = check_submitted(use_, changed, jobs); !good) {
+      use_.back_to(unmoved);
+      return good;
+    }
     use_.submit(changed, changed.partitions.front(), jobs);
     return {};
   }

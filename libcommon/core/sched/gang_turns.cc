@@ -225,7 +225,7 @@ bool GangTurns::over_limits(Account& account, const Placements* placements) {
     const Member& member = account.members[i];
     const JobSpec& spec = *member.job->spec;
     TresByNode gets;
-    if (placements) gets = placed_amounts((*placements)[i], spec.licenses, p_.index);
+    if (placements) gets = placed_amounts((*placements)[i], certain_licenses(spec), p_.index);
     const TresByNode* known = placements ? &gets : nullptr;
     if (auto over = p_.use.over(spec, *member.partition, member.limit, known)) {
       account.refusal = PendingInfo{

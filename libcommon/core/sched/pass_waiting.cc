@@ -92,7 +92,7 @@ PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* 
   if (found && use_.active()) {
     // What it would get there it may never have, whatever else ends.
     const TresByNode gets =
-        placed_amounts(found->placement, queued.entry.job->spec->licenses, index_);
+        placed_amounts(found->placement, certain_licenses(*queued.entry.job->spec), index_);
     if (auto over = use_.over_alone(*queued.entry.job->spec, *partition, limit, &gets)) {
       if (made) *made = false;
       PendingInfo refused{Reason::limit, std::move(over->text), std::nullopt, {}};

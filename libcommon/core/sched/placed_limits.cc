@@ -5,6 +5,11 @@
 
 namespace ares::core::sched {
 
+const std::vector<LicenseRequest>& certain_licenses(const JobSpec& spec) {
+  static const std::vector<LicenseRequest> kNone;
+  return spec.any_license && spec.licenses.size() > 1 ? kNone : spec.licenses;
+}
+
 TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,
                           const ClusterIndex& index) {
   TresByNode gets;

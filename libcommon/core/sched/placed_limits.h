@@ -10,4 +10,7 @@ namespace ares::core::sched {
 TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,
                           const ClusterIndex& index);
 
+// The licences that it takes whichever it gets: none of those of which one is enough.
+const std::vector<LicenseRequest>& certain_licenses(const JobSpec& spec);
+
 }  // namespace ares::core::sched

@@ -376,6 +376,49 @@ TEST_F(LimitUseTest, OneOfSeveralWaysWithinThemIsEnough) {
   EXPECT_EQ(ways.job(either).allocation->alternative, 1u) << "four are over it, two are not";
 }
 
+TEST_F(LimitUseTest, WhoWaitsForNodesIsPromisedThemWhicheverLicenceHeGets) {
+  Policy policy = limited();
+  policy.licenses["octave"] = 1;
+  Cluster c{2, policy};
+  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "license/matlab", 0}), "");
+  JobSpec whole = Cluster::spec(kAlice);
+  whole.min_nodes = whole.max_nodes = whole.tasks = 2;
+  whole.exclusive = true;
+  whole.time_limit = Seconds{3600};
+  c.submit(whole);
+  take_plan(c, policy);
+  JobSpec either = job();
+  either.licenses = {{"matlab", 1}, {"octave", 1}};
+  either.any_license = true;
+  const JobKey key = c.submit(either);
+  const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
+  const PendingInfo* why = plan.pending.find(key);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(std::string(reason_text(*why)), "Resources");
+  EXPECT_TRUE(why->expected_start);
+}
+
+TEST_F(LimitUseTest, WhoWasNotMovedHasNotMadeRoom) {
+  Cluster c{4, limited()};
+  ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
+  allow_other_qos(c);
+  JobSpec free = job(), own = job();
+  free.qos = "other";
+  own.qos = "own";
+  const JobKey a = c.submit(free), b = c.submit(free);
+  Account science = *find_account(c.state().accounting, "science");
+  science.terms.limits = {{LimitKind::grp_submit_jobs, "", 1}};
+  ASSERT_FALSE(
+      c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
+  UpdateJob update;
+  update.values = std::make_shared<const JobSpec>(own);
+  update.fields = {"qos"};
+  update.jobs.keys = {a, b};
+  EXPECT_THAT(c.user(kAlice, update).error.message, HasSubstr("AssocGrpSubmitJobsLimit"));
+  EXPECT_EQ(c.job(a).spec->qos, "other");
+  EXPECT_EQ(c.job(b).spec->qos, "other");
+}
+
 TEST_F(LimitUseTest, SafeCountsAsUsageIsCharged) {
   Policy policy = limited();
   policy.accounting.enforce = Enforce::safe;
