@@ -92,10 +92,12 @@ TEST_F(LimitUseTest, EachLimitAtEachLevelHasItsReason) {
       const JobKey second = missed.submit(job());
       EXPECT_EQ(waits_for(missed, second), qos ? row.qos : row.association);
       EXPECT_THAT(detail(missed, second), HasSubstr(std::string(row_of(row.kind).name) + " of "));
-      // Forced on it, the engine does not take it either.
-      auto group =
-          core::plan(missed.state(), Cluster::default_policy(), Budget{}, missed.now).groups;
-      missed.plan(std::move(group));
+      // Proposed by a planner that knows of no limits, it is not taken by the engine either.
+      Policy lax = limited();
+      lax.accounting.enforce = Enforce::none;
+      auto groups = core::plan(missed.state(), lax, Budget{}, missed.now).groups;
+      ASSERT_FALSE(groups.empty());
+      missed.plan(std::move(groups));
       EXPECT_EQ(missed.job(second).state, JobState::pending);
       missed.cancel(first);
       for (int node = 1; node <= 4; ++node) missed.progress(node, first, AttemptPhase::never_ran);
