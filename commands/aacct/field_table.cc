@@ -112,6 +112,11 @@ std::vector<Field> identity_fields() {
        "quality of service",
        {A::kQosFieldNumber},
        [](R r) { return text(r.job->qos()); }},
+      {"WCKey",
+       10,
+       "what the work was for",
+       {A::kWckeyFieldNumber},
+       [](R r) { return text(r.job->wckey()); }},
       {"SubmitHost",
        15,
        "machine it was submitted from",
@@ -473,7 +478,6 @@ const std::vector<std::string>& unanswered_fields() {
                                                "TRESUsageOutMinNode",
                                                "TRESUsageOutMinTask",
                                                "TRESUsageOutTot",
-                                               "WCKey",
                                                "WCKeyID"};
   return all;
 }

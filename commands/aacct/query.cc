@@ -102,6 +102,8 @@ cli::OptionTable options(Query& q, Time now) {
       {0, "name", "NAMES", "Only jobs of these names.", cli::set_names(q.filter.mutable_names())},
       {'q', "qos", "NAMES", "Only jobs of these qualities of service.",
        cli::set_names(q.filter.mutable_qos())},
+      {'W', "wckeys", "NAMES", "Only jobs for these wckeys.",
+       cli::set_names(q.filter.mutable_wckeys())},
       {'g',
        "gid",
        "GROUPS",
@@ -196,7 +198,6 @@ cli::OptionTable options(Query& q, Time now) {
     if (option.name == "delimiter") option.any_text = true;
   table.unbuilt = {{'B', "batch-script", false},
                    {0, "env-vars", false},
-                   {'W', "wckeys"},
                    {'L', "allclusters", false},
                    {'M', "clusters"},
                    {0, "yaml", false},

@@ -113,6 +113,10 @@ std::vector<std::string> care_texts() {
       "With an answer of y, or -i, it is set CANCELLED as of its last time that is known, the "
       "change is noted among the transactions, and reports count it from then on as ended there. "
       "Operators and administrators may do that. With --json or --readonly nobody is asked.",
+      "rebuild-usage counts with the half-life and the QOS flags as they are now; rates and QOS "
+      "factors are those that were noted when each attempt began. So sums differ for a while after "
+      "the half-life was changed. Whoever was removed from an account leaves his usage to it. "
+      "Operators and administrators may do that, and reset usage.",
       "archive dump writes all attempts that ended in a month (of UTC) to a file in archive.dir on "
       "the controller's machine and then takes them out of the database; the controller does the "
       "same by itself for months as old as archive.after says. Sums that areport goes by stay; "
@@ -168,6 +172,17 @@ const std::vector<Command>& commands() {
        "Old accounting in files: which there are; moves whole months to files now, those that "
        "archive.after in ares.yaml says or all before a month; or loads a file back.",
        archive},
+      {{{"reset"}},
+       "usage [ENTITY NAMES]",
+       "What was used so far counts no more, for fair share as for limits on minutes: of accounts "
+       "with all below them, of users (in account=ACCOUNTS), associations, qos or wckeys; of "
+       "everybody where none is named. What runs is charged from now on.",
+       reset_usage},
+      {{{"rebuild-usage"}},
+       "[--check]",
+       "Reckon usage again from the records of attempts and set right what is kept otherwise; with "
+       "--check, --dry-run or --readonly only say what differs, and exit with 1 if anything does.",
+       rebuild_usage},
       {{{"version"}}, "", "The release of aacctmgr.", version},
       {{{"help"}}, "[COMMAND]", "The commands, or those that begin with a word.", help},
   };
@@ -186,6 +201,7 @@ cli::OptionTable options(Context& context) {
       {'o', "format", "FIELDS", "With show: the fields, as format= does.", cli::set_text(f.format)},
       {'r', "readonly", "", "Refuse to change anything.", cli::set_flag(f.read_only)},
       {'t', "dry-run", "", "Only show what would change.", cli::set_flag(f.dry_run)},
+      {0, "check", "", "With rebuild-usage: only say what differs.", cli::set_flag(f.check)},
       {'Q', "quiet", "", "Print errors and what has to be confirmed only.", cli::set_flag(f.quiet)},
       {0, "json", "", "With show: all that is known, as JSON.", cli::set_flag(f.json)},
   };

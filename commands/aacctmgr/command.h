@@ -27,6 +27,7 @@ struct Flags {
   bool quiet = false;
   bool json = false;
   bool dry_run = false;
+  bool check = false;
   std::string format;
 };
 
@@ -72,5 +73,7 @@ Result<int> show(Context& context, const Words& operands);
 Result<int> dump(Context& context, const Words& operands);
 Result<int> load(Context& context, const Words& operands);
 Result<int> archive(Context& context, const Words& operands);
+Result<int> reset_usage(Context& context, const Words& operands);
+Result<int> rebuild_usage(Context& context, const Words& operands);
 
 }  // namespace ares::aacctmgr

@@ -19,8 +19,8 @@ constexpr const char* kWhoAdministers =
 bool is_unbuilt(const std::string& word) {
   for (const char* name :
        {"gracetime", "preempt", "preemptmode", "preemptexempttime", "limitfactor", "usagethreshold",
-        "rawusage", "classification", "federation", "features", "comment", "newname", "grpcpus",
-        "grpnodes", "maxcpus", "maxnodes", "grpcpumins", "grpcpurunmins", "maxcpumins"})
+        "classification", "federation", "features", "comment", "newname", "grpcpus", "grpnodes",
+        "maxcpus", "maxnodes", "grpcpumins", "grpcpurunmins", "maxcpumins"})
     if (word == name) return true;
   return false;
 }
@@ -28,6 +28,8 @@ bool is_unbuilt(const std::string& word) {
 Error unknown_property(Entity entity, const std::string& word) {
   const std::string typed = cli::lower(word);
   if (typed.starts_with("admin")) return {ErrorCode::invalid_argument, kWhoAdministers};
+  if (typed == "rawusage")
+    return {ErrorCode::invalid_argument, "usage is set to nothing by aacctmgr reset usage"};
   if (is_unbuilt(typed))
     return {ErrorCode::invalid_argument,
             word + " is not supported" +

@@ -18,7 +18,7 @@ constexpr std::size_t kMostRequests = 1000;
 
 bool has_filter(const Selection& s) {
   for (const auto* list :
-       {&s.users, &s.partitions, &s.names, &s.states, &s.accounts, &s.qos, &s.nodes})
+       {&s.users, &s.partitions, &s.names, &s.states, &s.accounts, &s.qos, &s.wckeys, &s.nodes})
     if (!list->empty()) return true;
   return s.me;
 }
@@ -94,6 +94,7 @@ cli::OptionTable options(Selection& s) {
        {"states"}},
       {'A', "account", "NAMES", "Jobs of these accounts.", cli::set_list(s.accounts)},
       {'q', "qos", "NAMES", "Jobs of these qualities of service.", cli::set_list(s.qos)},
+      {0, "wckey", "NAMES", "Jobs for these wckeys.", cli::set_list(s.wckeys)},
       {'w', "nodelist", "NODES", "Jobs on one of these nodes, such as n[1-3].",
        [&s](const std::string& value) -> Status {
          auto names = expand_hostlist(value);
@@ -126,9 +127,8 @@ cli::OptionTable options(Selection& s) {
        cli::set_flag(s.quiet)},
       {'v', "verbose", "", "Say on standard error what is cancelled.", cli::set_flag(s.verbose)},
   };
-  table.unbuilt = {{'H', "hurry", false}, {'R', "reservation"}, {0, "wckey"},
-                   {0, "cron", false},    {0, "sibling"},       {'M', "clusters"},
-                   {'c', "cluster"},      {0, "admin-comment"}};
+  table.unbuilt = {{'H', "hurry", false}, {'R', "reservation"}, {0, "cron", false},  {0, "sibling"},
+                   {'M', "clusters"},     {'c', "cluster"},     {0, "admin-comment"}};
   cli::add_common_options(table, s.common);
   return table;
 }
@@ -144,7 +144,7 @@ Result<std::vector<api::Cancel>> requests(const Selection& s, std::uint32_t uid)
 
   std::size_t count = 1;
   for (const auto* list :
-       {&s.users, &s.states, &s.names, &s.partitions, &s.accounts, &s.qos, &s.nodes}) {
+       {&s.users, &s.states, &s.names, &s.partitions, &s.accounts, &s.qos, &s.wckeys, &s.nodes}) {
     count *= std::max<std::size_t>(list->size(), 1);
     if (count > kMostRequests)
       return fail(ErrorCode::invalid_argument,
@@ -159,6 +159,7 @@ Result<std::vector<api::Cancel>> requests(const Selection& s, std::uint32_t uid)
   multiply(all, s.partitions, [](To& to, Text& text) { to.set_partition(text); });
   multiply(all, s.accounts, [](To& to, Text& text) { to.set_account(text); });
   multiply(all, s.qos, [](To& to, Text& text) { to.set_qos(text); });
+  multiply(all, s.wckeys, [](To& to, Text& text) { to.set_wckey(text); });
   multiply(all, s.nodes, [](To& to, Text& text) { to.set_node(text); });
   return all;
 }
@@ -176,6 +177,7 @@ Result<api::ListJobs> listing(const Selection& s, std::uint32_t uid) {
   add(s.names, list.mutable_names());
   add(s.accounts, list.mutable_accounts());
   add(s.qos, list.mutable_qos());
+  add(s.wckeys, list.mutable_wckeys());
   add(s.nodes, list.mutable_nodes());
   add(s.states, list.mutable_states());
   if (s.me || (keys->empty() && s.users.empty() && uid != 0)) list.add_users(std::to_string(uid));

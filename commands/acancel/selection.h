@@ -15,7 +15,7 @@ namespace ares::acancel {
 struct Selection {
   cli::Common common;
   // Filters: of each kind one must match; none given lets everything pass.
-  std::vector<std::string> users, partitions, names, states, accounts, qos, nodes;
+  std::vector<std::string> users, partitions, names, states, accounts, qos, wckeys, nodes;
   std::vector<std::string> ids;  // as typed, one item each
   int signal = 0;                // 0 = end the job
   bool batch_only = false;

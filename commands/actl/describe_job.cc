@@ -245,8 +245,9 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
   lines.count("Priority", job.priority())
       .count("Nice", spec.nice())
       .add("Account", or_null(job.account()))
-      .add("QOS", or_null(job.qos()))
-      .end_line();
+      .add("QOS", or_null(job.qos()));
+  if (!spec.wckey().empty()) lines.add("WCKey", spec.wckey());
+  lines.end_line();
   lines.add("JobState", job.state())
       .add("Reason", job.reason().empty() ? "None" : job.reason())
       .add("Dependency", or_null(cli::format_dependencies(job.waiting_for())))

@@ -155,6 +155,8 @@ const Keys<api::JobAction>& job_keys() {
            spec_or_none({"mail_user"}, cli::set_mail_user)},
           {"Account", "NAME", "Account.", text("account", &Spec::set_account<const std::string&>)},
           {"QOS", "NAME", "Quality of service.", text("qos", &Spec::set_qos<const std::string&>)},
+          {"WCKey", "NAME", "What the work is for.",
+           text("wckey", &Spec::set_wckey<const std::string&>)},
           {"Requeue", "yes|no", "Whether it may run again after a node failed.", set_requeue},
           {"NumNodes",
            "COUNT",
@@ -226,12 +228,11 @@ const Keys<api::JobAction>& job_keys() {
            "Whether it is cancelled once its dependency can never be met.",
            spec({"kill_on_invalid_dependency"}, cli::set_kill_on_invalid_dependency)},
       },
-      {"admincomment",   "burstbuffer", "clusters",        "clusterfeatures",
-       "contiguous",     "corespec",    "cronjob",         "delayboot",
-       "endtime",        "extra",       "mcslabel",        "mincpusnode",
-       "mintmpdisknode", "numcpus",     "reboot",          "reqcores",
-       "reqsockets",     "reqthreads",  "resetaccruetime", "sitefactor",
-       "systemcomment",  "threadspec",  "userid",          "wckey"}};
+      {"admincomment",  "burstbuffer", "clusters",       "clusterfeatures", "contiguous",
+       "corespec",      "cronjob",     "delayboot",      "endtime",         "extra",
+       "mcslabel",      "mincpusnode", "mintmpdisknode", "numcpus",         "reboot",
+       "reqcores",      "reqsockets",  "reqthreads",     "resetaccruetime", "sitefactor",
+       "systemcomment", "threadspec",  "userid"}};
   return keys;
 }
 

@@ -16,7 +16,6 @@ const cli::Columns<Row>& columns() {
        {'O', "Contiguous"},
        {'s', ""},
        {'v', "Reservation"},
-       {'w', "WCKey"},
        {'X', "CoreSpec"},
        {'z', "SCT"}},
       {"admin_comment",  "AllocSID",         "AssocId",        "BoardsPerNode",

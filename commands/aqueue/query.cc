@@ -90,6 +90,8 @@ std::vector<cli::Option> filter_options(Query& q) {
        {"accounts"}},
       {'q', "qos", "NAMES", "Only jobs of these qualities of service.",
        cli::set_names(q.filter.mutable_qos())},
+      {0, "wckey", "NAMES", "Only jobs for these wckeys.",
+       cli::set_names(q.filter.mutable_wckeys())},
       {'w',
        "nodelist",
        "NODES",

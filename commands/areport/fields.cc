@@ -72,6 +72,8 @@ const std::vector<Field>& fields() {
        }},
       text("Login", "user", "The user.", [](auto& line, auto&) { return line.user; }),
       text("QOS", "qos", "The quality of service.", [](auto& line, auto&) { return line.qos; }),
+      text("WCKey", "wckey", "What the work was for; empty: the job did not say.",
+           [](auto& line, auto&) { return line.wckey; }),
       text("Name", "reservation", "The reservation.",
            [](auto& line, auto&) { return line.reservation; }),
       moment("Start", "start", "From when the reservation was on, within the report's time.",

@@ -33,6 +33,7 @@ Line line_of(const Row& row, const Amounts& whole) {
   line.account = row.account();
   line.user = row.user();
   line.qos = row.qos();
+  line.wckey = row.wckey();
   line.tres = row.tres();
   line.reservation = row.reservation();
   line.nodes = row.nodes();
@@ -95,8 +96,32 @@ std::vector<Line> user_lines(const api::Reported& answer, const Shown&) {
   std::vector<Line> lines;
   for (const Row& row : answer.rows()) lines.push_back(line_of(row, whole));
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
-    return std::tie(a.user, a.account, a.tres) < std::tie(b.user, b.account, b.tres);
+    return std::tie(a.user, a.account, a.wckey, a.tres) <
+           std::tie(b.user, b.account, b.wckey, b.tres);
   });
+  return lines;
+}
+
+std::vector<Line> wckey_lines(const api::Reported& answer, const Shown&) {
+  const Amounts whole = wholes(answer);
+  std::map<std::string, Amounts> sums;
+  std::map<std::string, std::vector<const Row*>> rows;
+  for (const Row& row : answer.rows()) {
+    sums[row.wckey()][row.tres()] += row.allocated();
+    rows[row.wckey()].push_back(&row);
+  }
+  std::vector<Line> lines;
+  for (const auto& [wckey, amounts] : sums) {
+    for (const auto& [tres, amount] : amounts) {
+      Line line;
+      line.wckey = wckey;
+      line.tres = tres;
+      line.used = amount;
+      line.whole = of(whole, tres);
+      lines.push_back(std::move(line));
+    }
+    for (const Row* row : rows[wckey]) lines.push_back(line_of(*row, whole));
+  }
   return lines;
 }
 
@@ -165,9 +190,9 @@ std::vector<Line> cost_lines(const api::Reported& answer, const Shown&) {
 
 std::vector<Line> size_lines(const api::Reported& answer, const Shown& shown) {
   const Amounts whole = wholes(answer);
-  std::map<std::pair<std::string, std::string>, Line> lines;
+  std::map<std::tuple<std::string, std::string, std::string>, Line> lines;
   for (const Row& row : answer.rows()) {
-    Line& line = lines[{row.account(), row.tres()}];
+    Line& line = lines[{row.account(), row.wckey(), row.tres()}];
     if (line.by_size.empty()) {
       line = line_of(row, whole);
       line.used = 0;

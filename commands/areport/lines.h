@@ -11,7 +11,7 @@
 namespace ares::areport {
 
 struct Line {
-  std::string account, user, qos, tres, reservation, nodes;
+  std::string account, user, qos, wckey, tres, reservation, nodes;
   unsigned depth = 0;     // of an account below the root
   std::int64_t used = 0;  // TRES-seconds that were held
   std::int64_t down = 0, drained = 0, reserved = 0, idle = 0, over = 0;
@@ -20,7 +20,7 @@ struct Line {
   std::int64_t cost = 0;      // in millionths
   std::uint64_t jobs = 0;
   std::int64_t start = 0, end = 0;    // microseconds
-  std::vector<std::int64_t> by_size;  // of SizesByAccount, TRES-seconds
+  std::vector<std::int64_t> by_size;  // of reports of sizes, TRES-seconds
   std::vector<std::uint64_t> jobs_by_size;
 };
 
@@ -36,13 +36,15 @@ using MakeLines = std::vector<Line> (*)(const api::Reported& answer, const Shown
 std::vector<Line> plain_lines(const api::Reported& answer, const Shown& shown);
 // Each account with the sum of all below it, followed by its own users or qualities of service.
 std::vector<Line> account_lines(const api::Reported& answer, const Shown& shown);
-// Users one after the other, their accounts within.
+// Users one after the other, their accounts or wckeys within.
 std::vector<Line> user_lines(const api::Reported& answer, const Shown& shown);
+// Each wckey with the sum of what it was used for, followed by its users.
+std::vector<Line> wckey_lines(const api::Reported& answer, const Shown& shown);
 // Users by what they used, most first.
 std::vector<Line> top_lines(const api::Reported& answer, const Shown& shown);
 // What accounts and their users held at the configured prices, all TRES together, in the order of account_lines.
 std::vector<Line> cost_lines(const api::Reported& answer, const Shown& shown);
-// A line for each account and TRES with the ranges of sizes beside each other.
+// A line for each account, wckey and TRES with the ranges of sizes beside each other.
 std::vector<Line> size_lines(const api::Reported& answer, const Shown& shown);
 
 }  // namespace ares::areport

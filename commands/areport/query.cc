@@ -83,6 +83,8 @@ const std::vector<Word>& words_table() {
        of_jobs},
       {"qos", "NAMES", "Only what was held with these qualities of service.",
        names_into(&api::Report::mutable_qos), of_jobs},
+      {"wckeys", "NAMES", "Only what was held by jobs for these wckeys.",
+       names_into(&api::Report::mutable_wckeys), of_jobs},
       {"names", "NAMES", "Only these reservations.", names_into(&api::Report::mutable_reservations),
        of_reservations},
       {"format", "FIELDS", "These fields, NAME[%WIDTH] separated by commas; see FIELDS.",
@@ -243,6 +245,7 @@ Status complete(Query& query, Time now) {
   query.ask.set_by_account(query.report->by_account);
   query.ask.set_by_user(query.report->by_user);
   query.ask.set_by_qos(query.report->by_qos);
+  query.ask.set_by_wckey(query.report->by_wckey);
   query.ask.set_with_capacity(query.report->with_capacity);
   if (query.ask.sizes().empty())
     for (const std::uint64_t size : {50, 250, 500, 1000}) query.ask.add_sizes(size);
@@ -313,9 +316,7 @@ const cli::Manual& manual() {
     std::vector<std::string> kinds, word_lines, field_lines;
     for (const ReportKind& report : reports())
       kinds.push_back(report.object + " " + report.name + ": " + report.help);
-    kinds.push_back(
-        "rollup show, rollup now, rollup again: see SUMS. Reports by wckey are not there: jobs "
-        "carry none.");
+    kinds.push_back("rollup show, rollup now, rollup again: see SUMS.");
     for (const Word& word : words_table())
       word_lines.push_back(word.name + (word.argument.empty() ? "" : "=" + word.argument) + ": " +
                            word.help);

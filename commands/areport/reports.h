@@ -17,7 +17,7 @@ struct ReportKind {
   std::string title;   // above the table
   std::string help;
   api::Report::Kind kind = api::Report::UTILIZATION;
-  bool by_account = false, by_user = false, by_qos = false;
+  bool by_account = false, by_user = false, by_qos = false, by_wckey = false;
   bool with_capacity = true;
   std::string fields;  // shown unless format= says otherwise; TRESName comes in where it is of use
   MakeLines lines = nullptr;
@@ -25,7 +25,7 @@ struct ReportKind {
 
 const std::vector<ReportKind>& reports();
 
-// Both names in any case, abbreviated to the beginning of only one. Reports by wckey are refused by name.
+// Both names in any case, abbreviated to the beginning of only one.
 Result<const ReportKind*> find_report(const std::string& object, const std::string& name);
 
 }  // namespace ares::areport

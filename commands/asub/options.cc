@@ -83,7 +83,6 @@ std::vector<cli::Unbuilt> unbuilt() {
       {'u', "usage", false},
       {0, "use-min-nodes", false},
       {0, "wait-all-nodes"},
-      {0, "wckey"},
       {0, "x11", false},
   };
 }
@@ -139,6 +138,10 @@ class Rows {
         text(&api::JobSpec::set_account<const std::string&>));
     add('q', "qos", "NAME", "Run under this quality of service.",
         text(&api::JobSpec::set_qos<const std::string&>));
+    add(0, "wckey", "NAME",
+        "What the work is for, across accounts: usage is counted by it, and reports tell it apart. "
+        "Default: the user's default wckey.",
+        text(&api::JobSpec::set_wckey<const std::string&>));
     add('J', "job-name", "NAME", "Name of the job. Default: the script's name, or wrap, or asub.",
         text(&api::JobSpec::set_name<const std::string&>));
     add(0, "comment", "TEXT", "A text kept with the job.",

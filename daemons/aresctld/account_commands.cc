@@ -62,6 +62,15 @@ Result<UserBody> to_change_accounting(const api::ChangeAccounting& from) {
   return to;
 }
 
+Result<UserBody> to_reset_usage(const api::ResetUsage& from) {
+  ResetUsage to;
+  proto::Complaint complaint;
+  for (const accounts::RecordKey& key : from.of()) to.of.push_back(proto::get(key, complaint));
+  if (!complaint.empty())
+    return fail(ErrorCode::invalid_argument, "a name cannot be read: " + complaint.text());
+  return to;
+}
+
 Result<api::AccountRecords> list_account_records(const View& view, const Policy& policy,
                                                  const api::ListAccountRecords& request) {
   proto::Complaint complaint;

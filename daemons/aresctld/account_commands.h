@@ -10,6 +10,7 @@
 namespace ares::aresctld {
 
 Result<UserBody> to_change_accounting(const api::ChangeAccounting& from);
+Result<UserBody> to_reset_usage(const api::ResetUsage& from);
 
 // Which account is below which, for reports that sum up the tree.
 void put_parents(const View& view, api::Reported& out);

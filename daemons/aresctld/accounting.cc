@@ -52,6 +52,7 @@ Result<store::AccountingFilter> to_filter(const api::Accounting& query, Identity
   filter.partitions = list<std::string>(query.partitions());
   filter.names = list<std::string>(query.names());
   filter.qos = list<std::string>(query.qos());
+  filter.wckeys = list<std::string>(query.wckeys());
   filter.nodes = list<std::string>(query.nodes());
   for (const auto& name : query.states()) {
     auto state = state_name(name);

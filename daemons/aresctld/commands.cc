@@ -41,10 +41,12 @@ Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity
   to.partition = from.partition();
   to.account = from.account();
   to.qos = from.qos();
+  to.wckey = from.wckey();
   to.node = from.node();
   to.everything = to.keys.empty();
   const bool filtered = to.user || to.state || !to.name.empty() || !to.partition.empty() ||
-                        !to.account.empty() || !to.qos.empty() || !to.node.empty();
+                        !to.account.empty() || !to.qos.empty() || !to.wckey.empty() ||
+                        !to.node.empty();
   if (to.everything && !filtered)
     return fail(ErrorCode::invalid_argument, "name a job, or at least one filter");
   return to;
@@ -321,7 +323,8 @@ bool is_mutating(const api::Request& request) {
     case api::Request::kCreateReservation:
     case api::Request::kUpdateReservation:
     case api::Request::kDeleteReservations:
-    case api::Request::kChangeAccounting: return true;
+    case api::Request::kChangeAccounting:
+    case api::Request::kResetUsage: return true;
     default: return false;
   }
 }
@@ -338,6 +341,7 @@ std::string_view verb_of(const api::Request& request) {
     case api::Request::kUpdateReservation: return "update reservation";
     case api::Request::kDeleteReservations: return "delete reservation";
     case api::Request::kChangeAccounting: return "change accounting";
+    case api::Request::kResetUsage: return "reset usage";
     default: return "read";
   }
 }
@@ -373,6 +377,7 @@ Result<UserBody> to_command(const Principal& who, const Policy& policy, const ap
     case api::Request::kDeleteReservations:
       return to_delete_reservations(request.delete_reservations());
     case api::Request::kChangeAccounting: return to_change_accounting(request.change_accounting());
+    case api::Request::kResetUsage: return to_reset_usage(request.reset_usage());
     default:
       return fail(ErrorCode::invalid_argument,
                   "this controller does not know that request; is the command newer than it?");

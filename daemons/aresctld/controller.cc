@@ -26,6 +26,7 @@
 #include "aresctld/scheduler_plugins.h"
 #include "aresctld/state_dir.h"
 #include "aresctld/upkeep.h"
+#include "aresctld/usage_rebuild.h"
 #include "aresctld/view.h"
 #include "aresctld/wait_room.h"
 #include "cli/config_change.h"
@@ -205,6 +206,7 @@ Status Controller::run() {
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
   Reconfigurer reconfigurer(board, engine, views, &plugins);
+  UsageRebuilder usage(pg_options(*config), views, engine, clock);
   SchedulerLoop scheduler(views, engine, clock, board);
   engine.start();
   engine.post(Command{Activate{epoch, host_name()}});
@@ -222,7 +224,7 @@ Status Controller::run() {
   Ingress ingress(
       {engine, clock, views, nodes, waits, pool, board, reconfigurer, dumps, plugins, journal,
        [&](const api::Accounting& query, Time now) { return accounting.read(query, now); }, reports,
-       roller, upkeep, [] { kill(getpid(), SIGTERM); },
+       roller, upkeep, usage, [] { kill(getpid(), SIGTERM); },
        [&] {
          std::lock_guard lock(parts_->database_mutex);
          return parts_->database_state;

@@ -247,6 +247,10 @@ void EngineLoop::tick(Time now, bool nodes_heard) {
   });
   for (NextOccurrence& next : over_) engine_.handle(Command{std::move(next)}, now, 0);
   over_.clear();
+  const auto& fairness = engine_.policy()->fairness.value;
+  const auto began = fairness ? period_began(fairness->reset, now) : std::nullopt;
+  if (began && *began > engine_.state().usage_since)
+    engine_.handle(Command{UsagePeriod{*began}}, now, 0);
 }
 
 void EngineLoop::give_out(core::Outgoing outgoing) {

@@ -206,6 +206,18 @@ void Ingress::tend(const Principal& who, const api::Request& request, ResponderP
   if (full) responder->send(refused(*full));
 }
 
+void Ingress::rebuild_usage(const Principal& who, const api::Request& request,
+                            ResponderPtr responder) {
+  const auto full = parts_.accounting.add(who.uid, [this, who, request, responder] {
+    if (responder->abandoned()) return;
+    parts_.usage.rebuild(
+        who, *parts_.config.policy(), request, [responder](Result<api::UsageRebuilt> result) {
+          responder->send(answer_with(std::move(result), &api::Response::mutable_usage_rebuilt));
+        });
+  });
+  if (full) responder->send(refused(*full));
+}
+
 void Ingress::handle(Principal who, api::Request request, ResponderPtr responder) {
   if (is_mutating(request)) {
     mutate(std::move(who), request, std::move(responder));
@@ -311,6 +323,7 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
     case api::Request::kRunaways:
     case api::Request::kListTransactions:
     case api::Request::kArchive: tend(who, request, std::move(responder)); return;
+    case api::Request::kRebuildUsage: rebuild_usage(who, request, std::move(responder)); return;
     case api::Request::kRollup: roll_up(who, request.rollup(), std::move(responder)); return;
     case api::Request::kTestSubmit: {
       auto submit = to_submission(who, policy, request.test_submit().submit());

@@ -16,6 +16,7 @@
 #include "aresctld/roller.h"
 #include "aresctld/scheduler_plugins.h"
 #include "aresctld/upkeep.h"
+#include "aresctld/usage_rebuild.h"
 #include "aresctld/view.h"
 #include "aresctld/view_dumps.h"
 #include "aresctld/wait_room.h"
@@ -45,6 +46,7 @@ class Ingress {
     ReportReader& reports;
     Roller& roller;
     Upkeep& upkeep;
+    UsageRebuilder& usage;
     std::function<void()> shut_down;
     std::function<std::string()> database_state;  // "active", or what it waits for
   };
@@ -61,6 +63,7 @@ class Ingress {
   void dump(const Principal& who, const api::DumpView& request, ResponderPtr responder);
   void roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder);
   void tend(const Principal& who, const api::Request& request, ResponderPtr responder);
+  void rebuild_usage(const Principal& who, const api::Request& request, ResponderPtr responder);
   void job_script(const Principal& who, const api::JobScript& request, ResponderPtr responder);
 
   Parts parts_;

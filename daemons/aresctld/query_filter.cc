@@ -22,6 +22,7 @@ JobFilter::JobFilter(const api::ListJobs& from)
       names_(from.names()),
       accounts_(from.accounts()),
       qos_(from.qos()),
+      wckeys_(from.wckeys()),
       licenses_(from.licenses()),
       reservations_(from.reservations()) {}
 
@@ -50,8 +51,8 @@ bool JobFilter::passes(const Job& job) const {
   if (!users_.empty() && !users_.has(spec)) return false;
   if (!not_users_.empty() && not_users_.has(spec)) return false;
   return names_.passes(spec.name) && accounts_.passes(spec.account) && qos_.passes(spec.qos) &&
-         passes_partition(job) && passes_nodes(job) && passes_licenses(job) &&
-         passes_run_time(job) &&
+         wckeys_.passes(spec.wckey) && passes_partition(job) && passes_nodes(job) &&
+         passes_licenses(job) && passes_run_time(job) &&
          (reservations_.empty() ||
           std::any_of(spec.reservations.begin(), spec.reservations.end(),
                       [&](const std::string& name) { return reservations_.has(name); }));

@@ -65,7 +65,7 @@ class JobFilter {
 
   std::uint32_t states_ = 0;  // one bit for each JobState; 0 = all
   Users users_, not_users_;
-  AnyOf partitions_, names_, accounts_, qos_, licenses_, reservations_;
+  AnyOf partitions_, names_, accounts_, qos_, wckeys_, licenses_, reservations_;
   std::set<NodeId> nodes_;
   std::optional<Seconds> over_, under_;
   Time now_{};

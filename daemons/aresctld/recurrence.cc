@@ -43,4 +43,28 @@ std::optional<Window> next_by_the_clock(const Reservation& r, Time now) {
   return next;
 }
 
+std::optional<Time> period_began(UsageReset period, Time now) {
+  if (period == UsageReset::never) return std::nullopt;
+  const std::time_t seconds = std::chrono::floor<Seconds>(now).time_since_epoch().count();
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  local.tm_hour = local.tm_min = local.tm_sec = 0;
+  local.tm_isdst = -1;
+  switch (period) {
+    case UsageReset::never:
+    case UsageReset::daily: break;
+    case UsageReset::weekly: local.tm_mday -= (local.tm_wday + 6) % 7; break;  // to Monday
+    case UsageReset::monthly: local.tm_mday = 1; break;
+    case UsageReset::quarterly:
+      local.tm_mon -= local.tm_mon % 3;
+      local.tm_mday = 1;
+      break;
+    case UsageReset::yearly:
+      local.tm_mon = 0;
+      local.tm_mday = 1;
+      break;
+  }
+  return Time(Seconds(std::mktime(&local)));
+}
+
 }  // namespace ares::aresctld

@@ -37,11 +37,13 @@ store::ReportFilter to_filter(const api::Report& query, Time now) {
   filter.accounts = list<std::string>(query.accounts());
   filter.users = list<std::string>(query.users());
   filter.qos = list<std::string>(query.qos());
+  filter.wckeys = list<std::string>(query.wckeys());
   filter.tres = list<std::string>(query.tres());
   filter.reservations = list<std::string>(query.reservations());
   filter.by_account = query.by_account();
   filter.by_user = query.by_user();
   filter.by_qos = query.by_qos();
+  filter.by_wckey = query.by_wckey();
   filter.sizes = list<std::uint64_t>(query.sizes());
   std::sort(filter.sizes.begin(), filter.sizes.end());
   return filter;

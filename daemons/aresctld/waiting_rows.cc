@@ -65,6 +65,7 @@ class Filter {
         partitions_(from.partitions),
         names_(from.names),
         qos_(from.qos),
+        wckeys_(from.wckeys),
         uids_(from.uids),
         gids_(from.gids),
         states_(from.states) {}
@@ -77,7 +78,7 @@ class Filter {
     const bool anybody = users_.empty() && uids_.empty();
     if (!anybody && !users_.contains(spec.user) && !uids_.contains(spec.uid.value())) return false;
     if (!gids_.passes(spec.gid.value()) || !accounts_.passes(spec.account) ||
-        !names_.passes(spec.name) || !qos_.passes(spec.qos))
+        !names_.passes(spec.name) || !qos_.passes(spec.qos) || !wckeys_.passes(spec.wckey))
       return false;
     if (!partitions_.empty() &&
         std::none_of(spec.partitions.begin(), spec.partitions.end(),
@@ -93,7 +94,7 @@ class Filter {
 
  private:
   const store::AccountingFilter& from_;
-  AnyOf<std::string> users_, accounts_, partitions_, names_, qos_;
+  AnyOf<std::string> users_, accounts_, partitions_, names_, qos_, wckeys_;
   AnyOf<std::uint64_t> uids_, gids_;
   AnyOf<std::string> states_;
 };
@@ -197,6 +198,7 @@ class Writer {
     out.set_gid(spec.gid.value());
     out.set_account(spec.account);
     out.set_qos(spec.qos);
+    out.set_wckey(spec.wckey);
     out.set_partition(join(spec.partitions));
     out.set_state(std::string(to_string(JobState::pending)));
     out.set_submitted(micros(job.submitted));

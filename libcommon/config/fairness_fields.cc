@@ -327,6 +327,8 @@ std::vector<Field<AccountRow>> account_fields() {
 
 std::vector<Field<Fairness>> fairness_fields() {
   using F = Fairness;
+  static constexpr std::array<std::string_view, 6> kResets{"never",   "daily",     "weekly",
+                                                           "monthly", "quarterly", "yearly"};
   static constexpr std::array<std::string_view, 3> kModes{"sum", "max_tres", "max_tres_gres"};
   static constexpr std::array<std::string_view, 2> kUsages{"running", "delivered"};
   const auto queue_policy = word_type<QueuePolicy>(kQueuePolicyNames);
@@ -347,6 +349,12 @@ std::vector<Field<Fairness>> fairness_fields() {
                           "earlier above are served first."),
       field<F>("half_life", &F::half_life, duration_type(),
                "Time in which usage decays to its half. 0: it never does."),
+      field<F>(
+          "reset", &F::reset, word_type<UsageReset>(kResets),
+          "When usage begins at nothing again, for ranks as for limits on minutes: at midnight, "
+          "on Mondays, or on the first of the month, of the quarter (January, April, July, "
+          "October) or of the year, by the clock of the controller's machine. What runs then "
+          "is charged from then on. aacctmgr reset usage does it at any time."),
       field<F>("calc_period", &F::calc_period, duration_type(),
                "How often ages and usage are looked at again."),
       field<F>("max_age", &F::max_age, duration_type(), "Age from which on the factor age is 1."),

@@ -113,6 +113,8 @@ const std::vector<QosFlagRow>& qos_flag_table() {
        "a job that is over a limit by itself is refused, not kept waiting"},
       {QosFlag::requires_reservation, "RequiresReservation",
        "only jobs that name a reservation may use it"},
+      {QosFlag::no_decay, "NoDecay",
+       "its usage does not decay: its limits on minutes are used up for good"},
   };
   return rows;
 }

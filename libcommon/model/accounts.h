@@ -142,6 +142,7 @@ struct Association {
 enum class QosFlag : std::uint32_t {
   deny_on_limit = 1,  // a job over a limit is refused, not kept waiting
   requires_reservation = 8,
+  no_decay = 65536,  // its usage does not decay: limits on minutes are used up for good
 };
 struct QosFlagRow {
   QosFlag flag;
@@ -170,6 +171,7 @@ struct WckeyKey {
 };
 struct Wckey {
   WckeyKey key;
+  AssociationId id;  // for its usage; 0 = of an earlier release, which kept none
   Lsn changed;
   friend bool operator==(const Wckey&, const Wckey&) = default;
 };

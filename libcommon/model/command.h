@@ -18,6 +18,7 @@
 #include "model/plan.h"
 #include "model/policy.h"
 #include "model/request.h"
+#include "model/usage.h"
 
 namespace ares {
 
@@ -32,7 +33,7 @@ struct JobSelector {
   std::vector<JobId> own_ids;  // "5" may be an array task's own number
   std::optional<UserId> user;  // filters: all given ones must match
   std::optional<JobState> state;
-  std::string name, partition, account, qos, node;
+  std::string name, partition, account, qos, wckey, node;
   bool everything = false;  // no keys given: filters alone select
 };
 
@@ -120,6 +121,14 @@ struct AccountingChange {
 struct ChangeAccounting {
   std::vector<AccountingChange> changes;
 };
+// What these used counts no more: associations, QOS, wckeys, and accounts with all below them. None named: what anybody used.
+struct ResetUsage {
+  std::vector<RecordKey> of;
+};
+// What the records of attempts say beside what was charged.
+struct CorrectUsage {
+  std::vector<UsageCorrection> corrections;
+};
 struct ApplyConfig {
   std::uint64_t hash = 0;
   std::vector<Partition> partitions;
@@ -133,10 +142,10 @@ struct Reconfigure {
   std::shared_ptr<const Policy> policy;  // in force from the next command on
 };
 
-using UserBody =
-    std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs, UpdateJob,
-                 UpdateNode, UpdatePartition, Reconfigure, CreateReservation, UpdateReservation,
-                 DeleteReservations, SuspendJobs, ResumeJobs, ChangeAccounting>;
+using UserBody = std::variant<Submit, SubmitMany, Cancel, HoldJobs, ReleaseJobs, RequeueJobs,
+                              UpdateJob, UpdateNode, UpdatePartition, Reconfigure,
+                              CreateReservation, UpdateReservation, DeleteReservations, SuspendJobs,
+                              ResumeJobs, ChangeAccounting, ResetUsage, CorrectUsage>;
 struct UserCommand {
   Principal who;
   std::string request_id;
@@ -171,8 +180,13 @@ struct NextOccurrence {
   Window when;
 };
 
+// A period of usage has begun, by the clock on the wall: what was used before counts no more.
+struct UsagePeriod {
+  Time began{};
+};
+
 using CommandBody = std::variant<UserCommand, NodeCommand, NodeSilent, TakePlan, ApplyConfig,
-                                 Activate, Tick, NextOccurrence>;
+                                 Activate, Tick, NextOccurrence, UsagePeriod>;
 struct Command {
   CommandBody body;
 };

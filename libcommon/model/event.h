@@ -93,6 +93,7 @@ struct Allocated {
   std::vector<LicenseRequest> licenses{};
   std::uint32_t alternative = 0;  // of the specification's gpu_alternatives
   std::vector<TresAmount> tres{};
+  ChargedTo charged_to{};
 };
 struct NodeReady {
   AttemptKey attempt;
@@ -223,8 +224,15 @@ struct AccountingChanged {  // by a command, all at once
 
 struct UsageCharged {  // for an attempt that has let go of everything
   AttemptKey attempt;
-  AssociationUsage usage;                    // what the association's comes to with it
-  std::optional<AssociationUsage> of_qos{};  // likewise its QOS's, if that exists
+  AssociationUsage usage;                      // what the association's comes to with it
+  std::optional<AssociationUsage> of_qos{};    // likewise its QOS's, if that exists
+  std::optional<AssociationUsage> of_wckey{};  // and its wckey's
+};
+
+struct UsageSet {  // reset, corrected, or taken over by an account from who left it
+  std::vector<AssociationUsage> set;
+  std::vector<AssociationId> gone;
+  Time since{};  // what anybody used before counts no more; 0 = as it was
 };
 
 // --- notices ------------------------------------------------------------------------------------------------------------------
@@ -257,7 +265,7 @@ using EventBody =
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
-                 Suspended, Resumed, AccountingChanged, UsageCharged>;
+                 Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet>;
 
 struct Event {
   Lsn lsn;

@@ -72,13 +72,17 @@ struct PriorityFlags {
 enum class BillingMode : std::uint8_t { sum, max_tres, max_tres_gres };
 enum class DrfUsage : std::uint8_t { running, delivered };
 
+// When usage begins at nothing again, by the clock of the controller's machine.
+enum class UsageReset : std::uint8_t { never, daily, weekly, monthly, quarterly, yearly };
+
 struct Fairness {
   QueuePolicy policy = QueuePolicy::priority;     // of partitions not named below
   std::map<std::string, QueuePolicy> partitions;  // by name
   Seconds half_life{7 * 24 * 3600};               // of usage; 0 = it never decays
-  Seconds calc_period{300};                       // how often ages and usage are looked at again
-  Seconds max_age{7 * 24 * 3600};                 // from here on the factor `age` is 1
-  std::uint32_t dampening = 1;                    // of the classic fair share
+  UsageReset reset = UsageReset::never;
+  Seconds calc_period{300};        // how often ages and usage are looked at again
+  Seconds max_age{7 * 24 * 3600};  // from here on the factor `age` is 1
+  std::uint32_t dampening = 1;     // of the classic fair share
   PriorityWeights weights;
   std::map<std::string, std::uint32_t> tres_weights;  // of the factors `tres`
   std::map<std::string, std::uint32_t> qos;           // priority of each

@@ -13,6 +13,7 @@
 #include "base/interval_set.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "model/accounts.h"
 #include "model/gang.h"
 #include "model/gpu_constraint.h"
 #include "model/resources.h"
@@ -155,6 +156,7 @@ struct JobSpec {
   std::string user;  // resolved by the controller at submission, for display and accounting
   std::string account;
   std::string qos;
+  std::string wckey;  // what the work is for, across accounts
   std::string comment;
   std::vector<std::string> partitions;  // in the user's order; never empty after admission
 
@@ -284,6 +286,16 @@ struct TresAmount {
   friend bool operator==(const TresAmount&, const TresAmount&) = default;
 };
 
+// Whose usage an attempt counts as, and at which rates: settled when it begins, whatever changes while it lasts. All
+// zero: an earlier release began it, which settled that at its end.
+struct ChargedTo {
+  AssociationId association, qos, wckey;  // 0 = none
+  std::uint64_t billing = 0;              // thousandths
+  std::uint64_t still_billing = 0;        // likewise while it is suspended
+  std::uint32_t factor = 0;               // of its QOS, thousandths
+  friend bool operator==(const ChargedTo&, const ChargedTo&) = default;
+};
+
 struct Allocation {
   Fence fence;  // lsn of the Allocated event
   std::string partition;
@@ -299,6 +311,7 @@ struct Allocation {
   bool cpus_lent = false;  // its charges hold no CPUs: from Suspended to Resumed or its end
   // What the shares do not tell, as it was when it began: gres/gpu:TYPE and billing; ascending. See tres_of().
   std::vector<TresAmount> tres{};
+  ChargedTo charged_to{};
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 

@@ -43,6 +43,7 @@ struct Preemption {
 // What jobs are held to of accounts, QOS and their limits.
 struct AccountingPolicy {
   Enforce enforce = Enforce::none;
+  bool require_wckey = false;  // jobs run for a wckey of their user's, and for nothing else
   friend bool operator==(const AccountingPolicy&, const AccountingPolicy&) = default;
 };
 

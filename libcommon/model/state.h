@@ -95,7 +95,8 @@ struct ClusterState {
   CowMap<RequestKey, Request> requests;
   CowMap<RecordKey, AccountingRecord> accounting;  // accounts, users, associations, QOS, wckeys
   CowMap<AssociationId, AssociationUsage> usage;   // of those that ever used anything
-  std::uint64_t next_record_id = kFirstRecordId;   // of associations and QOS; never given twice
+  std::uint64_t next_record_id = kFirstRecordId;  // of associations, QOS, wckeys; never given twice
+  Time usage_since{};                             // what anybody used before counts no more
 
   friend bool operator==(const ClusterState&, const ClusterState&) = default;
 };

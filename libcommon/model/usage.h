@@ -27,19 +27,35 @@ struct UsageRow {
   friend bool operator==(const UsageRow&, const UsageRow&) = default;
 };
 
-// Numbers of associations and of QOS are given from one sequence, so that usage of both is kept under them; 1 is that of QOS normal,
+// Numbers of associations, QOS and wckeys are given from one sequence, so that usage of all is kept under them; 1 is that of QOS normal,
 // for nobody is charged to the root account itself.
 inline AssociationId usage_id(const Qos& qos) {
   return AssociationId(qos.id.value());
 }
 
-// Of an association, or of a QOS.
+// Of the account itself: what users used who are in it no more. The root account's is 0, as 1 is taken.
+inline AssociationId usage_id(const Account& account) {
+  return account.parent.empty() ? AssociationId(0) : account.id;
+}
+
+// Of an association, of a QOS, of a wckey, or of an account itself.
 struct AssociationUsage {
   AssociationId id;
   Time settled_at{};           // what had ended by then, and what it was worth then
   Time recent_at{};            // likewise of what ended since
+  Time since{};                // what was used before counts no more: it was reset; 0 = never
   std::vector<UsageRow> rows;  // ascending by TRES
   friend bool operator==(const AssociationUsage&, const AssociationUsage&) = default;
+};
+
+// Add or take away so much, as it was worth `at`.
+struct UsageCorrection {
+  AssociationId id;
+  std::string tres;
+  UsageUnits amount;
+  bool take = false;
+  Time at{};
+  friend bool operator==(const UsageCorrection&, const UsageCorrection&) = default;
 };
 
 }  // namespace ares

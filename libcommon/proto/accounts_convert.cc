@@ -82,6 +82,7 @@ struct Put {
   void operator()(const Wckey& from) const {
     to.mutable_wckey()->set_name(from.key.name);
     to.mutable_wckey()->set_user(from.key.user);
+    to.mutable_wckey()->set_id(from.id.value());
   }
 };
 
@@ -131,7 +132,9 @@ AccountingRecord get_body(const accounts::Record& from, Complaint& complaint) {
     case accounts::Record::kUser: return get(from.user(), complaint);
     case accounts::Record::kAssociation: return get(from.association(), complaint);
     case accounts::Record::kQos: return get(from.qos(), complaint);
-    case accounts::Record::kWckey: return Wckey{{from.wckey().name(), from.wckey().user()}, {}};
+    case accounts::Record::kWckey:
+      return Wckey{
+          {from.wckey().name(), from.wckey().user()}, AssociationId(from.wckey().id()), {}};
     case accounts::Record::BODY_NOT_SET: break;
   }
   complaint.raise("its kind is not known to this release");

@@ -98,6 +98,7 @@ void read_identity(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.text("user", in.user(), TextKind::name, out.user);
   read.text("account", in.account(), TextKind::name, out.account);
   read.text("qos", in.qos(), TextKind::name, out.qos);
+  read.text("wckey", in.wckey(), TextKind::name, out.wckey);
   read.text("comment", in.comment(), TextKind::prose, out.comment);
   read.texts("partitions", in.partitions(), TextKind::name, out.partitions);
 }
@@ -255,6 +256,7 @@ void to_api(const JobSpec& spec, api::JobSpec* out) {
   out->set_user(spec.user);
   out->set_account(spec.account);
   out->set_qos(spec.qos);
+  out->set_wckey(spec.wckey);
   out->set_comment(spec.comment);
   put_texts(spec.partitions, out->mutable_partitions());
   out->set_min_nodes(spec.min_nodes);

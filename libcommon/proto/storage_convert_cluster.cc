@@ -199,6 +199,7 @@ void put(const AssociationUsage& from, storage::AssociationUsage& to) {
   to.set_id(from.id.value());
   to.set_settled_at(micros(from.settled_at));
   to.set_recent_at(micros(from.recent_at));
+  to.set_since(micros(from.since));
   for (const UsageRow& row : from.rows) {
     storage::AssociationUsage::Row& out = *to.add_rows();
     out.set_tres(row.tres);
@@ -214,6 +215,7 @@ AssociationUsage get(const storage::AssociationUsage& from, Complaint&) {
   to.id = AssociationId(from.id());
   to.settled_at = to_time(from.settled_at());
   to.recent_at = to_time(from.recent_at());
+  to.since = to_time(from.since());
   for (const auto& row : from.rows())
     to.rows.push_back({row.tres(),
                        {row.settled_high(), row.settled_low()},

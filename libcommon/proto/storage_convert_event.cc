@@ -51,7 +51,8 @@ namespace {
   EVENT(Suspended, suspended)                      \
   EVENT(Resumed, resumed)                          \
   EVENT(AccountingChanged, accounting_changed)     \
-  EVENT(UsageCharged, usage_charged)
+  EVENT(UsageCharged, usage_charged)               \
+  EVENT(UsageSet, usage_set)
 
 struct Encoder {
   storage::EventBody& to;

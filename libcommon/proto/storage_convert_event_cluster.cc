@@ -148,10 +148,25 @@ void put(const UsageCharged& from, storage::UsageCharged& to) {
   put(from.attempt, *to.mutable_attempt());
   put(from.usage, *to.mutable_usage());
   if (from.of_qos) put(*from.of_qos, *to.mutable_of_qos());
+  if (from.of_wckey) put(*from.of_wckey, *to.mutable_of_wckey());
 }
 UsageCharged get(const storage::UsageCharged& from, Complaint& complaint) {
-  UsageCharged to{get(from.attempt(), complaint), get(from.usage(), complaint), std::nullopt};
+  UsageCharged to{get(from.attempt(), complaint), get(from.usage(), complaint), {}, {}};
   if (from.has_of_qos()) to.of_qos = get(from.of_qos(), complaint);
+  if (from.has_of_wckey()) to.of_wckey = get(from.of_wckey(), complaint);
+  return to;
+}
+
+void put(const UsageSet& from, storage::UsageSet& to) {
+  for (const AssociationUsage& usage : from.set) put(usage, *to.add_set());
+  for (const AssociationId id : from.gone) to.add_gone(id.value());
+  to.set_since(micros(from.since));
+}
+UsageSet get(const storage::UsageSet& from, Complaint& complaint) {
+  UsageSet to;
+  for (const auto& usage : from.set()) to.set.push_back(get(usage, complaint));
+  for (const auto id : from.gone()) to.gone.emplace_back(id);
+  to.since = to_time(from.since());
   return to;
 }
 

@@ -109,6 +109,7 @@ void put(const Allocated& from, storage::Allocated& to) {
   put_messages(from.licenses, to.mutable_licenses());
   to.set_alternative(from.alternative);
   put_messages(from.tres, to.mutable_tres());
+  put(from.charged_to, *to.mutable_charged_to());
 }
 Allocated get(const storage::Allocated& from, Complaint& complaint) {
   Allocated to;
@@ -120,6 +121,7 @@ Allocated get(const storage::Allocated& from, Complaint& complaint) {
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   to.alternative = from.alternative();
   to.tres = get_messages<TresAmount>(from.tres(), complaint);
+  to.charged_to = get(from.charged_to(), complaint);
   return to;
 }
 

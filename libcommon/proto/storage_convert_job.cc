@@ -126,6 +126,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   to.set_user(from.user);
   to.set_account(from.account);
   to.set_qos(from.qos);
+  to.set_wckey(from.wckey);
   to.set_comment(from.comment);
   put_list(from.partitions, to.mutable_partitions());
   to.set_min_nodes(from.min_nodes);
@@ -197,6 +198,7 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.user = from.user();
   to.account = from.account();
   to.qos = from.qos();
+  to.wckey = from.wckey();
   to.comment = from.comment();
   to.partitions = get_list<std::string>(from.partitions());
   to.min_nodes = from.min_nodes();
@@ -313,6 +315,24 @@ NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
   return to;
 }
 
+void put(const ChargedTo& from, storage::ChargedTo& to) {
+  to.set_association(from.association.value());
+  to.set_qos(from.qos.value());
+  to.set_wckey(from.wckey.value());
+  to.set_billing(from.billing);
+  to.set_still_billing(from.still_billing);
+  to.set_factor(from.factor);
+}
+
+ChargedTo get(const storage::ChargedTo& from, Complaint&) {
+  return {AssociationId(from.association()),
+          AssociationId(from.qos()),
+          AssociationId(from.wckey()),
+          from.billing(),
+          from.still_billing(),
+          from.factor()};
+}
+
 void put(const Allocation& from, storage::Allocation& to) {
   to.set_fence(from.fence.value());
   to.set_partition(from.partition);
@@ -327,6 +347,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   to.set_suspend_set(from.suspend_set.value());
   to.set_cpus_lent(from.cpus_lent);
   put_messages(from.tres, to.mutable_tres());
+  put(from.charged_to, *to.mutable_charged_to());
 }
 
 Allocation get(const storage::Allocation& from, Complaint& complaint) {
@@ -344,6 +365,7 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   to.suspend_set = Lsn(from.suspend_set());
   to.cpus_lent = from.cpus_lent();
   to.tres = get_messages<TresAmount>(from.tres(), complaint);
+  to.charged_to = get(from.charged_to(), complaint);
   return to;
 }
 

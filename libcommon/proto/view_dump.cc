@@ -81,6 +81,7 @@ void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& com
     to.accounting.set(key, std::move(read));
   }
   to.next_record_id = from.next_record_id();
+  to.usage_since = to_time(from.usage_since());
   for (const storage::AssociationUsage& record : from.usage()) {
     AssociationUsage usage = get(record, complaint);
     const AssociationId id = usage.id;
@@ -117,6 +118,7 @@ Result<std::string> encode_view(const ViewDump& dump) {
   state.accounting.for_each(
       [&](const RecordKey&, const AccountingRecord& record) { put(record, *to.add_accounting()); });
   to.set_next_record_id(state.next_record_id);
+  to.set_usage_since(micros(state.usage_since));
   state.usage.for_each(
       [&](AssociationId, const AssociationUsage& usage) { put(usage, *to.add_usage()); });
   state.tres.for_each([&](const std::string& name, TresId id) {

@@ -31,7 +31,7 @@ struct AccountingFilter {
   std::vector<std::string> users;   // by name, or
   std::vector<std::uint64_t> uids;  // by number: any of both
   std::vector<std::uint64_t> gids;
-  std::vector<std::string> accounts, partitions, names, qos;
+  std::vector<std::string> accounts, partitions, names, qos, wckeys;
   std::vector<std::string> nodes;  // ran on any of these
   // "RUNNING", "REQUEUED": in one of them at some time of the window; what is final: entered in the
   // window.

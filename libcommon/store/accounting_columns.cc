@@ -77,6 +77,7 @@ constexpr AccountingColumn kColumns[] = {
     {R::kUserFieldNumber, "user_name", 16, text<&R::mutable_user>},
     {R::kAccountFieldNumber, "account", 16, text<&R::mutable_account>},
     {R::kQosFieldNumber, "qos", 16, text<&R::mutable_qos>},
+    {R::kWckeyFieldNumber, "wckey", 16, text<&R::mutable_wckey>},
     {R::kPartitionFieldNumber, "partition", 16, text<&R::mutable_partition>},
     {R::kStateFieldNumber, "state", 16, text<&R::mutable_state>},
     {R::kReasonFieldNumber, "reason", 16, text<&R::mutable_reason>},

@@ -139,6 +139,7 @@ class Conditions {
     partitions(filter.partitions);
     text_in("a.name", filter.names);
     text_in("a.qos", filter.qos);
+    text_in("a.wckey", filter.wckeys);
     range("a.node_count", filter.node_count);
     range("a.cpus", filter.cpus);
     time_limit(filter.time_limit);

@@ -37,6 +37,7 @@ void absorb(const Batch& batch, ClusterState& state) {
     state.reservations.set(reservation->name, reservation);
   for (const RecordKey& key : batch.gone_records) state.accounting.erase(key);
   for (const auto& record : batch.records) state.accounting.set(key_of(*record), record);
+  for (const AssociationId id : batch.gone_usage) state.usage.erase(id);
   for (const auto& usage : batch.usage) state.usage.set(usage->id, usage);
   put_evictions(batch, state);
   for (const Tres& tres : batch.tres) state.tres.set(tres.name, tres.id);
@@ -50,6 +51,7 @@ void absorb(const Batch& batch, ClusterState& state) {
   state.next_job_id = batch.next_job_id;
   state.next_node_id = batch.next_node_id;
   state.next_record_id = batch.next_record_id;
+  state.usage_since = batch.usage_since;
   state.config_hash = batch.config_hash;
 }
 

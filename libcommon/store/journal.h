@@ -36,6 +36,7 @@ struct Batch {
   std::vector<std::shared_ptr<const AccountingRecord>> records;
   std::vector<RecordKey> gone_records;
   std::vector<std::shared_ptr<const AssociationUsage>> usage;
+  std::vector<AssociationId> gone_usage;
   // Attempts preempted since the batch before; where there are any, those before `evictions_from` are forgotten.
   std::vector<std::pair<EvictionKey, UserId>> evictions;
   Time evictions_from{};
@@ -54,6 +55,7 @@ struct Batch {
   JobId next_job_id;
   NodeId next_node_id;
   std::uint64_t next_record_id = kFirstRecordId;
+  Time usage_since{};
   Time now{};
   Time activated_at{};
   Seconds lease{};

@@ -22,7 +22,7 @@ tl::unexpected<Error> unreadable(const std::string& which, Error error) {
 Status load_controller(PgConnection& connection, ClusterState& state) {
   auto rows = connection.query(
       "SELECT cluster_id, epoch, lsn, state_now, activated_at, next_job_id, next_node_id, "
-      "config_hash, lease, old_leases_end, next_record_id FROM controller");
+      "config_hash, lease, old_leases_end, next_record_id, usage_since FROM controller");
   if (!rows) return fail(rows.error());
   if (rows->size() != 1)
     return fail(ErrorCode::data_loss, "the table `controller` has no row: restore the database");
@@ -37,6 +37,7 @@ Status load_controller(PgConnection& connection, ClusterState& state) {
   state.lease = Seconds(rows->bigint(0, 8));
   state.old_leases_end = rows->time(0, 9);
   state.next_record_id = static_cast<std::uint64_t>(rows->bigint(0, 10));
+  state.usage_since = rows->time(0, 11);
   return {};
 }
 
@@ -211,6 +212,13 @@ Status load_tres(PgConnection& connection, ClusterState& state) {
 }
 
 }  // namespace
+
+Result<ClusterState> load_accounts(PgConnection& connection) {
+  ClusterState state;
+  for (auto* load : {load_controller, load_accounting, load_usage})
+    if (auto loaded = load(connection, state); !loaded) return fail(loaded.error());
+  return state;
+}
 
 Result<ClusterState> load_state(PgConnection& connection) {
   ClusterState state;

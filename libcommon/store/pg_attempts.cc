@@ -147,6 +147,27 @@ const Column kColumns[] = {
     {"account", kText, true,
      [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->account)); }},
     {"qos", kText, true, [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->qos)); }},
+    {"wckey", kText, true,
+     [](auto& o, auto& r) { o.add(std::string_view(r.attempt.spec->wckey)); }},
+    {"charged_to", kText, false,
+     [](auto& o, auto& r) {
+       const ChargedTo& to = r.attempt.allocation.charged_to;
+       if (to == ChargedTo{})
+         o.add_null();
+       else
+         o.add(std::string_view(array_literal(
+             std::array<std::uint64_t, 6>{to.association.value(), to.qos.value(), to.wckey.value(),
+                                          to.billing, to.still_billing, to.factor},
+             [](std::uint64_t number) { return static_cast<std::int64_t>(number); })));
+     },
+     "::bigint[]"},
+    {"held", kText, false,
+     [](auto& o, auto& r) {
+       std::string text;
+       for (const TresAmount& one : tres_of(r.attempt.allocation))
+         text += (text.empty() ? "" : ",") + one.tres + "=" + std::to_string(one.amount);
+       add_if_any(o, text);
+     }},
     {"partition", kText, false,
      [](auto& o, auto& r) {
        const std::string& given = r.attempt.allocation.partition;

@@ -96,6 +96,10 @@ constexpr PgStatement kUsage{
     "SELECT id, $3::bigint, body FROM unnest($1::bigint[], $2::bytea[]) AS n(id, body) "
     "ON CONFLICT (association_id) DO UPDATE SET format = EXCLUDED.format, body = EXCLUDED.body"};
 
+constexpr PgStatement kUsageGone{
+    "association_usage_gone",
+    "DELETE FROM association_usage WHERE association_id = ANY($1::bigint[])"};
+
 constexpr PgStatement kEvictionsOld{"evictions_old",
                                     "DELETE FROM eviction WHERE at < $1::timestamptz"};
 
@@ -139,7 +143,8 @@ constexpr PgStatement kController{
     "WITH done AS (UPDATE controller SET lsn = $1::bigint, state_now = $2::timestamptz, "
     "activated_at = $3::timestamptz, next_job_id = $4::bigint, next_node_id = $5::bigint, "
     "config_hash = $6::bigint, lease = $7::bigint, old_leases_end = $8::timestamptz, "
-    "next_record_id = $10::bigint WHERE epoch = $9::bigint RETURNING 1) "
+    "next_record_id = $10::bigint, usage_since = $11::timestamptz WHERE epoch = $9::bigint "
+    "RETURNING 1) "
     "SELECT expect_rows(count(*), 1, 'controller') FROM done"};
 
 constexpr std::int64_t kFormat = proto::kStorageVersion;
@@ -329,6 +334,13 @@ void accounting_steps(const Batch& batch, std::vector<PgStep>& steps) {
     std::move(names).put(params);
     steps.push_back({&kRecordsGone, std::move(params)});
   }
+  if (!batch.gone_usage.empty()) {
+    ArrayParam id(Element::bigint);
+    for (const AssociationId gone : batch.gone_usage) id.add(gone.value());
+    PgParams params;
+    params.array(std::move(id));
+    steps.push_back({&kUsageGone, std::move(params)});
+  }
   if (!batch.usage.empty()) {
     ArrayParam id(Element::bigint), body(Element::bytea);
     for (const auto* item : last_of_each(batch.usage, [](const auto& u) { return u->id; })) {
@@ -447,7 +459,7 @@ std::vector<const PgStatement*> pg_statements() {
                                          &kRequestExpire, &kAudit,        &kBlob,
                                          &kController,    &kReservation,  &kReservationsGone,
                                          &kEviction,      &kEvictionsOld, &kRecord,
-                                         &kRecordsGone,   &kUsage};
+                                         &kRecordsGone,   &kUsage,        &kUsageGone};
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   for (const PgStatement* statement : history_statements()) all.push_back(statement);
   return all;
@@ -474,7 +486,7 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   controller.bigint(std::uint64_t{batch.next_node_id.value()});
   controller.bigint(batch.config_hash).bigint(batch.lease.count());
   controller.timestamp(batch.old_leases_end).bigint(epoch.value());
-  controller.bigint(batch.next_record_id);
+  controller.bigint(batch.next_record_id).timestamp(batch.usage_since);
   steps.push_back({&kController, std::move(controller)});
   return steps;
 }

@@ -32,6 +32,7 @@ void fill(const PgRows& rows, int at, Row& row) {
   row.set_end(micros(rows, at, 14));
   row.set_nodes(rows.text(at, 15));
   row.set_used(rows.bigint(at, 16));
+  row.set_wckey(rows.text(at, 17));
 }
 
 }  // namespace

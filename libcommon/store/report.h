@@ -23,8 +23,8 @@ class PgPool;
 struct ReportFilter {
   api::Report::Kind kind = api::Report::UTILIZATION;
   Time start{}, end{};  // whole seconds; `end` is not included
-  std::vector<std::string> accounts, users, qos, tres, reservations;
-  bool by_account = false, by_user = false, by_qos = false;
+  std::vector<std::string> accounts, users, qos, wckeys, tres, reservations;
+  bool by_account = false, by_user = false, by_qos = false, by_wckey = false;
   std::vector<std::uint64_t> sizes;  // ascending
 };
 
@@ -33,7 +33,8 @@ struct ReportStatement {
   PgParams params;
 };
 
-// Columns: account, user, qos, tres, reservation, size, allocated, down, drained, reserved, idle, over, jobs, start, end, nodes, used.
+// Columns: account, user, qos, tres, reservation, size, allocated, down, drained, reserved, idle, over, jobs, start, end, nodes, used,
+// wckey.
 // Where a kind of report has nothing to say they are constants.
 ReportStatement report_statement(const ReportFilter& filter, const std::vector<Piece>& pieces);
 

@@ -58,7 +58,7 @@ struct Columns {
   std::string account = "''", user = "''", qos = "''", tres = "''", reservation = "''";
   std::string size = "0", allocated = "0", down = "0", drained = "0", reserved = "0", idle = "0",
               over = "0", jobs = "0", start = "NULL::timestamptz", end = "NULL::timestamptz",
-              nodes = "''", used = "0";
+              nodes = "''", used = "0", wckey = "''";
 
   std::string list() const {
     std::string text;
@@ -67,12 +67,13 @@ struct Columns {
     for (const std::string* column :
          {&size, &allocated, &down, &drained, &reserved, &idle, &over, &jobs})
       text += *column + "::bigint, ";
-    return text + start + ", " + end + ", " + nodes + "::text, " + used + "::bigint";
+    return text + start + ", " + end + ", " + nodes + "::text, " + used + "::bigint, " + wckey +
+           "::text";
   }
 };
 
 constexpr const char* kTresName = "coalesce(t.name, s.tres_id::text)";
-constexpr const char* kOrder = " ORDER BY 1, 2, 3, 5, 14, 6, 4";
+constexpr const char* kOrder = " ORDER BY 1, 2, 3, 18, 5, 14, 6, 4";
 
 // "usage_day": the table of a piece's sums.
 std::string table(const char* what, Sums sums) {
@@ -119,11 +120,12 @@ std::string group(const ReportFilter& filter, Columns& columns, std::string by) 
   add(filter.by_account, columns.account, "s.account");
   add(filter.by_user, columns.user, "s.user_name");
   add(filter.by_qos, columns.qos, "s.qos");
+  add(filter.by_wckey, columns.wckey, "s.wckey");
   return by;
 }
 
 ReportStatement usage(const ReportFilter& filter, const std::vector<Piece>& pieces) {
-  constexpr const char* kFields = "account, user_name, qos, tres_id, seconds";
+  constexpr const char* kFields = "account, user_name, qos, wckey, tres_id, seconds";
   Statement statement;
   std::string arms;
   for (const Piece& piece : pieces) {
@@ -147,6 +149,7 @@ ReportStatement usage(const ReportFilter& filter, const std::vector<Piece>& piec
                           statement.where({{"s.account", &filter.accounts},
                                            {"s.user_name", &filter.users},
                                            {"s.qos", &filter.qos},
+                                           {"s.wckey", &filter.wckeys},
                                            {"t.name", &filter.tres}}) +
                           " GROUP BY " + by + kOrder);
 }
@@ -156,21 +159,22 @@ ReportStatement sizes(const ReportFilter& filter) {
   const std::string size = "width_bucket(h.cpus, " + statement.numbers(filter.sizes) + ")";
   const std::string held = "held_between(" + statement.span(filter.start, filter.end) + ")";
   Columns columns;
-  columns.account = "s.account";
+  const std::string by = group(filter, columns, "s.size, s.tres_id, t.name");
   columns.tres = kTresName;
   columns.size = "s.size";
   columns.allocated = "sum(s.count * s.length)";
   columns.jobs = "count(*)";
   return statement.finish(
-      "SELECT " + columns.list() + " FROM (SELECT h.account, h.user_name, h.qos, " + size +
+      "SELECT " + columns.list() + " FROM (SELECT h.account, h.user_name, h.qos, h.wckey, " + size +
       " AS size, h.ended - h.began AS length, u.tres_id, u.count FROM " + held +
       " h CROSS JOIN LATERAL unnest(h.tres_ids, h.tres_counts) AS u (tres_id, count) "
       "WHERE h.began < h.ended) AS s LEFT JOIN tres t USING (tres_id)" +
       statement.where({{"s.account", &filter.accounts},
                        {"s.user_name", &filter.users},
                        {"s.qos", &filter.qos},
+                       {"s.wckey", &filter.wckeys},
                        {"t.name", &filter.tres}}) +
-      " GROUP BY s.account, s.size, s.tres_id, t.name" + kOrder);
+      " GROUP BY " + by + kOrder);
 }
 
 // Nodes are counted for each job, so that jobs that share one may make more than there is: the rest is cut off.
@@ -223,7 +227,7 @@ ReportStatement efficiency(const ReportFilter& filter) {
   columns.jobs = "count(*)";
   std::string sql =
       "SELECT " + columns.list() +
-      " FROM (SELECT a.account, a.user_name, a.qos, a.cpus, a.node_count, a.user_cpu, "
+      " FROM (SELECT a.account, a.user_name, a.qos, a.wckey, a.cpus, a.node_count, a.user_cpu, "
       "a.system_cpu, "
       "a.max_rss, a.tres_ids, a.tres_counts, extract(epoch FROM a.ended - a.started) AS length "
       // Counted in whole seconds, as held time is: who ends within a second has ended by its beginning.
@@ -236,6 +240,7 @@ ReportStatement efficiency(const ReportFilter& filter) {
   std::string where = statement.where({{"s.account", &filter.accounts},
                                        {"s.user_name", &filter.users},
                                        {"s.qos", &filter.qos},
+                                       {"s.wckey", &filter.wckeys},
                                        {"u.tres", &filter.tres}});
   return statement.finish(sql + where + (where.empty() ? " WHERE" : " AND") +
                           " u.held IS NOT NULL GROUP BY " + by + kOrder);

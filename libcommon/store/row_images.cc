@@ -76,6 +76,11 @@ struct Touched {
   void operator()(const UsageCharged& e) {
     usage.insert(e.usage.id);
     if (e.of_qos) usage.insert(e.of_qos->id);
+    if (e.of_wckey) usage.insert(e.of_wckey->id);
+  }
+  void operator()(const UsageSet& e) {
+    for (const AssociationUsage& one : e.set) usage.insert(one.id);
+    usage.insert(e.gone.begin(), e.gone.end());
   }
   void operator()(const AccountingChanged& e) {
     for (const AccountingRecord& record : e.set) records.insert(key_of(record));
@@ -154,7 +159,12 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
     else
       batch.gone_reservations.push_back(name);
   }
-  for (const AssociationId id : touched.usage) batch.usage.push_back(after.usage.share(id));
+  for (const AssociationId id : touched.usage) {
+    if (auto usage = after.usage.share(id))
+      batch.usage.push_back(std::move(usage));
+    else
+      batch.gone_usage.push_back(id);
+  }
   for (const RecordKey& key : touched.records) {
     if (auto record = after.accounting.share(key))
       batch.records.push_back(std::move(record));
@@ -186,6 +196,7 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
   batch.next_job_id = after.next_job_id;
   batch.next_node_id = after.next_node_id;
   batch.next_record_id = after.next_record_id;
+  batch.usage_since = after.usage_since;
   batch.now = after.now;
   batch.activated_at = after.activated_at;
   batch.lease = after.lease;

@@ -18,19 +18,19 @@ $$;
 
 -- Seconds since 1970 that an attempt held what it had, within [lo, hi). Live attempts are charged up to hi.
 CREATE FUNCTION held_between(lo timestamptz, hi timestamptz)
-RETURNS TABLE (job_id bigint, account text, user_name text, uid bigint, qos text, cpus bigint, tres_ids integer[], tres_counts bigint[],
+RETURNS TABLE (job_id bigint, account text, user_name text, uid bigint, qos text, wckey text, cpus bigint, tres_ids integer[], tres_counts bigint[],
                node_ids bigint[], node_shares bigint[], began bigint, ended bigint) LANGUAGE sql STABLE AS $$
-  SELECT a.job_id, a.account, a.user_name, a.uid, a.qos, a.cpus, a.tres_ids, a.tres_counts, a.node_ids, a.node_shares,
+  SELECT a.job_id, a.account, a.user_name, a.uid, a.qos, a.wckey, a.cpus, a.tres_ids, a.tres_counts, a.node_ids, a.node_shares,
          greatest(second_of(a.allocated), second_of(lo)), least(second_of(coalesce(a.released, a.ended)), second_of(hi))
   FROM attempt_done a
   WHERE a.allocated < hi AND a.ended > lo - interval '1 hour' AND coalesce(a.released, a.ended) > lo
   UNION ALL
-  SELECT a.job_id, a.account, a.user_name, a.uid, a.qos, a.cpus, a.tres_ids, a.tres_counts, a.node_ids, a.node_shares,
+  SELECT a.job_id, a.account, a.user_name, a.uid, a.qos, a.wckey, a.cpus, a.tres_ids, a.tres_counts, a.node_ids, a.node_shares,
          greatest(second_of(a.allocated), second_of(lo)), least(second_of(a.released), second_of(hi))
   FROM attempt_done a
   WHERE a.allocated < hi AND a.ended <= lo - interval '1 hour' AND a.released > lo AND a.released - a.ended > interval '1 hour'
   UNION ALL
-  SELECT a.job_id, a.account, a.user_name, a.uid, a.qos, a.cpus, a.tres_ids, a.tres_counts, a.node_ids, a.node_shares,
+  SELECT a.job_id, a.account, a.user_name, a.uid, a.qos, a.wckey, a.cpus, a.tres_ids, a.tres_counts, a.node_ids, a.node_shares,
          greatest(second_of(a.allocated), second_of(lo)), second_of(hi)
   FROM attempt_live a
   WHERE a.allocated < hi
@@ -38,15 +38,15 @@ $$;
 
 -- TRES-seconds by hour (counted from 1970) and whose they were.
 CREATE FUNCTION usage_between(lo timestamptz, hi timestamptz)
-RETURNS TABLE (hour bigint, account text, user_name text, uid bigint, qos text, tres_id integer, seconds bigint)
+RETURNS TABLE (hour bigint, account text, user_name text, uid bigint, qos text, wckey text, tres_id integer, seconds bigint)
 LANGUAGE sql STABLE AS $$
-  SELECT h.n, s.account, s.user_name, s.uid, s.qos, t.tres_id,
+  SELECT h.n, s.account, s.user_name, s.uid, s.qos, s.wckey, t.tres_id,
          sum(t.count * (least(s.ended, (h.n + 1) * 3600) - greatest(s.began, h.n * 3600)))::bigint
   FROM held_between(lo, hi) s
   CROSS JOIN LATERAL generate_series(s.began / 3600, (s.ended - 1) / 3600) AS h (n)
   CROSS JOIN LATERAL unnest(s.tres_ids, s.tres_counts) AS t (tres_id, count)
   WHERE s.began < s.ended
-  GROUP BY h.n, s.account, s.user_name, s.uid, s.qos, t.tres_id
+  GROUP BY h.n, s.account, s.user_name, s.uid, s.qos, s.wckey, t.tres_id
 $$;
 
 -- What each node was at which seconds of [lo, hi), and what it had.

@@ -9,12 +9,12 @@ BEGIN
   DELETE FROM usage_hour WHERE began >= lo AND began < hi;
   DELETE FROM capacity_hour WHERE began >= lo AND began < hi;
   CREATE TEMPORARY TABLE rolled ON COMMIT DROP AS SELECT * FROM usage_between(lo, hi);
-  INSERT INTO usage_key (account, user_name, uid, qos)
-    SELECT DISTINCT account, user_name, uid, qos FROM rolled
-    EXCEPT SELECT account, user_name, uid, qos FROM usage_key;
+  INSERT INTO usage_key (account, user_name, uid, qos, wckey)
+    SELECT DISTINCT account, user_name, uid, qos, wckey FROM rolled
+    EXCEPT SELECT account, user_name, uid, qos, wckey FROM usage_key;
   INSERT INTO usage_hour (began, seconds, key_id, tres_id)
     SELECT to_timestamp(r.hour * 3600), r.seconds, k.key_id, r.tres_id
-    FROM rolled r JOIN usage_key k USING (account, user_name, uid, qos);
+    FROM rolled r JOIN usage_key k USING (account, user_name, uid, qos, wckey);
   DROP TABLE rolled;
   INSERT INTO capacity_hour (began, tres_id, allocated, down, drained, reserved, idle, over)
     SELECT to_timestamp(c.hour * 3600), c.tres_id, c.allocated, c.down, c.drained, c.reserved, c.idle, c.over

@@ -8,17 +8,20 @@ CREATE OR REPLACE VIEW ares_views.job AS
          a.attempt, a.name, a.user_name, a.uid, a.account, a.qos, a.partition, a.state, a.reason, a.submitted, a.eligible, a.allocated,
          a.started, a.ended, a.released, a.exit_code, a.exit_signal, a.node_count, a.cpus, a.node_list, a.requested_tres,
          a.allocated_tres, a.time_limit, a.user_cpu / 1e6 AS user_cpu, a.system_cpu / 1e6 AS system_cpu, a.max_rss,
-         a.superseded
+         a.superseded, a.wckey
   FROM attempt a;
 
 CREATE OR REPLACE VIEW ares_views.usage_hour AS
-  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds
+  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds,
+         k.wckey
   FROM usage_hour u JOIN usage_key k USING (key_id) LEFT JOIN tres t ON t.tres_id = u.tres_id;
 CREATE OR REPLACE VIEW ares_views.usage_day AS
-  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds
+  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds,
+         k.wckey
   FROM usage_day u JOIN usage_key k USING (key_id) LEFT JOIN tres t ON t.tres_id = u.tres_id;
 CREATE OR REPLACE VIEW ares_views.usage_month AS
-  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds
+  SELECT u.began, k.account, k.user_name, k.uid, k.qos, coalesce(t.name, u.tres_id::text) AS tres, u.seconds / one_of(t.name) AS seconds,
+         k.wckey
   FROM usage_month u JOIN usage_key k USING (key_id) LEFT JOIN tres t ON t.tres_id = u.tres_id;
 
 CREATE OR REPLACE VIEW ares_views.capacity_hour AS

@@ -42,6 +42,7 @@ BEGIN
     gone.ended := coalesce(greatest(gone.allocated, gone.started), gone.submitted);
     gone.released := gone.ended;
     gone.suspended_at := NULL;
+    gone.charged_to := ARRAY[0, 0, 0, 0, 0, 0];  -- nobody's usage: the controller charged nobody
     gone.state := 'CANCELLED';
     gone.cancelled_by := by_uid;
     gone.cause := 'set ended by an administrator: the controller knew nothing of it any more';

@@ -186,7 +186,7 @@ def test_gpus_are_counted_in_total_and_by_type(gpu_cluster):
 @pytest.mark.parametrize("words, expected", [
     (["-o", "Wibble"], "Wibble"), (["-o", "AveRSS"], "AveRSS"), (["-s", "SLEEPING"], "SLEEPING"),
     (["-S", "whenever"], "whenever"), (["-j", "12x"], "12x"), (["--units=Z"], "Z"), (["-i", "9-1"], "9-1"),
-    (["--wckeys=x"], "wckeys"), (["12"], "-j 12")])
+    (["--clusters=x"], "clusters"), (["12"], "-j 12")])
 def test_what_is_not_understood_is_named(cluster, words, expected):
     done = cluster.run("aacct", *words, check=False)
     assert done.returncode == 1 and done.stdout == ""

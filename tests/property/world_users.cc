@@ -159,6 +159,12 @@ void World::administer() {
 
 // One account, that users come into and leave while their jobs wait and run.
 UserBody World::keep_accounts() {
+  if (chance(15)) {
+    ResetUsage reset;
+    const RecordKey lab{RecordKind::account, "lab", {}, {}};
+    if (chance(50) && engine_->state().accounting.find(lab)) reset.of = {lab};
+    return reset;
+  }
   using Verb = AccountingChange::Verb;
   const core::Accounting& records = engine_->state().accounting;
   ChangeAccounting change;

@@ -83,6 +83,7 @@ void Database::write(const store::Batch& batch) {
   for (const auto& partition : batch.partitions) rows_.partitions.set(partition->name, partition);
   for (const RecordKey& key : batch.gone_records) rows_.accounting.erase(key);
   for (const auto& record : batch.records) rows_.accounting.set(key_of(*record), record);
+  for (const AssociationId id : batch.gone_usage) rows_.usage.erase(id);
   for (const auto& usage : batch.usage) rows_.usage.set(usage->id, usage);
   store::put_evictions(batch, rows_);
   for (const Tres& tres : batch.tres) rows_.tres.set(tres.name, tres.id);
@@ -92,6 +93,7 @@ void Database::write(const store::Batch& batch) {
   rows_.next_job_id = batch.next_job_id;
   rows_.next_node_id = batch.next_node_id;
   rows_.next_record_id = batch.next_record_id;
+  rows_.usage_since = batch.usage_since;
   rows_.now = batch.now;
   rows_.activated_at = batch.activated_at;
   rows_.lease = batch.lease;

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "core/accounts/charge.h"
 #include "core/accounts/roster.h"
 #include "core/accounts/usage.h"
 #include "sim/observer.h"
@@ -94,7 +95,7 @@ void Observer::check_usage() const {
   double stored = 0, of_qos = 0;
   database_->replayed().usage.for_each([&](AssociationId id, const AssociationUsage& usage) {
     (reckoning.is_of_qos(id) ? of_qos : stored) += core::fairness::to_double(core::usage_at(
-        usage, "cpu", usage.settled_at + Seconds(1), core::rules_of(policy_).half_life));
+        usage, "cpu", usage.settled_at + Seconds(1), core::rules_of(policy_).half_life, Time{}));
   });
   if (std::abs(stored - reckoning.cpu_seconds) > 1e-3)
     throw Violation{"usage is " + std::to_string(stored) + " CPU-seconds, and " +

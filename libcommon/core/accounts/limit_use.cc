@@ -7,6 +7,7 @@
 
 #include "base/duration.h"
 #include "base/saturating.h"
+#include "core/accounts/charge.h"
 #include "core/accounts/limit_reasons.h"
 #include "core/accounts/usage.h"
 #include "model/gpu_part.h"
@@ -281,21 +282,29 @@ U128 LimitUse::run_minutes_of(const Level& level, std::string_view tres, bool ch
   return charged ? found->second / kPlainFactor : found->second;
 }
 
+Seconds LimitUse::half_life_at(const Level& level) const {
+  const Fairness& rules = rules_of(policy_);
+  if (level.kind == Level::Kind::association || level.kind == Level::Kind::account)
+    return rules.half_life;
+  const Qos* qos = find_qos(state_.accounting, level.name);
+  return qos ? half_life_of(*qos, rules) : rules.half_life;
+}
+
 // Of an association or a QOS its own; of an account those of all below it.
 Amount LimitUse::stored_of(const Level& level, const std::string& tres) const {
-  const Seconds half_life = rules_of(policy_).half_life;
+  const Seconds half_life = half_life_at(level);
   const auto of = [&](AssociationId id) {
     const AssociationUsage* used = state_.usage.find(id);
-    return used ? usage_at(*used, tres, std::max(now_, used->settled_at + Duration{1}), half_life)
-                : Amount{};
+    return used ? all_usage_at(*used, tres, now_, half_life, counted_from(state_, id)) : Amount{};
   };
   if (level.kind != Level::Kind::account) return of(level.id);
   Amount sum;
   const Accounting& records = state_.accounting;
   records.for_each_from(
-      {RecordKind::account, {}, {}, {}}, [&](const RecordKey& key, const AccountingRecord&) {
+      {RecordKind::account, {}, {}, {}}, [&](const RecordKey& key, const AccountingRecord& its) {
         if (key.kind != RecordKind::account) return false;
         if (!is_within(records, key.name, level.name)) return true;
+        sum = sum + of(usage_id(std::get<Account>(its)));
         records.for_each_from({RecordKind::association, key.name, {}, {}},
                               [&](const RecordKey& one, const AccountingRecord& record) {
                                 if (one.kind != RecordKind::association || one.name != key.name)
@@ -314,12 +323,16 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
   if (!running_use_) {
     running_use_.emplace();
     each_running([&](const Job& job) {
-      const auto used = used_so_far(state_, policy_, job, now_);
-      for (const Level& its : levels_of(ares::holder_of(job)))
-        for (const auto& [name, amount] : used) {
+      // An account's is that of the associations below it, which may have been reset.
+      Time since = state_.usage_since;
+      for (const Level& its : levels_of(ares::holder_of(job))) {
+        if (its.kind != Level::Kind::account) since = counted_from(state_, its.id);
+        for (const auto& [name, amount] :
+             used_so_far(state_, policy_, job, now_, half_life_at(its), since)) {
           Amount& sum = (*running_use_)[its][name];
           sum = sum + amount;
         }
+      }
     });
   }
   Amount sum = stored_of(level, tres);

@@ -111,6 +111,7 @@ class LimitUse {
   void count_run_minutes();
   // What is stored, as it decays, and what has been used of what runs, in minutes.
   fairness::U128 used_minutes_of(const Level& level, const std::string& tres);
+  Seconds half_life_at(const Level& level) const;
   fairness::Amount stored_of(const Level& level, const std::string& tres) const;
   template <class Visit>
   void each_running(Visit&& visit) const;

@@ -68,13 +68,31 @@ std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
 }
 
 bool fill_account(const Accounting& records, const std::string& partition, JobSpec& spec) {
-  if (records.empty() || (!spec.account.empty() && !spec.qos.empty())) return false;
-  const std::string account = spec.account, qos = spec.qos;
-  if (spec.account.empty())
-    if (const User* user = find_user(records, spec.user)) spec.account = user->default_account;
+  if (records.empty() || !(spec.account.empty() || spec.qos.empty() || spec.wckey.empty()))
+    return false;
+  const std::string account = spec.account, qos = spec.qos, wckey = spec.wckey;
+  if (const User* user = find_user(records, spec.user)) {
+    if (spec.account.empty()) spec.account = user->default_account;
+    if (spec.wckey.empty()) spec.wckey = user->default_wckey;
+  }
   if (spec.qos.empty() && !spec.account.empty())
     spec.qos = default_qos(chain_of(records, spec.account, spec.user, partition));
-  return spec.account != account || spec.qos != qos;
+  return spec.account != account || spec.qos != qos || spec.wckey != wckey;
+}
+
+std::optional<std::string> foreign_wckey(const Accounting& records, const JobSpec& spec) {
+  if (records.find({RecordKind::wckey, spec.wckey, spec.user, {}})) return std::nullopt;
+  std::vector<std::string> his;
+  records.for_each_from({RecordKind::wckey, {}, {}, {}},
+                        [&](const RecordKey& key, const AccountingRecord&) {
+                          if (key.user == spec.user) his.push_back(key.name);
+                          return key.kind == RecordKind::wckey;
+                        });
+  const std::string his_text =
+      his.empty() ? "he has none: an operator adds one with aacctmgr" : "his are " + listed(his);
+  return (spec.wckey.empty() ? "user " + spec.user + " has no default wckey; name one with --wckey"
+                             : "user " + spec.user + " has no wckey " + spec.wckey) +
+         "; " + his_text;
 }
 
 std::string accounts_text(const Accounting& records, const JobSpec& spec) {

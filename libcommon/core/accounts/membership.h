@@ -27,7 +27,10 @@ std::optional<Ineligible> ineligible(const Accounting& records, Enforce enforce,
 // What the user could do instead, for the refusal of a submission. O(associations).
 std::string accounts_text(const Accounting& records, const JobSpec& spec);
 
-// The account and QOS of a job that names none: the user's default account, and the default QOS there. Whether that changed it.
+// What is wrong with the wckey of a job where it must be one of its user's; nothing: it is. O(wckeys).
+std::optional<std::string> foreign_wckey(const Accounting& records, const JobSpec& spec);
+
+// The account, QOS and wckey of a job that names none: the user's defaults, and the default QOS there. Whether that changed it.
 bool fill_account(const Accounting& records, const std::string& partition, JobSpec& spec);
 
 }  // namespace ares::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/accounts/charge.h"
 #include "core/accounts/shares.h"
 #include "core/accounts/usage.h"
 #include "core/fairness/classic.h"
@@ -49,20 +50,27 @@ std::vector<Amount> usage_of(const ClusterState& state, const Policy& policy, co
   for (TreeIndex at = 1; at < usage.size(); ++at)
     if (tree.nodes()[at].user) usage[at] = configured(rules.tree[tree.nodes()[at].row], rules, now);
   state.accounting.for_each([&](const RecordKey&, const AccountingRecord& record) {
-    const auto* one = std::get_if<Association>(&record);
-    const AssociationUsage* used = one ? state.usage.find(one->id) : nullptr;
-    const auto at =
-        used ? tree.find_in(name_in_tree(one->key.account), one->key.user) : std::nullopt;
-    // All that was charged: later than any moment it was charged at.
-    if (at)
-      usage[*at] =
-          usage[*at] + usage_at(*used, "billing", std::max(now, used->settled_at + Duration{1}),
-                                rules.half_life);
+    const auto add = [&](AssociationId id, std::optional<TreeIndex> at) {
+      const AssociationUsage* used = at ? state.usage.find(id) : nullptr;
+      if (used)
+        usage[*at] = usage[*at] +
+                     all_usage_at(*used, "billing", now, rules.half_life, counted_from(state, id));
+    };
+    if (const auto* one = std::get_if<Association>(&record))
+      add(one->id, tree.find_in(name_in_tree(one->key.account), one->key.user));
+    if (const auto* account = std::get_if<Account>(&record))
+      add(usage_id(*account), account->parent.empty()
+                                  ? std::optional<TreeIndex>(0)
+                                  : tree.find_in(name_in_tree(account->name), {}));
   });
   state.jobs.for_each([&](const JobKey&, const Job& job) {
     if (!job.allocation || !holds_resources(job.state)) return;
     const auto at = tree.find_in(name_in_tree(job.spec->account), job.spec->user);
-    if (at) usage[*at] = usage[*at] + billed_so_far(state, policy, job, now);
+    if (!at) return;
+    const Association* one = find_association(state.accounting, job.spec->account, job.spec->user,
+                                              job.allocation->partition);
+    const Time since = one ? counted_from(state, one->id) : state.usage_since;
+    usage[*at] = usage[*at] + billed_so_far(state, policy, job, now, since);
   });
   return usage;
 }

@@ -1,44 +1,51 @@
-// Usage of associations: what an attempt is charged when it is over, and what the sum is worth at a time.
-// Exact but for the roundings of fairness/decay.h. Pure functions; any thread.
+// What has been used: sums of TRES-seconds that decay by themselves, what they are worth at a time, and how they are reset, moved and
+// put right. Exact but for the roundings of fairness/decay.h. Pure functions; any thread.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/fairness/decay.h"
+#include "model/command.h"
 #include "model/event.h"
-#include "model/policy.h"
 #include "model/state.h"
 
 namespace ares::core {
 
-// What a job holds while it runs, in thousandths: cpu, mem (MiB), node, gres/gpu, gres/gpu:TYPE for each type, license/NAME.
-TresSeconds held_thousandths(const ClusterState& state, const Job& job);
+UsageUnits units_of(fairness::Amount amount);
 
-// The charge for an attempt that lets go of everything `now`: all that was allocated, from then on, without its CPUs for as long as
-// it was suspended (counted as if that had been at its beginning). None: its user has no association.
-std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& policy,
-                                       const Job& job, Time now);
+// From when on use by this one counts: what was before has been reset. 0 = from the first on.
+Time counted_from(const ClusterState& state, AssociationId id);
 
-// What an attempt that still holds what it has would be charged, by TRES, if it ended `now`.
-std::map<std::string, fairness::Amount> used_so_far(const ClusterState& state, const Policy& policy,
-                                                    const Job& job, Time now);
-
-// What an attempt that still holds what it has would be charged as "billing" if it ended `now`.
-fairness::Amount billed_so_far(const ClusterState& state, const Policy& policy, const Job& job,
-                               Time now);
-
-// What usage of a job counts as by its QOS, in thousandths.
-inline constexpr std::uint64_t kPlainFactor = 1000;
-std::uint64_t usage_factor(const CowMap<RecordKey, AccountingRecord>& records, const JobSpec& spec);
-
-// The site's rules of fair share, or what they are by default.
-const Fairness& rules_of(const Policy& policy);
-
-// What the usage is worth at `moment`, of what had ended by then. 0 of a TRES never used.
+// What the usage is worth at `moment`, of what had ended by then and counts since `since`. 0 of a TRES never used.
 fairness::Amount usage_at(const AssociationUsage& usage, std::string_view tres, Time moment,
-                          Seconds half_life);
+                          Seconds half_life, Time since);
+
+// The same at the latest moment there is: of all that was charged.
+fairness::Amount all_usage_at(const AssociationUsage& usage, std::string_view tres, Time now,
+                              Seconds half_life, Time since);
+
+// Use that was over at `ended`, and is worth so much then.
+struct Used {
+  std::string tres;
+  fairness::Amount amount;
+};
+
+// The usage with that added. `at_once`: it counts for ranks from now on, not from the next time they are made.
+AssociationUsage added(AssociationUsage usage, const std::vector<Used>& used, Time ended,
+                       bool at_once, Seconds calc_period, Seconds half_life, Time since);
+
+// What both come to, under the number of the first.
+AssociationUsage merged(AssociationUsage usage, const AssociationUsage& other, Seconds half_life,
+                        Time since);
+
+// Nothing, and what was used before `now` never counts again.
+AssociationUsage reset(AssociationId id, Time now);
+
+// Never below nothing.
+AssociationUsage corrected(AssociationUsage usage, const UsageCorrection& correction,
+                           Seconds half_life, Time since);
 
 }  // namespace ares::core

@@ -40,9 +40,9 @@ AccountTree::AccountTree(const std::vector<AccountRow>& rows) {
   by_name_.reserve(rows.size());
   by_user_.reserve(rows.size());
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    by_name_.emplace(full_name(rows[i].account, rows[i].user), node_of[i]);
     if (rows[i].user.empty()) continue;
     ++users_;
-    by_name_.emplace(full_name(rows[i].account, rows[i].user), node_of[i]);
     by_user_.emplace(rows[i].user, node_of[i]);
   }
 }

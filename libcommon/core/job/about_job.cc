@@ -53,6 +53,7 @@ struct Classify {
   Out operator()(const ReservationRemoved&) const { return {}; }
   Out operator()(const AccountingChanged&) const { return {}; }
   Out operator()(const UsageCharged&) const { return {}; }
+  Out operator()(const UsageSet&) const { return {}; }
 };
 
 }  // namespace

@@ -51,7 +51,9 @@ struct Apply {
   void operator()(const UsageCharged& e) const {
     state.usage.set(e.usage.id, e.usage);
     if (e.of_qos) state.usage.set(e.of_qos->id, *e.of_qos);
+    if (e.of_wckey) state.usage.set(e.of_wckey->id, *e.of_wckey);
   }
+  void operator()(const UsageSet& e) const { apply_bookkeeping(state, e, s); }
 
   void operator()(const ControllerActivated& e) const { apply_bookkeeping(state, e, s); }
   void operator()(const ConfigApplied& e) const { apply_bookkeeping(state, e, s); }

@@ -95,6 +95,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
     job.allocation->alternative = e.alternative;
     job.allocation->tres = e.tres;
+    job.allocation->charged_to = e.charged_to;
   });
   const Job* job = state.jobs.find(e.key);
   if (!job) return;

@@ -66,6 +66,12 @@ void apply_bookkeeping(ClusterState& state, const AccountingChanged& e, Stamp s)
   state.next_record_id = e.next_record_id;
 }
 
+void apply_bookkeeping(ClusterState& state, const UsageSet& e, Stamp) {
+  for (const AssociationId id : e.gone) state.usage.erase(id);
+  for (const AssociationUsage& usage : e.set) state.usage.set(usage.id, usage);
+  state.usage_since = std::max(state.usage_since, e.since);
+}
+
 void apply_bookkeeping(ClusterState& state, const RequestRecorded& e, Stamp) {
   put_request(state, e.request);
 }

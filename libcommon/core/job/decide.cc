@@ -24,6 +24,8 @@ struct Body {
   Decision operator()(const UpdateReservation& c) const { return decide_admin(q, who, c); }
   Decision operator()(const DeleteReservations& c) const { return decide_admin(q, who, c); }
   Decision operator()(const ChangeAccounting& c) const { return decide_accounting(q, who, c); }
+  Decision operator()(const ResetUsage& c) const { return decide_accounting(q, who, c); }
+  Decision operator()(const CorrectUsage& c) const { return decide_accounting(q, who, c); }
   template <class C>
   Decision operator()(const C& c) const {
     return decide_jobs(q, who, c);
@@ -57,6 +59,8 @@ struct Action {
   std::string_view operator()(const UpdateReservation&) const { return "update reservation"; }
   std::string_view operator()(const DeleteReservations&) const { return "delete reservation"; }
   std::string_view operator()(const ChangeAccounting&) const { return "change accounting"; }
+  std::string_view operator()(const ResetUsage&) const { return "reset usage"; }
+  std::string_view operator()(const CorrectUsage&) const { return "rebuild usage"; }
 };
 
 template <class Items, class Text>
@@ -85,6 +89,8 @@ struct Subject {
   }
   std::string operator()(const UpdateReservation& c) const { return "reservation " + c.name; }
   std::string operator()(const ChangeAccounting& c) const { return subject_of(c); }
+  std::string operator()(const ResetUsage& c) const { return subject_of(c); }
+  std::string operator()(const CorrectUsage& c) const { return subject_of(c); }
   std::string operator()(const DeleteReservations& c) const {
     return "reservation " + listed(c.names, [](const std::string& name) { return name; });
   }
@@ -202,6 +208,7 @@ struct Decide {
   Decision operator()(const Activate& c) const { return decide_config(q, c); }
   Decision operator()(const Tick& c) const { return decide_time(q, c); }
   Decision operator()(const NextOccurrence& c) const { return decide_time(q, c); }
+  Decision operator()(const UsagePeriod& c) const { return decide_time(q, c); }
 };
 
 }  // namespace

@@ -40,7 +40,10 @@ void set_id(AccountingRecord& record, const AccountingRecord* before, std::uint6
     }
     void operator()(Qos& q) const { q.id = before ? std::get<Qos>(*before).id : QosId(next++); }
     void operator()(User&) const {}
-    void operator()(Wckey&) const {}
+    void operator()(Wckey& w) const {
+      w.id = before ? std::get<Wckey>(*before).id : AssociationId{};
+      if (w.id == AssociationId{}) w.id = AssociationId(next++);
+    }
   };
   std::visit(Visitor{before, next}, record);
 }
@@ -216,8 +219,10 @@ Decision decide_accounting(const Question& q, const Principal& who,
     if (Status ok = check_record(out.all, record); !ok) return refuse(ok.error());
   if (Status ok = check_removed(out.all, out.event.removed); !ok) return refuse(ok.error());
   Decision d;
+  auto left = usage_left_by(q, out.all, out.event.removed);
   if (!out.event.set.empty() || !out.event.removed.empty())
     d.events.emplace_back(std::move(out.event));
+  if (left) d.events.emplace_back(*std::move(left));
   return d;
 }
 

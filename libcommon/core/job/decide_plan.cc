@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "core/accounts/charge.h"
 #include "core/accounts/limit_use.h"
 #include "core/accounts/membership.h"
-#include "core/accounts/usage.h"
 #include "core/cluster/lent.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
@@ -89,7 +89,11 @@ class Check {
     const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
     Allocated allocated{
         start.key,   job->attempt.next(), start.partition,   limit_of(*job, start),
-        start.nodes, start.licenses,      start.alternative, tres_noted(*job, start, gets)};
+        start.nodes, start.licenses,      start.alternative, tres_noted(*job, start, gets),
+        {}};
+    Allocation whole{{}, start.partition, q_.now, start.nodes, {}, start.licenses};
+    whole.tres = allocated.tres;
+    allocated.charged_to = charged_to(q_.state, q_.policy, *job->spec, whole);
     use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit, &gets);
     for (NodeShare& share : allocated.nodes) {
       share.phase = SharePhase::preparing;

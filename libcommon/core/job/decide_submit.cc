@@ -204,6 +204,13 @@ Status check_account(const Question& q, const JobSpec& spec) {
                        : "")));
 }
 
+Status check_wckey(const Question& q, const JobSpec& spec) {
+  if (!q.policy.accounting.require_wckey) return {};
+  const auto problem = foreign_wckey(q.state.accounting, spec);
+  if (!problem) return {};
+  return fail(bad("Invalid wckey specification: " + *problem));
+}
+
 namespace {
 
 Error over_limit_error(const OverLimit& over) {
@@ -380,6 +387,7 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
   if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
   if (Status ok = check_partitions(q, **settled, partitions); !ok) return fail(ok.error());
   if (Status ok = check_account(q, **settled); !ok) return fail(ok.error());
+  if (Status ok = check_wckey(q, **settled); !ok) return fail(ok.error());
   if (Status ok = check_limits(q, **settled); !ok) return fail(ok.error());
   if (Status ok = check_reservations(q.state, **settled); !ok) return fail(ok.error());
   return settled;

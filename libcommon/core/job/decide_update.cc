@@ -146,6 +146,8 @@ class SpecChange {
     if (changed.account != before.account || changed.qos != before.qos ||
         changed.partitions != before.partitions || changed.reservations != before.reservations)
       if (Status good = check_account(q_, changed); !good) return good;
+    if (changed.wckey != before.wckey)
+      if (Status good = check_wckey(q_, changed); !good) return good;
     return check_limits(q_, changed);
   }
 

@@ -111,14 +111,25 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateReser
 Decision decide_admin(const Question& q, const Principal& who, const DeleteReservations& command);
 Decision decide_accounting(const Question& q, const Principal& who,
                            const ChangeAccounting& command);
+Decision decide_accounting(const Question& q, const Principal& who, const ResetUsage& command);
+Decision decide_accounting(const Question& q, const Principal& who, const CorrectUsage& command);
 std::string subject_of(const ChangeAccounting& command);  // for the audit
+std::string subject_of(const ResetUsage& command);
+std::string subject_of(const CorrectUsage& command);
 Decision decide_node(const Question& q, const NodeCommand& command);
 Decision decide_plan(const Question& q, const TakePlan& command);
 Decision decide_time(const Question& q, const Tick& command);
 Decision decide_time(const Question& q, const NodeSilent& command);
 Decision decide_time(const Question& q, const NextOccurrence& command);
+Decision decide_time(const Question& q, const UsagePeriod& command);
 Decision decide_config(const Question& q, const ApplyConfig& command);
 Decision decide_config(const Question& q, const Activate& command);
+
+// What becomes of the usage of what is removed: associations leave theirs to the account, accounts to the one above; that of QOS and
+// wckeys is gone. Nothing: none of them had any.
+std::optional<UsageSet> usage_left_by(const Question& q,
+                                      const CowMap<RecordKey, AccountingRecord>& after,
+                                      const std::vector<RecordKey>& removed);
 
 // TresDefined for every GPU type that has no number yet.
 void define_tres(const ClusterState& state, const std::vector<const Inventory*>& inventories,

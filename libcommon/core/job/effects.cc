@@ -124,6 +124,7 @@ struct Owed {
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}
   void operator()(const UsageCharged&) {}
+  void operator()(const UsageSet&) {}
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What follows from an event without anybody asking.
 #include <algorithm>
 
-#include "core/accounts/usage.h"
+#include "core/accounts/charge.h"
 #include "core/job/deciding.h"
 #include "core/job/gang.h"
 
@@ -152,6 +152,7 @@ struct Follow {
   void operator()(const ReservationRemoved&) {}
   void operator()(const AccountingChanged&) {}
   void operator()(const UsageCharged&) {}
+  void operator()(const UsageSet&) {}
 };
 
 }  // namespace

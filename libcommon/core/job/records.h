@@ -74,6 +74,7 @@ void apply_bookkeeping(ClusterState& state, const ControllerActivated& e, Stamp 
 void apply_bookkeeping(ClusterState& state, const ConfigApplied& e, Stamp s);
 void apply_bookkeeping(ClusterState& state, const TresDefined& e, Stamp s);
 void apply_bookkeeping(ClusterState& state, const AccountingChanged& e, Stamp s);
+void apply_bookkeeping(ClusterState& state, const UsageSet& e, Stamp s);
 void apply_bookkeeping(ClusterState& state, const RequestRecorded& e, Stamp s);
 void apply_bookkeeping(ClusterState& state, const RequestExpired& e, Stamp s);
 

@@ -14,6 +14,7 @@ bool matches(const ClusterState& state, const JobSelector& s, const Job& job) {
   if (!s.name.empty() && job.spec->name != s.name) return false;
   if (!s.account.empty() && job.spec->account != s.account) return false;
   if (!s.qos.empty() && job.spec->qos != s.qos) return false;
+  if (!s.wckey.empty() && job.spec->wckey != s.wckey) return false;
   if (!s.partition.empty()) {
     const auto& asked = job.spec->partitions;
     const bool in = job.allocation

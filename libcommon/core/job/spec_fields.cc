@@ -27,6 +27,7 @@ constexpr SpecField kFields[] = {
     {"mail_user", "mail address", kAlive, kNothing, copy<&JobSpec::mail_user>},
     {"account", "account", kPendingOnly, kNothing, copy<&JobSpec::account>},
     {"qos", "QOS", kPendingOnly, kNothing, copy<&JobSpec::qos>},
+    {"wckey", "wckey", kPendingOnly, kNothing, copy<&JobSpec::wckey>},
     {"partitions", "partition", kPendingOnly, kShape, copy<&JobSpec::partitions>},
     {"min_nodes", "number of nodes", kPendingOnly, kShape, copy<&JobSpec::min_nodes>},
     {"max_nodes", "number of nodes", kPendingOnly, kShape, copy<&JobSpec::max_nodes>},

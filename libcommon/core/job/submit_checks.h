@@ -55,6 +55,9 @@ Status check_reservations(const ClusterState& state, const JobSpec& spec);
 // That its user may use the account and the QOS that it names, in one of its partitions.
 Status check_account(const Question& q, const JobSpec& spec);
 
+// That its wckey is its user's, where the site asks for that.
+Status check_wckey(const Question& q, const JobSpec& spec);
+
 // That it is over no limit by itself, where its QOS wants such jobs refused. In one of its partitions is enough.
 Status check_limits(const Question& q, const JobSpec& spec);
 

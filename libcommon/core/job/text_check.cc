@@ -48,6 +48,7 @@ constexpr Field kFields[] = {
     {"user name", &JobSpec::user, kMaxName},
     {"account", &JobSpec::account, kMaxName},
     {"QOS", &JobSpec::qos, kMaxName},
+    {"wckey", &JobSpec::wckey, kMaxName},
     {"comment", &JobSpec::comment, kMaxPath},
     {"submission directory", &JobSpec::submit_dir, kMaxPath},
     {"working directory", &JobSpec::work_dir, kMaxPath},

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/saturating.h"
+#include "core/accounts/charge.h"
 #include "core/accounts/usage.h"
 #include "core/fairness/classic.h"
 #include "core/fairness/drf.h"
@@ -82,6 +83,35 @@ std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Tre
   return billing(amounts, weights, mode);
 }
 
+// What attempts are billed at: as was settled when they began; of an earlier release's, as it would be settled now. In thousandths of
+// thousandths.
+class Rates {
+ public:
+  Rates(const ClusterState& state, const Fairness& rules, const ClusterIndex& index)
+      : state_(state), rules_(rules), index_(index) {}
+
+  // `still`: while it is suspended.
+  std::uint64_t of(const Job& job, bool still) {
+    const ChargedTo& noted = job.allocation->charged_to;
+    if (noted != ChargedTo{})
+      return capped_product(still ? noted.still_billing : noted.billing,
+                            std::uint64_t{noted.factor});
+    const TresWeights& weights =
+        billing_weights(rules_, state_.partitions.find(job.allocation->partition));
+    Held held = held_by(job, state_, index_);
+    if (still) held.columns[kCpus] = 0;
+    const auto [rate, added] = rates_.try_emplace({&weights, held}, 0);
+    if (added) rate->second = billed_rate(held, index_, weights, rules_.billing);
+    return capped_product(rate->second, usage_factor(state_.accounting, *job.spec));
+  }
+
+ private:
+  const ClusterState& state_;
+  const Fairness& rules_;
+  const ClusterIndex& index_;
+  std::map<std::pair<const TresWeights*, Held>, std::uint64_t> rates_;
+};
+
 std::optional<std::size_t> column_of(std::string_view tres, const ClusterIndex& index) {
   if (tres == "cpu") return kCpus;
   if (tres == "mem") return kMemory;
@@ -121,11 +151,15 @@ void Ranking::read_tree(const ClusterState& state) {
     weights_[row.user] += parts[at];
   }
   state.accounting.for_each([&](const RecordKey&, const AccountingRecord& record) {
-    const auto* one = std::get_if<Association>(&record);
-    if (!one) return;
-    const auto at =
-        tree_->find_in(one->key.account == kRootAccount ? "" : one->key.account, one->key.user);
-    if (at) stored_.emplace_back(one->id, *at);
+    if (const auto* one = std::get_if<Association>(&record)) {
+      const auto at =
+          tree_->find_in(one->key.account == kRootAccount ? "" : one->key.account, one->key.user);
+      if (at) stored_.emplace_back(one->id, *at);
+    } else if (const auto* account = std::get_if<Account>(&record)) {
+      const auto at =
+          account->parent.empty() ? std::optional<TreeIndex>(0) : tree_->find_in(account->name, {});
+      if (at) stored_.emplace_back(usage_id(*account), *at);
+    }
   });
   std::sort(stored_.begin(), stored_.end());  // as usage lies
 }
@@ -171,31 +205,28 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   const HalfPower factor = since_configured();
   Amounts128 usage(configured_.size());
   for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
+  std::vector<Time> since(configured_.size(), state.usage_since);
   CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
   for (const auto& [id, at] : stored_)
-    if (const AssociationUsage* used = usages.find(id))
-      usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life);
-  std::map<std::pair<const TresWeights*, Held>, std::uint64_t> rates;
+    if (const AssociationUsage* used = usages.find(id)) {
+      since[at] = std::max(since[at], used->since);
+      usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life, since[at]);
+    }
+  Rates rates(state, *rules_, index);
   accruals_.each(state, moment_, [&](const Job& job) {
     const auto at = find(*job.spec);
     if (!at) return;
-    const std::uint64_t counts_as = usage_factor(state.accounting, *job.spec);
-    const TresWeights& weights =
-        billing_weights(*rules_, state.partitions.find(job.allocation->partition));
-    const auto add = [&](const Held& held, Time from, Time to) {
-      const auto [rate, added] = rates.try_emplace({&weights, held}, 0);
-      if (added) rate->second = billed_rate(held, index, weights, rules_->billing);
-      Amount amount =
-          accrued(capped_product(rate->second, counts_as), from, to, moment_, rules_->half_life);
+    const auto add = [&](std::uint64_t rate, Time from, Time to) {
+      from = std::max(from, since[*at]);
+      if (from >= to) return;
+      Amount amount = accrued(rate, from, to, moment_, rules_->half_life);
       amount.units /= kWholeGpu * kPlainFactor;
       usage[*at] = usage[*at] + amount;
     };
-    Held held = held_by(job, state, index);
     const Time worked_from = without_cpus_until(job, moment_);
-    add(held, worked_from, moment_);
-    if (worked_from == job.allocation->at) return;
-    held.columns[kCpus] = 0;
-    add(held, job.allocation->at, worked_from);
+    add(rates.of(job, false), worked_from, moment_);
+    if (worked_from != job.allocation->at)
+      add(rates.of(job, true), job.allocation->at, worked_from);
   });
   std::vector<std::uint64_t> by_node(usage.size());
   std::transform(usage.begin(), usage.end(), by_node.begin(), comparable);
@@ -234,12 +265,13 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
   }
   CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
   for (const auto& [id, at] : stored_) {
-    const AssociationUsage* used = usages.find(id);
+    const AssociationUsage* used = tree_->nodes()[at].user ? usages.find(id) : nullptr;
     if (!used) continue;
+    const Time since = std::max(state.usage_since, used->since);
     Amounts128& amounts = of(rules_->tree[tree_->nodes()[at].row].user);
     for (const UsageRow& row : used->rows)
       if (const auto column = column_of(row.tres, index)) {
-        Amount sum = usage_at(*used, row.tres, moment_, rules_->half_life);
+        Amount sum = usage_at(*used, row.tres, moment_, rules_->half_life, since);
         sum.units *= *column < kFirstGpu ? 1 : kWholeGpu;
         amounts[*column] = amounts[*column] + sum;
       }
@@ -247,10 +279,17 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
   accruals_.each(state, moment_, [&](const Job& job) {
     Amounts128& amounts = of(job.spec->user);
     const Held held = held_by(job, state, index);
-    const std::uint64_t counts_as = usage_factor(state.accounting, *job.spec);
+    const ChargedTo& noted = job.allocation->charged_to;
+    const std::uint64_t counts_as =
+        noted != ChargedTo{} ? noted.factor : usage_factor(state.accounting, *job.spec);
+    const Association* whose = find_association(state.accounting, job.spec->account, job.spec->user,
+                                                job.allocation->partition);
+    const Time since = whose ? counted_from(state, whose->id) : state.usage_since;
     for (std::size_t i = 0; i < amounts.size(); ++i) {
       if (held.columns[i] == 0) continue;
-      const Time from = i == kCpus ? without_cpus_until(job, moment_) : job.allocation->at;
+      const Time from =
+          std::max(since, i == kCpus ? without_cpus_until(job, moment_) : job.allocation->at);
+      if (from >= moment_) continue;
       Amount amount = accrued(capped_product(held.columns[i], counts_as), from, moment_, moment_,
                               rules_->half_life);
       amount.units /= kPlainFactor;

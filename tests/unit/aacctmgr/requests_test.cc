@@ -63,7 +63,7 @@ TEST(Requests, WhatIsOfAUserStaysTogether) {
     const std::string name = "u" + std::to_string(i);
     put(after, user(name, "root"));
     put(after, member(name, "root"));
-    put(after, Wckey{{"w", name}, {}});
+    put(after, Wckey{{"w", name}, {}, {}});
   }
   const auto parts = in_requests(changes_between(before, after), after, 7);
   ASSERT_EQ(parts.size(), 5u);

@@ -72,7 +72,7 @@ TEST(Problems, AreFound) {
   put(known.records, account("empty", "science"));
   put(known.records, user("eve", ""));
   put(known.records, user("ada", ""));
-  put(known.records, Wckey{{"k", "eve"}, {}});
+  put(known.records, Wckey{{"k", "eve"}, {}, {}});
   EXPECT_THAT(problems(known),
               ElementsAre("account empty has no users, nor has any below it",
                           "user ada has no default account", "user eve is in no account",

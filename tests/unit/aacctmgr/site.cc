@@ -100,7 +100,7 @@ class Site {
     }
     User made = user(name, own.empty() || random_.percent(10) ? "" : own.front());
     if (random_.percent(30)) {
-      put(records_, Wckey{{"w" + std::to_string(random_.below(3)), name}, {}});
+      put(records_, Wckey{{"w" + std::to_string(random_.below(3)), name}, {}, {}});
       made.default_wckey = records_.last_below({RecordKind::wckey, "w9", {}, {}})->first.name;
       if (!records_.find({RecordKind::wckey, made.default_wckey, name, {}}))
         made.default_wckey.clear();

@@ -62,7 +62,7 @@ inline Known site() {
   put(known.records, member("bob", "physics"));
   put(known.records, member("bob", "biology"));
   put(known.records, member("bob", "biology", "gpu"));
-  put(known.records, Wckey{{"key", "bob"}, {}});
+  put(known.records, Wckey{{"key", "bob"}, {}, {}});
   return known;
 }
 

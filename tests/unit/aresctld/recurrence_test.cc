@@ -67,5 +67,22 @@ TEST_F(Recurring, WhatWasMissedIsSkipped) {
             kBefore + hours(24 * 21 - 1));
 }
 
+TEST_F(Recurring, PeriodsOfUsageBeginAtMidnightHere) {
+  const auto began = [](UsageReset period, Time now) { return *period_began(period, now); };
+  const Time midnight = kBefore - hours(9);  // Saturday, March 28
+  EXPECT_EQ(period_began(UsageReset::never, kBefore), std::nullopt);
+  EXPECT_EQ(began(UsageReset::daily, kBefore), midnight);
+  EXPECT_EQ(began(UsageReset::daily, midnight), midnight);
+  EXPECT_EQ(began(UsageReset::daily, midnight - Duration{1}), midnight - hours(24));
+  EXPECT_EQ(began(UsageReset::weekly, kBefore), midnight - hours(5 * 24)) << "Monday";
+  EXPECT_EQ(began(UsageReset::monthly, kBefore), midnight - hours(27 * 24));
+  EXPECT_EQ(began(UsageReset::quarterly, kBefore), midnight - hours(86 * 24)) << "January 1";
+  EXPECT_EQ(began(UsageReset::yearly, kBefore), midnight - hours(86 * 24));
+  // The clocks change on the 29th: its day begins an hour after the 28th's evening as ever, the 30th's an hour earlier.
+  EXPECT_EQ(began(UsageReset::daily, kBefore + hours(48)), midnight + hours(47));
+  EXPECT_EQ(began(UsageReset::monthly, kBefore + hours(24 * 10)), midnight + hours(4 * 24 - 1));
+  EXPECT_EQ(began(UsageReset::quarterly, kBefore + hours(24 * 10)), midnight + hours(4 * 24 - 1));
+}
+
 }  // namespace
 }  // namespace ares::aresctld

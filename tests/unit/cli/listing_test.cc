@@ -42,8 +42,8 @@ TEST(Control, UnknownAndUnbuiltCommandsAreNamed) {
   EXPECT_EQ(refusal({"drain", "n1"}), "say why: reason=TEXT");
   EXPECT_EQ(refusal({"update", "jobid=1"}),
             "nothing to change; name at least one property of a job");
-  EXPECT_EQ(refusal({"update", "jobid=1", "wckey=x"}),
-            "updating wckey of a job is not supported yet");
+  EXPECT_EQ(refusal({"update", "jobid=1", "mcslabel=x"}),
+            "updating mcslabel of a job is not supported yet");
   EXPECT_EQ(refusal({"update", "jobid=1", "TimeLimt=5"}),
             "a job has no \"timelimt\" that can be changed; did you mean \"timelimit\"?");
   EXPECT_EQ(refusal({"update", "jobid=1", "Nice=much"}).substr(0, 6), "Nice: ");

@@ -109,7 +109,10 @@ TEST(ReportWords, AreRefusedByName) {
   EXPECT_THAT(refusal({"cluster", "accountutil"}),
               HasSubstr("AccountUtilizationByUser or AccountUtilizationByQOS"));
   EXPECT_THAT(refusal({"r", "utilization"}), HasSubstr("reservation or rollup"));
-  EXPECT_THAT(refusal({"cluster", "UserUtilizationByWckey"}), HasSubstr("wckeys"));
+  EXPECT_THAT(refusal({"cluster", "UserUtilization"}),
+              HasSubstr("UserUtilizationByAccount or UserUtilizationByWckey"));
+  EXPECT_THAT(refusal({"job", "sizesby"}), HasSubstr("SizesByAccount or SizesByWckey"));
+  EXPECT_EQ(refusal({"job", "sizes"}), "") << "as it was before there were several";
   EXPECT_THAT(refusal({"cluster", "util", "colour=red"}), HasSubstr("unknown word \"colour\""));
   EXPECT_THAT(refusal({"cluster", "util", "start"}), HasSubstr("start=TIME"));
   EXPECT_THAT(refusal({"cluster", "util", "tree=yes"}), HasSubstr("takes no value"));

@@ -94,6 +94,20 @@ TEST(ShareReport, CountsWhatRunsAndWhatWasCharged) {
   c.start(second, {2});
   c.now += Seconds{50};
   EXPECT_NEAR(usage(), 150, 0.01);
+
+  // Whoever leaves, what he used stays with the account.
+  c.progress(2, second, AttemptPhase::done);
+  const auto removal = [&](const AccountingRecord& like) {
+    const AccountingRecord& now = *c.state().accounting.find(key_of(like));
+    return AccountingChange{Verb::remove, now, changed_at(now)};
+  };
+  ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{removal(member), removal(alice)}}).failed);
+  const auto of_account = [&] {
+    return line_of(share_report(c.state(), policy, c.now), "physics", "").usage;
+  };
+  EXPECT_NEAR(of_account(), 150, 0.01);
+  ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{removal(physics)}}}).failed);
+  EXPECT_NEAR(line_of(share_report(c.state(), policy, c.now), "root", "").usage, 150, 0.01);
 }
 
 }  // namespace

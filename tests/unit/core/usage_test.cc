@@ -48,7 +48,9 @@ class UsageTest : public testing::Test {
                      Time moment, Seconds half_life) {
     const Association* one = find_association(c.state().accounting, "physics", user);
     const AssociationUsage* usage = one ? c.state().usage.find(one->id) : nullptr;
-    return usage ? fairness::to_double(usage_at(*usage, tres, moment, half_life)) : 0;
+    return usage ? fairness::to_double(
+                       usage_at(*usage, tres, moment, half_life, counted_from(c.state(), one->id)))
+                 : 0;
   }
   // A job on node 1 that runs for so long and ends well.
   void run(Cluster& c, Duration length) {

@@ -98,6 +98,7 @@ class RandomWire {
     s.user = word();
     s.account = word();
     s.qos = word();
+    s.wckey = word();
     s.comment = word() + "\n\t" + word();
     s.partitions = words();
     s.min_nodes = u32();

@@ -59,6 +59,7 @@ void RandomCluster::finish(Batch& batch) {
   batch.old_leases_end = state_.old_leases_end;
   batch.config_hash = state_.config_hash;
   batch.next_record_id = state_.next_record_id;
+  batch.usage_since = state_.usage_since;
   rebuild_indexes(state_);
 }
 
@@ -219,6 +220,14 @@ void RandomCluster::put_record(Batch& batch) {
     std::erase_if(batch.usage, [&](const auto& u) { return u->id == id; });
     batch.usage.push_back(state_.usage.share(id));
   });
+  if (random_->below(3) == 0) {
+    const AssociationId gone(1 + random_->below(4));
+    state_.usage.erase(gone);
+    std::erase_if(batch.usage, [&](const auto& u) { return u->id == gone; });
+    batch.gone_usage.push_back(gone);
+  }
+  state_.usage_since = state_.now + Seconds(random_->below(1000));
+  batch.usage_since = state_.usage_since;
   state_.next_record_id += 1;
   batch.next_record_id = state_.next_record_id;
   if (random_->below(3) == 0) {

@@ -1,0 +1,129 @@
+// reset usage, rebuild-usage: what was used, set to nothing or reckoned again.
+#include <cstdio>
+#include <set>
+
+#include "aacctmgr/command.h"
+#include "aacctmgr/selection.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "proto/accounts_convert.h"
+
+namespace ares::aacctmgr {
+namespace {
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+// The keys of what is named: of users, all their associations that are chosen.
+std::set<RecordKey> named(const Known& known, Entity entity, const Where& where) {
+  std::set<RecordKey> keys;
+  const auto add = [&](const auto& record) {
+    if (chosen(where, record)) keys.insert(key_of(record));
+  };
+  switch (entity) {
+    case Entity::account: each_of<Account>(known.records, RecordKind::account, add); break;
+    case Entity::qos: each_of<Qos>(known.records, RecordKind::qos, add); break;
+    case Entity::wckey: each_of<Wckey>(known.records, RecordKind::wckey, add); break;
+    default:
+      each_chosen_association(known.records, where,
+                              [&](const Association& one) { keys.insert(key_of(one)); });
+  }
+  return keys;
+}
+
+Result<std::set<RecordKey>> asked_for(Context& context, const Words& operands) {
+  const auto entity = find_entity(operands.front());
+  if (!entity) return fail(entity.error());
+  if (*entity != Entity::account && *entity != Entity::user && *entity != Entity::association &&
+      *entity != Entity::qos && *entity != Entity::wckey)
+    return bad("reset usage of accounts, users, associations, qos or wckeys; alone, of everybody");
+  const auto line = parse_line(std::span(operands).subspan(1));
+  if (!line) return fail(line.error());
+  const auto where = where_of(*entity, *line);
+  if (!where) return fail(where.error());
+  if (!where->chooses()) return bad("reset usage of which " + name_of(*entity) + "?");
+  const auto known = context.records();
+  if (!known) return fail(known.error());
+  if (Status good = check_names(*known, *where); !good) return fail(good.error());
+  auto keys = named(*known, *entity, *where);
+  if (keys.empty()) return fail(ErrorCode::not_found, "there is none of these");
+  return keys;
+}
+
+void print(const api::UsageRebuilt& found) {
+  std::printf("%llu sums reckoned again from %llu attempts: ",
+              static_cast<unsigned long long>(found.sums()),
+              static_cast<unsigned long long>(found.attempts()));
+  if (found.different() == 0) {
+    std::puts("all are kept as they should be.");
+    return;
+  }
+  std::printf("%llu differ.\n", static_cast<unsigned long long>(found.different()));
+  for (const auto& one : found.differences())
+    std::printf("%s, %s: %.3f kept, %.3f reckoned\n", cli::printable(one.whose()).c_str(),
+                cli::printable(one.tres()).c_str(), one.kept(), one.reckoned());
+  if (static_cast<std::uint64_t>(found.differences_size()) < found.different()) std::puts("...");
+  if (found.corrected()) std::puts("Set right.");
+}
+
+}  // namespace
+
+Result<int> reset_usage(Context& context, const Words& operands) {
+  if (operands.empty() || cli::lower(operands[0]) != "usage")
+    return bad("reset what? reset usage [ENTITY NAMES]");
+  if (context.flags.read_only) return bad("reset usage changes something, and --readonly is given");
+  api::Request request;
+  request.mutable_reset_usage();
+  std::string whose = "of everybody";
+  if (operands.size() > 1) {
+    const auto keys = asked_for(context, Words(operands.begin() + 1, operands.end()));
+    if (!keys) return fail(keys.error());
+    whose = "of";
+    for (const RecordKey& key : *keys) {
+      proto::put(key, *request.mutable_reset_usage()->add_of());
+      whose += "\n  " + describe(key);
+    }
+  }
+  if (!context.flags.quiet)
+    std::printf("What was used so far counts no more, %s\n", cli::printable(whose).c_str());
+  if (context.flags.dry_run) return 0;
+  const auto wanted = context.confirm();
+  if (!wanted) return fail(wanted.error());
+  if (!*wanted) {
+    std::puts("Nothing was changed.");
+    return cli::kExitRefused;
+  }
+  const auto done = context.call(std::move(request), cli::Patience::changing);
+  if (!done) return fail(done.error());
+  return 0;
+}
+
+Result<int> rebuild_usage(Context& context, const Words& operands) {
+  if (!operands.empty()) return bad("rebuild-usage takes no words; --check only looks");
+  const Flags& flags = context.flags;
+  const bool check = flags.check || flags.dry_run || flags.read_only;
+  if (!check && !flags.immediate) {
+    std::puts("Usage is to be set to what the records of attempts say.");
+    const auto wanted = context.confirm();
+    if (!wanted) return fail(wanted.error());
+    if (!*wanted) {
+      std::puts("Nothing was changed.");
+      return cli::kExitRefused;
+    }
+  }
+  api::Request request;
+  request.mutable_rebuild_usage()->set_check(check);
+  const auto answer =
+      context.call(std::move(request), check ? cli::Patience::reading : cli::Patience::changing);
+  if (!answer) return fail(answer.error());
+  const api::UsageRebuilt& found = answer->usage_rebuilt();
+  if (flags.json)
+    std::fputs(cli::to_json(found).c_str(), stdout);
+  else
+    print(found);
+  return check && found.different() > 0 ? cli::kExitRefused : 0;
+}
+
+}  // namespace ares::aacctmgr

@@ -1,0 +1,41 @@
+// Usage reckoned again from the records of attempts, and what is kept otherwise set right: aacctmgr rebuild-usage.
+// Used by the query pool's threads, which wait for the database so that nobody else does; what is set right goes to the engine as a
+// command like any other.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "aresctld/clock.h"
+#include "aresctld/engine_loop.h"
+#include "aresctld/view.h"
+#include "base/result.h"
+#include "model/policy.h"
+#include "model/request.h"
+#include "proto/gen/api.pb.h"
+#include "store/pg_options.h"
+
+namespace ares::aresctld {
+
+class UsageRebuilder {
+ public:
+  using OnDone = std::function<void(Result<api::UsageRebuilt>)>;
+
+  UsageRebuilder(store::PgOptions database, const ViewBoard& views, EngineLoop& engine,
+                 Clock& clock)
+      : database_(std::move(database)), views_(views), engine_(engine), clock_(clock) {}
+
+  // Calls back on this thread, or on the engine's once what was set right is durable. permission_denied; unavailable while the database is
+  // away; failed_precondition where records are missing.
+  void rebuild(const Principal& who, const Policy& policy, const api::Request& request,
+               const OnDone& done);
+
+ private:
+  store::PgOptions database_;
+  const ViewBoard& views_;
+  EngineLoop& engine_;
+  Clock& clock_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,126 @@
+#include "core/accounts/reckon.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/accounts/usage.h"
+
+namespace ares::core {
+namespace {
+
+using fairness::Amount;
+
+// Roundings of 2^-55 for each charge and each time that usage is brought forward.
+bool same(Amount a, Amount b) {
+  const fairness::U128 more = std::max(a.units, b.units), less = std::min(a.units, b.units);
+  constexpr fairness::U128 kLeast = fairness::U128{1} << 22;  // a thousandth of a TRES-second
+  return more - less <= kLeast + (more >> 30);
+}
+
+std::set<std::string> names_in(const std::map<std::string, Amount>& a,
+                               const std::map<std::string, Amount>& b) {
+  std::set<std::string> names;
+  for (const auto* sums : {&a, &b})
+    for (const auto& [tres, amount] : *sums)
+      if (amount.units > 0) names.insert(tres);
+  return names;
+}
+
+Amount of(const std::map<std::string, Amount>& sums, const std::string& tres) {
+  const auto found = sums.find(tres);
+  return found == sums.end() ? Amount{} : found->second;
+}
+
+void add_all(std::map<std::string, Amount>& to, const std::map<std::string, Amount>& more) {
+  for (const auto& [tres, amount] : more) to[tres] = to[tres] + amount;
+}
+
+}  // namespace
+
+Reckoning::Reckoning(const ClusterState& kept, const Fairness& rules, Time at)
+    : kept_(kept), rules_(rules), at_(at) {
+  kept.accounting.for_each([&](const RecordKey& key, const AccountingRecord& record) {
+    const auto put = [&](AssociationId id, Seconds half_life, bool account) {
+      parties_[id] = {(account ? "those who left " : "") + describe(key), half_life,
+                      counted_from(kept, id), account};
+    };
+    if (const auto* one = std::get_if<Association>(&record)) put(one->id, rules.half_life, false);
+    if (const auto* account = std::get_if<Account>(&record))
+      put(usage_id(*account), rules.half_life, true);
+    if (const auto* qos = std::get_if<Qos>(&record))
+      put(usage_id(*qos), half_life_of(*qos, rules), false);
+    if (const auto* wckey = std::get_if<Wckey>(&record); wckey && wckey->id != AssociationId{})
+      put(wckey->id, rules.half_life, false);
+  });
+}
+
+AssociationId Reckoning::payer(const std::string& account, AssociationId association) {
+  const auto party = parties_.find(association);
+  if (party != parties_.end() && !party->second.account_itself) return association;
+  if (const Account* left = find_account(kept_.accounting, account)) return usage_id(*left);
+  accounts_gone_ = true;
+  return AssociationId{};  // the root's own
+}
+
+void Reckoning::add(const std::string& account, const PastAttempt& attempt) {
+  const ChargedTo& to = attempt.charged_to;
+  if (to.association == AssociationId{}) return;                 // nobody was charged
+  std::vector<std::pair<std::pair<Seconds, Time>, Sums>> worth;  // most often the same for all
+  const auto charge = [&](AssociationId id, Time since) {
+    const auto party = parties_.find(id);
+    if (party == parties_.end()) return;
+    const std::pair terms{party->second.half_life, std::max(since, party->second.since)};
+    auto known = std::find_if(worth.begin(), worth.end(),
+                              [&](const auto& one) { return one.first == terms; });
+    if (known == worth.end())
+      known = worth.insert(worth.end(), {terms, worth_of(attempt, at_, terms.first, terms.second)});
+    add_all(sums_[id], known->second);
+  };
+  charge(payer(account, to.association), counted_from(kept_, to.association));
+  for (const AssociationId id : {to.qos, to.wckey})
+    if (id != AssociationId{}) charge(id, Time{});
+}
+
+Reckoning::Outcome Reckoning::compare() const {
+  Outcome out;
+  const auto compare = [&](const std::string& whose, const Sums& kept, const Sums& reckoned,
+                           std::optional<AssociationId> id) {
+    for (const std::string& tres : names_in(kept, reckoned)) {
+      const Amount has = of(kept, tres), should = of(reckoned, tres);
+      ++out.sums;
+      if (same(has, should)) continue;
+      out.differences.push_back(
+          {whose, tres, fairness::to_double(has), fairness::to_double(should)});
+      const bool take = has > should;
+      const Amount by{take ? has.units - should.units : should.units - has.units};
+      if (id) out.corrections.push_back({*id, tres, units_of(by), take, at_});
+    }
+  };
+  Sums accounts_kept, accounts_reckoned;
+  for (const auto& [id, party] : parties_) {
+    Sums kept;
+    if (const AssociationUsage* usage = kept_.usage.find(id))
+      for (const UsageRow& row : usage->rows)
+        kept[row.tres] = all_usage_at(*usage, row.tres, at_, party.half_life, party.since);
+    const auto reckoned = sums_.find(id);
+    const Sums& should = reckoned == sums_.end() ? Sums{} : reckoned->second;
+    if (party.account_itself && accounts_gone_) {
+      add_all(accounts_kept, kept);
+      add_all(accounts_reckoned, should);
+    } else {
+      compare(party.name, kept, should, id);
+    }
+  }
+  if (accounts_gone_)
+    compare("those who left accounts, some of which are gone", accounts_kept, accounts_reckoned,
+            std::nullopt);
+  std::stable_sort(out.differences.begin(), out.differences.end(),
+                   [](const auto& a, const auto& b) {
+                     return std::abs(a.kept - a.reckoned) > std::abs(b.kept - b.reckoned);
+                   });
+  return out;
+}
+
+}  // namespace ares::core
