@@ -128,7 +128,7 @@ void keep_records(ClusterState& state, std::uint32_t associations) {
       one.terms.shares = row.shares;
       one.terms.priority = row.priority;
       keep(one);
-      AssociationUsage used{id, kStart - std::chrono::minutes(id.value() % 10'000), kStart, {}};
+      AssociationUsage used{id, kStart - std::chrono::minutes(id.value() % 10'000), kStart, {}, {}};
       for (const char* tres : {"billing", "cpu", "mem", "node"})
         used.rows.push_back({tres, {0, row.usage.at("cpu") << 32}, {0, std::uint64_t{3600} << 32}});
       state.usage.set(id, used);

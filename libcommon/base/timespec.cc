@@ -12,12 +12,17 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kUnits = {{
+constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> kUnits = {{
     {"second", 1},
     {"minute", 60},
     {"hour", 3600},
     {"day", 86400},
     {"week", 7 * 86400},
+    {"s", 1},
+    {"min", 60},
+    {"h", 3600},
+    {"d", 86400},
+    {"w", 7 * 86400},
 }};
 
 // Far beyond any use, and far within what microseconds in 64 bits can count.
@@ -183,7 +188,7 @@ std::optional<Time> parse_offset(Cursor cursor, Time now) {
   std::int64_t unit = 1;
   for (const auto& [name, length] : kUnits) {
     if (!cursor.take(name)) continue;
-    cursor.take("s");
+    if (name.size() >= 3) cursor.take("s");
     unit = length;
     break;
   }
@@ -204,6 +209,9 @@ std::optional<Clock> parse_time_of_day(Cursor cursor) {
 std::optional<Time> parse(std::string_view lower, Time now, TimeOfDay rule) {
   Cursor cursor(lower);
   if (cursor.take("now")) return parse_offset(cursor, now);
+  // -30d: a number alone would be no time.
+  const bool has_unit = !lower.empty() && lower.back() >= 'a' && lower.back() <= 'z';
+  if (has_unit && (lower.front() == '-' || lower.front() == '+')) return parse_offset(cursor, now);
   if (lower == "today") return local_time(to_local(now), 0, {});
   if (lower == "tomorrow") return local_time(to_local(now), 1, {});
   if (const auto clock = parse_time_of_day(cursor)) {
@@ -224,7 +232,7 @@ Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
   if (const auto at = parse(lower, now, rule)) return *at;
   return fail(ErrorCode::invalid_argument,
               "time \"" + std::string(text) +
-                  "\": no such time; write it like now+1hour, tomorrow, 16:30 or 2030-01-31T16:30");
+                  "\": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
 }
 
 std::string format_local_time(Time at) {

@@ -19,7 +19,8 @@ enum class TimeOfDay {
 
 // Forms, in any case:
 //   now, now+COUNT[UNIT], now-COUNT[UNIT]
-//       UNIT is second(s), the default, minute(s), hour(s), day(s) or week(s); at most 1000 years
+//       UNIT is second(s), the default, minute(s), hour(s), day(s) or week(s), or s, min, h, d, w; at most 1000 years
+//   +COUNTUNIT, -COUNTUNIT              the same from now: -30d
 //   today, tomorrow                     00:00 of that day
 //   midnight, elevenses, noon, fika, teatime, HH:MM[:SS][am|pm]
 //       what that means once it has passed today is for `rule` to say

@@ -10,7 +10,7 @@
 namespace ares::core {
 namespace {
 
-constexpr std::size_t kMostCorrections = 100'000;
+constexpr std::size_t kMostCorrections = 1'000'000;
 
 // Behind all that was charged at this very moment.
 Time from_now_on(const Question& q) {

@@ -50,6 +50,10 @@ TEST_F(Timespec, RelativeToNow) {
   EXPECT_EQ(at("now+1second"), now_ + 1s);
   EXPECT_EQ(at("now-1day"), now_ - 24h);
   EXPECT_EQ(at("now + 2 weeks"), now_ + 14 * 24h);
+  EXPECT_EQ(at("-30d"), now_ - 30 * 24h);
+  EXPECT_EQ(at("+90min"), now_ + 90min);
+  EXPECT_EQ(at("-2hours"), now_ - 2h);
+  EXPECT_EQ(at("now+1w"), now_ + 7 * 24h);
   EXPECT_EQ(at("now+5000weeks"), now_ + 5000 * 7 * 24h);
 }
 
@@ -119,6 +123,10 @@ TEST_F(Timespec, WhatIsRefused) {
                            "soon",
                            "now+",
                            "now1",
+                           "-30",
+                           "-d",
+                           "+1x",
+                           "-1ds",
                            "now+1fortnight",
                            "now+-1",
                            "now+1hours!",
