@@ -113,6 +113,14 @@ const std::vector<QosFlagRow>& qos_flag_table() {
        "a job that is over a limit by itself is refused, not kept waiting"},
       {QosFlag::requires_reservation, "RequiresReservation",
        "only jobs that name a reservation may use it"},
+      {QosFlag::no_reserve, "NoReserve",
+       "its jobs start when they can at once, and are promised nothing ahead of time"},
+      {QosFlag::partition_time_limit, "PartitionTimeLimit",
+       "its jobs may ask for more time than the partition allows"},
+      {QosFlag::partition_max_nodes, "PartitionMaxNodes",
+       "its jobs may have more nodes than the partition allows"},
+      {QosFlag::partition_min_nodes, "PartitionMinNodes",
+       "its jobs may have fewer nodes than the partition wants"},
   };
   return rows;
 }

@@ -51,7 +51,8 @@ namespace {
   EVENT(Suspended, suspended)                      \
   EVENT(Resumed, resumed)                          \
   EVENT(AccountingChanged, accounting_changed)     \
-  EVENT(UsageCharged, usage_charged)
+  EVENT(UsageCharged, usage_charged)               \
+  EVENT(AccrualBegan, accrual_began)
 
 struct Encoder {
   storage::EventBody& to;

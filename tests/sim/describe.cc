@@ -70,7 +70,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "Suspended",
                                        "Resumed",
                                        "AccountingChanged",
-                                       "UsageCharged"};
+                                       "UsageCharged",
+                                       "AccrualBegan"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

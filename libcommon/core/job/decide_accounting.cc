@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/accounts/age_room.h"
 #include "core/accounts/check.h"
 #include "core/job/deciding.h"
 
@@ -216,8 +217,11 @@ Decision decide_accounting(const Question& q, const Principal& who,
     if (Status ok = check_record(out.all, record); !ok) return refuse(ok.error());
   if (Status ok = check_removed(out.all, out.event.removed); !ok) return refuse(ok.error());
   Decision d;
-  if (!out.event.set.empty() || !out.event.removed.empty())
-    d.events.emplace_back(std::move(out.event));
+  if (out.event.set.empty() && out.event.removed.empty()) return d;
+  d.events.emplace_back(std::move(out.event));
+  AgeLimits before(q.state.accounting, q.policy), after(out.all, q.policy);
+  for (const Accruing& kept : ages_to_keep(q.state, before, after, q.now))
+    d.events.emplace_back(AccrualBegan{kept.key, kept.since});
   return d;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/accounts/promise_floor.h"
 #include "core/cluster/staying.h"
 #include "core/job/deciding.h"
 #include "core/sched/devices.h"
@@ -90,14 +91,14 @@ PendingPtr GangTurns::turn(Queued& queued) {
   const auto [place, first] = accounts_.try_emplace(job.gang);
   Account& account = place->second;
   last_unpromised_ = JobId{0};
-  if (first) consider(job, account);
+  if (first) consider(queued, account);
   if (account.starts) return nullptr;
   account.seen.push_back(&queued);
   return account.said.at(job.key);
 }
 
-void GangTurns::consider(const Job& leader, Account& account) {
-  Gathering gathering = gather(p_.state, p_.use, leader, p_.now);
+void GangTurns::consider(const Queued& leader, Account& account) {
+  Gathering gathering = gather(p_.state, p_.use, *leader.entry.job, p_.now);
   if (gathering.wake)
     p_.plan.wake = std::min(p_.plan.wake.value_or(*gathering.wake), *gathering.wake);
   if (!gathering.refused.empty()) {
@@ -112,7 +113,7 @@ void GangTurns::consider(const Job& leader, Account& account) {
   if (p_.promises.closed(account.members.front().partition,
                          account.gang.members.front()->spec->reservations) ||
       !start(account))
-    block(account);
+    block(leader, account);
 }
 
 std::vector<GangTurns::Member> GangTurns::members_of(const Gang& gang) {
@@ -290,20 +291,28 @@ bool GangTurns::is_impossible(Account& account) {
 }
 
 // As a single job that cannot start: it is said why, and promised a start if the partition's rule is so.
-void GangTurns::block(Account& account) {
+void GangTurns::block(const Queued& leader, Account& account) {
   if (account.refusal)  // in nobody's way
     return say_all(account, *account.refusal);
   if (!p_.work.exhausted() && is_impossible(account)) return;
   const Partition* partition = account.members.front().partition;
   const Promises::Inside& inside = account.gang.members.front()->spec->reservations;
-  const bool first = p_.promises.waits(partition, inside);
+  const bool may = leader.may_be_promised();  // for all of them
+  const bool first =
+      may ? p_.promises.waits(partition, inside) : !p_.promises.any_waits(partition, inside);
   PendingInfo info{first ? Reason::resources : Reason::priority, {}, std::nullopt, {}};
   if (p_.work.exhausted()) {
     info.detail = "not looked at in this pass: its budget was spent";
     return say_all(account, info);
   }
-  if (p_.budget.details) info.detail = turn_text(account);
+  if (p_.budget.details) {
+    info.detail = turn_text(account);
+    if (!may)
+      info.detail += "; " + promise_floor_text(p_.state.accounting, p_.use.enforce(),
+                                               *leader.entry.job->spec, partition->name);
+  }
   say_all(account, info);
+  if (!may) return;  // in nobody's way
   if (p_.promises.grant(partition, inside)) {
     if (!promise(account) && !p_.work.exhausted()) p_.promises.refund(partition, inside);
   } else {

@@ -80,7 +80,7 @@ class GangTurns {
     Placements placements;
   };
 
-  void consider(const Job& leader, Account& account);
+  void consider(const Queued& leader, Account& account);
   std::vector<Member> members_of(const Gang& gang);
   bool lack_licenses(Account& account);
   bool is_impossible(Account& account);
@@ -94,7 +94,7 @@ class GangTurns {
   std::optional<Placement> place(const Account& account, std::size_t at, bool wide,
                                  std::optional<Profile>& trial, const Placements& taken);
   void commit(Account& account, PlanGroup group, const Placements& placements);
-  void block(Account& account);
+  void block(const Queued& leader, Account& account);
   std::optional<Placements> fit_at(const Account& account, Time at);
   std::optional<Placements> fit_at(const Account& account, Time at, bool wide);
   std::optional<Together> earliest_together(const Account& account, Time from);

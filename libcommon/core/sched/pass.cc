@@ -30,7 +30,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       index_(memory.index),
       budget_(budget),
       now_(now),
-      use_(state, policy, now),
+      use_(state, policy, now, &memory.sums),
       turns_(memory.queue.entries(), memory.ranking, index_),
       profile_(state, index_, memory.releases, now),
       licenses_(state, policy),
