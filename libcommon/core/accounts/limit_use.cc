@@ -53,14 +53,6 @@ std::uint64_t minutes_left(const Job& job, Time now) {
   return minutes_of(std::chrono::ceil<Seconds>(std::max(Duration{}, Duration{*end - now})));
 }
 
-std::string limit_text(const Limit& limit) {
-  if (row_of(limit.kind).unit == LimitUnit::minutes)
-    return format_duration(Seconds(static_cast<std::int64_t>(limit.value) * 60));
-  if (limit.tres.empty()) return std::to_string(limit.value);
-  return limit.tres + "=" +
-         amount_text(limit.tres, capped_product(limit.value, units_of(limit.tres)));
-}
-
 }  // namespace
 
 LimitParties& LimitUse::parties() {
@@ -82,8 +74,7 @@ std::uint64_t LimitUse::held(const Level& level, std::string_view tres) {
          (more == more_.end() ? 0 : amount_in(more->second.tres, tres));
 }
 
-template <class Visit>
-void LimitUse::each_running(Visit&& visit) const {
+void LimitUse::each_running(const std::function<void(const Job&)>& visit) const {
   std::set<AttemptKey> seen;
   state_.nodes.for_each([&](NodeId, const Node& node) {
     for (const Charge& charge : node.charges) {
@@ -195,7 +186,8 @@ U128 LimitUse::in_use(const Bound& bound) {
   return 0;
 }
 
-std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& asked, bool others) {
+std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& asked,
+                                              Others others) {
   const bool safe = enforce() == Enforce::safe;
   for (const Bound& bound : party.bounds) {
     const Limit& limit = *bound.limit;
@@ -206,12 +198,13 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
     if (amount == 0) continue;
     const bool spent = measure == Measure::used_minutes && !safe;  // then nothing more may start
     const bool timed = measure == Measure::run_minutes || measure == Measure::used_minutes;
+    if (others == Others::by_minutes && !timed) continue;
     const bool charged = measure == Measure::used_minutes;
     if (charged && party.factor == 0) continue;  // it costs nothing
     U128 wanted = spent ? 0 : timed ? minutes_product(amount, asked.minutes()) : U128{amount};
     if (charged) wanted = wanted * party.factor / kPlainFactor;
     const U128 most = U128{limit.value} * (jobs || wall ? 1 : units_of(limit.tres));
-    const U128 used = others ? in_use(bound) : U128{0};
+    const U128 used = others == Others::none ? U128{0} : in_use(bound);
     if (spent ? used < most : used + wanted <= most) continue;
     const auto text = [&](U128 number) {
       return wall ? format_duration(Seconds(static_cast<std::int64_t>(shown(number * 60))))
@@ -249,7 +242,11 @@ std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& pa
     if (const auto known = refused_.find(key); known != refused_.end()) return known->second;
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
   auto over = over_limit(state_.accounting, enforce(), asked);
-  if (!over) over = first_over(parties().party_of(holder_of(spec, partition.name)), asked, true);
+  if (!over) {
+    const Party& party = parties().party_of(holder_of(spec, partition.name));
+    over = first_over(party, asked, Others::all);
+    if (!over && !kept_.empty()) over = in_the_way(party, asked);
+  }
   if (over && !gets) refused_.emplace(key, *over);
   return over;
 }
@@ -260,7 +257,7 @@ std::optional<OverLimit> LimitUse::over_alone(const JobSpec& spec, const Partiti
   if (!active()) return std::nullopt;
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
   if (auto over = over_limit(state_.accounting, enforce(), asked)) return over;
-  return first_over(parties().party_of(holder_of(spec, partition.name)), asked, false);
+  return first_over(parties().party_of(holder_of(spec, partition.name)), asked, Others::none);
 }
 
 std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std::string& partition,
@@ -323,6 +320,8 @@ void LimitUse::start(const JobSpec& spec, const Partition& partition,
       add(tres, asked.amount(tres));
   }
   added.minutes = minutes_of_run(added.holder, added.sum.tres, asked.minutes());
+  if (time_limit) added.end = now_ + std::max(*time_limit, Seconds{0});
+  take_spare(added);
   this->add(std::move(added));
 }
 
@@ -350,7 +349,10 @@ void LimitUse::add(Added added) {
 
 void LimitUse::back_to(std::size_t mark) {
   if (added_.size() > mark) refused_.clear();
-  for (; added_.size() > mark; added_.pop_back()) change(added_.back(), -1);
+  for (; added_.size() > mark; added_.pop_back()) {
+    change(added_.back(), -1);
+    give_back_spare(added_.back());
+  }
 }
 
 }  // namespace ares::core

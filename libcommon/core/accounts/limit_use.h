@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,6 +48,20 @@ class LimitUse {
   // Whether there is room for one more waiting job to gain age.
   bool may_accrue(const Holder& holder);
 
+  // Who waits, and with what it would start.
+  struct Waiting {
+    const JobSpec* spec = nullptr;
+    const Partition* partition = nullptr;
+    std::optional<Seconds> time_limit;
+    std::optional<TresByNode> gets{};  // where it is known
+  };
+  // From here on room is kept under the limits on what runs at a time for those who wait together and come first: others may use it
+  // only if they end before it is needed. `at`: when they were promised a start; none: as soon as enough of what runs has ended. Of the
+  // jobs that a limit bounds only the first have room kept. Nothing is kept for who is over a limit whatever else runs. `name`: as
+  // whoever is refused for their sake is told. Specifications and partitions must outlive this.
+  void keep_room(std::vector<Waiting> who, std::string name, std::optional<Time> at);
+  bool may_keep(const std::vector<Waiting>& who);
+
   // What jobs of one specification were told is remembered, by its address: whoever asks about one that is gone before the next is made
   // has it forgotten in between. More that runs lifts no refusal.
   void forget_answers() { refused_.clear(); }
@@ -72,10 +87,25 @@ class LimitUse {
   struct Minutes {
     std::map<std::string, fairness::U128, std::less<>> granted, charged;
   };
+  using BoundKey = std::pair<const Limit*, Level>;
   struct Added {
     Holder holder;
     Sum sum;
     Minutes minutes;
+    Time end = Time::max();
+    std::vector<std::tuple<std::size_t, BoundKey, fairness::U128>> spare{};  // that it took
+  };
+  struct Kept {
+    std::vector<Waiting> who;
+    std::string name;
+    std::optional<Time> at;
+    bool reckoned = false;                     // at the first question it matters to
+    std::map<BoundKey, fairness::U128> spare;  // what others may have then
+  };
+  struct Run {
+    Time end;
+    Holder holder;
+    std::vector<TresAmount> tres;
   };
   using Uses = std::map<Level, std::map<std::string, fairness::Amount, std::less<>>>;
 
@@ -90,14 +120,21 @@ class LimitUse {
   // What is stored, as it decays, and what has been used of what runs, in minutes.
   fairness::U128 used_minutes_of(const Level& level, const std::string& tres);
   fairness::Amount stored_of(const Level& level, const std::string& tres) const;
-  template <class Visit>
-  void each_running(Visit&& visit) const;
+  void each_running(const std::function<void(const Job&)>& visit) const;
   void add(Added added);
   void change(const Added& added, int sign);
   static std::set<std::string> bounded_tres(const Party& party);
   fairness::U128 in_use(const Bound& bound);
-  // `in_use` counts; without it nothing else is.
-  std::optional<OverLimit> first_over(const Party& party, const Asked& asked, bool in_use);
+  enum class Others : std::uint8_t { none, all, by_minutes };  // of what others run: what counts
+  std::optional<OverLimit> first_over(const Party& party, const Asked& asked, Others others);
+
+  Asked asked_by(const Waiting& one) const;
+  void each_release(
+      const std::function<void(Time, const Holder&, const std::vector<TresAmount>&)>& visit);
+  void reckon(Kept& kept);
+  std::optional<OverLimit> in_the_way(const Party& party, const Asked& asked);
+  void take_spare(Added& added);
+  void give_back_spare(const Added& added);
 
   const ClusterState& state_;
   const Policy& policy_;
@@ -110,6 +147,9 @@ class LimitUse {
   std::optional<Uses> running_use_;                      // likewise
   std::map<std::pair<Level, std::string>, fairness::U128> used_;
   std::vector<Added> added_;
+  std::vector<Kept> kept_;
+  std::set<BoundKey> kept_bounds_;
+  std::optional<std::vector<Run>> runs_;  // once it was asked about
   std::map<std::tuple<const JobSpec*, const Partition*, std::optional<Seconds>>, OverLimit>
       refused_;
 };

@@ -62,6 +62,18 @@ auto hardness(const JobSpec& spec) {
                     spec.min_nodes, spec.memory_per_node.value_or(Bytes{}));
 }
 
+// Whether they are all here, and nothing but what others run keeps them.
+bool waits_for_limits(const Gathering& gathering) {
+  const auto& members = gathering.gang.members;
+  return gathering.gang.complete() &&
+         std::none_of(members.begin(), members.end(),
+                      [](const Job* job) { return kept_back(*job).has_value(); }) &&
+         std::all_of(gathering.refused.begin(), gathering.refused.end(), [](const auto& one) {
+           return one.second.reason == Reason::limit ||
+                  one.second.reason == Reason::waiting_for_gang;
+         });
+}
+
 }  // namespace
 
 bool GangTurns::Account::may_go_wide() const {
@@ -102,6 +114,11 @@ void GangTurns::consider(const Queued& leader, Account& account) {
   if (gathering.wake)
     p_.plan.wake = std::min(p_.plan.wake.value_or(*gathering.wake), *gathering.wake);
   if (!gathering.refused.empty()) {
+    if (waits_for_limits(gathering)) {
+      account.gang = gathering.gang;
+      account.members = members_of(account.gang);
+      keep_limits(account, nullptr, std::nullopt);
+    }
     for (auto& [key, info] : gathering.refused)
       account.said[key] = std::make_shared<const PendingInfo>(std::move(info));
     return;
@@ -239,7 +256,24 @@ bool GangTurns::over_limits(Account& account, const Placements* placements) {
     p_.use.start(spec, *member.partition, member.limit, known);
   }
   p_.use.back_to(mark);
+  if (account.refusal) keep_limits(account, placements, std::nullopt);
   return account.refusal.has_value();
+}
+
+void GangTurns::keep_limits(const Account& account, const Placements* placements,
+                            std::optional<Time> at) {
+  if (!p_.use.active() || p_.work.exhausted()) return;
+  std::vector<LimitUse::Waiting> who;
+  for (std::size_t i = 0; i < account.members.size(); ++i) {
+    const Member& member = account.members[i];
+    const JobSpec& spec = *member.job->spec;
+    auto& one = who.emplace_back(LimitUse::Waiting{&spec, member.partition, member.limit});
+    if (placements) one.gets = placed_amounts((*placements)[i], certain_licenses(spec), p_.index);
+  }
+  if (!p_.use.may_keep(who)) return;
+  for (const Member& member : account.members)
+    if (p_.shapes.impossible(*member.shape, p_.index, false)) return;
+  p_.use.keep_room(std::move(who), "gang " + account.gang.request.name, at);
 }
 
 bool GangTurns::start(Account& account, bool wide) {
@@ -330,6 +364,7 @@ bool GangTurns::promise(Account& account) {
   auto found = earliest_together(account, not_before);
   if (!found) return false;
   p_.promises.note_start(partition, found->at, inside);
+  keep_limits(account, &found->placements, found->at);
   for (std::size_t i = 0; i < account.members.size(); ++i) {
     const Member& member = account.members[i];
     EarliestStart start{found->at, std::move(found->placements[i])};

@@ -90,6 +90,8 @@ class GangTurns {
   Placements find(const Account& account, bool wide);
   bool permitted(Account& account, const Placements& placements);
   bool over_limits(Account& account, const Placements* placements);
+  // Others do not use up again and again what the limits leave it.
+  void keep_limits(const Account& account, const Placements* placements, std::optional<Time> at);
   bool take_licenses(const std::vector<Member>& members, PlanGroup& group);
   std::optional<Placement> place(const Account& account, std::size_t at, bool wide,
                                  std::optional<Profile>& trial, const Placements& taken);

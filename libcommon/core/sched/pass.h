@@ -108,6 +108,9 @@ class Planner::Pass {
   // Whether nothing but nodes keeps it from starting. If something does, that is said.
   bool may_start(sched::Queued& queued);
 
+  // Only what others run keeps it from starting: they do not go on with that for ever.
+  void keep_limits(sched::Queued& queued);
+
   // Whether every waiting task could be started, or waits for its user's next turn.
   bool start_tasks(sched::Queued& queued, sched::Shape& shape);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/accounts/promise_floor.h"
+#include "core/job/deciding.h"
 #include "core/sched/alternatives.h"
 #include "core/sched/explain.h"
 #include "core/sched/placed_limits.h"
@@ -112,6 +113,9 @@ PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* 
       refused.limit = std::move(over->name);
       return std::make_shared<const PendingInfo>(std::move(refused));
     }
+    const Job& job = *queued.entry.job;
+    use_.keep_room({{job.spec.get(), partition, limit, gets}}, "job " + job_text(job.key),
+                   found->at);
   }
   if (made) *made = found.has_value();
   if (found) {

@@ -51,8 +51,6 @@ std::string plan_text(const Plan& plan) {
       text += "resume " + name_of(group.resume->job) + "." +
               std::to_string(group.resume->attempt.value()) + "\n";
   }
-  for (const Accruing& accruing : plan.accruing)
-    text += "age " + name_of(accruing.key) + " from " + text_of(accruing.since) + "\n";
   plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
     text += "wait " + name_of(key) + " " + std::string(reason_text(info)) + " " +
             text_of(info.expected_start);

@@ -51,6 +51,7 @@ class AgeLimitsTest : public LimitsTest {
     JobSpec spec = job();
     spec.licenses.clear();
     spec.min_nodes = spec.max_nodes = 4;
+    spec.gpus_per_node = {{"a100", 2}};
     return spec;
   }
   // As the planner proposes it.

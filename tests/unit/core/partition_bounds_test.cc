@@ -25,7 +25,7 @@ class PartitionBoundsTest : public LimitsTest {
     update.names = {"main"};
     update.values = main;
     update.fields = {"max_time", "default_time", "max_nodes", "min_nodes"};
-    const Reply reply = c.user(kOperator, update);
+    const Reply reply = c.user(kRoot, update);
     ASSERT_FALSE(reply.failed) << reply.error.message;
   }
   static JobSpec nodes(std::uint32_t least, std::uint32_t most) {
@@ -52,7 +52,9 @@ TEST_F(PartitionBoundsTest, OfTime) {
     JobSpec spec = nodes(2, 2);
     spec.time_limit = minutes(31);
     EXPECT_EQ(c.try_submit(spec).failed, !lifted);
-    if (lifted) EXPECT_EQ(c.job(started(c, spec)).state, JobState::configuring);
+    if (lifted) {
+      EXPECT_EQ(c.job(started(c, spec)).state, JobState::configuring);
+    }
     spec.time_limit.reset();
     EXPECT_EQ(c.job(started(c, spec)).allocation->time_limit, minutes(30)) << "who names none";
   }
@@ -77,7 +79,9 @@ TEST_F(PartitionBoundsTest, OfManyNodes) {
               "");
     bound(c, std::nullopt, 2, 1);
     EXPECT_EQ(c.try_submit(nodes(3, 3)).failed, !lifted);
-    if (lifted) EXPECT_EQ(c.job(started(c, nodes(3, 3))).state, JobState::configuring);
+    if (lifted) {
+      EXPECT_EQ(c.job(started(c, nodes(3, 3))).state, JobState::configuring);
+    }
   }
   for (const bool lifted : {false, true}) {
     Cluster c{4, limited()};

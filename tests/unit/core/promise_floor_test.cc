@@ -18,20 +18,28 @@ class PromiseFloorTest : public LimitsTest {
   struct Three {
     JobKey running, large, passing;
   };
-  static JobSpec sized(std::uint32_t nodes, int limit, std::uint32_t priority) {
+  static JobSpec sized(std::uint32_t nodes, int limit) {
     JobSpec spec = job();
     spec.licenses.clear();
     spec.min_nodes = spec.max_nodes = nodes;
+    spec.gpus_per_node = {{"a100", 2}};
     spec.time_limit = minutes(limit);
-    spec.priority = priority;
     return spec;
+  }
+  static JobKey submit(Cluster& c, JobSpec spec, std::uint32_t priority) {
+    const JobKey key = c.submit(std::move(spec));
+    UpdateJob update;
+    update.jobs = Cluster::named(key);
+    update.priority = priority;
+    EXPECT_FALSE(c.user(kOperator, update).failed);
+    return key;
   }
   static Three busy(Cluster& c, std::uint32_t priority = 10) {
     Three three;
     three.running = c.submit(job());
     c.plan(core::plan(c.state(), limited(), Budget{}, c.now).groups);
-    three.large = c.submit(sized(4, 60, priority));
-    three.passing = c.submit(sized(2, 600, 1));
+    three.large = submit(c, sized(4, 60), priority);
+    three.passing = submit(c, sized(2, 600), 1);
     return three;
   }
   static bool starts(Cluster& c, JobKey key) {
@@ -114,11 +122,11 @@ TEST_F(PromiseFloorTest, AGangIsPromisedNothingEither) {
               "");
     c.submit(job());
     c.plan(core::plan(c.state(), limited(), Budget{}, c.now).groups);
-    JobSpec member = sized(2, 60, 10);
+    JobSpec member = sized(2, 60);
     member.gang = GangRequest{"pair", 2, 2, std::nullopt};
-    const JobKey a = c.submit(member);
-    c.submit(member);
-    const JobKey passing = c.submit(sized(2, 600, 1));
+    const JobKey a = submit(c, member, 10);
+    submit(c, member, 10);
+    const JobKey passing = submit(c, sized(2, 600), 1);
     EXPECT_EQ(starts(c, passing), no_reserve);
     EXPECT_EQ(said(c, a).expected_start.has_value(), !no_reserve);
   }
