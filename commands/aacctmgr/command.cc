@@ -82,9 +82,7 @@ std::vector<std::string> limit_texts() {
       "for each user or job where it begins with Max; what is not set at a user or account is that "
       "of the account above.",
       "With accounting: {enforce: limits} in ares.yaml(5) jobs are held to all of them, with "
-      "{enforce: safe} also so that no limit on minutes is reached while a job runs. MinPrioThresh "
-      "and those with Accrue in their names are refused where they are set: nobody would hold jobs "
-      "to them yet."};
+      "{enforce: safe} also so that no limit on minutes is reached while a job runs."};
 }
 
 std::vector<std::string> selection_texts() {

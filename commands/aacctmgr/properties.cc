@@ -230,6 +230,12 @@ Status set_flags(Qos& qos, Op op, const std::string& value) {
   return {};
 }
 
+std::string known_flags() {
+  std::vector<std::string> known;
+  for (const QosFlagRow& row : qos_flag_table()) known.emplace_back(row.name);
+  return cli::join(known, ", ");
+}
+
 std::string flags_text(const Qos& qos) {
   std::vector<std::string> names;
   for (const QosFlagRow& row : qos_flag_table())
@@ -282,7 +288,7 @@ std::vector<Property> qos_rows() {
       {.name = "flags",
        .aliases = {},
        .argument = "FLAGS",
-       .help = "DenyOnLimit, RequiresReservation",
+       .help = known_flags(),
        .usual = {},
        .list = true,
        .set = [](Record& r, Op op, const std::string& v) -> Status {

@@ -270,7 +270,7 @@ std::string describe(const api::Job& job, Time now, bool one_line, bool details,
       .end_line();
   lines.add("SubmitTime", time_text(job.submitted()))
       .add("EligibleTime", time_text(job.eligible()))
-      .add("AccrueTime", time_text(job.eligible()))
+      .add("AccrueTime", time_text(job.accrues()))
       .end_line();
   lines.add("StartTime", time_text(job.started() ? job.started() : job.expected_start()))
       .add("EndTime", end_text(job))

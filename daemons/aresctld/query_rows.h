@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "aresctld/view.h"
+#include "core/accounts/age_room.h"
 #include "core/sched/explain.h"
 #include "core/sched/order.h"
 #include "model/job.h"
@@ -47,7 +48,8 @@ class JobRows {
         now_(now),
         pending_(*view.pending),
         explainer_(*view.state, policy),
-        ahead_(*view.state, policy, now) {}
+        ahead_(*view.state, policy, now),
+        ages_(view.state->accounting, policy) {}
 
   // Replaces `out`. A `waiting` task of an array is shown as a row of its own.
   void describe(const Job& job, std::optional<std::uint32_t> waiting, api::Job& out);
@@ -69,6 +71,7 @@ class JobRows {
   PendingInfos::Near pending_;
   core::Explainer explainer_;
   core::sched::Ahead ahead_;
+  core::AgeLimits ages_;
 };
 
 }  // namespace ares::aresctld

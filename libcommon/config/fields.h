@@ -111,4 +111,17 @@ std::string print_flow(const Record& record, const std::vector<Field<Record>>& f
   return "{" + out + "}";
 }
 
+// A record that is the value of a key.
+template <class Record>
+Type<Record> map_type(std::vector<Field<Record>> fields) {
+  return {"map",
+          [fields](const Value& value) -> Result<Record> {
+            Record record;
+            Checked done = read_map(value, record, fields);
+            if (!done) return fail(ErrorCode::invalid_argument, done.error().message);
+            return record;
+          },
+          [fields](const Record& record) { return print_flow(record, fields); }};
+}
+
 }  // namespace ares::config

@@ -72,42 +72,6 @@ Type<T> unless_zero(Type<T> type) {
           }};
 }
 
-// The state of a partition is two switches.
-struct StateWord {
-  const char* word;
-  bool up, open;
-};
-constexpr StateWord kStates[] = {
-    {"up", true, true}, {"down", false, true}, {"drain", true, false}, {"inactive", false, false}};
-
-Field<Partition> state_field() {
-  Field<Partition> row;
-  row.name = "state";
-  row.type = "up | down | drain | inactive";
-  row.help =
-      "In a partition that is down no job starts; one that drains takes no new jobs, but starts "
-      "those "
-      "it has; one that is inactive does neither.";
-  row.read = [](Partition& partition, const Value& value) -> Checked {
-    std::string word = value.text;
-    for (char& c : word)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    for (const StateWord& state : kStates) {
-      if (value.kind != Value::Kind::scalar || word != state.word) continue;
-      partition.up = state.up;
-      partition.open = state.open;
-      return {};
-    }
-    return problem(value.line, "\"" + value.text + "\" is none of up, down, drain and inactive");
-  };
-  row.print = [](const Partition& partition) -> std::string {
-    for (const StateWord& state : kStates)
-      if (state.up == partition.up && state.open == partition.open) return state.word;
-    return "";
-  };
-  return row;
-}
-
 Type<ClusterId> cluster_id_type() {
   const auto port = port_type();
   return {"1 to 65535",
@@ -160,51 +124,6 @@ Type<std::string> conninfo_type() {
             return given;
           },
           text.print};
-}
-
-template <class Record>
-Type<Record> map_type(std::vector<Field<Record>> fields) {
-  return {"map",
-          [fields](const Value& value) -> Result<Record> {
-            Record record;
-            Checked done = read_map(value, record, fields);
-            if (!done) return fail(ErrorCode::invalid_argument, done.error().message);
-            return record;
-          },
-          [fields](const Record& record) { return print_flow(record, fields); }};
-}
-
-Type<PlacementStrategy> strategy_type() {
-  std::vector<std::string> words;
-  for (int i = 0; i <= static_cast<int>(kLastPlacementStrategy); ++i)
-    words.emplace_back(to_string(static_cast<PlacementStrategy>(i)));
-  const auto choice = choice_type(words);
-  return {choice.name,
-          [words, choice](const Value& value) -> Result<PlacementStrategy> {
-            return choice.parse(value).map([&](const std::string& word) {
-              const auto at = std::find(words.begin(), words.end(), word) - words.begin();
-              return static_cast<PlacementStrategy>(at);
-            });
-          },
-          [](const PlacementStrategy& strategy) { return std::string(to_string(strategy)); }};
-}
-
-Type<PreemptMode> preempt_mode_type() {
-  const std::vector<std::string> words(kPreemptModeNames.begin(), kPreemptModeNames.end());
-  const auto choice = choice_type(words);
-  return {choice.name,
-          [words, choice](const Value& value) -> Result<PreemptMode> {
-            const auto word = choice.parse(value);
-            if (!word) return fail(word.error());
-            return static_cast<PreemptMode>(std::find(words.begin(), words.end(), *word) -
-                                            words.begin());
-          },
-          [](const PreemptMode& mode) { return std::string(to_string(mode)); }};
-}
-
-Type<std::string> network_name_type() {
-  const auto name = name_type();
-  return {"name of a topology", name.parse, name.print};
 }
 
 }  // namespace
@@ -368,70 +287,6 @@ std::vector<Field<NodeEntry>> node_fields() {
                                                      : text_list_type().print(features);
                            }},
                        "Words that --constraint can ask for."),
-  };
-}
-
-std::vector<Field<Partition>> partition_fields() {
-  return {
-      required(field<Partition>("name", &Partition::name, name_type(), "Name of the partition.")),
-      required(
-          field<Partition>("nodes", &Partition::nodes, host_list_type(), "A host list, or ALL.")),
-      field<Partition>("default", &Partition::is_default, boolean_type(),
-                       "Where jobs go that name no partition. Exactly one partition is the "
-                       "default; a single one is by itself."),
-      state_field(),
-      field<Partition>("tier", &Partition::tier, integer_type(),
-                       "Partitions of a higher tier are served first."),
-      field<Partition>("priority", &Partition::priority, count_type(),
-                       "Priority of its jobs unless one is set."),
-      field<Partition>("max_time", &Partition::max_time, time_limit_type(),
-                       "Longest time limit of a job."),
-      field<Partition>("default_time", &Partition::default_time,
-                       Type<std::optional<Seconds>>{"time limit", time_limit_type().parse,
-                                                    [](const std::optional<Seconds>& limit) {
-                                                      return limit ? time_limit_type().print(limit)
-                                                                   : std::string();
-                                                    }},
-                       "Time limit of jobs that ask for none. When not given: max_time."),
-      field<Partition>("max_nodes", &Partition::max_nodes, bound_type(), "Most nodes for one job."),
-      field<Partition>("min_nodes", &Partition::min_nodes, count_type(1),
-                       "Fewest nodes for one job."),
-      field<Partition>(
-          "default_memory_per_cpu", &Partition::default_memory_per_cpu, memory_type(),
-          "Memory of jobs that ask for none, for each CPU. 0: such jobs get all of the node's."),
-      field<Partition>("exclusive", &Partition::exclusive, boolean_type(), "Jobs get whole nodes."),
-      field<Partition>("placement", &Partition::placement, map_type(placement_fields()),
-                       "Which of the nodes that would do a job gets: {cpu: spread, gpu: binpack}. "
-                       "Its keys are below."),
-      field<Partition>("topology", &Partition::topology, network_name_type(),
-                       "Name of the network between its nodes, of topology_file. Jobs of several "
-                       "nodes are then kept close together, and --switches and --segment work."),
-      partition_billing_field(),
-      field<Partition>(
-          "preempt_mode", &Partition::preempt_mode, preempt_mode_type(),
-          "What becomes of its running jobs when one of a partition of a higher tier "
-          "(or, with policy.preemption.by_qos, of a higher QOS) needs their place. "
-          "off: nothing. requeue: they get SIGTERM, after the grace SIGKILL, and run "
-          "again later; one submitted with --no-requeue is ended for good. cancel: "
-          "they are ended for good. The state is PREEMPTED. suspend: they stand still and lend "
-          "their CPUs, nothing else, and go on by themselves as soon as these are free, before "
-          "jobs "
-          "of the same or a lower tier start; jobs of higher tiers come first for as long as there "
-          "are any. Members of a gang, jobs that "
-          "name several kinds of GPUs, arrays with a bound on their running tasks "
-          "and jobs about which a plugin of the scheduler has a say preempt nobody."),
-  };
-}
-
-std::vector<Field<PlacementPolicy>> placement_fields() {
-  return {
-      field<PlacementPolicy>("cpu", &PlacementPolicy::cpu, strategy_type(),
-                             "Of jobs that ask for no GPUs. binpack: the tightest node, so that "
-                             "whole nodes stay free. spread: the emptiest; nodes with GPUs last. "
-                             "least_fragmentation: as for gpu."),
-      field<PlacementPolicy>("gpu", &PlacementPolicy::gpu, strategy_type(),
-                             "Of jobs that ask for GPUs. least_fragmentation: the node on which "
-                             "the fewest GPUs become useless to the jobs that wait and run."),
   };
 }
 

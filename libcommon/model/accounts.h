@@ -142,7 +142,11 @@ struct Association {
 enum class QosFlag : std::uint32_t {
   deny_on_limit = 1,  // a job over a limit is refused, not kept waiting
   requires_reservation = 8,
-  no_decay = 65536,  // its usage does not decay: limits on minutes are used up for good
+  no_reserve = 16,            // its jobs are promised no start
+  partition_time_limit = 32,  // its jobs are not held to these bounds of partitions
+  partition_max_nodes = 64,
+  partition_min_nodes = 128,
+  no_decay = 256,  // its usage does not decay: limits on minutes are used up for good
 };
 struct QosFlagRow {
   QosFlag flag;

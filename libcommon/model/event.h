@@ -169,6 +169,12 @@ struct Forgotten {  // a finished job leaves the controller's memory (it stays i
   JobKey key;
 };
 
+// There is room for one more waiting job to gain age under the limits on that. From then on, not before it could have run.
+struct AccrualBegan {
+  JobKey key;
+  Time since{};
+};
+
 // Jobs are ended so that this one can start, each by an EndingBegan behind it; what they leave is kept for it.
 struct Earmarked {
   JobKey key;
@@ -265,7 +271,7 @@ using EventBody =
                  ChargeCleared, Ended, Requeued, Signalled, Forgotten, NodeRegistered, NodeAdminSet,
                  NodeLost, LateResult, RequestRecorded, RequestExpired, Audited, PlanPass,
                  PartitionModified, TimeNoticed, ReservationSet, ReservationRemoved, Earmarked,
-                 Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet>;
+                 Suspended, Resumed, AccountingChanged, UsageCharged, UsageSet, AccrualBegan>;
 
 struct Event {
   Lsn lsn;

@@ -4,6 +4,7 @@
 
 #include "model/accounts.h"
 #include "model/gpu_part.h"
+#include "model/state.h"
 
 namespace ares {
 namespace {
@@ -32,6 +33,7 @@ Holder holder_of(const Job& job) {
 Holding holding_of(const Job& job) {
   Holding holding;
   if (is_terminal(job.state)) return holding;
+  holding.accruing = job.accrues && is_queued(job) ? 1 : 0;
   if (job.array) {
     holding.submitted = job.array->waiting.count();
     return holding;

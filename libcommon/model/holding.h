@@ -23,6 +23,7 @@ struct Holder {
 struct Holding {
   std::uint64_t submitted = 0;   // jobs that wait or run; of an array, its tasks
   std::uint64_t running = 0;     // that hold resources
+  std::uint64_t accruing = 0;    // that wait and were let gain age; an array that waits is one
   std::vector<TresAmount> tres;  // what those hold, ascending by name; none is 0
   bool empty() const { return submitted == 0; }
   friend bool operator==(const Holding&, const Holding&) = default;

@@ -375,7 +375,10 @@ struct Job {
   std::optional<std::uint32_t> array_rank;  // position among the array's tasks
 
   Time submitted{};
-  Time eligible{};              // since when it could have run, for age
+  Time eligible{};  // since when it could have run, for age
+  // Since when it gains age where only so many may at a time; none: there was no room for it since it could have run. Where no such
+  // limit holds age counts from `eligible` on: see accruing_since() of core/accounts.
+  std::optional<Time> accrues;
   std::optional<Time> started;  // of the current or last attempt; Elapsed runs from here
   std::optional<Time> ended;
   AttemptNo attempt{0};               // current or last; 0 = never allocated

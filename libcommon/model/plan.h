@@ -38,6 +38,13 @@ struct PlanGroup {
   std::optional<AttemptKey> resume{};  // or a suspended attempt that goes on
 };
 
+// A waiting job that may begin to gain age.
+struct Accruing {
+  JobKey key;
+  Time since{};
+  friend bool operator==(const Accruing&, const Accruing&) = default;
+};
+
 // Why a pending job waits. Not journaled: the next pass finds it again.
 struct PendingInfo {
   Reason reason = Reason::none;
@@ -61,6 +68,7 @@ struct Plan {
   std::uint64_t budget = 0;
   std::uint64_t config_hash = 0;
   std::vector<PlanGroup> groups;
+  std::vector<Accruing> accruing;
   PendingInfos pending;
   std::optional<Time> wake;  // earliest time at which time alone changes the outcome
 };

@@ -167,7 +167,8 @@ void count_holding(ClusterState& state, const Job* before, const Job* after) {
   if (was && is && before->spec == after->spec &&
       before->array.has_value() == after->array.has_value() && same_waiting() &&
       holds_resources(before->state) == holds_resources(after->state) &&
-      before->attempt == after->attempt)
+      before->attempt == after->attempt &&
+      before->accrues.has_value() == after->accrues.has_value())
     return;
   const Holding had = was ? holding_of(*before) : Holding{},
                 has = is ? holding_of(*after) : Holding{};
@@ -185,12 +186,14 @@ void count_holding(ClusterState& state, const Job* before, const Job* after) {
     change(*after, [&](Holding& holding) {
       holding.submitted += has.submitted;
       holding.running += has.running;
+      holding.accruing += has.accruing;
       add_tres(holding.tres, has.tres);
     });
   if (!had.empty())
     change(*before, [&](Holding& holding) {
       holding.submitted -= had.submitted;
       holding.running -= had.running;
+      holding.accruing -= had.accruing;
       subtract_tres(holding.tres, had.tres);
     });
 }

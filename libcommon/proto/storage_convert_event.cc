@@ -52,7 +52,8 @@ namespace {
   EVENT(Resumed, resumed)                          \
   EVENT(AccountingChanged, accounting_changed)     \
   EVENT(UsageCharged, usage_charged)               \
-  EVENT(UsageSet, usage_set)
+  EVENT(UsageSet, usage_set)                       \
+  EVENT(AccrualBegan, accrual_began)
 
 struct Encoder {
   storage::EventBody& to;

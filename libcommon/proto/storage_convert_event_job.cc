@@ -253,6 +253,14 @@ TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint) {
   return {get(from.attempt(), complaint), from.percent()};
 }
 
+void put(const AccrualBegan& from, storage::AccrualBegan& to) {
+  put(from.key, *to.mutable_key());
+  to.set_since(micros(from.since));
+}
+AccrualBegan get(const storage::AccrualBegan& from, Complaint& complaint) {
+  return {get(from.key(), complaint), to_time(from.since())};
+}
+
 void put(const Earmarked& from, storage::Earmarked& to) {
   put(from.key, *to.mutable_key());
   put(from.earmark, *to.mutable_earmark());

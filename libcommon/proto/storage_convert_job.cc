@@ -443,6 +443,7 @@ void put(const Job& from, storage::Job& to) {
   if (from.preempted) put(*from.preempted, *to.mutable_preempted());
   to.set_gang(from.gang.value());
   to.set_gang_lost(from.gang_lost);
+  if (from.accrues) to.set_accrues(micros(*from.accrues));
 }
 
 Job get(const storage::Job& from, Complaint& complaint) {
@@ -478,6 +479,7 @@ Job get(const storage::Job& from, Complaint& complaint) {
   if (from.has_preempted()) to.preempted = get(from.preempted(), complaint);
   to.gang = JobId(from.gang());
   to.gang_lost = from.gang_lost();
+  if (from.has_accrues()) to.accrues = to_time(from.accrues());
   return to;
 }
 

@@ -46,6 +46,7 @@ void put(const AccountingChanged& from, storage::AccountingChanged& to);
 void put(const UsageCharged& from, storage::UsageCharged& to);
 void put(const UsageSet& from, storage::UsageSet& to);
 void put(const TimeNoticed& from, storage::TimeNoticed& to);
+void put(const AccrualBegan& from, storage::AccrualBegan& to);
 void put(const Earmarked& from, storage::Earmarked& to);
 void put(const Suspended& from, storage::Suspended& to);
 void put(const Resumed& from, storage::Resumed& to);
@@ -89,6 +90,7 @@ AccountingChanged get(const storage::AccountingChanged& from, Complaint& complai
 UsageCharged get(const storage::UsageCharged& from, Complaint& complaint);
 UsageSet get(const storage::UsageSet& from, Complaint& complaint);
 TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint);
+AccrualBegan get(const storage::AccrualBegan& from, Complaint& complaint);
 Earmarked get(const storage::Earmarked& from, Complaint& complaint);
 Suspended get(const storage::Suspended& from, Complaint& complaint);
 Resumed get(const storage::Resumed& from, Complaint& complaint);

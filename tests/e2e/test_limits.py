@@ -15,7 +15,7 @@ controller:
   operators: [root]
 policy: {kill_wait: 2, heartbeat: 1, launch_backoff: 1}
 accounting: {enforce: limits}
-fairness: {billing_weights: {cpu: 2}}
+fairness: {billing_weights: {cpu: 2}, calc_period: 1}
 nodes:
   - {name: n1, cpus: 8, memory: 4000M, gpus: "a100:4"}
 partitions:
@@ -147,3 +147,34 @@ def test_a_limit_that_is_lowered_and_a_restart(cluster):
     cluster.wait_reason(waiting, "AssocMaxJobsLimit")
     cluster.cancel(running[1])
     cluster.wait_state(waiting, "RUNNING")
+
+
+def accrue_time(cluster, job):
+    return re.search(r"AccrueTime=(\S+)", cluster.run("actl", "show", "job", job).stdout).group(1)
+
+
+def test_only_so_many_gain_age(cluster):
+    limit(cluster, "account physics", "GrpJobsAccrue=1")
+    busy = cluster.wrap("sleep 60", "-n8")
+    cluster.wait_state(busy, "RUNNING")
+    first = cluster.wrap("sleep 60", "-n8")
+    second = cluster.wrap("sleep 60", "-n8")
+    until(lambda: accrue_time(cluster, first) != "Unknown")
+    assert accrue_time(cluster, second) == "Unknown"
+    cluster.run("acancel", first)
+    until(lambda: accrue_time(cluster, second) != "Unknown")
+
+
+def test_a_qos_without_promises_and_without_the_partition_s_bounds(cluster):
+    cluster.run("actl", "update", "partition=main", "MaxTime=20:00")
+    assert cluster.run("asub", "-q", "short", "-t", "30", "--wrap=true", check=False).returncode != 0
+    limit(cluster, "qos short", "flags=NoReserve,PartitionTimeLimit")
+    shown = cluster.run("aacctmgr", "-n", "-P", "show", "qos", "short").stdout
+    assert "NoReserve,PartitionTimeLimit" in shown
+    busy = cluster.wrap("sleep 60", "-n4")
+    cluster.wait_state(busy, "RUNNING")
+    large = cluster.wrap("sleep 60", "-n8", "-q", "short", "-t", "30")
+    small = cluster.wrap("sleep 60", "-n4")
+    cluster.wait_state(small, "RUNNING")  # though the large one came first
+    assert "NoReserve" in why(cluster, large) + cluster.run("actl", "show", "job", large).stdout
+    cluster.run("actl", "update", "partition=main", "MaxTime=UNLIMITED")

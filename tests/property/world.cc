@@ -8,7 +8,7 @@
 namespace ares::property {
 namespace {
 
-std::shared_ptr<const Policy> short_policy() {
+std::shared_ptr<const Policy> short_policy(bool limited) {
   auto p = std::make_shared<Policy>();
   p->lease = Seconds{30};
   p->heartbeat = Seconds{3};
@@ -20,6 +20,7 @@ std::shared_ptr<const Policy> short_policy() {
   p->request_retention = Seconds{300};
   p->launch_backoff_max = Seconds{20};
   p->preemption = {.min_age = Seconds{2}, .grace = Seconds{4}, .per_hour = 12, .per_day = 20};
+  if (limited) p->accounting.enforce = Enforce::limits;
   return p;
 }
 
@@ -33,9 +34,9 @@ Partition partition(std::string name, int nodes) {
 
 }  // namespace
 
-World::World(std::uint64_t seed, int nodes)
+World::World(std::uint64_t seed, int nodes, bool limited)
     : random_(seed),
-      policy_(short_policy()),
+      policy_(short_policy(limited)),
       preempt_mode_(seed % 3 == 0   ? PreemptMode::cancel
                     : seed % 3 == 1 ? PreemptMode::suspend
                                     : PreemptMode::requeue),
@@ -140,6 +141,10 @@ void World::plan() {
     group.resume = AttemptKey{key, job.attempt};
     const bool first = chance(50);
     take.plan.groups.insert(first ? take.plan.groups.begin() : take.plan.groups.end(), group);
+  });
+  state.pending.for_each([&](const JobKey& key, const Lsn&) {
+    if (policy_->accounting.enforce == Enforce::limits && chance(20))
+      take.plan.accruing.push_back({key, chance(50) ? now_ : now_ - Seconds{5}});
   });
   handle({take});
 }

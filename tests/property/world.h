@@ -23,7 +23,7 @@ namespace ares::property {
 
 class World {
  public:
-  World(std::uint64_t seed, int nodes);
+  World(std::uint64_t seed, int nodes, bool limited = false);
 
   void step();
   // No more accidents: everything that can end must end. Returns what did not.

@@ -177,6 +177,8 @@ UserBody World::keep_accounts() {
   lab.name = "lab";
   lab.parent = kRootAccount;
   lab.terms.shares = static_cast<std::uint32_t>(draw(5));
+  if (policy_->accounting.enforce == Enforce::limits && chance(70))
+    lab.terms.limits = {{LimitKind::grp_jobs_accrue, "", 2}};
   put(lab, false);
   User user;
   user.name = "u" + std::to_string(kUsers[draw(3)].value());

@@ -71,7 +71,8 @@ constexpr const char* kEventNames[] = {"ControllerActivated",
                                        "Resumed",
                                        "AccountingChanged",
                                        "UsageCharged",
-                                       "UsageSet"};
+                                       "UsageSet",
+                                       "AccrualBegan"};
 static_assert(std::size(kEventNames) == std::variant_size_v<EventBody>);
 
 }  // namespace

@@ -109,8 +109,11 @@ void Observer::check_limits(const ClusterState& state) const {
   if (policy_.accounting.enforce < Enforce::limits) return;
   const Account* account = core::find_account(state.accounting, kLimitedAccount);
   if (!account) return;
-  std::uint64_t jobs = 0, cpus = 0;
-  state.jobs.for_each([&](const JobKey&, const Job& job) {
+  std::uint64_t jobs = 0, cpus = 0, aging = 0;
+  state.jobs.for_each([&](const JobKey& key, const Job& job) {
+    // A task that left its array has what that had gained.
+    if (job.spec->account == account->name && job.accrues && key.task.is_none() && is_queued(job))
+      ++aging;
     if (job.spec->account != account->name || !job.allocation || !holds_resources(job.state))
       return;
     ++jobs;
@@ -123,6 +126,8 @@ void Observer::check_limits(const ClusterState& state) const {
     throw Violation{std::to_string(jobs) + " jobs run, more than GrpJobs"};
   if (cpus > most(LimitKind::grp_tres, "cpu"))
     throw Violation{std::to_string(cpus) + " CPUs are in use, more than GrpTRES"};
+  if (aging > most(LimitKind::grp_jobs_accrue, {}))
+    throw Violation{std::to_string(aging) + " jobs gain age, more than GrpJobsAccrue"};
 }
 
 }  // namespace ares::sim

@@ -222,8 +222,9 @@ void World::guarded(Event&& event) {
 // With limits before anything is submitted, for then nobody runs without an account. Every single job is within them.
 void World::found_account() {
   if (has_limits())
-    clients_.found_account(Duration(0),
-                           Limits{{LimitKind::grp_jobs, "", 3}, {LimitKind::grp_tres, "cpu", 8}});
+    clients_.found_account(Duration(0), Limits{{LimitKind::grp_jobs, "", 3},
+                                               {LimitKind::grp_jobs_accrue, "", 2},
+                                               {LimitKind::grp_tres, "cpu", 8}});
   else
     clients_.found_account(Duration(1ms) * (options_.seed % 9000), {});
 }

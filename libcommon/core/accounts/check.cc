@@ -50,9 +50,6 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
                                "\" is nothing that can be limited; cpu, mem, node, billing, "
                                "gres/gpu, gres/gpu:TYPE and license/NAME can"));
     if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
-    if (!is_enforced(limit.kind))
-      return fail(bad(key, name + (of_tres ? "=" + limit.tres : "") +
-                               " cannot be set: this release does not hold jobs to it yet"));
     const bool minutes = row.unit == LimitUnit::minutes || row.unit == LimitUnit::tres_minutes;
     if (limit.value > (minutes ? kMostMinutes : kMostLimit))
       return fail(bad(key, name + " is too large"));

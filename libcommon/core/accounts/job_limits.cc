@@ -63,11 +63,6 @@ bool is_of_one_job(LimitKind kind) {
          kind == max_wall || kind == min_tres_per_job;
 }
 
-bool is_enforced(LimitKind kind) {
-  return is_of_one_job(kind) || !reason_name(kind, "cpu", true).empty() ||
-         !reason_name(kind, "cpu", false).empty();
-}
-
 const Qos* qos_of(const Accounting& records, const JobSpec& spec) {
   return find_qos(records, spec.qos.empty() ? kNormalQos : spec.qos);
 }

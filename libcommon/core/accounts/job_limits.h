@@ -10,9 +10,7 @@
 
 namespace ares::core {
 
-// Kinds that jobs are held to in this release. Others cannot be set: a limit that nobody enforces would be believed.
-bool is_enforced(LimitKind kind);
-// Whether it is one of those on a job by itself.
+// Whether the limit is on a job by itself.
 bool is_of_one_job(LimitKind kind);
 
 struct OverLimit {

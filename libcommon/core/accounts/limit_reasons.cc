@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "base/duration.h"
+#include "base/saturating.h"
 #include "model/gpu_part.h"
 
 namespace ares::core {
@@ -109,6 +111,14 @@ std::string amount_text(std::string_view tres, std::uint64_t units) {
   if (units == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
   if (units_of(tres) != 1) return format_thousandths(static_cast<std::int64_t>(units));
   return std::to_string(units) + (tres == "mem" ? "M" : "");
+}
+
+std::string limit_text(const Limit& limit) {
+  if (row_of(limit.kind).unit == LimitUnit::minutes)
+    return format_duration(Seconds(static_cast<std::int64_t>(limit.value) * 60));
+  if (limit.tres.empty()) return std::to_string(limit.value);
+  return limit.tres + "=" +
+         amount_text(limit.tres, capped_product(limit.value, units_of(limit.tres)));
 }
 
 }  // namespace ares::core

@@ -19,4 +19,7 @@ std::uint64_t units_of(std::string_view tres);
 // Of so many of those units: "0.5", "2048M"; the highest value is "unlimited".
 std::string amount_text(std::string_view tres, std::uint64_t units);
 
+// What the limit is: "12:00:00", "cpu=100", "3".
+std::string limit_text(const Limit& limit);
+
 }  // namespace ares::core

@@ -18,55 +18,6 @@ namespace {
 using fairness::Amount;
 using fairness::U128;
 
-// What a limit on many jobs is compared with, and on whose jobs together.
-enum class Measure : std::uint8_t { running, submitted, tres, run_minutes, used_minutes };
-enum class Whose : std::uint8_t { all, user, account };  // of those that the record is about
-
-struct SharedKind {
-  LimitKind kind;
-  Measure measure;
-  Whose whose;
-};
-constexpr std::array<SharedKind, 16> kShared{{
-    {LimitKind::grp_jobs, Measure::running, Whose::all},
-    {LimitKind::grp_submit_jobs, Measure::submitted, Whose::all},
-    {LimitKind::grp_tres, Measure::tres, Whose::all},
-    {LimitKind::grp_tres_mins, Measure::used_minutes, Whose::all},
-    {LimitKind::grp_tres_run_mins, Measure::run_minutes, Whose::all},
-    {LimitKind::grp_wall, Measure::used_minutes, Whose::all},
-    {LimitKind::max_jobs, Measure::running, Whose::user},
-    {LimitKind::max_submit_jobs, Measure::submitted, Whose::user},
-    {LimitKind::max_jobs_per_user, Measure::running, Whose::user},
-    {LimitKind::max_jobs_per_account, Measure::running, Whose::account},
-    {LimitKind::max_submit_jobs_per_user, Measure::submitted, Whose::user},
-    {LimitKind::max_submit_jobs_per_account, Measure::submitted, Whose::account},
-    {LimitKind::max_tres_per_user, Measure::tres, Whose::user},
-    {LimitKind::max_tres_per_account, Measure::tres, Whose::account},
-    {LimitKind::max_tres_run_mins_per_user, Measure::run_minutes, Whose::user},
-    {LimitKind::max_tres_run_mins_per_account, Measure::run_minutes, Whose::account},
-}};
-
-const SharedKind* shared_kind(LimitKind kind) {
-  for (const SharedKind& row : kShared)
-    if (row.kind == kind) return &row;
-  return nullptr;
-}
-
-// Those on what is submitted keep nobody from starting.
-bool any_shared(const Limits& limits) {
-  return std::any_of(limits.begin(), limits.end(), [](const Limit& limit) {
-    const SharedKind* kind = shared_kind(limit.kind);
-    return kind && kind->measure != Measure::submitted;
-  });
-}
-
-// A QOS's limit on each user's jobs comes before that of his accounts, as the nearest of one kind.
-LimitKind family_of(LimitKind kind) {
-  if (kind == LimitKind::max_jobs_per_user) return LimitKind::max_jobs;
-  if (kind == LimitKind::max_submit_jobs_per_user) return LimitKind::max_submit_jobs;
-  return kind;
-}
-
 constexpr const char* kWall = "wall";
 const std::string& measured(const Limit& limit) {
   static const std::string wall = kWall;
@@ -103,137 +54,28 @@ std::uint64_t minutes_left(const Job& job, Time now) {
   return minutes_of(std::chrono::ceil<Seconds>(std::max(Duration{}, Duration{*end - now})));
 }
 
-std::string limit_text(const Limit& limit) {
-  if (row_of(limit.kind).unit == LimitUnit::minutes)
-    return format_duration(Seconds(static_cast<std::int64_t>(limit.value) * 60));
-  if (limit.tres.empty()) return std::to_string(limit.value);
-  return limit.tres + "=" +
-         amount_text(limit.tres, capped_product(limit.value, units_of(limit.tres)));
-}
-
 }  // namespace
 
-bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                       const std::string& partition) {
-  if (enforce < Enforce::limits || records.empty()) return false;
-  const Qos* qos = qos_of(records, spec);
-  bool any = qos && any_shared(qos->limits);
-  if (!any)
-    each_terms(chain_of(records, spec.account, spec.user, partition),
-               [&](const Terms& terms, const std::string&) {
-                 any = any_shared(terms.limits);
-                 return !any;
-               });
-  return any;
+LimitParties& LimitUse::parties() {
+  return sums_.parties(state_);
 }
 
-Holder LimitUse::holder_of(const JobSpec& spec, const std::string& partition) const {
-  return {spec.account, spec.user, spec.qos.empty() ? std::string(kNormalQos) : spec.qos,
-          partition};
+std::uint64_t LimitUse::count(const Level& level, std::uint64_t Sum::*field) {
+  if (!counted_) sums_.update(state_);
+  counted_ = true;
+  const auto more = more_.find(level);
+  return sums_.of(level).*field + (more == more_.end() ? 0 : more->second.*field);
 }
 
-const std::vector<LimitUse::Level>& LimitUse::levels_of(const Holder& holder) {
-  const auto [found, added] = levels_.try_emplace(holder);
-  std::vector<Level>& levels = found->second;
-  if (!added) return levels;
-  using Kind = Level::Kind;
-  const Accounting& records = state_.accounting;
-  const Chain chain = chain_of(records, holder.account, holder.user, holder.partition);
-  if (chain.user)
-    levels.push_back({Kind::association, holder.account, holder.user, chain.user->id});
-  for (const Account* account : chain.accounts)
-    levels.push_back({Kind::account, account->name, {}, account->id});
-  if (const Qos* qos = find_qos(records, holder.qos)) {
-    const AssociationId id = usage_id(*qos);
-    levels.push_back({Kind::qos, qos->name, {}, id});
-    levels.push_back({Kind::qos_user, qos->name, holder.user, id});
-    levels.push_back({Kind::qos_account, qos->name, holder.account, id});
-  }
-  return levels;
+std::uint64_t LimitUse::held(const Level& level, std::string_view tres) {
+  if (!counted_) sums_.update(state_);
+  counted_ = true;
+  const auto more = more_.find(level);
+  return amount_in(sums_.of(level).tres, tres) +
+         (more == more_.end() ? 0 : amount_in(more->second.tres, tres));
 }
 
-const LimitUse::Party& LimitUse::party_of(const Holder& holder) {
-  const auto [found, added] = parties_.try_emplace(holder);
-  Party& party = found->second;
-  if (!added) return party;
-  const Accounting& records = state_.accounting;
-  const Qos* qos = find_qos(records, holder.qos);
-  const Chain chain = chain_of(records, holder.account, holder.user, holder.partition);
-  const std::vector<Level>& levels = levels_of(holder);
-  party.deny = qos && qos->has(QosFlag::deny_on_limit);
-  party.factor = qos ? qos->usage_factor : kPlainFactor;
-  using Kind = Level::Kind;
-  const auto level = [&](Kind kind) {
-    const auto at = std::find_if(levels.begin(), levels.end(),
-                                 [&](const Level& one) { return one.kind == kind; });
-    return at == levels.end() ? nullptr : &*at;
-  };
-  std::set<std::pair<LimitKind, std::string>> seen;
-  const auto add = [&](const Limits& limits, const std::string& whose, const Level* own,
-                       bool is_qos) {
-    for (const Limit& limit : limits) {
-      const SharedKind* kind = shared_kind(limit.kind);
-      if (!kind) continue;
-      if (kind->whose != Whose::all && !seen.emplace(family_of(limit.kind), limit.tres).second)
-        continue;
-      const Level* on = kind->whose == Whose::all ? own
-                        : kind->whose == Whose::account
-                            ? level(Kind::qos_account)
-                            : level(is_qos ? Kind::qos_user : Kind::association);
-      if (on) party.bounds.push_back({&limit, *on, whose, is_qos});
-    }
-  };
-  if (qos) add(qos->limits, "QOS " + qos->name, level(Kind::qos), true);
-  if (chain.user)
-    add(chain.user->terms.limits, chain.user->key.user, level(Kind::association), false);
-  for (const Account* account : chain.accounts) {
-    const auto own = std::find_if(levels.begin(), levels.end(), [&](const Level& one) {
-      return one.kind == Kind::account && one.name == account->name;
-    });
-    add(account->terms.limits, account->name, &*own, false);
-  }
-  return party;
-}
-
-const LimitUse::Sum& LimitUse::sum_of(const Level& level) {
-  const bool association = level.kind == Level::Kind::association;
-  if (!association && all_counted_) return sums_[level];
-  if (association)
-    if (const auto found = sums_.find(level); found != sums_.end()) return found->second;
-  const auto add = [](Sum& sum, std::uint64_t running, std::uint64_t submitted,
-                      const std::vector<TresAmount>& tres) {
-    sum.running += running;
-    sum.submitted += submitted;
-    add_tres(sum.tres, tres);
-  };
-  const auto count = [&](const Holder& holder, std::uint64_t running, std::uint64_t submitted,
-                         const std::vector<TresAmount>& tres) {
-    for (const Level& its : levels_of(holder))
-      if (association ? its == level : its.kind != Level::Kind::association)
-        add(sums_[its], running, submitted, tres);
-  };
-  if (association) {
-    sums_[level];
-    state_.holdings.for_each_from({level.name, level.second, {}, {}},
-                                  [&](const Holder& holder, const Holding& holding) {
-                                    if (holder.account != level.name || holder.user != level.second)
-                                      return false;
-                                    count(holder, holding.running, holding.submitted, holding.tres);
-                                    return true;
-                                  });
-  } else {
-    all_counted_ = true;
-    state_.holdings.for_each([&](const Holder& holder, const Holding& holding) {
-      count(holder, holding.running, holding.submitted, holding.tres);
-    });
-  }
-  for (const Added& one : added_)
-    count(one.holder, one.sum.running, one.sum.submitted, one.sum.tres);
-  return sums_[level];
-}
-
-template <class Visit>
-void LimitUse::each_running(Visit&& visit) const {
+void LimitUse::each_running(const std::function<void(const Job&)>& visit) const {
   std::set<AttemptKey> seen;
   state_.nodes.for_each([&](NodeId, const Node& node) {
     for (const Charge& charge : node.charges) {
@@ -260,7 +102,7 @@ LimitUse::Minutes LimitUse::minutes_of_run(const Holder& holder,
 void LimitUse::count_run_minutes() {
   run_minutes_.emplace();
   const auto count = [&](const Holder& holder, const Minutes& minutes) {
-    for (const Level& its : levels_of(holder)) {
+    for (const Level& its : parties().levels_of(holder)) {
       Minutes& sum = (*run_minutes_)[its];
       add_all(sum.granted, minutes.granted, 1);
       add_all(sum.charged, minutes.charged, 1);
@@ -325,7 +167,7 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
     each_running([&](const Job& job) {
       // An account's is that of the associations below it, which may have been reset.
       Time since = state_.usage_since;
-      for (const Level& its : levels_of(ares::holder_of(job))) {
+      for (const Level& its : parties().levels_of(ares::holder_of(job))) {
         if (its.kind != Level::Kind::account) since = counted_from(state_, its.id);
         for (const auto& [name, amount] :
              used_so_far(state_, policy_, job, now_, half_life_at(its), since)) {
@@ -344,10 +186,11 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
 
 U128 LimitUse::in_use(const Bound& bound) {
   const std::string& tres = measured(*bound.limit);
-  switch (shared_kind(bound.limit->kind)->measure) {
-    case Measure::running: return sum_of(bound.level).running;
-    case Measure::submitted: return sum_of(bound.level).submitted;
-    case Measure::tres: return amount_in(sum_of(bound.level).tres, tres);
+  switch (bound.shared->measure) {
+    case Measure::running: return count(bound.level, &Sum::running);
+    case Measure::submitted: return count(bound.level, &Sum::submitted);
+    case Measure::accruing: return count(bound.level, &Sum::accruing);
+    case Measure::tres: return held(bound.level, tres);
     case Measure::run_minutes: return run_minutes_of(bound.level, tres, false);
     case Measure::used_minutes:
       return used_minutes_of(bound.level, tres) +
@@ -356,23 +199,25 @@ U128 LimitUse::in_use(const Bound& bound) {
   return 0;
 }
 
-std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& asked, bool others) {
+std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& asked,
+                                              Others others) {
   const bool safe = enforce() == Enforce::safe;
   for (const Bound& bound : party.bounds) {
     const Limit& limit = *bound.limit;
-    const Measure measure = shared_kind(limit.kind)->measure;
-    if (measure == Measure::submitted) continue;
+    const Measure measure = bound.shared->measure;
+    if (measure == Measure::submitted || measure == Measure::accruing) continue;
     const bool jobs = measure == Measure::running, wall = limit.kind == LimitKind::grp_wall;
     const std::uint64_t amount = jobs || wall ? 1 : asked.amount(limit.tres);
     if (amount == 0) continue;
     const bool spent = measure == Measure::used_minutes && !safe;  // then nothing more may start
     const bool timed = measure == Measure::run_minutes || measure == Measure::used_minutes;
+    if (others == Others::by_minutes && !timed) continue;
     const bool charged = measure == Measure::used_minutes;
     if (charged && party.factor == 0) continue;  // it costs nothing
     U128 wanted = spent ? 0 : timed ? minutes_product(amount, asked.minutes()) : U128{amount};
     if (charged) wanted = wanted * party.factor / kPlainFactor;
     const U128 most = U128{limit.value} * (jobs || wall ? 1 : units_of(limit.tres));
-    const U128 used = others ? in_use(bound) : U128{0};
+    const U128 used = others == Others::none ? U128{0} : in_use(bound);
     if (spent ? used < most : used + wanted <= most) continue;
     const auto text = [&](U128 number) {
       return wall ? format_duration(Seconds(static_cast<std::int64_t>(shown(number * 60))))
@@ -382,7 +227,7 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
     over.name = reason_name(limit.kind, limit.tres, bound.qos);
     over.text =
         std::string(row_of(limit.kind).name) + " of " + bound.whose + " is " + limit_text(limit);
-    const bool each = shared_kind(limit.kind)->whose != Whose::all;
+    const bool each = bound.shared->whose != Whose::all;
     const std::string who = each ? " by " + bound.level.second : std::string();
     if (jobs)
       over.text += ", " + std::to_string(shown(used)) + " running" + who;
@@ -410,7 +255,11 @@ std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& pa
     if (const auto known = refused_.find(key); known != refused_.end()) return known->second;
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
   auto over = over_limit(state_.accounting, enforce(), asked);
-  if (!over) over = first_over(party_of(holder_of(spec, partition.name)), asked, true);
+  if (!over) {
+    const Party& party = parties().party_of(holder_of(spec, partition.name));
+    over = first_over(party, asked, Others::all);
+    if (!over && !kept_.empty()) over = in_the_way(party, asked);
+  }
   if (over && !gets) refused_.emplace(key, *over);
   return over;
 }
@@ -421,18 +270,17 @@ std::optional<OverLimit> LimitUse::over_alone(const JobSpec& spec, const Partiti
   if (!active()) return std::nullopt;
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
   if (auto over = over_limit(state_.accounting, enforce(), asked)) return over;
-  return first_over(party_of(holder_of(spec, partition.name)), asked, false);
+  return first_over(parties().party_of(holder_of(spec, partition.name)), asked, Others::none);
 }
 
 std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std::string& partition,
                                                   std::uint64_t jobs) {
   if (!active()) return std::nullopt;
-  for (const Bound& bound : party_of(holder_of(spec, partition)).bounds) {
-    const SharedKind& kind = *shared_kind(bound.limit->kind);
-    if (kind.measure != Measure::submitted) continue;
+  for (const Bound& bound : parties().party_of(holder_of(spec, partition)).bounds) {
+    if (bound.shared->measure != Measure::submitted) continue;
     const U128 used = in_use(bound);
     if (used + jobs <= bound.limit->value) continue;
-    const bool each = kind.whose != Whose::all;
+    const bool each = bound.shared->whose != Whose::all;
     return OverLimit{reason_name(bound.limit->kind, {}, bound.qos),
                      std::string(row_of(bound.limit->kind).name) + " of " + bound.whose + " is " +
                          limit_text(*bound.limit) + ", " + std::to_string(shown(used)) +
@@ -443,19 +291,24 @@ std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std
   return std::nullopt;
 }
 
+bool LimitUse::may_accrue(const Holder& holder) {
+  const auto& bounds = parties().party_of(holder).bounds;
+  return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
+    return bound.shared->measure != Measure::accruing || in_use(bound) < bound.limit->value;
+  });
+}
+
 void LimitUse::change(const Added& added, int sign) {
-  for (const Level& level : levels_of(added.holder)) {
-    const bool counted =
-        level.kind == Level::Kind::association ? sums_.contains(level) : all_counted_;
-    if (counted) {
-      Sum& sum = sums_[level];
-      sum.running += sign > 0 ? added.sum.running : 0 - added.sum.running;
-      sum.submitted += sign > 0 ? added.sum.submitted : 0 - added.sum.submitted;
-      if (sign > 0)
-        add_tres(sum.tres, added.sum.tres);
-      else
-        subtract_tres(sum.tres, added.sum.tres);
-    }
+  const auto step = [&](std::uint64_t& sum, std::uint64_t by) { sum += sign > 0 ? by : 0 - by; };
+  for (const Level& level : parties().levels_of(added.holder)) {
+    Sum& sum = more_[level];
+    step(sum.running, added.sum.running);
+    step(sum.submitted, added.sum.submitted);
+    step(sum.accruing, added.sum.accruing);
+    if (sign > 0)
+      add_tres(sum.tres, added.sum.tres);
+    else
+      subtract_tres(sum.tres, added.sum.tres);
     if (!run_minutes_) continue;
     Minutes& minutes = (*run_minutes_)[level];
     add_all(minutes.granted, added.minutes.granted, sign);
@@ -466,7 +319,7 @@ void LimitUse::change(const Added& added, int sign) {
 void LimitUse::start(const JobSpec& spec, const Partition& partition,
                      std::optional<Seconds> time_limit, const TresByNode* gets) {
   if (!active()) return;
-  Added added{holder_of(spec, partition.name), {1, 0, {}}, {}};
+  Added added{holder_of(spec, partition.name), {1, 0, 0, {}}, {}};
   const auto add = [&](const std::string& tres, std::uint64_t amount) {
     add_tres(added.sum.tres, {{tres, amount}});
   };
@@ -476,12 +329,13 @@ void LimitUse::start(const JobSpec& spec, const Partition& partition,
       for (const auto& [tres, amount] : node) add(tres, amount);
     add("billing", asked.amount("billing"));
   } else {
-    for (const std::string& tres : bounded_tres(party_of(added.holder)))
+    for (const std::string& tres : bounded_tres(parties().party_of(added.holder)))
       add(tres, asked.amount(tres));
   }
   added.minutes = minutes_of_run(added.holder, added.sum.tres, asked.minutes());
-  change(added, 1);
-  added_.push_back(std::move(added));
+  if (time_limit) added.end = now_ + std::max(*time_limit, Seconds{0});
+  take_spare(added);
+  this->add(std::move(added));
 }
 
 // All that a limit on jobs of the party is of.
@@ -494,14 +348,24 @@ std::set<std::string> LimitUse::bounded_tres(const Party& party) {
 
 void LimitUse::submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
   if (!active()) return;
-  Added added{holder_of(spec, partition), {0, jobs, {}}, {}};
+  add({holder_of(spec, partition), {0, jobs, 0, {}}, {}});
+}
+
+void LimitUse::accrue(const Holder& holder) {
+  add({holder, {0, 0, 1, {}}, {}});
+}
+
+void LimitUse::add(Added added) {
   change(added, 1);
   added_.push_back(std::move(added));
 }
 
 void LimitUse::back_to(std::size_t mark) {
   if (added_.size() > mark) refused_.clear();
-  for (; added_.size() > mark; added_.pop_back()) change(added_.back(), -1);
+  for (; added_.size() > mark; added_.pop_back()) {
+    change(added_.back(), -1);
+    give_back_spare(added_.back());
+  }
 }
 
 }  // namespace ares::core

@@ -1,9 +1,10 @@
 // LimitUse: what is in use of everything that limits on many jobs together bound (Grp*, MaxJobs, MaxSubmitJobs, those per user and per
-// account of a QOS), and whether one more job is within them. It is counted from the state when it is first asked about, so that it
-// cannot drift, and from then on knows of what starts. Lives for one pass of the planner or one decision; not thread-safe.
+// account of a QOS), and whether one more job is within them. It is counted from the state, so that it cannot drift, and from then on
+// knows of what starts. Lives for one pass of the planner or one decision; not thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/accounts/holding_sums.h"
 #include "core/accounts/job_limits.h"
 #include "core/fairness/decay.h"
 #include "model/policy.h"
@@ -18,15 +20,11 @@
 
 namespace ares::core {
 
-// Whether any such limit holds for jobs like that in that partition: then what others do may keep them from starting.
-bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                       const std::string& partition);
-
 class LimitUse {
  public:
-  // Both must outlive it.
-  LimitUse(const ClusterState& state, const Policy& policy, Time now)
-      : state_(state), policy_(policy), now_(now) {}
+  // All must outlive it. `kept`: sums that somebody remembers, of whatever state; null: made anew.
+  LimitUse(const ClusterState& state, const Policy& policy, Time now, HoldingSums* kept = nullptr)
+      : state_(state), policy_(policy), now_(now), sums_(kept ? *kept : own_) {}
   LimitUse(const LimitUse&) = delete;
   LimitUse& operator=(const LimitUse&) = delete;
 
@@ -47,6 +45,23 @@ class LimitUse {
   std::optional<OverLimit> over_submitted(const JobSpec& spec, const std::string& partition,
                                           std::uint64_t jobs);
 
+  // Whether there is room for one more waiting job to gain age.
+  bool may_accrue(const Holder& holder);
+
+  // Who waits, and with what it would start.
+  struct Waiting {
+    const JobSpec* spec = nullptr;
+    const Partition* partition = nullptr;
+    std::optional<Seconds> time_limit;
+    std::optional<TresByNode> gets{};  // where it is known
+  };
+  // From here on room is kept under the limits on what runs at a time for those who wait together and come first: others may use it
+  // only if they end before it is needed. `at`: when they were promised a start; none: as soon as enough of what runs has ended. Of the
+  // jobs that a limit bounds only the first have room kept. Nothing is kept for who is over a limit whatever else runs. `name`: as
+  // whoever is refused for their sake is told. Specifications and partitions must outlive this.
+  void keep_room(std::vector<Waiting> who, std::string name, std::optional<Time> at);
+  bool may_keep(const std::vector<Waiting>& who);
+
   // What jobs of one specification were told is remembered, by its address: whoever asks about one that is gone before the next is made
   // has it forgotten in between. More that runs lifts no refusal.
   void forget_answers() { refused_.clear(); }
@@ -55,6 +70,7 @@ class LimitUse {
   void start(const JobSpec& spec, const Partition& partition, std::optional<Seconds> time_limit,
              const TresByNode* gets);
   void submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs);
+  void accrue(const Holder& holder);
   // Precondition: they are among those that wait.
   void leave(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
     submit(spec, partition, 0 - jobs);
@@ -63,47 +79,39 @@ class LimitUse {
   void back_to(std::size_t mark);
 
  private:
-  // Whose jobs are summed up.
-  struct Level {
-    enum class Kind : std::uint8_t { association, account, qos, qos_user, qos_account };
-    Kind kind{};
-    std::string name, second;  // the account; the QOS, and the user or account in it
-    AssociationId id{};        // of the association, the account or the QOS
-    friend auto operator<=>(const Level&, const Level&) = default;
-  };
-  struct Sum {
-    std::uint64_t running = 0;
-    std::uint64_t submitted = 0;
-    std::vector<TresAmount> tres;
-  };
+  using Level = LimitParties::Level;
+  using Bound = LimitParties::Bound;
+  using Party = LimitParties::Party;
+  using Sum = HoldingSums::Sum;
   // TRES-minutes that what runs may still use; and as usage will be charged, thousandths of the QOS's usage factor.
   struct Minutes {
     std::map<std::string, fairness::U128, std::less<>> granted, charged;
   };
-  // One limit on jobs of a party, and what it bounds.
-  struct Bound {
-    const Limit* limit = nullptr;
-    Level level;
-    std::string whose;
-    bool qos = false;
-  };
-  // All jobs of one holder are bound by the same.
-  struct Party {
-    std::vector<Bound> bounds;
-    bool deny = false;
-    std::uint64_t factor = 0;  // thousandths that usage is charged with
-  };
+  using BoundKey = std::pair<const Limit*, Level>;
   struct Added {
     Holder holder;
     Sum sum;
     Minutes minutes;
+    Time end = Time::max();
+    std::vector<std::tuple<std::size_t, BoundKey, fairness::U128>> spare{};  // that it took
+  };
+  struct Kept {
+    std::vector<Waiting> who;
+    std::string name;
+    std::optional<Time> at;
+    bool reckoned = false;                     // at the first question it matters to
+    std::map<BoundKey, fairness::U128> spare;  // what others may have then
+  };
+  struct Run {
+    Time end;
+    Holder holder;
+    std::vector<TresAmount> tres;
   };
   using Uses = std::map<Level, std::map<std::string, fairness::Amount, std::less<>>>;
 
-  Holder holder_of(const JobSpec& spec, const std::string& partition) const;
-  const Party& party_of(const Holder& holder);
-  const std::vector<Level>& levels_of(const Holder& holder);
-  const Sum& sum_of(const Level& level);
+  LimitParties& parties();
+  std::uint64_t count(const Level& level, std::uint64_t Sum::*field);
+  std::uint64_t held(const Level& level, std::string_view tres);
   // Of what runs, until its limits; that of "wall" is of the jobs themselves.
   fairness::U128 run_minutes_of(const Level& level, std::string_view tres, bool charged);
   Minutes minutes_of_run(const Holder& holder, const std::vector<TresAmount>& tres,
@@ -113,26 +121,36 @@ class LimitUse {
   fairness::U128 used_minutes_of(const Level& level, const std::string& tres);
   Seconds half_life_at(const Level& level) const;
   fairness::Amount stored_of(const Level& level, const std::string& tres) const;
-  template <class Visit>
-  void each_running(Visit&& visit) const;
+  void each_running(const std::function<void(const Job&)>& visit) const;
+  void add(Added added);
   void change(const Added& added, int sign);
   static std::set<std::string> bounded_tres(const Party& party);
   fairness::U128 in_use(const Bound& bound);
-  // `in_use` counts; without it nothing else is.
-  std::optional<OverLimit> first_over(const Party& party, const Asked& asked, bool in_use);
+  enum class Others : std::uint8_t { none, all, by_minutes };  // of what others run: what counts
+  std::optional<OverLimit> first_over(const Party& party, const Asked& asked, Others others);
+
+  Asked asked_by(const Waiting& one) const;
+  void each_release(
+      const std::function<void(Time, const Holder&, const std::vector<TresAmount>&)>& visit);
+  void reckon(Kept& kept);
+  std::optional<OverLimit> in_the_way(const Party& party, const Asked& asked);
+  void take_spare(Added& added);
+  void give_back_spare(const Added& added);
 
   const ClusterState& state_;
   const Policy& policy_;
   const Time now_;
-  std::map<Holder, std::vector<Level>> levels_;
-  std::map<Holder, Party> parties_;
-  std::map<Level, Sum>
-      sums_;  // of associations, those asked about; of all others, once one was asked about
-  bool all_counted_ = false;
-  std::optional<std::map<Level, Minutes>> run_minutes_;  // likewise
+  HoldingSums own_;
+  HoldingSums& sums_;
+  bool counted_ = false;
+  std::map<Level, Sum> more_;                            // what was added
+  std::optional<std::map<Level, Minutes>> run_minutes_;  // once it was asked about
   std::optional<Uses> running_use_;                      // likewise
   std::map<std::pair<Level, std::string>, fairness::U128> used_;
   std::vector<Added> added_;
+  std::vector<Kept> kept_;
+  std::set<BoundKey> kept_bounds_;
+  std::optional<std::vector<Run>> runs_;  // once it was asked about
   std::map<std::tuple<const JobSpec*, const Partition*, std::optional<Seconds>>, OverLimit>
       refused_;
 };

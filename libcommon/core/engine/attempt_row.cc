@@ -96,6 +96,7 @@ bool changes_row(JobEvent event) {
     case JobEvent::forgotten:
     case JobEvent::late_result:
     case JobEvent::time_noticed:
+    case JobEvent::accrual_began:
     case JobEvent::earmarked: return false;
   }
   return true;

@@ -55,7 +55,7 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
     decision.failed = true;
     decision.error = Error{ErrorCode::unavailable, "the controller is not active yet; retry"};
   } else {
-    decision = decide(state_, *policy_, command, now);
+    decision = decide(state_, *policy_, command, now, &sums_);
     if (std::holds_alternative<Activate>(command.body) && !decision.failed) {
       // Whom the one before had still to tell follows from the records.
       if (!active_) owed_.push_back(wake_everybody());

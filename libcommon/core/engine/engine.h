@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "core/accounts/holding_sums.h"
 #include "core/job/notices.h"
 #include "core/job/wakes.h"
 #include "model/command.h"
@@ -100,6 +101,7 @@ class Engine {
   void queue_effects(const Command& command, Decision& decision, std::size_t first_effect);
 
   ClusterState state_;
+  HoldingSums sums_;
   ClusterState batch_base_;
   std::shared_ptr<const Policy> policy_;
   const Bounds bounds_;

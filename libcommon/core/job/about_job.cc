@@ -33,6 +33,7 @@ struct Classify {
   Out operator()(const Signalled& e) const { return on(JobEvent::signalled, e.attempt.job); }
   Out operator()(const Forgotten& e) const { return on(JobEvent::forgotten, e.key); }
   Out operator()(const LateResult& e) const { return on(JobEvent::late_result, e.attempt.job); }
+  Out operator()(const AccrualBegan& e) const { return on(JobEvent::accrual_began, e.key); }
   Out operator()(const TimeNoticed& e) const { return on(JobEvent::time_noticed, e.attempt.job); }
   Out operator()(const Earmarked& e) const { return on(JobEvent::earmarked, e.key); }
   Out operator()(const Suspended& e) const { return on(JobEvent::suspended, e.attempt.job); }

@@ -21,6 +21,7 @@ struct Apply {
   void operator()(const Ended& e) const { apply_job(state, e, s); }
   void operator()(const Requeued& e) const { apply_job(state, e, s); }
   void operator()(const Forgotten& e) const { apply_job(state, e, s); }
+  void operator()(const AccrualBegan& e) const { apply_job(state, e, s); }
   void operator()(const Earmarked& e) const { apply_job(state, e, s); }
 
   void operator()(const Allocated& e) const { apply_attempt(state, e, s); }

@@ -20,6 +20,7 @@ Reason reason_of(Hold hold) {
 void set_eligible(Job& job, Time at) {
   const bool could_run = job.hold == Hold::none && job.waiting_for.empty();
   job.eligible = !could_run ? Time{} : std::max(at, job.spec->begin.value_or(at));
+  job.accrues.reset();
 }
 
 void set_hold(Job& job, Hold hold) {
@@ -181,6 +182,10 @@ void apply_job(ClusterState& state, const Requeued& e, Stamp s) {
     set_hold(job, e.hold);
     set_eligible(job, s.at);
   });
+}
+
+void apply_job(ClusterState& state, const AccrualBegan& e, Stamp s) {
+  change_job(state, e.key, s.lsn, [&](Job& job) { job.accrues = e.since; });
 }
 
 void apply_job(ClusterState& state, const Earmarked& e, Stamp s) {

@@ -213,8 +213,9 @@ struct Decide {
 
 }  // namespace
 
-Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now) {
-  const Question q{state, policy, now};
+Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now,
+                HoldingSums* sums) {
+  const Question q{state, policy, now, sums};
   return std::visit(Decide{q}, command.body);
 }
 

@@ -17,6 +17,8 @@
 
 namespace ares::core {
 
+class HoldingSums;
+
 // Requests of one user that may be remembered at a time, and about what they may take in memory. Then submissions are refused,
 // and other commands a tenth later, so that jobs can still be cancelled. Operators are not bounded.
 inline constexpr RequestLoad kMostRemembered{.count = 1'000'000, .bytes = std::uint64_t{512} << 20};
@@ -42,7 +44,9 @@ struct Decision {
 // retry is judged anew. Accepted commands, and those refused for want of permission, leave an Audited event.
 // Node commands that fail (unknown node, stale incarnation, two nodes of one name, not registered) are answered with Refused on
 // the session they came from, which is then closed: give them a ticket.
-Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now);
+// `sums`: remembered by the caller from command to command, so that what jobs come to together is not counted anew; null: it is.
+Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now,
+                HoldingSums* sums = nullptr);
 
 // What follows from an event that was just applied, without anybody asking: Started when all nodes are ready, the end when all have
 // let go, the end of an array, and who is to be told of it. `state` may already hold later events; what follows is judged by it.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/accounts/age_room.h"
 #include "core/accounts/check.h"
 #include "core/job/deciding.h"
 
@@ -220,9 +221,12 @@ Decision decide_accounting(const Question& q, const Principal& who,
   if (Status ok = check_removed(out.all, out.event.removed); !ok) return refuse(ok.error());
   Decision d;
   auto left = usage_left_by(q, out.all, out.event.removed);
-  if (!out.event.set.empty() || !out.event.removed.empty())
-    d.events.emplace_back(std::move(out.event));
+  if (out.event.set.empty() && out.event.removed.empty()) return d;
+  d.events.emplace_back(std::move(out.event));
   if (left) d.events.emplace_back(*std::move(left));
+  AgeLimits before(q.state.accounting, q.policy), after(out.all, q.policy);
+  for (const Accruing& kept : ages_to_keep(q.state, before, after, q.now))
+    d.events.emplace_back(AccrualBegan{kept.key, kept.since});
   return d;
 }
 

@@ -4,9 +4,11 @@
 #include <map>
 #include <set>
 
+#include "core/accounts/age_room.h"
 #include "core/accounts/charge.h"
 #include "core/accounts/limit_use.h"
 #include "core/accounts/membership.h"
+#include "core/accounts/partition_bounds.h"
 #include "core/cluster/lent.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
@@ -24,7 +26,20 @@ using Gone = std::set<AttemptKey>;  // attempts that are to be
 
 class Check {
  public:
-  Check(const Question& q) : q_(q), licenses_(q.state, q.policy), use_(q.state, q.policy, q.now) {}
+  Check(const Question& q)
+      : q_(q),
+        licenses_(q.state, q.policy),
+        ages_(q.state.accounting, q.policy),
+        use_(q.state, q.policy, q.now, q.sums) {}
+
+  // Lets it begin to gain age, unless it starts.
+  void take(const Accruing& wanted, Decision& d) {
+    const Job* job = q_.state.jobs.find(wanted.key);
+    if (!job || !taken_.job(wanted.key)) return;
+    taken_.keep();
+    if (may_begin_to_age(*job, wanted, ages_, use_, q_.now))
+      d.events.emplace_back(AccrualBegan{wanted.key, wanted.since});
+  }
 
   // Takes all starts of the group, or none.
   bool take(const PlanGroup& group, Decision& d) {
@@ -263,7 +278,8 @@ class Check {
     const std::size_t nodes = start.nodes.size();
     if (nodes < job.spec->min_nodes || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
       return false;
-    if (partition->max_nodes && nodes > *partition->max_nodes) return false;
+    const auto most = bounds_of(q_.state.accounting, *job.spec, *partition).max_nodes;
+    if (most && nodes > *most) return false;
     if (job.spec->node_counts &&
         !job.spec->node_counts->contains(static_cast<std::uint32_t>(nodes)))
       return false;
@@ -387,6 +403,7 @@ class Check {
   const Question& q_;
   Taken taken_;
   LicensePool licenses_;
+  AgeLimits ages_;
   LimitUse use_;                                                         // with what was taken
   std::vector<std::pair<const EarmarkFor*, const JobSpec*>> earmarked_;  // by this plan
   std::deque<NodeShare> resumed_;                                        // CPUs of those, likewise
@@ -407,6 +424,7 @@ Decision decide_plan(const Question& q, const TakePlan& command) {
     rejected.add(group);
     ++refused;
   }
+  for (const Accruing& accruing : command.plan.accruing) check.take(accruing, d);
   // A pass that started nothing leaves nothing to replay.
   if (!d.events.empty()) {
     d.events.insert(d.events.begin(),

@@ -8,6 +8,7 @@
 
 #include "base/duration.h"
 #include "core/accounts/membership.h"
+#include "core/accounts/partition_bounds.h"
 #include "core/job/gang.h"
 #include "core/job/submit_checks.h"
 #include "core/job/text_check.h"
@@ -113,10 +114,10 @@ Status check_partitions(const Question& q, const JobSpec& spec,
     const bool unlimited = spec.time_limit && *spec.time_limit == Seconds{0};
     if (spec.time_limit && *spec.time_limit < Seconds{0}) {
       error = bad(std::string(kBadLimit) + ": it is negative");
-    } else if (partition.max_time && spec.time_limit &&
-               (unlimited || *spec.time_limit > *partition.max_time)) {
+    } else if (const auto most = bounds_of(q.state.accounting, spec, partition).max_time;
+               most && spec.time_limit && (unlimited || *spec.time_limit > *most)) {
       error = bad(std::string(kBadLimit) + ": partition " + name + " allows " +
-                  std::to_string(partition.max_time->count()) + " seconds");
+                  std::to_string(most->count()) + " seconds");
     } else if (std::string why = why_impossible(q.state, spec, partition); !why.empty()) {
       error = bad(std::string(kBadNodes) + ": " + why);
     } else if (why = why_network_forbids(q.policy, spec, partition); !why.empty()) {
@@ -220,7 +221,7 @@ Error over_limit_error(const OverLimit& over) {
 }  // namespace
 
 Status check_limits(const Question& q, const JobSpec& spec) {
-  LimitUse use(q.state, q.policy, q.now);
+  LimitUse use(q.state, q.policy, q.now, q.sums);
   std::optional<OverLimit> first;
   for (const std::string& name : spec.partitions) {
     const Partition* partition = q.state.partitions.find(name);
@@ -395,7 +396,7 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
 
 // What the jobs of one command have in common.
 struct Together {
-  explicit Together(const Question& q) : use(q.state, q.policy, q.now) {}
+  explicit Together(const Question& q) : use(q.state, q.policy, q.now, q.sums) {}
   LimitUse use;  // with the jobs so far
   // By the specification asked for, which thousands of jobs may share: judged once.
   std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> judged;

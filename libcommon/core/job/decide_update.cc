@@ -31,7 +31,7 @@ class SpecChange {
   };
 
   SpecChange(const Question& q, const Principal& who, const UpdateJob& command)
-      : q_(q), who_(who), command_(command), use_(q.state, q.policy, q.now) {}
+      : q_(q), who_(who), command_(command), use_(q.state, q.policy, q.now, q.sums) {}
 
   // invalid_argument names a field that cannot be changed.
   Status learn_fields() {

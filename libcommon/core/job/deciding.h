@@ -15,6 +15,7 @@ struct Question {
   const ClusterState& state;
   const Policy& policy;
   Time now{};
+  HoldingSums* sums = nullptr;
 };
 
 Decision refuse(ErrorCode code, std::string message);

@@ -119,6 +119,7 @@ struct Owed {
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
   void operator()(const TimeNoticed&) {}
+  void operator()(const AccrualBegan&) {}
   void operator()(const Earmarked&) {}
   void operator()(const ReservationSet&) {}
   void operator()(const ReservationRemoved&) {}

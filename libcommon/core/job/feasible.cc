@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/saturating.h"
+#include "core/accounts/partition_bounds.h"
 #include "core/job/deciding.h"
 #include "core/sched/machines.h"
 #include "model/constraint.h"
@@ -285,10 +286,10 @@ static std::string why_all_impossible(const ClusterState& state, const JobSpec& 
 std::string why_impossible(const ClusterState& state, const JobSpec& spec,
                            const Partition& partition) {
   if (!spec.gpu_alternatives.empty()) return why_all_impossible(state, spec, partition);
-  if (partition.max_nodes && spec.min_nodes > *partition.max_nodes) {
+  const auto most = bounds_of(state.accounting, spec, partition).max_nodes;
+  if (most && spec.min_nodes > *most)
     return "needs " + std::to_string(spec.min_nodes) + " nodes; partition " + partition.name +
-           " allows a job " + std::to_string(*partition.max_nodes);
-  }
+           " allows a job " + std::to_string(*most);
   const auto constraint = parse_constraints(spec.features);
   if (!constraint) return constraint.error().message;
   const Names excluded(spec.excluded_nodes);

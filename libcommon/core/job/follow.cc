@@ -145,6 +145,7 @@ struct Follow {
   void operator()(const PlanPass&) {}
   void operator()(const PartitionModified&) {}
   void operator()(const TimeNoticed&) {}
+  void operator()(const AccrualBegan&) {}
   void operator()(const Earmarked&) {}
   void operator()(const Suspended&) {}
   void operator()(const Resumed&) {}

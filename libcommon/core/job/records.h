@@ -49,6 +49,7 @@ void apply_job(ClusterState& state, const DependencyFailed& e, Stamp s);
 void apply_job(ClusterState& state, const Ended& e, Stamp s);
 void apply_job(ClusterState& state, const Requeued& e, Stamp s);
 void apply_job(ClusterState& state, const Forgotten& e, Stamp s);
+void apply_job(ClusterState& state, const AccrualBegan& e, Stamp s);
 void apply_job(ClusterState& state, const Earmarked& e, Stamp s);
 
 void apply_attempt(ClusterState& state, const Allocated& e, Stamp s);

@@ -157,6 +157,10 @@ constexpr Row kRows[] = {
     {kPending | kConfiguring | kCompleting | kTerminal | kAbsent, E::time_noticed, kLate, 0, "",
      "the attempt does not run"},
 
+    {kPending, E::accrual_began, kYes, kPending, "",
+     "there is room for it under a limit on jobs that gain age"},
+    {kHolding | kTerminal | kAbsent, E::accrual_began, kLate, 0, "", "it does not wait any more"},
+
     {kPending, E::earmarked, kYes, kPending, "EndingBegan of those that are ended for it",
      "what they leave is kept for it until they have let go"},
     {kHolding, E::earmarked, kNo, 0, "", "it has what it needs"},
@@ -213,7 +217,7 @@ constexpr std::string_view kNames[] = {
     "NodeRunning",   "LaunchFailed",     "EndingBegan", "BatchFinished", "NodeReleased",
     "NodeFenced",    "ChargeCleared",    "Ended",       "Requeued",      "Signalled",
     "Forgotten",     "LateResult",       "TimeNoticed", "Earmarked",     "Suspended",
-    "Resumed"};
+    "Resumed",       "AccrualBegan"};
 static_assert(std::size(kNames) == kJobEvents);
 
 std::string names_of(Mask mask) {

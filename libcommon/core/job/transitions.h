@@ -40,8 +40,9 @@ enum class JobEvent : std::uint8_t {
   earmarked,
   suspended,
   resumed,
+  accrual_began,
 };
-inline constexpr std::size_t kJobEvents = 26;
+inline constexpr std::size_t kJobEvents = 27;
 std::string_view to_string(JobEvent e);  // "Submitted"
 
 enum class Verdict : std::uint8_t {

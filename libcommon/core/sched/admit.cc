@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "core/accounts/membership.h"
+#include "core/accounts/partition_bounds.h"
 #include "core/cluster/staying.h"
 #include "core/sched/demand.h"
 #include "core/sched/why_trial.h"
@@ -81,6 +82,8 @@ std::optional<Admission> check_time_limit(const Asked& asked) {
   const Partition& partition = *asked.entry.partition;
   const auto limit = time_limit_of(*asked.entry.job, partition);
   if (!partition.max_time || (limit && *limit <= *partition.max_time)) return std::nullopt;
+  if (!bounds_of(asked.state.accounting, *asked.entry.job->spec, partition).max_time)
+    return std::nullopt;
   return refuse(Reason::partition_time_limit,
                 "time limit " + format_time_limit(limit) + " is above " +
                     format_time_limit(partition.max_time) + " of partition " + partition.name);
@@ -105,12 +108,13 @@ std::optional<Admission> check_node_limit(const Asked& asked) {
   const JobSpec& spec = *asked.entry.job->spec;
   const std::uint32_t nodes =
       std::max({spec.min_nodes, 1u, static_cast<std::uint32_t>(spec.required_nodes.size())});
-  if (partition.max_nodes && nodes > *partition.max_nodes)
-    return refuse(Reason::partition_node_limit,
-                  "needs " + std::to_string(nodes) + " nodes, partition " + partition.name +
-                      " allows " + std::to_string(*partition.max_nodes));
+  const PartitionBounds bounds = bounds_of(asked.state.accounting, spec, partition);
+  if (bounds.max_nodes && nodes > *bounds.max_nodes)
+    return refuse(Reason::partition_node_limit, "needs " + std::to_string(nodes) +
+                                                    " nodes, partition " + partition.name +
+                                                    " allows " + std::to_string(*bounds.max_nodes));
   const std::uint32_t most = std::max(spec.max_nodes, nodes);
-  if (spec.max_nodes == 0 || most >= partition.min_nodes) return std::nullopt;
+  if (spec.max_nodes == 0 || most >= bounds.min_nodes) return std::nullopt;
   return refuse(Reason::partition_node_limit,
                 "asks for at most " + std::to_string(most) + " nodes, partition " + partition.name +
                     " wants at least " + std::to_string(partition.min_nodes));

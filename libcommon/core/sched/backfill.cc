@@ -331,6 +331,11 @@ Promises::Line& Promises::line(const Partition* partition, const Inside& inside)
   return found->second;
 }
 
+bool Promises::any_waits(const Partition* partition, const Inside& inside) const {
+  const auto found = lines_.find({partition, inside});
+  return found != lines_.end() && found->second.waiting;
+}
+
 bool Promises::waits(const Partition* partition, const Inside& inside) {
   Line& here = line(partition, inside);
   any_closed_ = any_closed_ || here.rule.kind == BackfillKind::none;

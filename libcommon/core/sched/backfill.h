@@ -94,6 +94,8 @@ class Promises {
   // The policy must outlive it.
   explicit Promises(const Policy& policy) : policy_(policy) {}
 
+  // Whether anybody who may be promised something waits there.
+  bool any_waits(const Partition* partition, const Inside& inside = {}) const;
   // Somebody waits there; whether it is the first.
   bool waits(const Partition* partition, const Inside& inside = {});
   // Whether one more is promised a start there, which is counted.

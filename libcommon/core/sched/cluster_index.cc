@@ -37,6 +37,13 @@ const std::vector<std::string>& features_of(const Node& node) {
   return inventory_of(node).features;
 }
 
+bool ClusterIndex::lifts_max_nodes(const JobSpec& spec) const {
+  return !lifting_qos_.empty() &&
+         std::binary_search(lifting_qos_.begin(), lifting_qos_.end(),
+                            spec.qos.empty() ? kNormalQos : std::string_view(spec.qos),
+                            std::less<>());
+}
+
 ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     : knows_networks_(networks != nullptr) {
   const auto types = types_of(state);
@@ -50,6 +57,13 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
     nodes_.push_back(std::move(entry));
   });
   by_user_ = kept_ > 0;
+  state.accounting.for_each_from({RecordKind::qos, {}, {}, {}},
+                                 [&](const RecordKey& key, const AccountingRecord& record) {
+                                   if (key.kind != RecordKind::qos) return false;
+                                   if (std::get<Qos>(record).has(QosFlag::partition_max_nodes))
+                                     lifting_qos_.push_back(key.name);
+                                   return true;
+                                 });
   levels_ = FreeLevels(nodes_.size(), stride());
   idle_ = Bitset(nodes_.size());
   sharing_ = Bitset(nodes_.size());

@@ -114,6 +114,9 @@ class ClusterIndex {
   // Of the state that the index was made from; a changed reservation needs a new index.
   const Reserved& reserved() const { return reserved_; }
 
+  // Whether its QOS lets it have more nodes than partitions allow.
+  bool lifts_max_nodes(const JobSpec& spec) const;
+
   bool knows_networks() const { return knows_networks_; }
   // Null for a name that there is no network of. It stays where it is as long as the index lives.
   const topology::Network* network(const std::string& name) const;
@@ -147,6 +150,7 @@ class ClusterIndex {
   std::map<std::string, std::vector<NodeIndex>> members_;
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;
+  std::vector<std::string> lifting_qos_;  // ascending
   const Mix* mix_ = nullptr;
   std::shared_ptr<const Plugged> plugged_;
   FreeLevels levels_;

@@ -149,7 +149,8 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
 
   demand.max_nodes = spec.max_nodes > 0 ? spec.max_nodes : demand.tasks;
   demand.max_nodes = std::max(demand.max_nodes, demand.min_nodes);
-  if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes)
+  if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes &&
+      !index.lifts_max_nodes(spec))
     demand.max_nodes = std::min(demand.max_nodes, *partition.max_nodes);
   demand.as_many_nodes = demand.max_nodes > demand.min_nodes && demand.tasks <= demand.min_nodes;
   demand.gpu_constraint = spec.gpu_constraint;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/saturating.h"
+#include "core/accounts/promise_floor.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/admit.h"
 #include "core/sched/devices.h"
@@ -423,6 +424,9 @@ PendingInfo Explainer::why(const Job& job, Time now) {
               reason(Reason::priority, explain_blocked(shape, memory_->index)));
       }
       info = *shape.turn;
+      const std::string floor = promise_floor_text(state_.accounting, policy_.accounting.enforce,
+                                                   *job.spec, entry.partition->name);
+      if (!floor.empty()) info.detail += "; " + floor;
     }
     info.detail.insert(0, together);
     if (!most || says_more(info, *most)) most = std::move(info);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/accounts/promise_floor.h"
 #include "core/cluster/staying.h"
 #include "core/job/deciding.h"
 #include "core/sched/devices.h"
@@ -61,6 +62,18 @@ auto hardness(const JobSpec& spec) {
                     spec.min_nodes, spec.memory_per_node.value_or(Bytes{}));
 }
 
+// Whether they are all here, and nothing but what others run keeps them.
+bool waits_for_limits(const Gathering& gathering) {
+  const auto& members = gathering.gang.members;
+  return gathering.gang.complete() &&
+         std::none_of(members.begin(), members.end(),
+                      [](const Job* job) { return kept_back(*job).has_value(); }) &&
+         std::all_of(gathering.refused.begin(), gathering.refused.end(), [](const auto& one) {
+           return one.second.reason == Reason::limit ||
+                  one.second.reason == Reason::waiting_for_gang;
+         });
+}
+
 }  // namespace
 
 bool GangTurns::Account::may_go_wide() const {
@@ -90,17 +103,22 @@ PendingPtr GangTurns::turn(Queued& queued) {
   const auto [place, first] = accounts_.try_emplace(job.gang);
   Account& account = place->second;
   last_unpromised_ = JobId{0};
-  if (first) consider(job, account);
+  if (first) consider(queued, account);
   if (account.starts) return nullptr;
   account.seen.push_back(&queued);
   return account.said.at(job.key);
 }
 
-void GangTurns::consider(const Job& leader, Account& account) {
-  Gathering gathering = gather(p_.state, p_.use, leader, p_.now);
+void GangTurns::consider(const Queued& leader, Account& account) {
+  Gathering gathering = gather(p_.state, p_.use, *leader.entry.job, p_.now);
   if (gathering.wake)
     p_.plan.wake = std::min(p_.plan.wake.value_or(*gathering.wake), *gathering.wake);
   if (!gathering.refused.empty()) {
+    if (waits_for_limits(gathering)) {
+      account.gang = gathering.gang;
+      account.members = members_of(account.gang);
+      keep_limits(account, nullptr, std::nullopt);
+    }
     for (auto& [key, info] : gathering.refused)
       account.said[key] = std::make_shared<const PendingInfo>(std::move(info));
     return;
@@ -112,7 +130,7 @@ void GangTurns::consider(const Job& leader, Account& account) {
   if (p_.promises.closed(account.members.front().partition,
                          account.gang.members.front()->spec->reservations) ||
       !start(account))
-    block(account);
+    block(leader, account);
 }
 
 std::vector<GangTurns::Member> GangTurns::members_of(const Gang& gang) {
@@ -238,7 +256,24 @@ bool GangTurns::over_limits(Account& account, const Placements* placements) {
     p_.use.start(spec, *member.partition, member.limit, known);
   }
   p_.use.back_to(mark);
+  if (account.refusal) keep_limits(account, placements, std::nullopt);
   return account.refusal.has_value();
+}
+
+void GangTurns::keep_limits(const Account& account, const Placements* placements,
+                            std::optional<Time> at) {
+  if (!p_.use.active() || p_.work.exhausted()) return;
+  std::vector<LimitUse::Waiting> who;
+  for (std::size_t i = 0; i < account.members.size(); ++i) {
+    const Member& member = account.members[i];
+    const JobSpec& spec = *member.job->spec;
+    auto& one = who.emplace_back(LimitUse::Waiting{&spec, member.partition, member.limit});
+    if (placements) one.gets = placed_amounts((*placements)[i], certain_licenses(spec), p_.index);
+  }
+  if (!p_.use.may_keep(who)) return;
+  for (const Member& member : account.members)
+    if (p_.shapes.impossible(*member.shape, p_.index, false)) return;
+  p_.use.keep_room(std::move(who), "gang " + account.gang.request.name, at);
 }
 
 bool GangTurns::start(Account& account, bool wide) {
@@ -290,20 +325,28 @@ bool GangTurns::is_impossible(Account& account) {
 }
 
 // As a single job that cannot start: it is said why, and promised a start if the partition's rule is so.
-void GangTurns::block(Account& account) {
+void GangTurns::block(const Queued& leader, Account& account) {
   if (account.refusal)  // in nobody's way
     return say_all(account, *account.refusal);
   if (!p_.work.exhausted() && is_impossible(account)) return;
   const Partition* partition = account.members.front().partition;
   const Promises::Inside& inside = account.gang.members.front()->spec->reservations;
-  const bool first = p_.promises.waits(partition, inside);
+  const bool may = leader.may_be_promised();  // for all of them
+  const bool first =
+      may ? p_.promises.waits(partition, inside) : !p_.promises.any_waits(partition, inside);
   PendingInfo info{first ? Reason::resources : Reason::priority, {}, std::nullopt, {}};
   if (p_.work.exhausted()) {
     info.detail = "not looked at in this pass: its budget was spent";
     return say_all(account, info);
   }
-  if (p_.budget.details) info.detail = turn_text(account);
+  if (p_.budget.details) {
+    info.detail = turn_text(account);
+    if (!may)
+      info.detail += "; " + promise_floor_text(p_.state.accounting, p_.use.enforce(),
+                                               *leader.entry.job->spec, partition->name);
+  }
   say_all(account, info);
+  if (!may) return;  // in nobody's way
   if (p_.promises.grant(partition, inside)) {
     if (!promise(account) && !p_.work.exhausted()) p_.promises.refund(partition, inside);
   } else {
@@ -321,6 +364,7 @@ bool GangTurns::promise(Account& account) {
   auto found = earliest_together(account, not_before);
   if (!found) return false;
   p_.promises.note_start(partition, found->at, inside);
+  keep_limits(account, &found->placements, found->at);
   for (std::size_t i = 0; i < account.members.size(); ++i) {
     const Member& member = account.members[i];
     EarliestStart start{found->at, std::move(found->placements[i])};

@@ -80,7 +80,7 @@ class GangTurns {
     Placements placements;
   };
 
-  void consider(const Job& leader, Account& account);
+  void consider(const Queued& leader, Account& account);
   std::vector<Member> members_of(const Gang& gang);
   bool lack_licenses(Account& account);
   bool is_impossible(Account& account);
@@ -90,11 +90,13 @@ class GangTurns {
   Placements find(const Account& account, bool wide);
   bool permitted(Account& account, const Placements& placements);
   bool over_limits(Account& account, const Placements* placements);
+  // Others do not use up again and again what the limits leave it.
+  void keep_limits(const Account& account, const Placements* placements, std::optional<Time> at);
   bool take_licenses(const std::vector<Member>& members, PlanGroup& group);
   std::optional<Placement> place(const Account& account, std::size_t at, bool wide,
                                  std::optional<Profile>& trial, const Placements& taken);
   void commit(Account& account, PlanGroup group, const Placements& placements);
-  void block(Account& account);
+  void block(const Queued& leader, Account& account);
   std::optional<Placements> fit_at(const Account& account, Time at);
   std::optional<Placements> fit_at(const Account& account, Time at, bool wide);
   std::optional<Together> earliest_together(const Account& account, Time from);

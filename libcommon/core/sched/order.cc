@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/accounts/promise_floor.h"
 #include "core/fairness/drf.h"
 #include "core/sched/admit.h"
 #include "core/sched/demand.h"
@@ -25,6 +26,12 @@ bool before(const Queued& a, const Queued& b) {
 
 }  // namespace
 
+std::uint64_t Queued::priority() const {
+  const bool ranked =
+      rank.policy == QueuePolicy::priority || rank.policy == QueuePolicy::multifactor;
+  return ranked ? static_cast<std::uint64_t>(-rank.value) : entry.job->priority;
+}
+
 void Queue::fill(const ClusterState& state, const Ranking& ranking) {
   entries_.clear();
   holes_ = false;
@@ -40,7 +47,11 @@ void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& r
     queued.rank = ranking.rank_of(entry);
     queued.entry = entry;
     queued.steady = is_steady(state, ranking.enforce(), ranking.billing_rules(), entry);
-    if (entry.partition) queued.limit = time_limit_of(*job, *entry.partition);
+    if (entry.partition) {
+      queued.limit = time_limit_of(*job, *entry.partition);
+      queued.floor =
+          promise_floor(state.accounting, ranking.enforce(), *job->spec, entry.partition->name);
+    }
     entering_.push_back(std::move(queued));
   });
 }

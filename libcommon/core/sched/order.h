@@ -22,9 +22,14 @@ struct Queued {
   Rank rank;
   QueueEntry entry;
   std::optional<Seconds> limit;  // time limit there; none = unlimited
+  std::uint64_t floor = 0;       // the priority from which on it is promised a start
   bool steady = false;     // whether it starts is nothing but a matter of what is free and promised
   Shape* shape = nullptr;  // found at first sight, kept by the planner's table
   std::shared_ptr<const PendingInfo> said;  // what was last said of it, if it is still said
+
+  // As it is shown: computed, or its own.
+  std::uint64_t priority() const;
+  bool may_be_promised() const { return floor == 0 || priority() >= floor; }
 };
 
 class Queue {

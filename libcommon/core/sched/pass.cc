@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/cluster/staying.h"
+#include "core/job/deciding.h"
 #include "core/sched/alternatives.h"
 #include "core/sched/devices.h"
 #include "core/sched/explain.h"
@@ -30,7 +31,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       index_(memory.index),
       budget_(budget),
       now_(now),
-      use_(state, policy, now),
+      use_(state, policy, now, &memory.sums),
       turns_(memory.queue.entries(), memory.ranking, index_),
       profile_(state, index_, memory.releases, now),
       licenses_(state, policy),
@@ -209,6 +210,7 @@ bool Planner::Pass::may_start(Queued& queued) {
   const Admission admission = admit(state_, use_, entry, array_starts_, now_);
   if (admission.wake) plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
   if (admission.refused) {
+    if (admission.refused->reason == Reason::limit && !admission.wake) keep_limits(queued);
     say(queued, std::make_shared<const PendingInfo>(*admission.refused));
     return false;
   }
@@ -217,6 +219,19 @@ bool Planner::Pass::may_start(Queued& queued) {
     return false;
   }
   return true;
+}
+
+void Planner::Pass::keep_limits(Queued& queued) {
+  const QueueEntry& entry = queued.entry;
+  const Job& job = *entry.job;
+  std::vector<LimitUse::Waiting> who{{job.spec.get(), entry.partition, limit_now(queued)}};
+  if (!use_.may_keep(who) || !licenses_.choose(*job.spec) || work_.exhausted() ||
+      all_refusals(state_, use_, entry, array_starts_, now_).size() > 1)
+    return;
+  const auto relaxed_at = relaxed_from(job);
+  Shape& shape = shape_of(queued, relaxed_at && *relaxed_at <= now_);
+  if (!memory_.shapes.impossible(shape, index_, false))
+    use_.keep_room(std::move(who), "job " + job_text(job.key), std::nullopt);
 }
 
 bool Planner::Pass::start_tasks(Queued& queued, Shape& shape) {
@@ -290,6 +305,9 @@ bool Planner::Pass::within_limits(const QueueEntry& entry, const Leave& leave) {
   refusal_ = std::make_shared<const PendingInfo>(std::move(info));
   if (over->wanes)
     plan_.wake = std::min(plan_.wake.value_or(now_ + kLimitsAgain), now_ + kLimitsAgain);
+  else
+    use_.keep_room({{entry.job->spec.get(), entry.partition, leave.limit, gets}},
+                   "job " + job_text(entry.job->key), std::nullopt);
   return false;
 }
 

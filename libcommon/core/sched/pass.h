@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/accounts/age_room.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/admit.h"
 #include "core/sched/backfill.h"
@@ -39,7 +40,8 @@ struct Planner::Memory {
         networks(policy.networks),
         plugins(policy.plugins),
         index(seen, &networks),
-        ranking(seen, policy, index, now) {
+        ranking(seen, policy, index, now),
+        ages(seen.accounting, policy) {
     seen.partitions.for_each([&](const std::string&, const Partition& partition) {
       for (const PlacementStrategy strategy : {partition.placement.cpu, partition.placement.gpu})
         mixed = mixed || strategy == PlacementStrategy::least_fragmentation;
@@ -50,6 +52,9 @@ struct Planner::Memory {
     queue.fill(seen, ranking);
   }
 
+  // From time to time who may begin to gain age is proposed as well.
+  void look_at_ages(const Policy& policy, Time now, Plan& plan);
+
   ClusterState seen;  // keeps the records alive that index and queue point to
   Networks networks;
   SharedPlugins plugins;
@@ -59,6 +64,9 @@ struct Planner::Memory {
   bool mixed = false;  // a partition places its jobs by it
   sched::Queue queue;
   sched::Releases releases;
+  HoldingSums sums;
+  AgeLimits ages;
+  Time ages_seen = Time::min();  // the moment at which was looked who may gain age
   sched::Shapes shapes;
   PendingInfos said;
   const sched::PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
@@ -99,6 +107,9 @@ class Planner::Pass {
 
   // Whether nothing but nodes keeps it from starting. If something does, that is said.
   bool may_start(sched::Queued& queued);
+
+  // Only what others run keeps it from starting: they do not go on with that for ever.
+  void keep_limits(sched::Queued& queued);
 
   // Whether every waiting task could be started, or waits for its user's next turn.
   bool start_tasks(sched::Queued& queued, sched::Shape& shape);
@@ -148,6 +159,9 @@ class Planner::Pass {
 
   // It cannot start now: say why, and promise it a start if the partition's rule is so.
   void block(sched::Queued& queued, sched::Shape& shape);
+
+  // What is said of one that is promised nothing: it is in nobody's way.
+  sched::PendingPtr unpromised_text(const sched::Queued& queued, sched::Shape& shape);
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   sched::PendingPtr turn_text(sched::Shape& shape, bool first);

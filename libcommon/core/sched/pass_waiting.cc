@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/accounts/promise_floor.h"
+#include "core/job/deciding.h"
 #include "core/sched/alternatives.h"
 #include "core/sched/explain.h"
 #include "core/sched/placed_limits.h"
@@ -38,6 +40,7 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
     else if (make_room(queued, shape))
       return;
   }
+  if (!queued.may_be_promised()) return say(queued, unpromised_text(queued, shape));
   const Promises::Inside& inside = inside_of(queued);
   const bool first = promises_.waits(entry.partition, inside);
   const bool last_choice = queued.steady || entry.choice + 1 == entry.job->spec->partitions.size();
@@ -60,6 +63,17 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
       promises_.spent(entry.partition, inside) && !shape.kept_out && !shape.plugged_out &&
       !preempting_.concerns(entry.partition))
     shape.settled_in = pass_;
+}
+
+PendingPtr Planner::Pass::unpromised_text(const Queued& queued, Shape& shape) {
+  const QueueEntry& entry = queued.entry;
+  PendingPtr text = turn_text(shape, !promises_.any_waits(entry.partition, inside_of(queued)));
+  if (!budget_.details) return text;
+  PendingInfo info = *text;
+  info.detail += (info.detail.empty() ? "" : "; ") +
+                 promise_floor_text(state_.accounting, use_.enforce(), *entry.job->spec,
+                                    entry.partition->name);
+  return std::make_shared<const PendingInfo>(std::move(info));
 }
 
 PendingPtr Planner::Pass::turn_text(Shape& shape, bool first) {
@@ -99,6 +113,9 @@ PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* 
       refused.limit = std::move(over->name);
       return std::make_shared<const PendingInfo>(std::move(refused));
     }
+    const Job& job = *queued.entry.job;
+    use_.keep_room({{job.spec.get(), partition, limit, gets}}, "job " + job_text(job.key),
+                   found->at);
   }
   if (made) *made = found.has_value();
   if (found) {

@@ -1,6 +1,10 @@
 #include "core/sched/plan.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/accounts/roster.h"
+#include "core/accounts/charge.h"
 #include "core/sched/admit.h"
 #include "core/sched/pass.h"
 
@@ -20,6 +24,16 @@ bool same_accounts(const Accounting& before, const Accounting& after) {
 }
 
 }  // namespace
+
+void Planner::Memory::look_at_ages(const Policy& policy, Time now, Plan& plan) {
+  if (!ages.any()) return;
+  const Time moment = age_moment(policy, now);
+  if (std::exchange(ages_seen, moment) != moment)
+    plan.accruing = room_to_age(seen, policy, ages, now, &sums);
+  if (queue.entries().empty()) return;
+  const Time next = age_moment(policy, now) + std::max(rules_of(policy).calc_period, Seconds(1));
+  plan.wake = std::min(plan.wake.value_or(next), next);
+}
 
 Planner::Planner() = default;
 Planner::~Planner() = default;
@@ -46,6 +60,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
     memory_ = std::make_unique<Memory>(state, policy, now);
   }
   Plan plan = Pass(*memory_, memory_->seen, policy, budget, now, witness).run();
+  memory_->look_at_ages(policy, now, plan);
   // What the record itself says is worth repeating only to those who ask for everything.
   if (budget.details)
     state.pending.for_each([&](const JobKey& key, Lsn) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/accounts/age_room.h"
 #include "core/fairness/decay.h"
 #include "core/fairness/priority.h"
 #include "core/fairness/tree.h"
@@ -131,6 +132,8 @@ class Ranking {
 
   std::map<std::string, std::uint32_t> positions_;  // by user, of drf on delivered usage
   std::uint32_t other_position_ = 0;                // of users not among them
+
+  mutable AgeLimits ages_;  // it remembers whom it was asked about
 
   Accruals accruals_;
   RunningUse running_;

@@ -93,6 +93,7 @@ Shape& Shapes::of(const QueueEntry& entry, ClusterIndex& index, bool relaxed) {
   for (Shape* shape : same_hash)
     if (shape->partition == entry.partition && shape->relaxed == relaxed &&
         same_shape(shape->example, *entry.job, by_user) &&
+        index.lifts_max_nodes(*shape->example.spec) == index.lifts_max_nodes(*entry.job->spec) &&
         (!plugged || plugged->same_class(shape->example, *entry.job, *entry.partition)))
       return again(*shape, index);
 

@@ -17,7 +17,6 @@ Limits random_limits(Random& random, bool qos) {
   Limits limits;
   for (const LimitRow& row : limit_table()) {
     if (!(qos ? row.qos : row.association) || !random.percent(30)) continue;
-    if (!core::is_enforced(row.kind)) continue;  // others cannot be set
     // Sparse powers, so that small, zero and huge amounts all come up.
     const auto amount = [&] { return random.below(3) << random.below(45); };
     if (row.unit != LimitUnit::tres && row.unit != LimitUnit::tres_minutes) {

@@ -151,8 +151,6 @@ TEST_F(AccountingTest, LimitsAreOfTheRightThings) {
   EXPECT_THAT(modify(physics), HasSubstr("is a limit of a QOS"));
   physics.terms.limits = {{LimitKind::max_wall, "", 4}, {LimitKind::max_wall, "", 5}};
   EXPECT_THAT(modify(physics), HasSubstr("given twice"));
-  physics.terms.limits = {{LimitKind::grp_jobs_accrue, "", 4}};
-  EXPECT_THAT(modify(physics), HasSubstr("GrpJobsAccrue cannot be set"));
 }
 
 TEST_F(AccountingTest, AChangeOfWhatSomebodyElseChangedIsRefused) {

@@ -53,14 +53,20 @@ class Site {
   // Another limit somewhere, or none there any more.
   void change(Random& dice) {
     using enum LimitKind;
-    const LimitKind group[] = {grp_jobs, grp_tres, max_jobs}, of_qos[] = {grp_jobs,
-                                                                          grp_tres,
-                                                                          max_jobs_per_user,
-                                                                          max_tres_per_user,
-                                                                          max_tres_per_account,
-                                                                          max_jobs_per_account};
-    const bool qos = dice.percent(40);
-    const LimitKind kind = qos ? of_qos[dice.upto(5)] : group[dice.upto(2)];
+    const LimitKind group[] = {grp_jobs, grp_tres, max_jobs},
+                    of_qos[] = {grp_jobs,
+                                grp_tres,
+                                max_jobs_per_user,
+                                max_tres_per_user,
+                                max_tres_per_account,
+                                max_jobs_per_account},
+                    aging[] = {grp_jobs_accrue, max_jobs_accrue},
+                    qos_aging[] = {grp_jobs_accrue, max_jobs_accrue_per_user,
+                                   max_jobs_accrue_per_account};
+    const bool qos = dice.percent(40), ages = dice.percent(30);
+    const LimitKind kind = qos    ? (ages ? qos_aging[dice.upto(2)] : of_qos[dice.upto(5)])
+                           : ages ? aging[dice.upto(1)]
+                                  : group[dice.upto(2)];
     Limits limits;
     if (dice.percent(80)) {
       const bool tres = row_of(kind).unit == LimitUnit::tres;
@@ -92,8 +98,15 @@ class Site {
 // What is counted: of everybody under the limit's name.
 struct Use {
   std::uint64_t jobs = 0;
+  std::uint64_t aging = 0;
   std::map<std::string, std::uint64_t> tres;
 };
+
+Use one_aging() {
+  Use use;
+  use.aging = 1;
+  return use;
+}
 
 // By limit ("GrpJobs|account a", "MaxTRESPerUser|cpu|QOS short|u1"): what is in use under it.
 class Ledger {
@@ -101,11 +114,12 @@ class Ledger {
   explicit Ledger(const ClusterState& state) : state_(state) {
     state.jobs.for_each([&](const JobKey&, const Job& job) {
       if (job.allocation && holds_resources(job.state)) add(*job.spec, job.allocation->nodes);
+      if (job.accrues && is_queued(job)) add(*job.spec, one_aging());
     });
   }
 
   void add(const JobSpec& spec, const std::vector<NodeShare>& nodes) {
-    Use use{1, {{"node", nodes.size()}}};
+    Use use{1, 0, {{"node", nodes.size()}}};
     for (const NodeShare& share : nodes) {
       use.tres["cpu"] += share.cpus;
       use.tres["gres/gpu"] += share.gpus.size() * (share.gpu_part > 0 ? share.gpu_part : 1000);
@@ -117,15 +131,15 @@ class Ledger {
     for (const std::string& whose : parties(spec)) {
       Use& sum = uses_[whose];
       sum.jobs += use.jobs;
+      sum.aging += use.aging;
       for (const auto& [tres, amount] : use.tres) sum.tres[tres] += amount;
     }
   }
 
   // Whether a QOS has a limit on each user's jobs, which is nearer than MaxJobs: what that then binds depends on each job's QOS.
-  bool counted_by_qos() const {
+  bool counted_by_qos(LimitKind kind = LimitKind::max_jobs_per_user) const {
     const auto has = [&](const char* qos) {
-      return limit_of(find_qos(state_.accounting, qos)->limits, LimitKind::max_jobs_per_user)
-          .has_value();
+      return limit_of(find_qos(state_.accounting, qos)->limits, kind).has_value();
     };
     return has("normal") || has("short");
   }
@@ -138,7 +152,9 @@ class Ledger {
       if (found == uses_.end()) return;
       const std::uint64_t scale = limit.tres == "gres/gpu" ? 1000 : 1;
       const auto amount = found->second.tres.find(limit.tres);
-      const std::uint64_t used = limit.tres.empty()                   ? found->second.jobs
+      const bool ages = row_of(limit.kind).name.find("Accrue") != std::string_view::npos;
+      const std::uint64_t used = ages                                 ? found->second.aging
+                                 : limit.tres.empty()                 ? found->second.jobs
                                  : amount == found->second.tres.end() ? 0
                                                                       : amount->second;
       if (used > limit.value * scale)
@@ -169,23 +185,27 @@ class Ledger {
     const Accounting& records = state_.accounting;
     const std::string member = "user " + user + " in " + account;
     for (const Limit& limit : find_qos(records, qos)->limits) {
-      const bool each_user = limit.kind == max_jobs_per_user || limit.kind == max_tres_per_user;
-      const bool each_account =
-          limit.kind == max_jobs_per_account || limit.kind == max_tres_per_account;
+      const bool each_user = limit.kind == max_jobs_per_user || limit.kind == max_tres_per_user ||
+                             limit.kind == max_jobs_accrue_per_user;
+      const bool each_account = limit.kind == max_jobs_per_account ||
+                                limit.kind == max_tres_per_account ||
+                                limit.kind == max_jobs_accrue_per_account;
       look(limit, "QOS " + qos +
                       (each_user      ? " user " + user
                        : each_account ? " account " + account
                                       : ""));
     }
-    bool own_max = counted_by_qos();  // the nearest holds
+    std::map<LimitKind, bool> own{{max_jobs, counted_by_qos()},  // the nearest holds
+                                  {max_jobs_accrue, counted_by_qos(max_jobs_accrue_per_user)}};
     const auto terms = [&](const Terms& of, const std::string& whose) {
-      bool max = false;
+      std::map<LimitKind, bool> here = own;
       for (const Limit& limit : of.limits) {
-        if (limit.kind == max_jobs && own_max) continue;
-        max = max || limit.kind == max_jobs;
-        look(limit, limit.kind == max_jobs ? member : whose);
+        const auto max = here.find(limit.kind);
+        if (max != here.end() && own.at(limit.kind)) continue;
+        if (max != here.end()) max->second = true;
+        look(limit, max != here.end() ? member : whose);
       }
-      own_max = own_max || max;
+      own = here;
     };
     terms(find_association(records, account, user)->terms, member);
     for (std::string at = account; !at.empty(); at = find_account(records, at)->parent)
@@ -211,8 +231,17 @@ void submit_as(TestCluster& cluster, Random& dice) {
   cluster.submit(std::move(spec));
 }
 
+void let_age(TestCluster& cluster, const Plan& plan) {
+  for (const Accruing& one : plan.accruing) {
+    Job job = *cluster.state.jobs.find(one.key);
+    job.accrues = one.since;
+    job.version = Lsn(job.version.value() + 1'000'000);
+    cluster.put(std::move(job));
+  }
+}
+
 TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
-  int started = 0, refused = 0, exceeded = 0;
+  int started = 0, refused = 0, exceeded = 0, kept = 0, aged = 0;
   for (std::uint64_t seed = 1; seed <= 250; ++seed) {
     Random dice(seed);
     TestCluster cluster;
@@ -242,6 +271,12 @@ TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
           ledger.add(*job->spec, start.nodes);
           ++started;
         }
+      for (const Accruing& one : plan.accruing) {
+        const Job& job = *cluster.state.jobs.find(one.key);
+        ASSERT_FALSE(job.accrues || one.since < job.eligible || one.since > now);
+        ledger.add(*job.spec, one_aging());
+        ++aged;
+      }
       // Where a limit was lowered below what runs, no more may start under it.
       ASSERT_EQ(ledger.exceeded(), before) << "seed " << seed << " step " << step;
       exceeded += before.empty() ? 0 : 1;
@@ -250,10 +285,14 @@ TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
         const Job& job = *cluster.state.jobs.find(key);
         if (waits_with_gang(job)) return;  // it is over it together with the other
         if (info.detail.starts_with("MaxJobs of") && ledger.counted_by_qos()) return;
+        if (info.detail.find(" is kept for ") != std::string::npos) {
+          ++kept;
+          return;  // within it, but not first
+        }
         ++refused;
         // As much as it asks for on top of what runs and starts, and something is over a limit that was not. What it would get is
         // known to the planner alone: that a limit bounds it is all that can be seen here.
-        Use asked{1, {}};
+        Use asked{1, 0, {}};
         const Partition main = cluster.partition();
         const bool would_get = info.detail.find("would get") != std::string::npos;
         for (const char* const tres : {"cpu", "node", "gres/gpu"})
@@ -263,7 +302,10 @@ TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
         ASSERT_NE(with.exceeded(), before) << "seed " << seed << " step " << step << ": job "
                                            << key.job.value() << " waits for " << info.detail;
       });
-      if (dice.percent(80)) cluster.take(plan, now);
+      if (dice.percent(80)) {
+        let_age(cluster, plan);
+        cluster.take(plan, now);
+      }
       for (const JobKey& key : running(cluster))
         if (dice.percent(30)) cluster.end(key);
       now += minutes(dice.upto(20));
@@ -272,6 +314,8 @@ TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
   EXPECT_GT(started, 3000);
   EXPECT_GT(refused, 3000);
   EXPECT_GT(exceeded, 100);
+  EXPECT_GT(kept, 100);
+  EXPECT_GT(aged, 300);
 }
 
 }  // namespace

@@ -1,0 +1,117 @@
+#include "core/accounts/age_room.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/accounts/charge.h"
+
+namespace ares::core {
+namespace {
+
+// Those of an account are counted where a job may go first.
+Holder ager(const JobSpec& spec) {
+  return holder_of(spec, spec.partitions.empty() ? std::string() : spec.partitions.front());
+}
+
+bool could_run(const Job& job, Time now) {
+  return is_queued(job) && job.eligible != Time{} && job.eligible <= now && !job.dependency_failed;
+}
+
+bool has_age_limit(const Limits& limits) {
+  return std::any_of(limits.begin(), limits.end(), [](const Limit& limit) {
+    const SharedKind* kind = shared_kind(limit.kind);
+    return kind && kind->measure == Measure::accruing;
+  });
+}
+
+}  // namespace
+
+AgeLimits::AgeLimits(const Accounting& records, const Policy& policy)
+    : enforce_(rules_of(policy).flags.accrue_always ? Enforce::none : policy.accounting.enforce),
+      records_(records) {}
+
+bool AgeLimits::any() {
+  if (any_) return *any_;
+  any_ = false;
+  if (enforce_ < Enforce::limits) return false;
+  records_.for_each_from({}, [&](const RecordKey&, const AccountingRecord& record) {
+    if (const auto* a = std::get_if<Account>(&record)) any_ = has_age_limit(a->terms.limits);
+    if (const auto* a = std::get_if<Association>(&record)) any_ = has_age_limit(a->terms.limits);
+    if (const auto* q = std::get_if<Qos>(&record)) any_ = has_age_limit(q->limits);
+    return !*any_;
+  });
+  return *any_;
+}
+
+bool AgeLimits::hold_for(const JobSpec& spec) {
+  if (!any()) return false;
+  const auto [found, added] = known_.try_emplace(ager(spec));
+  if (added) found->second = has_limits_on(Measure::accruing, records_, enforce_, found->first);
+  return found->second;
+}
+
+std::optional<Time> accruing_since(const Job& job, AgeLimits& limits) {
+  if (job.eligible == Time{}) return std::nullopt;
+  return limits.hold_for(*job.spec) ? job.accrues : job.eligible;
+}
+
+Time age_moment(const Policy& policy, Time now) {
+  const Duration period = std::max<Duration>(rules_of(policy).calc_period, Seconds(1));
+  return Time(now.time_since_epoch() / period * period);
+}
+
+std::vector<Accruing> room_to_age(const ClusterState& state, const Policy& policy,
+                                  AgeLimits& limits, Time now, HoldingSums* kept) {
+  std::vector<Accruing> out;
+  if (!limits.any()) return out;
+  std::vector<const Job*> waiting;
+  state.pending.for_each([&](const JobKey& key, Lsn) {
+    const Job* job = state.jobs.find(key);
+    if (job && !job->accrues && could_run(*job, now) && limits.hold_for(*job->spec))
+      waiting.push_back(job);
+  });
+  std::sort(waiting.begin(), waiting.end(), [](const Job* a, const Job* b) {
+    return std::tie(a->eligible, a->key) < std::tie(b->eligible, b->key);
+  });
+  const Time moment = age_moment(policy, now);
+  const Time last = moment - std::max<Duration>(rules_of(policy).calc_period, Seconds(1));
+  LimitUse use(state, policy, now, kept);
+  std::set<Holder> full;
+  for (const Job* job : waiting) {
+    Holder holder = ager(*job->spec);
+    if (full.contains(holder)) continue;
+    if (!use.may_accrue(holder)) {
+      full.insert(std::move(holder));
+      continue;
+    }
+    use.accrue(holder);
+    out.push_back({job->key, std::max(job->eligible, last)});
+  }
+  return out;
+}
+
+bool may_begin_to_age(const Job& job, const Accruing& wanted, AgeLimits& limits, LimitUse& use,
+                      Time now) {
+  if (job.accrues || !could_run(job, now) || !limits.hold_for(*job.spec)) return false;
+  if (wanted.since < job.eligible || wanted.since > now) return false;
+  const Holder holder = ager(*job.spec);
+  if (!use.may_accrue(holder)) return false;
+  use.accrue(holder);
+  return true;
+}
+
+std::vector<Accruing> ages_to_keep(const ClusterState& state, AgeLimits& before, AgeLimits& after,
+                                   Time now) {
+  std::vector<Accruing> out;
+  if (!after.any()) return out;
+  state.pending.for_each([&](const JobKey& key, Lsn) {
+    const Job* job = state.jobs.find(key);
+    if (job && !job->accrues && could_run(*job, now) && after.hold_for(*job->spec) &&
+        !before.hold_for(*job->spec))
+      out.push_back({key, job->eligible});
+  });
+  return out;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,42 @@
+// HoldingSums: what jobs have running, waiting and gaining age, and what TRES they hold, summed up by everybody whose jobs limits count
+// together. A function of the state, remembered: brought from one state to the next it costs what has changed in between.
+// Owned by whoever asks again and again (the engine, a planner); not thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "core/accounts/limit_parties.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+class HoldingSums {
+ public:
+  using Level = LimitParties::Level;
+  struct Sum {
+    std::uint64_t running = 0;
+    std::uint64_t submitted = 0;
+    std::uint64_t accruing = 0;
+    std::vector<TresAmount> tres;
+    friend bool operator==(const Sum&, const Sum&) = default;
+  };
+
+  // As the state's records of accounting have them. Good until they are asked for of a state with others.
+  LimitParties& parties(const ClusterState& state);
+
+  // Makes it that of the state.
+  void update(const ClusterState& state);
+  const Sum& of(const Level& level) const;
+
+ private:
+  void add(const Holder& holder, const Holding& holding);
+  void subtract(const Holder& holder, const Holding& holding);
+
+  Accounting records_;
+  std::unique_ptr<LimitParties> parties_;
+  CowMap<Holder, Holding> counted_;
+  std::map<Level, Sum> sums_;
+};
+
+}  // namespace ares::core

@@ -1,0 +1,75 @@
+// Who bounds whom: the limits on many jobs together (Grp*, MaxJobs, MaxSubmitJobs, those per user and per account of a QOS) that hold
+// for a job, and with whose jobs each of them counts it.
+// Made for records that stay as they are for as long as it lives; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/accounts/roster.h"
+#include "model/holding.h"
+
+namespace ares::core {
+
+// What such a limit is compared with, and on whose jobs together, of those that the record is about.
+enum class Measure : std::uint8_t { running, submitted, accruing, tres, run_minutes, used_minutes };
+enum class Whose : std::uint8_t { all, user, account };
+struct SharedKind {
+  LimitKind kind;
+  Measure measure;
+  Whose whose;
+};
+// Null: the kind is of one job by itself, or of no amount.
+const SharedKind* shared_kind(LimitKind kind);
+
+// Whether any such limit may keep jobs like that from starting in that partition, whatever they do themselves.
+bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec& spec,
+                       const std::string& partition);
+// Whether any of that measure holds for them.
+bool has_limits_on(Measure measure, const Accounting& records, Enforce enforce, const Holder& who);
+
+// Whoever runs jobs like that in that partition.
+Holder holder_of(const JobSpec& spec, const std::string& partition);
+
+class LimitParties {
+ public:
+  // Whose jobs are summed up.
+  struct Level {
+    enum class Kind : std::uint8_t { association, account, qos, qos_user, qos_account };
+    Kind kind{};
+    std::string name, second;  // the account; the QOS, and the user or account in it
+    AssociationId id{};        // of the association, the account or the QOS
+    friend auto operator<=>(const Level&, const Level&) = default;
+  };
+  // One limit on jobs of a party, and what it bounds.
+  struct Bound {
+    const Limit* limit = nullptr;
+    const SharedKind* shared = nullptr;
+    Level level;
+    std::string whose;
+    bool qos = false;
+  };
+  // All jobs of one holder are bound by the same.
+  struct Party {
+    std::vector<Bound> bounds;  // those of the QOS first, then the nearest
+    bool deny = false;
+    std::uint64_t factor = 0;  // thousandths that usage is charged with
+  };
+
+  // The records must outlive it.
+  explicit LimitParties(const Accounting& records) : records_(records) {}
+  LimitParties(const LimitParties&) = delete;
+  LimitParties& operator=(const LimitParties&) = delete;
+
+  const Party& party_of(const Holder& holder);
+  const std::vector<Level>& levels_of(const Holder& holder);
+
+ private:
+  const Accounting& records_;
+  std::map<Holder, std::vector<Level>> levels_;
+  std::map<Holder, Party> parties_;
+};
+
+}  // namespace ares::core

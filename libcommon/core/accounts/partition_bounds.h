@@ -1,0 +1,22 @@
+// What a partition allows a job in time and nodes: what it says itself, without the bounds that the job's QOS lifts (PartitionTimeLimit,
+// PartitionMaxNodes, PartitionMinNodes). Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/accounts/roster.h"
+#include "model/job.h"
+#include "model/node.h"
+
+namespace ares::core {
+
+struct PartitionBounds {
+  std::optional<Seconds> max_time;         // none = no bound
+  std::optional<std::uint32_t> max_nodes;  // likewise
+  std::uint32_t min_nodes = 0;
+};
+PartitionBounds bounds_of(const Accounting& records, const JobSpec& spec,
+                          const Partition& partition);
+
+}  // namespace ares::core

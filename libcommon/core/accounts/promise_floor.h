@@ -1,0 +1,24 @@
+// From which priority on a waiting job is promised a start ahead of time: MinPrioThresh, and the QOS flag NoReserve. Below that it starts
+// when it can at once, and nothing is kept for it. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "core/accounts/roster.h"
+#include "model/job.h"
+
+namespace ares::core {
+
+// More than any priority: of jobs that are promised nothing.
+inline constexpr std::uint64_t kNeverPromised = std::numeric_limits<std::uint64_t>::max();
+
+// 0: whatever its priority is. Of the QOS, the user and the accounts the nearest threshold holds.
+std::uint64_t promise_floor(const Accounting& records, Enforce enforce, const JobSpec& spec,
+                            const std::string& partition);
+// What is said of that, for people; empty: whatever its priority is.
+std::string promise_floor_text(const Accounting& records, Enforce enforce, const JobSpec& spec,
+                               const std::string& partition);
+
+}  // namespace ares::core
