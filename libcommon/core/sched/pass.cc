@@ -48,6 +48,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
 
 Plan Planner::Pass::run() {
   const bool dropped = memory_.shapes.begin_pass();
+  if (dropped) memory_.forecasts.clear();
   pass_ = memory_.shapes.pass();
   serve_earmarks();
   while (Queued* queued = turns_.next()) {
@@ -362,7 +363,7 @@ std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, Sh
     return std::nullopt;
   const Time from = std::max(shape.not_before(limit),
                              promises_.not_before(queued.entry.partition, inside_of(queued)));
-  return earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_, from);
+  return memory_.forecasts.earliest(shape, limit, index_, profile_, work_, from);
 }
 
 bool Planner::Pass::is_blocked(Shape& shape, std::optional<Seconds> limit) {

@@ -13,6 +13,7 @@
 #include "core/sched/admit.h"
 #include "core/sched/backfill.h"
 #include "core/sched/cluster_index.h"
+#include "core/sched/forecast.h"
 #include "core/sched/gang_turns.h"
 #include "core/sched/order.h"
 #include "core/sched/plan.h"
@@ -60,6 +61,7 @@ struct Planner::Memory {
   sched::Queue queue;
   sched::Releases releases;
   sched::Shapes shapes;
+  sched::Forecasts forecasts;  // of these
   PendingInfos said;
   const sched::PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
                           refused = make_info(Reason::plugin);
