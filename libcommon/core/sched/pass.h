@@ -77,6 +77,12 @@ class Planner::Pass {
   Plan run();
 
  private:
+  // Whoever has a turn; null at the end.
+  sched::Queued* next();
+
+  // Most of a long queue waits on as it did.
+  bool waits_on(const sched::Shape& shape, std::optional<Seconds> limit) const;
+
   void consider(sched::Queued& queued);
 
   // Those that others were ended for come before everybody else.
@@ -161,6 +167,7 @@ class Planner::Pass {
   void estimate();
 
   void say(sched::Queued& queued, sched::PendingPtr info);
+  void note(sched::Queued& queued);
 
   void settle_choices();
 
