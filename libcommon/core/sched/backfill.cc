@@ -155,7 +155,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
   if (against == Against::free_now)
-    set = set.bits && set.required.empty() && Shortlist::suits(demand)
+    set = set.bits && set.required.empty() && Shortlist::suits(demand) && !OneNode::suits(demand)
               ? shortlisted_now(demand, set, index, list)
               : with_room_now(demand, set, index, list);
   const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
