@@ -8,6 +8,7 @@
 #include "core/sched/moments.h"
 #include "core/sched/plugged.h"
 #include "core/sched/shared_gpus.h"
+#include "core/sched/shortlist.h"
 
 namespace ares::core::sched {
 namespace {
@@ -40,6 +41,39 @@ NodeSet with_room_now(const Demand& demand, NodeSet set, const ClusterIndex& ind
     list.push_back(static_cast<NodeIndex>(at));
   });
   return {list, set.required};
+}
+
+// Of the set, those that matter now; kept in `list`.
+NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                        std::vector<NodeIndex>& list) {
+  const Bitset nodes = able(demand, *set.bits, index);
+  Shortlist shortlist(demand, index.stride(), nodes.count());
+  nodes.for_each([&](std::size_t at) {
+    const auto node = static_cast<NodeIndex>(at);
+    if (index.lets_in(node, demand.caller))
+      shortlist.offer(node, index.levels().free(node), index.nodes()[node].total);
+  });
+  list = shortlist.best();
+  return {list, {}};
+}
+
+// Of the set, those that matter in [from, to); kept in `list`.
+NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                            const Profile& profile, Time from, std::optional<Time> to,
+                            std::vector<NodeIndex>& list) {
+  Shortlist shortlist(demand, index.stride(), set.nodes.size());
+  Amounts row(index.stride());
+  for (const NodeIndex at : set.nodes) {
+    if (!profile.admits(at, demand.caller, from, to)) continue;
+    if (from <= profile.now() && !profile.touched(at)) {
+      shortlist.offer(at, index.levels().free(at), index.nodes()[at].total);
+      continue;
+    }
+    profile.least(at, from, to, row);
+    shortlist.offer(at, row, index.nodes()[at].total);
+  }
+  list = shortlist.best();
+  return {list, {}};
 }
 
 // Of the set, those that plugins do not refuse; kept in `list`.
@@ -120,7 +154,10 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
                                 Against against, Work& work) {
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
-  if (against == Against::free_now) set = with_room_now(demand, set, index, list);
+  if (against == Against::free_now)
+    set = set.bits && set.required.empty() && Shortlist::suits(demand) && !OneNode::suits(demand)
+              ? shortlisted_now(demand, set, index, list)
+              : with_room_now(demand, set, index, list);
   const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
   std::vector<NodeIndex> allowed;
   set = without_refused(demand, set, which, index, allowed);
@@ -201,6 +238,9 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   const GpusOf which = from == profile.now() ? GpusOf::free_now : GpusOf::node;
   std::vector<NodeIndex> allowed;
   set = without_refused(demand, set, which, index, allowed);
+  std::vector<NodeIndex> shorter;
+  if (set.required.empty() && Shortlist::suits(demand))
+    set = shortlisted_between(demand, set, index, profile, from, to, shorter);
   const std::size_t stride = index.stride();
   const bool joins = demand.gpu_part > 0 && joining == JoinShared::now && from == profile.now();
   const auto stays_free = [&](NodeIndex at, const SharedGpu& device) {

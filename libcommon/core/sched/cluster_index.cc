@@ -12,6 +12,7 @@ namespace {
 
 // More than a pass brings, so that it can tell what may have become possible since the last one.
 constexpr std::size_t kMostGains = 4096;
+constexpr std::size_t kMostChanges = 16'384;
 
 std::set<std::string> types_of(const ClusterState& state) {
   std::set<std::string> types;
@@ -67,6 +68,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   levels_ = FreeLevels(nodes_.size(), stride());
   idle_ = Bitset(nodes_.size());
   sharing_ = Bitset(nodes_.size());
+  barred_ = Bitset(nodes_.size());
   for (NodeIndex at = 0; at < nodes_.size(); ++at) note_free(at);
   reserved_ = Reserved(state, [this](const std::string& name) { return find(name); });
   if (!networks) return;
@@ -116,6 +118,7 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
 void ClusterIndex::note_free(NodeIndex at) {
   IndexedNode& node = nodes_[at];
   if (++node.stamp == 0) node.stamp = 1;
+  changes_.note(at);
   levels_.set(at, node.free);
   if (node.free[kCpus] == node.total[kCpus])
     idle_.set(at);
@@ -126,18 +129,17 @@ void ClusterIndex::note_free(NodeIndex at) {
     sharing_.set(at);
   else
     sharing_.reset(at);
-}
-
-void ClusterIndex::forget_gains() {
-  if (gained_.size() <= kMostGains) return;
-  forgotten_gains_ += gained_.size();
-  gained_.clear();
+  if (node.guests.bars())
+    barred_.set(at);
+  else
+    barred_.reset(at);
 }
 
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                           std::span<const NodeIndex> given) {
   bool possible = true, other_totals = false;
-  forget_gains();
+  gains_.trim(kMostGains);
+  changes_.trim(kMostChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
     const bool was_usable = entry.usable;
     const Amounts was_total = entry.total, was_free = entry.free;
@@ -157,7 +159,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     if (entry.guests != were || entry.shared != were_shared ||
         !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(), was_free.end(),
                     std::less_equal<>()))
-      gained_.push_back(at);
+      gains_.note(at);
     other_totals = other_totals || was_total != entry.total;
     if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
         !same_features || other_gpus)

@@ -17,6 +17,7 @@
 #include "core/sched/free_levels.h"
 #include "core/sched/guests.h"
 #include "core/sched/machines.h"
+#include "core/sched/node_log.h"
 #include "core/sched/reserved.h"
 #include "core/topology/network.h"
 #include "model/sched_plugins.h"
@@ -93,16 +94,15 @@ class ClusterIndex {
     return sharing_;
   }  // nodes with shared GPUs that have room for more
   void note_given(NodeIndex node) { note_free(node); }
-
-  // How often a node has got more free than it had, since the index was made.
-  std::uint64_t gains() const { return forgotten_gains_ + gained_.size(); }
-  // Calls visit(node) for each such time behind the first `gains`. False, without a call, if they are too many to remember.
-  template <class Visit>
-  bool each_gain(std::uint64_t gains, Visit&& visit) const {
-    if (gains < forgotten_gains_) return false;
-    for (std::uint64_t i = gains - forgotten_gains_; i < gained_.size(); ++i) visit(gained_[i]);
-    return true;
+  // Whether whoever is on the node now lets the caller in.
+  bool lets_in(NodeIndex node, const Caller& caller) const {
+    return (!caller.alone && !barred_.test(node)) || nodes_[node].guests.admit(caller);
   }
+
+  // Nodes that got more free than they had.
+  const NodeLog& gains() const { return gains_; }
+  // Nodes of which anything was read again or marked.
+  const NodeLog& changes() const { return changes_; }
 
   std::size_t stride() const { return kFirstGpu + gpu_types_.size(); }
 
@@ -138,7 +138,6 @@ class ClusterIndex {
  private:
   bool read(const Node& node, IndexedNode& entry);  // false: a GPU type without a column
   void note_free(NodeIndex node);
-  void forget_gains();
 
   std::uint64_t generation_ = 1;
   bool by_user_ = false;
@@ -156,8 +155,9 @@ class ClusterIndex {
   FreeLevels levels_;
   Bitset idle_;
   Bitset sharing_;
-  std::vector<NodeIndex> gained_;      // in the order in which they did
-  std::uint64_t forgotten_gains_ = 0;  // before those
+  Bitset barred_;  // nodes that not everybody is let in to who need not be alone
+  NodeLog gains_;
+  NodeLog changes_;
   mutable Machines machines_;
 };
 

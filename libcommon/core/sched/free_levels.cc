@@ -1,5 +1,6 @@
 #include "core/sched/free_levels.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "core/sched/cluster_index.h"
@@ -25,9 +26,14 @@ std::size_t level_of(std::size_t column, std::int64_t amount) {
 }  // namespace
 
 FreeLevels::FreeLevels(std::size_t nodes, std::size_t stride)
-    : nodes_(nodes), stride_(stride), level_(nodes * stride, 0), at_least_(stride) {}
+    : nodes_(nodes),
+      stride_(stride),
+      free_(nodes * stride, 0),
+      level_(nodes * stride, 0),
+      at_least_(stride) {}
 
 void FreeLevels::set(std::size_t node, std::span<const std::int64_t> free) {
+  std::copy_n(free.begin(), stride_, free_.begin() + static_cast<std::ptrdiff_t>(node * stride_));
   for (std::size_t column = 0; column < stride_; ++column) {
     std::uint16_t& was = level_[node * stride_ + column];
     const std::size_t is = level_of(column, free[column]);

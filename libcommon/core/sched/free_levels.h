@@ -18,6 +18,11 @@ class FreeLevels {
   // What the node has free from now on; `free` has the stride.
   void set(std::size_t node, std::span<const std::int64_t> free);
 
+  // The row last set.
+  std::span<const std::int64_t> free(std::size_t node) const {
+    return std::span(free_).subspan(node * stride_, stride_);
+  }
+
   // Takes from `nodes` such as have less than `amount` free of the column. Steps are exact up to 15 (CPUs, GPUs) and an eighth
   // apart above; memory counts in units of 64 MiB. A node that has a little less may stay.
   void keep(std::size_t column, std::int64_t amount, Bitset& nodes) const;
@@ -25,6 +30,8 @@ class FreeLevels {
  private:
   std::size_t nodes_ = 0;
   std::size_t stride_ = 0;
+  std::vector<std::int64_t>
+      free_;  // node times stride: close together, for those who look at many nodes
   std::vector<std::uint16_t> level_;           // node times stride
   std::vector<std::vector<Bitset>> at_least_;  // by column, then level less one
 };

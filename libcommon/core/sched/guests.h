@@ -36,6 +36,8 @@ class Guests {
     if (!caller.alone) return !taken_;
     return !mixed_ && (!first_ || first_ == caller.user);
   }
+  // Whether anybody is kept out who need not be alone.
+  bool bars() const { return keeper_ || taken_; }
   bool kept() const { return keeper_.has_value(); }
   friend bool operator==(const Guests&, const Guests&) = default;
 

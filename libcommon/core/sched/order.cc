@@ -20,6 +20,14 @@ void each_entry(const ClusterState& state, const Job& job, Visit&& visit) {
     visit(QueueEntry{&job, state.partitions.find(job.spec->partitions[i]), i});
 }
 
+// Holes cost a walk less than closing them does, as long as they are fewer than one in so many.
+constexpr std::size_t kEntriesToAHole = 32;
+
+Waiting waiting_of(const Queued& queued) {
+  if (!queued.waits) return {};
+  return {queued.shape, queued.limit.value_or(Seconds::max())};
+}
+
 bool before(const Queued& a, const Queued& b) {
   return a.rank < b.rank;
 }
@@ -34,9 +42,10 @@ std::uint64_t Queued::priority() const {
 
 void Queue::fill(const ClusterState& state, const Ranking& ranking) {
   entries_.clear();
-  holes_ = false;
+  waiting_.clear();
+  holes_ = 0;
   state.pending.for_each([&](const JobKey& key, Lsn) { enter(state, key, ranking); });
-  settle();
+  settle(ranking);
 }
 
 void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& ranking) {
@@ -59,31 +68,68 @@ void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& r
 void Queue::leave(const ClusterState& state, const Job& job, const Ranking& ranking) {
   each_entry(state, job, [&](const QueueEntry& entry) {
     const Rank rank = ranking.rank_of(entry);
-    const auto found = std::lower_bound(
+    auto found = std::lower_bound(
         entries_.begin(), entries_.end(), rank,
         [](const Queued& queued, const Rank& wanted) { return queued.rank < wanted; });
+    while (found != entries_.end() && found->rank == rank && !found->entry.job) ++found;
     if (found == entries_.end() || found->rank != rank) return;
+    note(*found, false);
     found->entry.job = nullptr;
-    holes_ = true;
+    found->said.reset();
+    ++holes_;
   });
 }
 
-void Queue::settle() {
-  if (holes_) std::erase_if(entries_, [](const Queued& queued) { return !queued.entry.job; });
-  holes_ = false;
-  if (entering_.empty()) return;
+void Queue::note(Queued& queued, bool waits) {
+  if (!queued.steady) return;  // nor has it ever waited so
+  queued.waits = waits;
+  waiting_[static_cast<std::size_t>(&queued - entries_.data())] = waiting_of(queued);
+}
+
+void Queue::forget_shapes() {
+  for (Queued& queued : entries_) {
+    queued.shape = nullptr;
+    queued.waits = false;
+  }
+  waiting_.assign(entries_.size(), {});
+}
+
+void Queue::close_holes() {
+  std::size_t to = 0;
+  while (to < entries_.size() && entries_[to].entry.job) ++to;
+  for (std::size_t from = to; from < entries_.size(); ++from) {
+    if (!entries_[from].entry.job) continue;
+    entries_[to] = std::move(entries_[from]);
+    waiting_[to++] = waiting_[from];
+  }
+  entries_.resize(to);
+  waiting_.resize(to);
+  holes_ = 0;
+}
+
+void Queue::settle(const Ranking& ranking) {
+  if (holes_ > 0 && (ranking.any_turns() || holes_ * kEntriesToAHole >= entries_.size()))
+    close_holes();
+  if (!entering_.empty()) merge();
+}
+
+void Queue::merge() {
   std::sort(entering_.begin(), entering_.end(), before);
   const auto middle = static_cast<std::ptrdiff_t>(entries_.size());
   const bool behind = entries_.empty() || before(entries_.back(), entering_.front());
   std::move(entering_.begin(), entering_.end(), std::back_inserter(entries_));
-  if (!behind)
-    std::inplace_merge(entries_.begin(), entries_.begin() + middle, entries_.end(), before);
   entering_.clear();
+  waiting_.resize(entries_.size());
+  if (behind) return;
+  std::inplace_merge(entries_.begin(), entries_.begin() + middle, entries_.end(), before);
+  std::transform(entries_.begin(), entries_.end(), waiting_.begin(), waiting_of);
 }
 
 void Queue::rank_again(const Ranking& ranking) {
+  close_holes();
   for (Queued& queued : entries_) queued.rank = ranking.rank_of(queued.entry);
   std::sort(entries_.begin(), entries_.end(), before);
+  std::transform(entries_.begin(), entries_.end(), waiting_.begin(), waiting_of);
 }
 
 struct Ahead::Ranks {

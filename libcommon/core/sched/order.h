@@ -24,12 +24,20 @@ struct Queued {
   std::optional<Seconds> limit;  // time limit there; none = unlimited
   std::uint64_t floor = 0;       // the priority from which on it is promised a start
   bool steady = false;     // whether it starts is nothing but a matter of what is free and promised
+  bool waits = false;      // see Waiting
   Shape* shape = nullptr;  // found at first sight, kept by the planner's table
   std::shared_ptr<const PendingInfo> said;  // what was last said of it, if it is still said
 
   // As it is shown: computed, or its own.
   std::uint64_t priority() const;
   bool may_be_promised() const { return floor == 0 || priority() >= floor; }
+};
+
+// Of an entry what a walk through the queue looks at first, and mostly at nothing else: close together, for the queue is long.
+struct Waiting {
+  Shape* shape =
+      nullptr;      // of a steady one that waits for its turn and was told so; null: look at it
+  Seconds limit{};  // Seconds::max() = unlimited
 };
 
 class Queue {
@@ -51,22 +59,34 @@ class Queue {
                                 }
                                 if (is) enter(after, key, ranking);
                               });
-    settle();
+    settle(ranking);
   }
 
   // Sorts by what the ranks are now.
   void rank_again(const Ranking& ranking);
 
+  // Entries whose job has left may be among them, without a job, unless users take turns.
   std::vector<Queued>& entries() { return entries_; }
+  bool empty() const { return holes_ == entries_.size(); }
+
+  // One for each entry.
+  const std::vector<Waiting>& waiting() const { return waiting_; }
+  // Whether the entry, which has a shape then, waits for its turn and was told so.
+  void note(Queued& queued, bool waits);
+  // They are gone.
+  void forget_shapes();
 
  private:
   void enter(const ClusterState& state, const JobKey& key, const Ranking& ranking);
   void leave(const ClusterState& state, const Job& job, const Ranking& ranking);
-  void settle();
+  void settle(const Ranking& ranking);
+  void close_holes();
+  void merge();
 
-  std::vector<Queued> entries_;  // ascending rank
+  std::vector<Queued> entries_;   // ascending rank
+  std::vector<Waiting> waiting_;  // beside them
   std::vector<Queued> entering_;
-  bool holes_ = false;  // entries without a job
+  std::size_t holes_ = 0;  // entries without a job
 };
 
 // Who is before a job, for people who ask. Makes the ranking of a policy that is not plain at the first question. The state and

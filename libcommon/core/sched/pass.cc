@@ -49,11 +49,14 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
 
 Plan Planner::Pass::run() {
   const bool dropped = memory_.shapes.begin_pass();
+  if (dropped) {
+    memory_.forecasts.clear();
+    memory_.queue.forget_shapes();
+  }
   pass_ = memory_.shapes.pass();
   serve_earmarks();
-  while (Queued* queued = turns_.next()) {
+  while (Queued* queued = next()) {
     if (witness_ && witness_->done()) break;
-    if (dropped) queued->shape = nullptr;
     if (resuming_.any_left() && queued->entry.partition)
       serve_suspended(queued->entry.partition->tier);
     consider(*queued);
@@ -67,16 +70,30 @@ Plan Planner::Pass::run() {
   plan_.pending = memory_.said;
   if (const auto change = index_.reserved().next_change(now_))
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
-  if (const auto change = memory_.ranking.changes_at(); change && !memory_.queue.entries().empty())
+  if (const auto change = memory_.ranking.changes_at(); change && !memory_.queue.empty())
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
   return std::move(plan_);
 }
 
+bool Planner::Pass::waits_on(const Shape& shape, std::optional<Seconds> limit) const {
+  return shape.settled_in == pass_ && shape.known_blocked(limit);
+}
+
+Queued* Planner::Pass::next() {
+  if (!work_.exhausted() && !witness_ && !resuming_.any_left()) {
+    const std::vector<Waiting>& waiting = memory_.queue.waiting();
+    turns_.skip([&](std::size_t at) {
+      const auto& [shape, limit] = waiting[at];
+      return shape &&
+             waits_on(*shape, limit == Seconds::max() ? std::nullopt : std::optional(limit));
+    });
+  }
+  return turns_.next();
+}
+
 void Planner::Pass::consider(Queued& queued) {
-  if (queued.steady && queued.shape && queued.shape->settled_in == pass_ &&
-      queued.said == memory_.turn && queued.shape->known_blocked(queued.limit) &&
-      !work_.exhausted() && !witness_)
-    return;  // most of a long queue
+  if (queued.waits && waits_on(*queued.shape, queued.limit) && !work_.exhausted() && !witness_)
+    return;
   if (served(queued)) return;
   const QueueEntry& entry = queued.entry;
   if (witness_ && witness_->is_about(queued.entry.job->key))
@@ -380,7 +397,7 @@ std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, Sh
     return std::nullopt;
   const Time from = std::max(shape.not_before(limit),
                              promises_.not_before(queued.entry.partition, inside_of(queued)));
-  return earliest(shape.demand, limit, shape.nodes(), index_, profile_, work_, from);
+  return memory_.forecasts.earliest(shape, limit, index_, profile_, work_, from);
 }
 
 bool Planner::Pass::is_blocked(Shape& shape, std::optional<Seconds> limit) {

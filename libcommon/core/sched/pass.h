@@ -14,6 +14,7 @@
 #include "core/sched/admit.h"
 #include "core/sched/backfill.h"
 #include "core/sched/cluster_index.h"
+#include "core/sched/forecast.h"
 #include "core/sched/gang_turns.h"
 #include "core/sched/order.h"
 #include "core/sched/plan.h"
@@ -68,6 +69,7 @@ struct Planner::Memory {
   AgeLimits ages;
   Time ages_seen = Time::min();  // the moment at which was looked who may gain age
   sched::Shapes shapes;
+  sched::Forecasts forecasts;  // of these
   PendingInfos said;
   const sched::PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
                           refused = make_info(Reason::plugin);
@@ -83,6 +85,12 @@ class Planner::Pass {
   Plan run();
 
  private:
+  // Whoever has a turn; null at the end.
+  sched::Queued* next();
+
+  // Most of a long queue waits on as it did.
+  bool waits_on(const sched::Shape& shape, std::optional<Seconds> limit) const;
+
   void consider(sched::Queued& queued);
 
   // Those that others were ended for come before everybody else.
@@ -173,6 +181,7 @@ class Planner::Pass {
   void estimate();
 
   void say(sched::Queued& queued, sched::PendingPtr info);
+  void note(sched::Queued& queued);
 
   void settle_choices();
 

@@ -18,6 +18,7 @@ void Planner::Pass::unsay(Queued& queued) {
   memory_.said.erase(queued.entry.job->key);
   choices_.erase(queued.entry.job->key);
   queued.said.reset();
+  note(queued);
 }
 
 const Promises::Inside& Planner::Pass::inside_of(const Queued& queued) {
@@ -154,7 +155,7 @@ void Planner::Pass::estimate() {
 }
 
 void Planner::Pass::say(Queued& queued, PendingPtr info) {
-  if (queued.said == info) return;
+  if (queued.said == info) return note(queued);
   const Job& job = *queued.entry.job;
   if (!queued.steady &&
       job.spec->partitions.size() > 1) {  // which of them says most shows at the end of the pass
@@ -164,6 +165,11 @@ void Planner::Pass::say(Queued& queued, PendingPtr info) {
   }
   if (!queued.said || *queued.said != *info) memory_.said.set(job.key, info);
   queued.said = std::move(info);
+  note(queued);
+}
+
+void Planner::Pass::note(Queued& queued) {
+  memory_.queue.note(queued, queued.shape && queued.said == memory_.turn);
 }
 
 void Planner::Pass::settle_choices() {

@@ -22,6 +22,13 @@ std::size_t NodeProfile::step_at(Time at) const {
 std::size_t NodeProfile::split_at(Time at) {
   const std::size_t step = step_at(at);
   if (times_[step] >= at) return step;
+  if (step + 1 == times_.size()) {
+    times_.push_back(at);
+    rows_.resize(rows_.size() + stride_);
+    std::copy_n(rows_.end() - static_cast<std::ptrdiff_t>(2 * stride_), stride_,
+                rows_.end() - static_cast<std::ptrdiff_t>(stride_));
+    return step + 1;
+  }
   const auto next = static_cast<std::ptrdiff_t>(step + 1);
   times_.insert(times_.begin() + next, at);
   const std::vector<std::int64_t> row(
@@ -29,6 +36,12 @@ std::size_t NodeProfile::split_at(Time at) {
       rows_.begin() + static_cast<std::ptrdiff_t>((step + 1) * stride_));
   rows_.insert(rows_.begin() + next * static_cast<std::ptrdiff_t>(stride_), row.begin(), row.end());
   return step + 1;
+}
+
+void NodeProfile::give_back(Time from, std::span<const std::int64_t> amounts) {
+  const std::size_t first = split_at(from);
+  for (std::size_t at = first * stride_; at < rows_.size(); ++at)
+    rows_[at] += amounts[at % stride_];
 }
 
 void NodeProfile::take(Time from, std::optional<Time> to, std::span<const std::int64_t> amounts) {
@@ -54,6 +67,7 @@ Profile::Profile(const ClusterState& state, const ClusterIndex& index, Releases&
       releases_(releases),
       now_(now),
       horizon_(now + kHorizon),
+      slots_(index.nodes().size(), 0),
       touched_(index.nodes().size()),
       promised_(index.nodes().size()) {}
 
@@ -62,25 +76,20 @@ Time Profile::lifted(Time end) const {
 }
 
 NodeProfile& Profile::made(NodeIndex at) const {
-  if (const auto found = nodes_.find(at); found != nodes_.end()) return found->second;
-  NodeProfile& profile =
-      nodes_.emplace(at, NodeProfile(now_, index_.nodes()[at].free)).first->second;
-  const auto give_back = [&](Time end, Amounts amounts) {
-    for (std::int64_t& amount : amounts) amount = -amount;
-    profile.take(end, std::nullopt, amounts);
-  };
+  if (NodeProfile* profile = find_made(at)) return *profile;
+  NodeProfile& profile = nodes_.emplace_back(now_, index_.nodes()[at].free);
+  slots_[at] = static_cast<std::uint32_t>(nodes_.size());
   const Releases::OfNode& releases = releases_.of(at, state_, index_, now_);
   const std::size_t stride = index_.stride();
-  for (std::size_t i = 0; i < releases.ends.size(); ++i) {
-    const auto row = releases.amounts.begin() + static_cast<std::ptrdiff_t>(i * stride);
-    give_back(lifted(releases.ends[i]), Amounts(row, row + static_cast<std::ptrdiff_t>(stride)));
-  }
+  for (std::size_t i = 0; i < releases.ends.size(); ++i)
+    profile.give_back(lifted(releases.ends[i]),
+                      std::span(releases.amounts).subspan(i * stride, stride));
   if (const auto started = started_.find(at); started != started_.end())
     for (const Started& start : started->second) {
       if (start.from)
         profile.take(*start.from, start.end, start.amounts);
       else
-        give_back(start.end, start.amounts);
+        profile.give_back(start.end, start.amounts);
     }
   return profile;
 }
@@ -105,12 +114,12 @@ std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
 // Once it runs, a job without a limit counts like all that do: up to the horizon.
 void Profile::start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec) {
   const Time end = end_of(now_, limit).value_or(horizon_);
+  any_keeper_ = any_keeper_ || spec.exclusive_user;
   for (const PlacedShare& share : placement) {
     arrived_[share.node].push_back({end, spec.uid, spec.exclusive_user});
     touched_.set(share.node);
-    const auto found = nodes_.find(share.node);
-    if (found != nodes_.end())
-      found->second.take(now_, end, share.amounts);
+    if (NodeProfile* made = find_made(share.node))
+      made->take(now_, end, share.amounts);
     else
       started_[share.node].push_back({end, share.amounts});
     if (share.part && share.part->gpu) note_part(share, end);
@@ -125,8 +134,8 @@ void Profile::note_part(const PlacedShare& share, Time end) {
   if (!until || end <= *until) return;
   Amounts one(index_.stride(), 0);
   one[part.column] = 1;
-  if (const auto found = nodes_.find(share.node); found != nodes_.end())
-    found->second.take(*until, end, one);
+  if (NodeProfile* made = find_made(share.node))
+    made->take(*until, end, one);
   else
     started_[share.node].push_back({end, one, *until});
 }
@@ -144,6 +153,7 @@ std::optional<Time> Profile::shared_until(NodeIndex at, GpuIndex gpu) const {
 bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optional<Time> to,
                      const std::set<AttemptKey>* gone) const {
   if (!index_.reserved().lets_in(at, caller, from, to)) return false;
+  if (!caller.alone && index_.lets_in(at, caller)) return true;
   const Guests& guests = index_.nodes()[at].guests;
   if (caller.alone && promised(at)) return false;
   if (from <= now_ || guests.admit(caller)) return guests.admit(caller);

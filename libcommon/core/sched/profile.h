@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <span>
@@ -23,6 +24,9 @@ namespace ares::core::sched {
 class NodeProfile {
  public:
   NodeProfile(Time now, const Amounts& free);
+
+  // From then on so much more. Quickest where no step begins later.
+  void give_back(Time from, std::span<const std::int64_t> amounts);
 
   // From `from` until `to` (nullopt: for ever) so much less, or more with negative amounts.
   void take(Time from, std::optional<Time> to, std::span<const std::int64_t> amounts);
@@ -94,6 +98,30 @@ class Profile {
     }
   }
 
+  // Of a node that is not touched: tells visit(end, free amounts) what it has free for good after each end as it is recorded, however
+  // long ago that was; Time::max() stands for nobody knows. Ascending, until it returns false.
+  template <class Visit>
+  void each_end(NodeIndex node, std::span<std::int64_t> row, Visit&& visit) const {
+    const Amounts& free = index_.nodes()[node].free;
+    std::copy(free.begin(), free.end(), row.begin());
+    const Releases::OfNode& releases = releases_.of(node, state_, index_, now_);
+    for (std::size_t i = 0; i < releases.ends.size(); ++i) {
+      for (std::size_t c = 0; c < row.size(); ++c) row[c] += releases.amounts[i * row.size() + c];
+      if (!visit(releases.ends[i], std::span<const std::int64_t>(row))) return;
+    }
+  }
+  const Releases& releases() const { return releases_; }
+  // Whether what each_end() tells of the node is so at this time only.
+  bool moves(NodeIndex node) const { return releases_.of(node, state_, index_, now_).moves; }
+  // An end as this pass sees it.
+  Time lifted(Time end) const;
+
+  // Whether something was started or promised there, or taken away, by the pass.
+  bool touched(NodeIndex node) const { return touched_.test(node); }
+  const Bitset& touched() const { return touched_; }
+  // Whether somebody was started who keeps nodes to himself.
+  bool any_keeper() const { return any_keeper_; }
+
   // Whether the node may have less free at some time than before.
   bool falls(NodeIndex node) const { return promised(node); }
 
@@ -143,22 +171,25 @@ class Profile {
   };
 
   NodeProfile& made(NodeIndex index) const;
+  NodeProfile* find_made(NodeIndex index) const {
+    return slots_[index] == 0 ? nullptr : &nodes_[slots_[index] - 1];
+  }
   void note_part(const PlacedShare& share, Time end);
-  // An end as this pass sees it.
-  Time lifted(Time end) const;
 
   const ClusterState& state_;
   const ClusterIndex& index_;
   Releases& releases_;
   Time now_;
   Time horizon_;
-  mutable std::unordered_map<NodeIndex, NodeProfile> nodes_;
+  mutable std::vector<std::uint32_t> slots_;  // by node: where in nodes_, from 1; 0 = nowhere
+  mutable std::deque<NodeProfile> nodes_;
   std::unordered_map<NodeIndex, std::vector<Arrival>> arrived_;  // in this pass
   std::unordered_map<NodeIndex, std::vector<Started>> started_;  // on nodes without steps yet
   std::unordered_map<NodeIndex, std::vector<Sharer>> sharers_;
   Bitset touched_;  // something was started or promised there
   Bitset promised_;
   bool any_promise_ = false;
+  bool any_keeper_ = false;
 };
 
 }  // namespace ares::core::sched

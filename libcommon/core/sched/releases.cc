@@ -10,6 +10,9 @@ namespace {
 // An attempt past its limit is being killed: it counts as gone in a moment, again at every pass.
 constexpr auto kOverdue = std::chrono::seconds(1);
 
+// More than a pass brings.
+constexpr std::size_t kMostChanges = 16'384;
+
 // A charge as amounts of its node, in the index's columns; of a part of a GPU nothing, for that comes free with the last part of it.
 void add_amounts(const ClusterIndex& index, const Node& node, const Charge& charge,
                  std::span<std::int64_t> row) {
@@ -62,8 +65,10 @@ std::optional<Time> expected_end(const ClusterState& state, const Charge& charge
 
 void Releases::update(const ClusterState& before, const ClusterState& after,
                       const ClusterIndex& index) {
+  changes_.trim(kMostChanges);
   const auto forget = [&](NodeId id) {
     const auto at = index.find(id);
+    if (at) changes_.note(*at);
     if (at && *at < nodes_.size()) nodes_[*at].known = false;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
@@ -81,7 +86,7 @@ const Releases::OfNode& Releases::of(NodeIndex at, const ClusterState& state,
                                      const ClusterIndex& index, Time now) {
   if (nodes_.size() < index.nodes().size()) nodes_.resize(index.nodes().size());
   Entry& entry = nodes_[at];
-  if (!entry.known || (entry.moves_with && *entry.moves_with != now))
+  if (!entry.known || (entry.node.moves && entry.read_at != now))
     read(entry, at, state, index, now);
   return entry.node;
 }
@@ -90,8 +95,9 @@ void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
                     const ClusterIndex& index, Time now) {
   const Node& node = *index.nodes()[at].node;
   entry.known = true;
-  entry.moves_with.reset();
+  entry.read_at = now;
   OfNode& out = entry.node;
+  out.moves = false;
   out.ends.clear();
   out.amounts.clear();
   out.shared.clear();
@@ -99,7 +105,7 @@ void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
   for (const Charge& charge : node.charges) {
     bool begun = true;
     charges.emplace_back(fixed_end(state, charge, now, begun), &charge);
-    if (!begun) entry.moves_with = now;
+    if (!begun) out.moves = true;
   }
   std::stable_sort(charges.begin(), charges.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -24,7 +24,11 @@ class Releases {
     std::vector<std::int64_t> amounts;  // a row of the index's stride for each end
     std::vector<std::pair<GpuIndex, Time>>
         shared;  // when the last of its sharers lets go of a GPU, which is when it comes free
+    bool moves = false;  // it is so at this time only: something has not begun yet
   };
+
+  // Nodes of which what was told is no longer so.
+  const NodeLog& changes() const { return changes_; }
 
   // Forgets what is no longer so. The index must be the same one, brought up to date.
   void update(const ClusterState& before, const ClusterState& after, const ClusterIndex& index);
@@ -35,13 +39,14 @@ class Releases {
   struct Entry {
     OfNode node;
     bool known = false;
-    std::optional<Time> moves_with;  // it holds at this time only: something has not begun yet
+    Time read_at{};  // it holds then only, if it moves
   };
 
   void read(Entry& entry, NodeIndex node, const ClusterState& state, const ClusterIndex& index,
             Time now);
 
   std::vector<Entry> nodes_;  // by NodeIndex
+  NodeLog changes_;
 };
 
 }  // namespace ares::core::sched

@@ -21,7 +21,7 @@ NodeSet Shape::nodes() const {
 bool Shape::still_blocked(const ClusterIndex& index) {
   if (!lack_.any()) return false;
   const Bitset& bits = list().bits();
-  const bool remembered = index.each_gain(lack_gains_, [&](NodeIndex at) {
+  const bool remembered = index.gains().each_since(lack_gains_, [&](NodeIndex at) {
     if (!lack_.any() || !bits.test(at)) return;
     const std::int64_t tasks = tasks_now(demand, at, index);
     if (tasks == 0 || (demand.max_nodes == 1 && tasks < demand.tasks)) return;
@@ -30,7 +30,7 @@ bool Shape::still_blocked(const ClusterIndex& index) {
     lack_.tasks -= tasks;
   });
   if (!remembered) lack_ = {};
-  lack_gains_ = index.gains();
+  lack_gains_ = index.gains().count();
   return lack_.any();
 }
 
@@ -38,7 +38,7 @@ void Shape::note_blocked(const ClusterIndex& index) {
   lack_ = {};
   if (!stays_blocked(demand)) return;
   lack_ = lack_of(demand, list().bits(), index);
-  lack_gains_ = index.gains();
+  lack_gains_ = index.gains().count();
 }
 
 bool Shape::known_blocked(std::optional<Seconds> limit) const {

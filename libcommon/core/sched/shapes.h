@@ -28,6 +28,13 @@ struct Shape {
   // anything, so that whoever is known to be blocked waits for his turn, as was said before.
   std::uint64_t settled_in = 0;
 
+  // What the pass has learnt. Free amounts only shrink within a pass, so "no" stays "no".
+  bool blocked = false;                  // not enough free for any time limit
+  bool blocked_by_promise = false;       // enough free, but not for jobs as long as:
+  bool kept_out = false;                 // enough free, but on nodes that are reserved
+  bool plugged_out = false;              // enough free, but on nodes that plugins refuse
+  std::optional<Seconds> blocked_limit;  // (nullopt = without limit)
+
   Job example;  // specification, excluded nodes, and of its own only what plugins look at
   // Of a job whose GPUs may be had in several ways: the shape of each, shared with jobs that ask for it alone. What is learnt of them is
   // learnt there; this one's demand and candidates are those of the first.
@@ -37,15 +44,9 @@ struct Shape {
   Demand demand;
   Candidates candidates;
 
-  // What the pass has learnt. Free amounts only shrink within a pass, so "no" stays "no".
-  bool blocked = false;                  // not enough free for any time limit
-  bool blocked_by_promise = false;       // enough free, but not for jobs as long as:
-  std::optional<Seconds> blocked_limit;  // (nullopt = without limit)
-  bool kept_out = false;                 // enough free, but on nodes that are reserved
-  PendingPtr reserved;                   // what is said of it then
-  bool plugged_out = false;              // enough free, but on nodes that plugins refuse
-  PendingPtr plugged;                    // what is said of it then
-  PendingPtr impossible;                 // what is said of those that cannot run at all
+  PendingPtr reserved;     // what is said of it when it is kept out,
+  PendingPtr plugged;      // or plugged out
+  PendingPtr impossible;   // what is said of those that cannot run at all
   PendingPtr turn, first;  // what is said of those that wait for their turn, and of the first
 
   // Where a job of the shape was promised its start in this pass, none of at least that length starts earlier any more.

@@ -21,7 +21,15 @@ class Turns {
   // Null at the end.
   Queued* next() {
     if (ranking_.any_turns()) return next_in_turn();
+    while (at_ < entries_.size() && !entries_[at_].entry.job) ++at_;
     return at_ == entries_.size() ? nullptr : &entries_[at_++];
+  }
+
+  // Passes over those next ones for which skips(position) is true, where they come as they are sorted.
+  template <class Skips>
+  void skip(Skips&& skips) {
+    if (ranking_.any_turns()) return;
+    while (at_ < entries_.size() && skips(at_)) ++at_;
   }
 
   // What is started of it counts for its user from then on.
