@@ -65,7 +65,17 @@ class Passes {
       if (job.allocation) running.push_back(key);
     });
     for (const JobKey& key : running)
-      if (dice_.percent(15)) cluster_.end(key);
+      if (dice_.percent(15))
+        cluster_.end(key);
+      else if (dice_.percent(10))
+        set_limit(key);
+  }
+
+  // Its nodes know nothing of that.
+  void set_limit(const JobKey& key) {
+    Job job = *cluster_.state.jobs.find(key);
+    job.allocation->time_limit = minutes(1 + dice_.upto(300));
+    cluster_.put(std::move(job));
   }
 
   // Something that the pass itself starts.
