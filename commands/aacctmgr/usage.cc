@@ -41,6 +41,7 @@ Result<std::set<RecordKey>> asked_for(Context& context, const Words& operands) {
     return bad("reset usage of accounts, users, associations, qos or wckeys; alone, of everybody");
   const auto line = parse_line(std::span(operands).subspan(1));
   if (!line) return fail(line.error());
+  if (line->has_set) return bad("reset usage sets nothing but usage: leave out set");
   const auto where = where_of(*entity, *line);
   if (!where) return fail(where.error());
   if (!where->chooses()) return bad("reset usage of which " + name_of(*entity) + "?");
@@ -73,6 +74,8 @@ void print(const api::UsageRebuilt& found) {
 Result<int> reset_usage(Context& context, const Words& operands) {
   if (operands.empty() || cli::lower(operands[0]) != "usage")
     return bad("reset what? reset usage [ENTITY NAMES]");
+  if (context.flags.check)
+    return bad("--check is for rebuild-usage; --dry-run shows what reset does");
   if (context.flags.read_only) return bad("reset usage changes something, and --readonly is given");
   api::Request request;
   request.mutable_reset_usage();
@@ -105,7 +108,7 @@ Result<int> rebuild_usage(Context& context, const Words& operands) {
   const Flags& flags = context.flags;
   const bool check = flags.check || flags.dry_run || flags.read_only;
   if (!check && !flags.immediate) {
-    std::puts("Usage is to be set to what the records of attempts say.");
+    if (!flags.json) std::puts("Usage is to be set to what the records of attempts say.");
     const auto wanted = context.confirm();
     if (!wanted) return fail(wanted.error());
     if (!*wanted) {
@@ -121,7 +124,7 @@ Result<int> rebuild_usage(Context& context, const Words& operands) {
   const api::UsageRebuilt& found = answer->usage_rebuilt();
   if (flags.json)
     std::fputs(cli::to_json(found).c_str(), stdout);
-  else
+  else if (!flags.quiet)
     print(found);
   return check && found.different() > 0 ? cli::kExitRefused : 0;
 }

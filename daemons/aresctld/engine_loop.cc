@@ -247,10 +247,18 @@ void EngineLoop::tick(Time now, bool nodes_heard) {
   });
   for (NextOccurrence& next : over_) engine_.handle(Command{std::move(next)}, now, 0);
   over_.clear();
+  begin_usage_period(now);
+}
+
+// A period that was on before periods were asked for takes nothing away; one that began while no controller ran does, if usage was
+// ever reset before.
+void EngineLoop::begin_usage_period(Time now) {
   const auto& fairness = engine_.policy()->fairness.value;
   const auto began = fairness ? period_began(fairness->reset, now) : std::nullopt;
-  if (began && *began > engine_.state().usage_since)
-    engine_.handle(Command{UsagePeriod{*began}}, now, 0);
+  const Time since = engine_.state().usage_since;
+  const bool is_new = period_ ? began > period_ : since != Time{};
+  period_ = began;
+  if (began && is_new && *began > since) engine_.handle(Command{UsagePeriod{*began}}, now, 0);
 }
 
 void EngineLoop::give_out(core::Outgoing outgoing) {

@@ -78,6 +78,7 @@ class EngineLoop {
   void drop_abandoned();
   void give_out(core::Outgoing outgoing);
   void tick(Time now, bool nodes_heard);
+  void begin_usage_period(Time now);
   void hold(core::Outgoing outgoing);
 
   store::Journal& journal_;
@@ -85,6 +86,7 @@ class EngineLoop {
   core::Engine engine_;               // engine thread
   core::LeaseMonitor leases_;         // engine thread
   std::vector<NextOccurrence> over_;  // of recurring reservations; engine thread, during a tick
+  std::optional<Time> period_;        // of usage, that was on at the last tick; engine thread
   Clock& clock_;
   Sinks sinks_;
   std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread

@@ -59,35 +59,41 @@ void UsageRebuilder::rebuild(const Principal& who, const Policy& policy,
   if (!core::is_operator(policy, who.uid))
     return done(fail(ErrorCode::permission_denied,
                      "only operators and administrators may reckon usage again"));
+  // Corrections are held against what was read: another of them in between would be made twice.
+  if (busy_.exchange(true))
+    return done(fail(ErrorCode::unavailable, "usage is being reckoned again already: try later"));
+  const OnDone finish = [this, done](Result<api::UsageRebuilt> result) {
+    busy_ = false;
+    done(std::move(result));
+  };
   const Fairness& rules = core::rules_of(policy);
-  const Time now = clock_.now();
   std::optional<ClusterState> kept;
   std::optional<core::Reckoning> reckoning;
   std::uint64_t attempts = 0;
   const Status read = store::UsageRecords(database_).read(
-      horizon(*views_.read().state, rules, now),
+      horizon(*views_.read().state, rules, clock_.now()),
       [&](const ClusterState& state) {
         kept = state;
-        reckoning.emplace(*kept, rules, now);
+        reckoning.emplace(*kept, rules, std::max(clock_.now(), kept->now) + Duration{1});
       },
       [&](const store::ChargedAttempt& one) {
         reckoning->add(one.account, past(one));
         ++attempts;
       });
-  if (!read) return done(fail(read.error()));
+  if (!read) return finish(fail(read.error()));
   core::Reckoning::Outcome outcome = reckoning->compare();
   api::UsageRebuilt out = answer(outcome, attempts);
-  if (request.rebuild_usage().check() || outcome.corrections.empty()) return done(std::move(out));
+  if (request.rebuild_usage().check() || outcome.corrections.empty()) return finish(std::move(out));
   UserCommand command;
   command.who = who;
   command.request_id = request.request_id();
   command.digest = proto::request_digest(request);
   command.body = CorrectUsage{std::move(outcome.corrections)};
   engine_.post(Command{std::move(command)},
-               [done, out = std::move(out)](const core::Reply& reply) mutable {
-                 if (reply.failed) return done(fail(reply.error));
+               [finish, out = std::move(out)](const core::Reply& reply) mutable {
+                 if (reply.failed) return finish(fail(reply.error));
                  out.set_corrected(true);
-                 done(std::move(out));
+                 finish(std::move(out));
                });
 }
 

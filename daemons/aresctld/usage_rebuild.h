@@ -3,6 +3,7 @@
 // command like any other.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <utility>
@@ -27,7 +28,7 @@ class UsageRebuilder {
       : database_(std::move(database)), views_(views), engine_(engine), clock_(clock) {}
 
   // Calls back on this thread, or on the engine's once what was set right is durable. permission_denied; unavailable while the database is
-  // away; failed_precondition where records are missing.
+  // away or another is under way; failed_precondition where records are missing.
   void rebuild(const Principal& who, const Policy& policy, const api::Request& request,
                const OnDone& done);
 
@@ -36,6 +37,7 @@ class UsageRebuilder {
   const ViewBoard& views_;
   EngineLoop& engine_;
   Clock& clock_;
+  std::atomic<bool> busy_{false};
 };
 
 }  // namespace ares::aresctld

@@ -354,7 +354,8 @@ std::vector<Field<Fairness>> fairness_fields() {
           "When usage begins at nothing again, for ranks as for limits on minutes: at midnight, "
           "on Mondays, or on the first of the month, of the quarter (January, April, July, "
           "October) or of the year, by the clock of the controller's machine. What runs then "
-          "is charged from then on. aacctmgr reset usage does it at any time."),
+          "is charged from then on; what was used before this was set counts until the next of "
+          "these times. aacctmgr reset usage does it at any time."),
       field<F>("calc_period", &F::calc_period, duration_type(),
                "How often ages and usage are looked at again."),
       field<F>("max_age", &F::max_age, duration_type(), "Age from which on the factor age is 1."),

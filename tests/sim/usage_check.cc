@@ -20,6 +20,7 @@ struct Ran {
   std::optional<Time> still_since;
   Duration still{};
   int charged = 0;
+  bool owed = false;  // there was somebody to charge when it began
 
   void go_on(Time at) {
     if (still_since) still += std::max(Duration{}, Duration{at - *still_since});
@@ -39,7 +40,7 @@ class Reckoning {
   }
   bool is_of_qos(AssociationId id) const { return qos_.contains(id); }
   void operator()(const Allocated& e) {
-    Ran held{now_, 0, {}, {}, 0};
+    Ran held{now_, 0, {}, {}, 0, kept_};
     for (const NodeShare& share : e.nodes) held.cpus += share.cpus;
     attempts_[{e.key, e.attempt}] = held;
     current_[e.key] = {e.key, e.attempt};
@@ -71,7 +72,7 @@ class Reckoning {
   void close(const JobKey& key) {
     const auto found = current_.find(key);
     if (found == current_.end()) return;
-    if (kept_ && attempts_[found->second].charged == 0)
+    if (attempts_[found->second].owed && attempts_[found->second].charged == 0)
       throw Violation{"job " + std::to_string(key.job.value()) + " ended and was not charged"};
     current_.erase(found);
   }

@@ -62,26 +62,27 @@ const Wckey* wckey_of(const Accounting& records, const JobSpec& spec) {
   return record ? &std::get<Wckey>(*record) : nullptr;
 }
 
-// Whose usage it is now: the association's that it began under, or the account's own if that is no more.
+// Whose usage it is now: the association's that it began under, or the account's own if that is no more. Null: nobody's.
 std::optional<AssociationId> payer(const Accounting& records, const Job& job,
                                    const ChargedTo& charged) {
   const JobSpec& spec = *job.spec;
-  const Association* whose =
-      find_association(records, spec.account, spec.user, job.allocation->partition);
-  if (charged.association == AssociationId{})
-    return whose ? std::optional(whose->id) : std::nullopt;
-  if (whose && whose->id == charged.association) return whose->id;
+  if (charged.association == AssociationId{}) return std::nullopt;
+  // One for the partition may have come since, before the one for all.
+  for (const std::string_view partition :
+       {std::string_view(job.allocation->partition), std::string_view()}) {
+    const Association* whose = find_association(records, spec.account, spec.user, partition);
+    if (whose && whose->id == charged.association) return whose->id;
+  }
   const Account* account = find_account(records, spec.account);
   return usage_id(account ? *account : *find_account(records, kRootAccount));
 }
 
 // Usage of that number with the bill added.
 AssociationUsage with(const ClusterState& state, AssociationId id, const Bill& bill, const Job& job,
-                      const Fairness& rules, Seconds half_life) {
+                      const Fairness& rules, Seconds half_life, Time since) {
   const AssociationUsage* before = state.usage.find(id);
   AssociationUsage usage = before ? *before : AssociationUsage{};
   usage.id = id;
-  const Time since = counted_from(state, id);
   std::vector<Used> amounts;
   for (const auto& [tres, rate] : bill.working)
     amounts.push_back({tres, worth(bill, tres, bill.to, half_life, since)});
@@ -166,10 +167,12 @@ std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& 
   if (!whose) return std::nullopt;
   const Fairness& rules = rules_of(policy);
   const Bill bill = bill_of(attempt_of(state, policy, job, now));
-  const auto of = [&](AssociationId id, Seconds half_life) {
-    return with(state, id, bill, job, rules, half_life);
+  const auto of = [&](AssociationId id, Seconds half_life, Time since = {}) {
+    return with(state, id, bill, job, rules, half_life, std::max(since, counted_from(state, id)));
   };
-  UsageCharged out{{job.key, job.attempt}, of(*whose, rules.half_life), {}, {}};
+  // Who was reset and then left has left no more than he used since.
+  const Time since = counted_from(state, charged.association);
+  UsageCharged out{{job.key, job.attempt}, of(*whose, rules.half_life, since), {}, {}};
   const Qos* qos = qos_of(state.accounting, *job.spec);
   if (qos && usage_id(*qos) == charged.qos) out.of_qos = of(charged.qos, half_life_of(*qos, rules));
   const Wckey* wckey = wckey_of(state.accounting, *job.spec);

@@ -73,7 +73,7 @@ Asked LimitUse::asked_by(const Waiting& one) const {
 
 void LimitUse::keep_room(std::vector<Waiting> who, std::string name, std::optional<Time> at) {
   if (!may_keep(who)) return;
-  Kept kept{std::move(who), std::move(name), at, false, {}};
+  Kept kept{std::move(who), std::move(name), at, {}, {}, {}};
   for (const Waiting& one : kept.who)
     for (const Bound& bound : parties().party_of(holder_of(*one.spec, one.partition->name)).bounds)
       if (of_what_runs(bound)) {
@@ -121,12 +121,12 @@ void LimitUse::reckon(Kept& kept) {
       if (std::find(levels.begin(), levels.end(), key.second) != levels.end())
         line.releases.emplace_back(end, amount_of(*line.bound, tres));
   });
-  Time at = kept.at.value_or(now_);
+  Time at = kept.promised.value_or(now_);
   for (auto& [key, line] : lines) {
     std::sort(line.releases.begin(), line.releases.end());
     const U128 most = most_of(*key.first);
     U128 used = in_use(*line.bound);
-    for (auto next = line.releases.begin(); !kept.at && used + line.wanted > most; ++next) {
+    for (auto next = line.releases.begin(); !kept.promised && used + line.wanted > most; ++next) {
       if (next == line.releases.end()) {
         at = Time::max();
         break;
@@ -143,7 +143,7 @@ void LimitUse::reckon(Kept& kept) {
     kept.spare[key] = most > gone ? most - gone : U128{0};
   }
   kept.at = at;
-  kept.reckoned = true;
+  kept.reckoned = added_.size();
 }
 
 std::optional<OverLimit> LimitUse::in_the_way(const Party& party, const Asked& asked) {
@@ -154,7 +154,7 @@ std::optional<OverLimit> LimitUse::in_the_way(const Party& party, const Asked& a
       const auto spare = kept.spare.find({bound.limit, bound.level});
       if (spare == kept.spare.end()) continue;
       if (!kept.reckoned) reckon(kept);
-      if (end_of(now_, asked.time_limit) <= *kept.at) break;
+      if (end_of(now_, asked.time_limit) <= kept.at) break;
       const std::uint64_t amount = wanted_of(bound, asked);
       if (amount <= spare->second) continue;
       OverLimit over;
@@ -174,7 +174,7 @@ void LimitUse::take_spare(Added& added) {
   const Party& party = parties().party_of(added.holder);
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     Kept& kept = kept_[i];
-    if (!kept.reckoned || added.end <= *kept.at) continue;
+    if (!kept.reckoned || added.end <= kept.at) continue;
     for (const Bound& bound : party.bounds) {
       const auto spare = kept.spare.find({bound.limit, bound.level});
       if (spare == kept.spare.end()) continue;

@@ -166,7 +166,8 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
     running_use_.emplace();
     each_running([&](const Job& job) {
       // An account's is that of the associations below it, which may have been reset.
-      Time since = state_.usage_since;
+      const AssociationId noted = job.allocation->charged_to.association;
+      Time since = noted == AssociationId{} ? state_.usage_since : counted_from(state_, noted);
       for (const Level& its : parties().levels_of(ares::holder_of(job))) {
         if (its.kind != Level::Kind::account) since = counted_from(state_, its.id);
         for (const auto& [name, amount] :
@@ -366,6 +367,9 @@ void LimitUse::back_to(std::size_t mark) {
     change(added_.back(), -1);
     give_back_spare(added_.back());
   }
+  // What was reckoned with those counts them as holding.
+  for (Kept& kept : kept_)
+    if (kept.reckoned && *kept.reckoned > mark) kept.reckoned.reset();
 }
 
 }  // namespace ares::core

@@ -98,8 +98,9 @@ class LimitUse {
   struct Kept {
     std::vector<Waiting> who;
     std::string name;
-    std::optional<Time> at;
-    bool reckoned = false;                     // at the first question it matters to
+    std::optional<Time> promised;              // it starts then
+    Time at{};                                 // when there is room for it
+    std::optional<std::size_t> reckoned;       // with so many of `added_`, at the first question
     std::map<BoundKey, fairness::U128> spare;  // what others may have then
   };
   struct Run {

@@ -78,6 +78,12 @@ Amount before_decay(Amount amount, Duration elapsed, Seconds half_life) {
   return fairness::decayed(amount, fairness::decay_factor(half - elapsed % half, half_life));
 }
 
+// What is worth so much at one time, at another.
+Amount as_of(Amount amount, Time from, Time to, Seconds half_life) {
+  if (to < from) return before_decay(amount, from - to, half_life);
+  return fairness::decayed(amount, fairness::decay_factor(to - from, half_life));
+}
+
 // Takes so much, as far as there is, and says what is missing.
 Amount take(UsageUnits& from, Amount amount) {
   const Amount there = amount_of(from);
@@ -137,7 +143,9 @@ AssociationUsage merged(AssociationUsage usage, const AssociationUsage& other, S
   AssociationUsage joining = other;
   clear_before(usage, std::max(since, usage.since));
   clear_before(joining, std::max(since, other.since));
-  bring_to(usage, joining.settled_at, joining.recent_at, half_life);
+  settle(usage, joining.settled_at, half_life);
+  settle(joining, usage.settled_at, half_life);
+  bring_to(usage, usage.settled_at, joining.recent_at, half_life);
   bring_to(joining, usage.settled_at, usage.recent_at, half_life);
   for (const UsageRow& row : joining.rows) {
     UsageRow& sum = row_for(usage, row.tres);
@@ -152,24 +160,19 @@ AssociationUsage reset(AssociationId id, Time now) {
 }
 
 AssociationUsage corrected(AssociationUsage usage, const UsageCorrection& correction,
-                           Seconds half_life, Time since) {
+                           Seconds calc_period, Seconds half_life, Time since) {
+  const Time at = correction.at;
+  if (at < std::max(since, usage.since)) return usage;
   clear_before(usage, std::max(since, usage.since));
-  bring_to(usage, correction.at, correction.at, half_life);
+  settle(usage, bucket_of(at, calc_period), half_life);
+  bring_to(usage, usage.settled_at, at, half_life);
   UsageRow& row = row_for(usage, correction.tres);
-  const Amount amount = amount_of(correction.amount);
+  const Amount amount = as_of(amount_of(correction.amount), at, usage.settled_at, half_life);
   if (correction.take) {
-    // Of what is settled at its worth then, the rest of what is recent.
-    const Amount settled{fairness::decayed(
-        amount, fairness::decay_factor(usage.settled_at - correction.at, half_life))};
-    const Amount missing = take(row.settled, settled);
-    take(row.recent,
-         fairness::decayed(missing,
-                           fairness::decay_factor(usage.recent_at - usage.settled_at, half_life)));
+    const Amount missing = take(row.settled, amount);
+    take(row.recent, as_of(missing, usage.settled_at, usage.recent_at, half_life));
   } else {
-    row.settled =
-        units_of(amount_of(row.settled) +
-                 fairness::decayed(
-                     amount, fairness::decay_factor(usage.settled_at - correction.at, half_life)));
+    row.settled = units_of(amount_of(row.settled) + amount);
   }
   return usage;
 }

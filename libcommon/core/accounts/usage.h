@@ -44,8 +44,8 @@ AssociationUsage merged(AssociationUsage usage, const AssociationUsage& other, S
 // Nothing, and what was used before `now` never counts again.
 AssociationUsage reset(AssociationId id, Time now);
 
-// Never below nothing.
+// Never below nothing. As it is where it was reset since the correction was made.
 AssociationUsage corrected(AssociationUsage usage, const UsageCorrection& correction,
-                           Seconds half_life, Time since);
+                           Seconds calc_period, Seconds half_life, Time since);
 
 }  // namespace ares::core

@@ -87,7 +87,9 @@ Status add_named(const ClusterState& state, const RecordKey& key, std::set<Assoc
     std::set<AssociationId>& ids;
     void operator()(const Association& one) const { ids.insert(one.id); }
     void operator()(const Qos& qos) const { ids.insert(usage_id(qos)); }
-    void operator()(const Wckey& wckey) const { ids.insert(wckey.id); }
+    void operator()(const Wckey& wckey) const {
+      if (wckey.id != AssociationId{}) ids.insert(wckey.id);
+    }
     void operator()(const User&) const {}
     void operator()(const Account& top) const {
       records.for_each_from({}, [&](const RecordKey& one, const AccountingRecord& its) {
@@ -112,9 +114,25 @@ std::set<AssociationId> users_of(const ClusterState& state) {
   state.jobs.for_each([&](const JobKey&, const Job& job) {
     if (!job.allocation || !holds_resources(job.state)) return;
     const ChargedTo& charged = job.allocation->charged_to;
-    ids.insert({charged.association, charged.qos, charged.wckey});
+    for (const AssociationId id : {charged.association, charged.qos, charged.wckey})
+      if (id != AssociationId{}) ids.insert(id);
   });
   return ids;
+}
+
+// By the numbers that usage is kept under.
+std::map<AssociationId, Seconds> half_lives_of(const Accounting& records, const Fairness& rules) {
+  std::map<AssociationId, Seconds> by_id;
+  records.for_each([&](const RecordKey&, const AccountingRecord& record) {
+    if (const auto* one = std::get_if<Association>(&record)) by_id[one->id] = rules.half_life;
+    if (const auto* account = std::get_if<Account>(&record))
+      by_id[usage_id(*account)] = rules.half_life;
+    if (const auto* wckey = std::get_if<Wckey>(&record); wckey && wckey->id != AssociationId{})
+      by_id[wckey->id] = rules.half_life;
+    if (const auto* qos = std::get_if<Qos>(&record))
+      by_id[usage_id(*qos)] = half_life_of(*qos, rules);
+  });
+  return by_id;
 }
 
 Status only_for_operators(const Question& q, const Principal& who) {
@@ -140,7 +158,9 @@ std::optional<UsageSet> usage_left_by(const Question& q, const Accounting& after
       ledger.move(usage_id(one), usage_id(*left_of(before, after, one.parent)));
     }
     void operator()(const Qos& one) const { ledger.drop(usage_id(one)); }
-    void operator()(const Wckey& one) const { ledger.drop(one.id); }
+    void operator()(const Wckey& one) const {
+      if (one.id != AssociationId{}) ledger.drop(one.id);
+    }
     void operator()(const User&) const {}
   };
   for (const RecordKey& key : removed)
@@ -186,23 +206,19 @@ Decision decide_accounting(const Question& q, const Principal& who, const Correc
     return refuse(ErrorCode::invalid_argument, "at most " + std::to_string(kMostCorrections) +
                                                    " corrections of usage at a time");
   const Fairness& rules = rules_of(q.policy);
-  std::map<AssociationId, Seconds> of_qos;
-  q.state.accounting.for_each([&](const RecordKey&, const AccountingRecord& record) {
-    if (const auto* qos = std::get_if<Qos>(&record))
-      of_qos[usage_id(*qos)] = half_life_of(*qos, rules);
-  });
+  const std::map<AssociationId, Seconds> half_lives = half_lives_of(q.state.accounting, rules);
   std::map<AssociationId, AssociationUsage> set;
   for (const UsageCorrection& correction : command.corrections) {
+    const auto half_life = half_lives.find(correction.id);
+    if (half_life == half_lives.end()) continue;  // it has been removed since
     const auto [usage, added] = set.try_emplace(correction.id);
     if (added) {
       const AssociationUsage* before = q.state.usage.find(correction.id);
       if (before) usage->second = *before;
       usage->second.id = correction.id;
     }
-    const auto own = of_qos.find(correction.id);
-    usage->second =
-        corrected(std::move(usage->second), correction,
-                  own == of_qos.end() ? rules.half_life : own->second, q.state.usage_since);
+    usage->second = corrected(std::move(usage->second), correction, rules.calc_period,
+                              half_life->second, q.state.usage_since);
   }
   if (set.empty()) return {};
   UsageSet event;

@@ -205,19 +205,24 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   const HalfPower factor = since_configured();
   Amounts128 usage(configured_.size());
   for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
-  std::vector<Time> since(configured_.size(), state.usage_since);
+  bool reset = state.usage_since != Time{};
   CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
   for (const auto& [id, at] : stored_)
     if (const AssociationUsage* used = usages.find(id)) {
-      since[at] = std::max(since[at], used->since);
-      usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life, since[at]);
+      reset = reset || used->since != Time{};
+      usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life,
+                                       std::max(state.usage_since, used->since));
     }
   Rates rates(state, *rules_, index);
   accruals_.each(state, moment_, [&](const Job& job) {
     const auto at = find(*job.spec);
     if (!at) return;
+    const Association* whose = reset ? find_association(state.accounting, job.spec->account,
+                                                        job.spec->user, job.allocation->partition)
+                                     : nullptr;
+    const Time since = whose ? counted_from(state, whose->id) : state.usage_since;
     const auto add = [&](std::uint64_t rate, Time from, Time to) {
-      from = std::max(from, since[*at]);
+      from = std::max(from, since);
       if (from >= to) return;
       Amount amount = accrued(rate, from, to, moment_, rules_->half_life);
       amount.units /= kWholeGpu * kPlainFactor;

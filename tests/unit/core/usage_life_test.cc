@@ -221,6 +221,61 @@ TEST_F(UsageLife, WhoLeavesAnAccountLeavesHisUsageThere) {
   EXPECT_NEAR(used(account("physics").id), first + rest, 1e-3);
 }
 
+TEST_F(UsageLife, StaysWithWhoGetsAnotherAssociationForThePartitionMeanwhile) {
+  const JobKey running = begin();
+  Association special;
+  special.key = {"physics", "alice", "main"};
+  change(ChangeAccounting{{{Verb::add, special, {}}}});
+  const double ran = finish(running, hours(1));
+  EXPECT_NEAR(used(alice().id), ran, 1e-3);
+  EXPECT_EQ(used(account("physics").id), 0);
+}
+
+TEST_F(UsageLife, WhoWasResetAndLeavesWhileAJobRunsLeavesNoMoreThanSince) {
+  const JobKey running = begin();
+  c.now += hours(3);
+  ASSERT_FALSE(c.user(kOperator, ResetUsage{{key_of(alice())}}).failed);
+  remove(alice());
+  finish(running, hours(2));
+  EXPECT_NEAR(used(account("physics").id), 7200, 1e-3);
+}
+
+TEST_F(UsageLife, NobodyIsChargedForWhatBeganBeforeHeWasThere) {
+  const Association was = alice();
+  remove(was);
+  Policy open = *c.policy;
+  open.accounting.enforce = Enforce::none;
+  Reconfigure again;
+  again.config.hash = 8;
+  again.policy = std::make_shared<const Policy>(open);
+  c.state().partitions.for_each(
+      [&](const std::string&, const Partition& one) { again.config.partitions.push_back(one); });
+  c.state().nodes.for_each([&](NodeId, const Node& node) {
+    again.config.nodes.emplace_back(node.name, Cluster::machine());
+  });
+  ASSERT_FALSE(c.user(kRoot, again).failed);
+  const JobKey running = begin();
+  change(ChangeAccounting{{{Verb::add, was, {}}}});
+  finish(running, hours(1));
+  EXPECT_EQ(used(alice().id), 0);
+  EXPECT_EQ(used(account("physics").id), 0);
+}
+
+TEST_F(UsageLife, ACorrectionFromBeforeAResetOrOfWhoIsGoneIsNone) {
+  run(hours(1));
+  const UsageCorrection more{alice().id, "cpu", {1, 0}, false, c.now};
+  c.now += hours(1);
+  ASSERT_FALSE(c.user(kOperator, ResetUsage{}).failed);
+  ASSERT_FALSE(c.user(kOperator, CorrectUsage{{more}}).failed);
+  EXPECT_EQ(used(alice().id), 0);
+  const AssociationId gone = alice().id;
+  remove(alice());
+  UsageCorrection late = more;
+  late.at = c.now + Seconds{1};
+  ASSERT_FALSE(c.user(kOperator, CorrectUsage{{late}}).failed);
+  EXPECT_EQ(used(gone), 0);
+}
+
 TEST_F(UsageLife, AnAccountThatGoesLeavesItToTheOneAbove) {
   const double ran = run(hours(1));
   ChangeAccounting all;
