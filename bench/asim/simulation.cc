@@ -369,8 +369,8 @@ bool Simulation::pass() {
   out_.cost.planning += took;
   out_.cost.longest_pass = std::max(out_.cost.longest_pass, took);
   wake_ = plan.wake;
-  if (plan.groups.empty()) return false;
-  ++out_.cost.started_something;
+  if (plan.groups.empty() && plan.accruing.empty()) return false;
+  if (!plan.groups.empty()) ++out_.cost.started_something;
   plan.pending = {};
   handle(Command{TakePlan{std::move(plan)}});
   return true;

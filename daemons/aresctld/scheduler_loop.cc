@@ -64,7 +64,7 @@ void SchedulerLoop::run() {
       wake = std::min<Duration>(wake.value_or(kEstimatesEvery), kEstimatesEvery);
     views_.publish_pending(std::make_shared<const PendingInfos>(std::move(plan.pending)));
     plan.pending = {};
-    if (!plan.groups.empty()) propose(std::move(plan));
+    if (!plan.groups.empty() || !plan.accruing.empty()) propose(std::move(plan));
     // With a long queue a pass takes its time: half of a core is left to those who commit and answer.
     if (cost > kShortPass && !views_.rest(std::chrono::duration_cast<Duration>(cost))) return;
   }

@@ -301,7 +301,7 @@ void Controller::plan() {
   Plan plan = planner_.plan(*view_, *world_.policy(), core::Budget{}, wall());
   wake_ = plan.wake;
   plan.pending = {};
-  if (plan.groups.empty()) return;
+  if (plan.groups.empty() && plan.accruing.empty()) return;
   planning_ = true;
   Posted posted;
   posted.command = Command{TakePlan{std::move(plan)}};
