@@ -230,9 +230,10 @@ Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   if (const auto at = parse(lower, now, rule)) return *at;
-  return fail(ErrorCode::invalid_argument,
-              "time \"" + std::string(text) +
-                  "\": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
+  return fail(
+      ErrorCode::invalid_argument,
+      "time \"" + std::string(text) +
+          "\": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
 }
 
 std::string format_local_time(Time at) {

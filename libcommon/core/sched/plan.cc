@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/accounts/roster.h"
 #include "core/accounts/charge.h"
+#include "core/accounts/roster.h"
 #include "core/sched/admit.h"
 #include "core/sched/pass.h"
 
