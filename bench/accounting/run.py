@@ -2,7 +2,7 @@
 """aacct and areport on a year's worth of jobs: whole processes, by the clock.
 
   bench/accounting/run.py [--bin build/release/bin] [--attempts 1000000] [--days 365] [--users 2000] [--accounts 300] [--nodes 500]
-                          [--repeat 20] [--rounds 9] [--seconds 2] [--brief]
+                          [--repeat 20] [--rounds 9] [--seconds 2] [--asked each-second,always] [--brief]
                           [--keep | --again FOLDER] [--out FILE]
 
 Starts a private cluster, fills its accounting tables by COPY with finished attempts that look like a site's (10 % array tasks, some
@@ -261,7 +261,8 @@ def reports(report, cluster, database, args):
 def besides(report, cluster, args):
     """Submission with and without questions beside it. Into report["beside"]."""
     report["beside"] = {}
-    for period, how in (0, "without a pause"), (1, "once a second"):
+    paces = {"always": (0, "without a pause"), "each-second": (1, "once a second")}
+    for period, how in (paces[pace] for pace in args.asked.split(",")):
         for in_flight in (1, 64):
             title = f"{in_flight} in flight, asked {how}"
             report["beside"][title] = beside(cluster, loads(cluster), args.rounds, args.seconds, period, in_flight)
@@ -293,6 +294,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=9, help="of submission beside each load; 0 = none")
     parser.add_argument("--seconds", type=float, default=2, help="of a phase of submission")
+    parser.add_argument("--asked", default="each-second,always", help="how often the loads ask; all jobs submitted stay, so a fast machine may "
+                        "need a cluster for each (policy.max_jobs)")
     parser.add_argument("--brief", action="store_true", help="only what has a goal")
     parser.add_argument("--keep", action="store_true", help="leave the cluster running")
     parser.add_argument("--again", metavar="FOLDER", help="measure on the cluster that --keep has left there")
