@@ -18,8 +18,7 @@ constexpr const char* kWhoAdministers =
 // Known from sacctmgr and nothing is made of them: refused by name.
 bool is_unbuilt(const std::string& word) {
   for (const char* name :
-       {"gracetime", "preempt", "preemptmode", "preemptexempttime", "limitfactor", "usagethreshold",
-        "classification", "federation", "features", "comment", "newname", "grpcpus", "grpnodes",
+       {"classification", "federation", "features", "comment", "newname", "grpcpus", "grpnodes",
         "maxcpus", "maxnodes", "grpcpumins", "grpcpurunmins", "maxcpumins"})
     if (word == name) return true;
   return false;

@@ -79,6 +79,7 @@ class Mending {
         wckeys_.insert({key.user, key.name});
     });
     each_of<User>(records_, RecordKind::user, [&](const User& user) { defaults(user); });
+    each_of<Qos>(records_, RecordKind::qos, [&](const Qos& one) { qos(one); });
   }
 
   std::vector<RecordKey> gone;
@@ -109,6 +110,13 @@ class Mending {
       terms(copy.terms);
       if (copy != account) changed.emplace_back(std::move(copy));
     });
+  }
+
+  void qos(const Qos& qos) {
+    Qos copy = qos;
+    std::erase_if(copy.preempts,
+                  [&](const std::string& name) { return !core::find_qos(records_, name); });
+    if (copy != qos) changed.emplace_back(std::move(copy));
   }
 
   void terms(Terms& terms) const {

@@ -175,6 +175,18 @@ std::vector<Field> all_fields() {
       {"Time", "Time", 19, "when a change was made",
        [](R r) { return r.change ? time_text(r.change->at()) : ""; }},
       {"Type", "Type", 8, "kind of a TRES", [](R r) { return r.text.substr(0, r.text.find('/')); }},
+      {"Preempt", "Preempt", 12, "QOS whose running jobs make room for its own",
+       [](R r) { return r.qos ? property("preempt", *r.qos) : ""; }},
+      {"PreemptMode", "PreemptMode", 11, "what becomes of its running jobs then",
+       [](R r) { return r.qos ? property("preemptmode", *r.qos) : ""; }},
+      {"PreemptExemptTime", "PreemptExemptTime", 17, "for so long they run before that",
+       [](R r) { return r.qos ? property("preemptexempttime", *r.qos) : ""; }},
+      {"GraceTime", "GraceTime", 10, "from SIGTERM to SIGKILL then",
+       [](R r) { return r.qos ? property("gracetime", *r.qos) : ""; }},
+      {"LimitFactor", "LimitFactor", 11, "how much wider accounts' limits on TRES are for its jobs",
+       [](R r) { return r.qos ? property("limitfactor", *r.qos) : ""; }},
+      {"UsageThreshold", "UsageThres", 10, "fair share below which nobody starts jobs with it",
+       [](R r) { return r.qos ? property("usagethreshold", *r.qos) : ""; }},
       {"UsageFactor", "UsageFactor", 11, "what usage is multiplied by",
        [](R r) { return r.qos ? property("usagefactor", *r.qos) : ""; }},
       {"User", "User", 10, "user", user_name},
@@ -275,7 +287,8 @@ std::string usual_fields(Entity entity, bool with_associations) {
              (with_associations ? ",Cluster,Account,Partition," + limits : "");
     case Entity::association: return "Cluster,Account,User,Partition," + limits;
     case Entity::qos:
-      return "Name,Priority,Flags,UsageFactor,GrpTRES,GrpTRESMins,GrpTRESRunMins,GrpJobs,"
+      return "Name,Priority,GraceTime,Preempt,PreemptExemptTime,PreemptMode,Flags,UsageThreshold,"
+             "UsageFactor,LimitFactor,GrpTRES,GrpTRESMins,GrpTRESRunMins,GrpJobs,"
              "GrpSubmitJobs,GrpWall,MaxTRESPerJob,MaxTRESPerNode,MaxTRESMinsPerJob,MaxWall,"
              "MaxTRESPerUser,MaxJobsPerUser,MaxSubmitJobsPerUser,MaxTRESPerAccount,"
              "MaxJobsPerAccount,MaxSubmitJobsPerAccount,MinTRESPerJob";

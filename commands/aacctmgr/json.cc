@@ -23,6 +23,10 @@ std::string list(const std::vector<std::string>& names) {
   return "[" + cli::join(items, ", ") + "]";
 }
 
+std::string seconds(const std::optional<Seconds>& length) {
+  return length ? std::to_string(length->count()) : "null";
+}
+
 std::string limits(const Limits& all) {
   std::vector<std::string> items;
   for (std::size_t i = 0; i < all.size();) {
@@ -90,6 +94,12 @@ std::string text_of(const Qos& q) {
                  {"priority", std::to_string(q.priority)},
                  {"flags", list(flags)},
                  {"usage_factor_thousandths", std::to_string(q.usage_factor)},
+                 {"limit_factor_thousandths", std::to_string(q.limit_factor)},
+                 {"usage_threshold_thousandths", std::to_string(q.usage_threshold)},
+                 {"preempt", list(q.preempts)},
+                 {"preempt_mode", q.preempt_mode ? quoted(to_string(*q.preempt_mode)) : "null"},
+                 {"preempt_exempt_seconds", seconds(q.preempt_exempt)},
+                 {"grace_seconds", seconds(q.grace)},
                  {"limits", limits(q.limits)}});
 }
 std::string text_of(const Wckey& w) {

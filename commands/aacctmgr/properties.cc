@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "aacctmgr/limits_text.h"
+#include "base/duration.h"
 #include "cli/text.h"
 #include "config/suggest.h"
 
@@ -215,6 +216,10 @@ Status set_flags(Qos& qos, Op op, const std::string& value) {
     const auto row = std::find_if(
         qos_flag_table().begin(), qos_flag_table().end(),
         [&](const QosFlagRow& one) { return cli::lower(one.name) == cli::lower(word); });
+    if (row == qos_flag_table().end() && cli::lower(word) == "usagefactorsafe")
+      return bad(
+          "UsageFactorSafe needs no flag: accounting: {enforce: safe} always counts with the "
+          "usage factor");
     if (row == qos_flag_table().end()) {
       const std::string meant = config::suggestion(word, known);
       return bad("\"" + word + "\" is no flag of a QOS" +
@@ -272,6 +277,87 @@ std::string factor_text(std::uint32_t factor) {
   return text + "." + rest;
 }
 
+// "30" in the unit given, or HH:MM:SS and the like.
+Status set_length(std::optional<Seconds>& length, Seconds unit, const std::string& value) {
+  if (clears(value)) {
+    length.reset();
+    return {};
+  }
+  if (value.find_first_not_of("0123456789") == std::string::npos) {
+    const auto number = cli::parse_number(value, 100'000'000);
+    if (!number) return bad("\"" + value + "\" is too long a time");
+    length = unit * static_cast<std::int64_t>(*number);
+    return {};
+  }
+  const auto read = parse_time_limit(value);
+  if (!read) return fail(read.error());
+  if (!*read && value.find_first_not_of("0:-") != std::string::npos)
+    return bad("\"" + value + "\" has no end; a time has one");
+  length = read->value_or(Seconds{0});
+  return {};
+}
+
+Property length_of(std::string name, Seconds unit, std::string help,
+                   std::optional<Seconds> Qos::*member) {
+  return {.name = std::move(name),
+          .aliases = {},
+          .argument = "TIME",
+          .help = std::move(help),
+          .usual = {},
+          .list = false,
+          .set = [=](Record& r, Op, const std::string& v) -> Status {
+            return set_length(std::get<Qos>(r).*member, unit, v);
+          },
+          .get =
+              [=](const Record& r) {
+                const auto& length = std::get<Qos>(r).*member;
+                return length ? format_duration(*length) : "";
+              }};
+}
+
+// What becomes of running jobs where others need their place.
+std::vector<Property> preemption_rows() {
+  return {{.name = "preempt",
+           .aliases = {},
+           .argument = "NAMES",
+           .help = "QOS whose running jobs make room for its own, in partitions of the same tier",
+           .usual = {},
+           .list = true,
+           .set = [](Record& r, Op op, const std::string& v) -> Status {
+             change_list(std::get<Qos>(r).preempts, op, v == "-1" ? "" : v);
+             return {};
+           },
+           .get = [](const Record& r) { return cli::join(std::get<Qos>(r).preempts, ","); }},
+          {.name = "preemptmode",
+           .aliases = {},
+           .argument = "cluster|off|requeue|cancel|suspend",
+           .help = "what becomes of its running jobs then; cluster: what their partition says",
+           .usual = "cluster",
+           .list = false,
+           .set = [](Record& r, Op, const std::string& v) -> Status {
+             std::optional<PreemptMode>& mode = std::get<Qos>(r).preempt_mode;
+             mode.reset();
+             if (clears(v) || cli::lower(v) == "cluster") return {};
+             const auto at =
+                 std::find(kPreemptModeNames.begin(), kPreemptModeNames.end(), cli::lower(v));
+             if (at == kPreemptModeNames.end())
+               return bad("\"" + v + "\" is none of cluster, off, requeue, cancel and suspend");
+             mode = static_cast<PreemptMode>(at - kPreemptModeNames.begin());
+             return {};
+           },
+           .get =
+               [](const Record& r) {
+                 const auto& mode = std::get<Qos>(r).preempt_mode;
+                 return mode ? std::string(to_string(*mode)) : "";
+               }},
+          length_of("preemptexempttime", Seconds{60},
+                    "for so long its jobs run before they can be preempted; a number is minutes",
+                    &Qos::preempt_exempt),
+          length_of("gracetime", Seconds{1},
+                    "from SIGTERM to SIGKILL when its jobs are preempted; a number is seconds",
+                    &Qos::grace)};
+}
+
 std::vector<Property> qos_rows() {
   std::vector<Property> rows = {
       text_of("description", {}, "TEXT", "what it is for", &Qos::description),
@@ -304,7 +390,37 @@ std::vector<Property> qos_rows() {
        .set = [](Record& r, Op, const std::string& v) -> Status {
          return set_factor(std::get<Qos>(r).usage_factor, v);
        },
-       .get = [](const Record& r) { return factor_text(std::get<Qos>(r).usage_factor); }}};
+       .get = [](const Record& r) { return factor_text(std::get<Qos>(r).usage_factor); }},
+      {.name = "limitfactor",
+       .aliases = {},
+       .argument = "FACTOR",
+       .help = "GrpTRES, MaxTRESPerJob and MaxTRESPerNode of accounts and users are so many times "
+               "as wide for its jobs",
+       .usual = "1",
+       .list = false,
+       .set = [](Record& r, Op, const std::string& v) -> Status {
+         return set_factor(std::get<Qos>(r).limit_factor, v);
+       },
+       .get = [](const Record& r) { return factor_text(std::get<Qos>(r).limit_factor); }},
+      {.name = "usagethreshold",
+       .aliases = {},
+       .argument = "SHARE",
+       .help = "with EnforceUsageThreshold: nobody starts jobs with it whose fair share (0 to 1, "
+               "as ashare shows it) is below that",
+       .usual = "0",
+       .list = false,
+       .set = [](Record& r, Op, const std::string& v) -> Status {
+         std::uint32_t& threshold = std::get<Qos>(r).usage_threshold;
+         if (!clears(v)) return set_factor(threshold, v);
+         threshold = 0;
+         return {};
+       },
+       .get =
+           [](const Record& r) {
+             const std::uint32_t threshold = std::get<Qos>(r).usage_threshold;
+             return threshold == 0 ? "" : threshold == kWhole ? "1" : factor_text(threshold);
+           }}};
+  for (Property& row : preemption_rows()) rows.push_back(std::move(row));
   add_limits(rows, true);
   return rows;
 }

@@ -24,14 +24,14 @@ Stage stage_of(const Change& change) {
   return Stage::users;
 }
 
-// What must not be cut apart: all changes of one user.
+// What must not be cut apart: all changes of one user; and of QOS, which may refer to each other.
 std::string owner_of(const RecordKey& key) {
   switch (key.kind) {
     case RecordKind::user: return key.name;
     case RecordKind::association:
     case RecordKind::wckey: return key.user;
-    case RecordKind::account:
-    case RecordKind::qos: return {};
+    case RecordKind::qos: return "all QOS";  // no user is called so
+    case RecordKind::account: return {};
   }
   return {};
 }

@@ -39,7 +39,7 @@ inline constexpr std::size_t kMostInRequest = 5'000;
 
 // In an order in which the changes up to each point that requests end at leave nothing referring to what is not there: QOS, accounts
 // from the top down, users with all that is theirs, then accounts that go from below, and QOS that go. Each request has at most `most`,
-// unless what belongs to one user is more.
+// unless what belongs to one user, or all QOS, are more.
 std::vector<std::vector<Change>> in_requests(std::vector<Change> changes, const Records& after,
                                              std::size_t most = kMostInRequest);
 

@@ -156,6 +156,7 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
   lines.count("PriorityTier", partition.tier())
       .count("PriorityJobFactor", partition.priority())
       .add("PreemptMode", or_null(cli::upper(partition.preempt_mode())))
+      .add("QoS", partition.qos().empty() ? "N/A" : partition.qos())
       .end_line();
   lines.add("DefMemPerCPU", format_memory(Bytes(partition.default_memory_per_cpu())));
   lines.add("OverSubscribe", partition.exclusive() ? "EXCLUSIVE" : "NO").end_line();

@@ -108,6 +108,12 @@ Status set_preempt_mode(Update& update, const std::string& value, Time) {
   return {};
 }
 
+Status set_qos(Update& update, const std::string& value, Time) {
+  update.add_fields("qos");
+  update.mutable_values()->set_qos(value == "-1" ? "" : value);
+  return {};
+}
+
 using SetWord = void (api::Partition::*)(const std::string&);
 
 // The controller knows which strategies there are.
@@ -156,8 +162,12 @@ const Keys<api::UpdatePartition>& partition_keys() {
        {"PlacementGPU", "STRATEGY", "The same of jobs with GPUs.",
         strategy("gpu_placement", &P::set_gpu_placement<const std::string&>)},
        {"PreemptMode", "off|requeue|cancel|suspend",
-        "What becomes of its running jobs when one of a higher tier needs their place.",
+        "What becomes of its running jobs when one of a higher tier, or of a QOS that preempts "
+        "theirs, needs their place.",
         set_preempt_mode},
+       {"QOS", "NAME",
+        "Whose limits hold for all of its jobs, beside those of their own; empty for none.",
+        set_qos},
        {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},
       {"allocnodes",
        "allowaccounts",
@@ -180,7 +190,6 @@ const Keys<api::UpdatePartition>& partition_keys() {
        "maxmempernode",
        "overtimelimit",
        "powerdownonidle",
-       "qos",
        "reqresv",
        "rootonly",
        "topology",

@@ -307,6 +307,7 @@ Result<UserBody> to_update_partition(const api::UpdatePartition& from) {
     return fail(s.error());
   if (Status s = read_preempt_mode(values.preempt_mode(), to.preempt_mode); !s)
     return fail(s.error());
+  to.qos = values.qos();
   return update;
 }
 

@@ -49,7 +49,7 @@ class JobRows {
         pending_(*view.pending),
         explainer_(*view.state, policy),
         ahead_(*view.state, policy, now),
-        ages_(view.state->accounting, policy) {}
+        ages_(view.state->accounting, view.state->partitions, policy) {}
 
   // Replaces `out`. A `waiting` task of an array is shown as a row of its own.
   void describe(const Job& job, std::optional<std::uint32_t> waiting, api::Job& out);

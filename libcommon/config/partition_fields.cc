@@ -71,6 +71,11 @@ Type<PreemptMode> preempt_mode_type() {
           [](const PreemptMode& mode) { return std::string(to_string(mode)); }};
 }
 
+Type<std::string> qos_name_type() {
+  const auto name = name_type();
+  return {"name of a QOS", name.parse, name.print};
+}
+
 Type<std::string> network_name_type() {
   const auto name = name_type();
   return {"name of a topology", name.parse, name.print};
@@ -113,12 +118,18 @@ std::vector<Field<Partition>> partition_fields() {
       field<Partition>("topology", &Partition::topology, network_name_type(),
                        "Name of the network between its nodes, of topology_file. Jobs of several "
                        "nodes are then kept close together, and --switches and --segment work."),
+      field<Partition>("qos", &Partition::qos, qos_name_type(),
+                       "A QOS whose limits hold for all jobs of the partition, before those of "
+                       "their own QOS (but for one with the flag OverPartQOS). It says nothing of "
+                       "which QOS they may ask for. While there is none of that name, nothing "
+                       "starts where limits are enforced."),
       partition_billing_field(),
       field<Partition>(
           "preempt_mode", &Partition::preempt_mode, preempt_mode_type(),
           "What becomes of its running jobs when one of a partition of a higher tier "
           "(or, with policy.preemption.by_qos, of a higher QOS) needs their place. "
-          "off: nothing. requeue: they get SIGTERM, after the grace SIGKILL, and run "
+          "Where a job's QOS has a PreemptMode, that counts. off: nothing. requeue: they get "
+          "SIGTERM, after the grace SIGKILL, and run "
           "again later; one submitted with --no-requeue is ended for good. cancel: "
           "they are ended for good. The state is PREEMPTED. suspend: they stand still and lend "
           "their CPUs, nothing else, and go on by themselves as soon as these are free, before "

@@ -305,14 +305,17 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
 std::vector<Field<Preemption>> preemption_fields() {
   using P = Preemption;
   return {
-      field<P>("by_qos", &P::by_qos, boolean_type(),
-               "Also let a job preempt others of its partition (unless its preempt_mode is off) "
-               "whose QOS has a priority in fairness.qos that is lower by min_gap."),
+      field<P>(
+          "by_qos", &P::by_qos, boolean_type(),
+          "Also let a job preempt others of its partition (unless its preempt_mode is off) "
+          "whose QOS has a priority that is lower by min_gap. QOS that name others which they "
+          "preempt (aacctmgr, Preempt) need no such switch; for them and against them priorities "
+          "say nothing."),
       field<P>("min_gap", &P::min_gap, count_type(1), "By so much, with by_qos."),
       field<P>("min_age", &P::min_age, duration_type(),
-               "How long a job has run before it can be preempted."),
+               "How long a job has run before it can be preempted, unless its QOS says so."),
       field<P>("grace", &P::grace, duration_type(),
-               "Time between a preempted job's SIGTERM and SIGKILL."),
+               "Time between a preempted job's SIGTERM and SIGKILL, unless its QOS says so."),
       field<P>("per_hour", &P::per_hour, count_type(),
                "Jobs that may be preempted within an hour for the jobs of one user. 0: no bound."),
       field<P>("per_day", &P::per_day, count_type(), "The same within a day."),

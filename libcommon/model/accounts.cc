@@ -123,6 +123,13 @@ const std::vector<QosFlagRow>& qos_flag_table() {
        "its jobs may have fewer nodes than the partition wants"},
       {QosFlag::no_decay, "NoDecay",
        "its usage does not decay: its limits on minutes are used up for good"},
+      {QosFlag::over_part_qos, "OverPartQOS",
+       "its limits come before those of the partition's QOS, not behind them"},
+      {QosFlag::relative, "Relative",
+       "its limits on what is held at a time are percent of what the cluster has, or the partition "
+       "whose QOS it is"},
+      {QosFlag::enforce_usage_threshold, "EnforceUsageThreshold",
+       "nobody starts jobs with it whose fair share is below its UsageThreshold"},
   };
   return rows;
 }

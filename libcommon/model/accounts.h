@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/time.h"
+#include "model/preempt_mode.h"
 
 namespace ares {
 
@@ -146,7 +148,10 @@ enum class QosFlag : std::uint32_t {
   partition_time_limit = 32,  // its jobs are not held to these bounds of partitions
   partition_max_nodes = 64,
   partition_min_nodes = 128,
-  no_decay = 256,  // its usage does not decay: limits on minutes are used up for good
+  no_decay = 256,       // its usage does not decay: limits on minutes are used up for good
+  over_part_qos = 512,  // its limits come before those of the partition's QOS
+  enforce_usage_threshold = 1024,  // whoever's fair share is below its threshold starts no more
+  relative = 2048,                 // its limits on TRES are percent of the cluster or partition
 };
 struct QosFlagRow {
   QosFlag flag;
@@ -162,7 +167,14 @@ struct Qos {
   std::uint32_t priority = 0;
   std::uint32_t flags = 0;            // of QosFlag
   std::uint32_t usage_factor = 1000;  // thousandths that usage is charged with
+  // Thousandths: GrpTRES and MaxTRES of accounts and users count as so many times for its jobs.
+  std::uint32_t limit_factor = 1000;
+  std::uint32_t usage_threshold = 0;  // thousandths of a fair share from 0 to 1
   Limits limits;
+  std::vector<std::string> preempts;  // QOS whose running jobs make room for its own; ascending
+  std::optional<PreemptMode> preempt_mode{};  // of its jobs as victims; none = their partition's
+  std::optional<Seconds> preempt_exempt{};    // for so long they run in any case; none = the site's
+  std::optional<Seconds> grace{};  // from their SIGTERM to SIGKILL then; none = the site's
   Lsn changed;
   bool has(QosFlag flag) const { return (flags & static_cast<std::uint32_t>(flag)) != 0; }
   friend bool operator==(const Qos&, const Qos&) = default;

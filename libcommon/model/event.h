@@ -233,6 +233,7 @@ struct UsageCharged {  // for an attempt that has let go of everything
   AssociationUsage usage;                      // what the association's comes to with it
   std::optional<AssociationUsage> of_qos{};    // likewise its QOS's, if that exists
   std::optional<AssociationUsage> of_wckey{};  // and its wckey's
+  std::optional<AssociationUsage> of_partition_qos{};
 };
 
 struct UsageSet {  // reset, corrected, or taken over by an account from who left it

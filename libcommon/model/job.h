@@ -293,6 +293,8 @@ struct ChargedTo {
   std::uint64_t billing = 0;              // thousandths
   std::uint64_t still_billing = 0;        // likewise while it is suspended
   std::uint32_t factor = 0;               // of its QOS, thousandths
+  AssociationId partition_qos{};          // the partition's, if that is another
+  AssociationId account{};  // the account's own number, for when the association is gone
   friend bool operator==(const ChargedTo&, const ChargedTo&) = default;
 };
 

@@ -2,7 +2,6 @@
 // Owned by ClusterState; values. Any thread may read.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "model/fairness.h"
+#include "model/preempt_mode.h"
 #include "model/resources.h"
 
 namespace ares {
@@ -87,20 +87,6 @@ struct PlacementPolicy {
   friend bool operator==(const PlacementPolicy&, const PlacementPolicy&) = default;
 };
 
-// What becomes of a running job that has to make room for one of a higher tier or class.
-enum class PreemptMode : std::uint8_t {
-  off,      // nothing: its jobs run to their end
-  requeue,  // it is ended and runs again later; one that may not run again is ended for good
-  cancel,   // it is ended for good
-  suspend,  // it stands still and lends its CPUs; its memory and its GPUs stay its own
-};
-inline constexpr std::array<std::string_view, 4> kPreemptModeNames{"off", "requeue", "cancel",
-                                                                   "suspend"};
-inline constexpr PreemptMode kLastPreemptMode = PreemptMode::suspend;
-constexpr std::string_view to_string(PreemptMode mode) {
-  return kPreemptModeNames[static_cast<std::size_t>(mode)];
-}
-
 struct Partition {
   std::string name;
   std::vector<std::string> nodes;  // names, expanded, in the configuration's order
@@ -118,7 +104,9 @@ struct Partition {
   std::vector<std::string> allow_groups;
   PlacementPolicy placement;
   std::string topology;  // name of the network between its nodes; empty = nothing is known of it
-  PreemptMode preempt_mode = PreemptMode::off;   // of its jobs as victims
+  PreemptMode preempt_mode = PreemptMode::off;  // of its jobs as victims, unless their QOS says so
+  std::string
+      qos;  // whose limits hold for all of its jobs, beside those of their own; empty = none
   std::optional<TresWeights> billing_weights{};  // none = those of the site (Fairness)
 
   friend bool operator==(const Partition&, const Partition&) = default;

@@ -77,6 +77,12 @@ struct Put {
     out.set_priority(from.priority);
     out.set_flags(from.flags);
     out.set_usage_factor(from.usage_factor);
+    out.set_limit_factor(from.limit_factor);
+    out.set_usage_threshold(from.usage_threshold);
+    for (const std::string& name : from.preempts) out.add_preempts(name);
+    if (from.preempt_mode) out.set_preempt_mode(static_cast<std::uint32_t>(*from.preempt_mode));
+    if (from.preempt_exempt) out.set_preempt_exempt(from.preempt_exempt->count());
+    if (from.grace) out.set_grace(from.grace->count());
     put_limits(from.limits, out);
   }
   void operator()(const Wckey& from) const {
@@ -122,6 +128,14 @@ Qos get(const accounts::Qos& from, Complaint& complaint) {
   to.priority = from.priority();
   to.flags = from.flags();
   to.usage_factor = from.usage_factor();
+  if (from.has_limit_factor()) to.limit_factor = from.limit_factor();
+  to.usage_threshold = from.usage_threshold();
+  to.preempts = get_list<std::string>(from.preempts());
+  if (from.has_preempt_mode())
+    to.preempt_mode =
+        complaint.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a QOS");
+  if (from.has_preempt_exempt()) to.preempt_exempt = Seconds(from.preempt_exempt());
+  if (from.has_grace()) to.grace = Seconds(from.grace());
   to.limits = get_limits(from, complaint);
   return to;
 }

@@ -123,6 +123,7 @@ void put(const Partition& from, storage::Partition& to) {
   to.set_gpu_placement(number(from.placement.gpu));
   to.set_topology(from.topology);
   to.set_preempt_mode(number(from.preempt_mode));
+  to.set_qos(from.qos);
   to.set_own_billing(from.billing_weights.has_value());
   if (from.billing_weights)
     for (const auto& [tres, weight] : *from.billing_weights) {
@@ -155,6 +156,7 @@ Partition get(const storage::Partition& from, Complaint& complaint) {
   to.topology = from.topology();
   to.preempt_mode =
       complaint.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a partition");
+  to.qos = from.qos();
   if (from.own_billing()) {
     to.billing_weights.emplace();
     for (const storage::TresAmount& one : from.billing_weights())

@@ -149,11 +149,13 @@ void put(const UsageCharged& from, storage::UsageCharged& to) {
   put(from.usage, *to.mutable_usage());
   if (from.of_qos) put(*from.of_qos, *to.mutable_of_qos());
   if (from.of_wckey) put(*from.of_wckey, *to.mutable_of_wckey());
+  if (from.of_partition_qos) put(*from.of_partition_qos, *to.mutable_of_partition_qos());
 }
 UsageCharged get(const storage::UsageCharged& from, Complaint& complaint) {
   UsageCharged to{get(from.attempt(), complaint), get(from.usage(), complaint), {}, {}};
   if (from.has_of_qos()) to.of_qos = get(from.of_qos(), complaint);
   if (from.has_of_wckey()) to.of_wckey = get(from.of_wckey(), complaint);
+  if (from.has_of_partition_qos()) to.of_partition_qos = get(from.of_partition_qos(), complaint);
   return to;
 }
 

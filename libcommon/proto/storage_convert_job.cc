@@ -322,6 +322,8 @@ void put(const ChargedTo& from, storage::ChargedTo& to) {
   to.set_billing(from.billing);
   to.set_still_billing(from.still_billing);
   to.set_factor(from.factor);
+  to.set_partition_qos(from.partition_qos.value());
+  to.set_account(from.account.value());
 }
 
 ChargedTo get(const storage::ChargedTo& from, Complaint&) {
@@ -330,7 +332,9 @@ ChargedTo get(const storage::ChargedTo& from, Complaint&) {
           AssociationId(from.wckey()),
           from.billing(),
           from.still_billing(),
-          from.factor()};
+          from.factor(),
+          AssociationId(from.partition_qos()),
+          AssociationId(from.account())};
 }
 
 void put(const Allocation& from, storage::Allocation& to) {

@@ -156,8 +156,9 @@ const Column kColumns[] = {
          o.add_null();
        else
          o.add(std::string_view(array_literal(
-             std::array<std::uint64_t, 6>{to.association.value(), to.qos.value(), to.wckey.value(),
-                                          to.billing, to.still_billing, to.factor},
+             std::array<std::uint64_t, 8>{to.association.value(), to.qos.value(), to.wckey.value(),
+                                          to.billing, to.still_billing, to.factor,
+                                          to.partition_qos.value(), to.account.value()},
              [](std::uint64_t number) { return static_cast<std::int64_t>(number); })));
      },
      "::bigint[]"},

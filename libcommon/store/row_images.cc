@@ -78,6 +78,7 @@ struct Touched {
     usage.insert(e.usage.id);
     if (e.of_qos) usage.insert(e.of_qos->id);
     if (e.of_wckey) usage.insert(e.of_wckey->id);
+    if (e.of_partition_qos) usage.insert(e.of_partition_qos->id);
   }
   void operator()(const UsageSet& e) {
     for (const AssociationUsage& one : e.set) usage.insert(one.id);

@@ -57,6 +57,9 @@ ChargedAttempt attempt_of(const PgRows& rows, int at) {
   to.billing = next();
   to.still_billing = next();
   to.factor = static_cast<std::uint32_t>(next());
+  // 0 in rows of releases that noted neither.
+  to.partition_qos = AssociationId(next());
+  to.account = AssociationId(next());
   return attempt;
 }
 

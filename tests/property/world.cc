@@ -130,7 +130,8 @@ void World::plan() {
       start.nodes.push_back(share);
     }
     group.starts.push_back(start);
-    if (start.partition == "high" && chance(40)) evict_some(group);
+    const bool above = start.partition == "high" || job.spec->qos == "top";
+    if (above && chance(40)) evict_some(group);
     take.plan.groups.push_back(group);
   });
   // Also those who cannot: their CPUs are another's, or a person suspended them.
@@ -143,8 +144,7 @@ void World::plan() {
     take.plan.groups.insert(first ? take.plan.groups.begin() : take.plan.groups.end(), group);
   });
   state.pending.for_each([&](const JobKey& key, const Lsn&) {
-    if (policy_->accounting.enforce == Enforce::limits && chance(20))
-      take.plan.accruing.push_back({key, chance(50) ? now_ : now_ - Seconds{5}});
+    if (chance(20)) take.plan.accruing.push_back({key, chance(50) ? now_ : now_ - Seconds{5}});
   });
   handle({take});
 }

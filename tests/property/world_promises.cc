@@ -104,7 +104,7 @@ void World::check_replay(const core::EngineBatch& batch) {
     const auto about = core::about_job(event->body);
     const Job* job = about ? replay.jobs.find(about->key) : nullptr;
     const auto from = job ? std::optional(job->state) : std::nullopt;
-    for (const std::string& problem : core::check_eviction(replay, *policy_, *event))
+    for (const std::string& problem : core::check_step(replay, *policy_, *event))
       problems_.push_back(problem);
     core::apply(replay, *event);
     if (about) check_transition(*about, from, replay.jobs.find(about->key));

@@ -43,6 +43,8 @@ void World::submit(UserId uid, bool again) {
     s.min_nodes = s.max_nodes = s.tasks = chance(30) ? 2 : 1;
     s.requeue = !chance(25);
     if (chance(30)) s.partitions = {"high"};
+    const std::string qos = chance(50) ? "top" : "scavenger";
+    if (chance(40) && core::find_qos(engine_->state().accounting, qos)) s.qos = qos;
     s.hold = chance(10);
     s.kill_on_invalid_dependency = chance(30);
     if (chance(25)) {
@@ -145,6 +147,10 @@ void World::administer() {
     update.values.up = update.values.open = chance(50);
     update.values.tier = draw(3);
     update.values.priority = static_cast<std::uint32_t>(draw(100));
+    if (chance(40) && core::find_qos(engine_->state().accounting, "top")) {
+      update.fields.push_back("qos");
+      update.values.qos = chance(60) ? "top" : "";
+    }
     command.body = update;
   } else {
     Reconfigure again{configuration(), nullptr};
@@ -177,8 +183,18 @@ UserBody World::keep_accounts() {
   lab.name = "lab";
   lab.parent = kRootAccount;
   lab.terms.shares = static_cast<std::uint32_t>(draw(5));
-  if (policy_->accounting.enforce == Enforce::limits && chance(70))
-    lab.terms.limits = {{LimitKind::grp_jobs_accrue, "", 2}};
+  lab.terms.qos = {"normal", "scavenger", "top"};
+  Qos scavenger, top;
+  scavenger.name = "scavenger";
+  top.name = "top";
+  if (chance(60)) scavenger.preempt_mode = PreemptMode::requeue;
+  if (chance(30)) scavenger.preempt_exempt = Seconds{5};
+  if (chance(30)) scavenger.grace = Seconds{1};
+  if (chance(80)) top.preempts = {"scavenger"};
+  if (chance(50)) top.limits = {{LimitKind::grp_jobs_accrue, "", 3}};
+  put(scavenger, false);
+  put(top, false);
+  if (chance(70)) lab.terms.limits = {{LimitKind::grp_jobs_accrue, "", 2}};
   put(lab, false);
   User user;
   user.name = "u" + std::to_string(kUsers[draw(3)].value());

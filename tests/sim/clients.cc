@@ -89,6 +89,8 @@ void Clients::found_account(Instant when, const std::optional<Limits>& limits) {
   account.name = job.account;
   account.parent = kRootAccount;
   if (limits) account.terms.limits = *limits;
+  Qos of_partition;
+  of_partition.name = kPartitionQos;
   User user;
   user.name = job.user;
   user.default_account = job.account;
@@ -97,8 +99,10 @@ void Clients::found_account(Instant when, const std::optional<Limits>& limits) {
   using Verb = AccountingChange::Verb;
   UserCommand command;
   command.who = person(kAdmin);
-  command.body =
-      ChangeAccounting{{{Verb::add, account, {}}, {Verb::add, user, {}}, {Verb::add, member, {}}}};
+  command.body = ChangeAccounting{{{Verb::add, account, {}},
+                                   {Verb::add, user, {}},
+                                   {Verb::add, member, {}},
+                                   {Verb::add, of_partition, {}}}};
   const std::uint64_t number = add(std::move(command));
   stage_.timeline.at(when, Timeline::world(), [this, number] { send(number); });
 }

@@ -16,6 +16,8 @@ namespace ares::sim {
 
 class World;
 
+inline constexpr const char* kPartitionQos = "night";
+
 class Clients {
  public:
   Clients(Stage& stage, World& world) : stage_(stage), world_(world) {}
@@ -25,7 +27,8 @@ class Clients {
   // Fixed ones, for scenarios in which every crash point is tried.
   std::uint64_t submit(Instant when, JobSpec spec, Program program);
   std::uint64_t act(Instant when, std::uint64_t submission, UserBody body);
-  // Makes the account of plain_job(), with its user in it and the limits given: usage is charged from then on.
+  // Makes the account of plain_job(), with its user in it and the limits given, and the QOS that a partition has where there are limits:
+  // usage is charged from then on.
   void found_account(Instant when, const std::optional<Limits>& limits);
 
   // Frees whatever only a person can free, so that everything can end.

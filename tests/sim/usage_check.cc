@@ -60,7 +60,8 @@ class Reckoning {
     const double seconds = static_cast<double>(held.cpus) *
                            std::chrono::duration<double>(std::max(Duration{}, worked)).count();
     cpu_seconds += seconds;
-    if (e.of_qos) qos_cpu_seconds += seconds;
+    for (const auto* counted : {&e.of_qos, &e.of_partition_qos})
+      if (*counted) qos_cpu_seconds += seconds;
   }
   void operator()(const Ended& e) { close(e.key); }
   void operator()(const Requeued& e) { close(e.key); }

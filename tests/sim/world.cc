@@ -70,6 +70,7 @@ ApplyConfig World::configuration() const {
   Partition partition;
   partition.name = "main";
   partition.is_default = true;
+  if (has_limits()) partition.qos = kPartitionQos;
   for (const auto& machine : machines_) {
     partition.nodes.push_back(machine->name());
     Inventory inventory;

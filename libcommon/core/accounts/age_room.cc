@@ -27,9 +27,10 @@ bool has_age_limit(const Limits& limits) {
 
 }  // namespace
 
-AgeLimits::AgeLimits(const Accounting& records, const Policy& policy)
+AgeLimits::AgeLimits(const Accounting& records, const Partitions& partitions, const Policy& policy)
     : enforce_(rules_of(policy).flags.accrue_always ? Enforce::none : policy.accounting.enforce),
-      records_(records) {}
+      records_(records),
+      partitions_(partitions) {}
 
 bool AgeLimits::any() {
   if (any_) return *any_;
@@ -47,7 +48,8 @@ bool AgeLimits::any() {
 bool AgeLimits::hold_for(const JobSpec& spec) {
   if (!any()) return false;
   const auto [found, added] = known_.try_emplace(ager(spec));
-  if (added) found->second = has_limits_on(Measure::accruing, records_, enforce_, found->first);
+  if (added)
+    found->second = has_limits_on(Measure::accruing, records_, partitions_, enforce_, found->first);
   return found->second;
 }
 

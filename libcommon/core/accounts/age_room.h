@@ -11,11 +11,11 @@
 
 namespace ares::core {
 
-// Whether such limits hold, remembered for everybody asked about. Of one set of records; not thread-safe.
+// Whether such limits hold, remembered for everybody asked about. Of one set of records and partitions; not thread-safe.
 class AgeLimits {
  public:
   AgeLimits() = default;  // none
-  AgeLimits(const Accounting& records, const Policy& policy);
+  AgeLimits(const Accounting& records, const Partitions& partitions, const Policy& policy);
 
   // Whether anybody at all is held to one. The first question looks at all records.
   bool any();
@@ -25,6 +25,7 @@ class AgeLimits {
   std::optional<bool> any_;
   Enforce enforce_ = Enforce::none;
   Accounting records_;
+  Partitions partitions_;
   std::map<Holder, bool> known_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "core/accounts/binding_qos.h"
 #include "core/accounts/usage.h"
 #include "core/fairness/priority.h"
 #include "model/gpu_part.h"
@@ -52,10 +53,6 @@ PastAttempt attempt_of(const ClusterState& state, const Policy& policy, const Jo
           held_thousandths(state, *job.allocation), charges_of(state, policy, job)};
 }
 
-const Qos* qos_of(const Accounting& records, const JobSpec& spec) {
-  return records.empty() ? nullptr : find_qos(records, spec.qos.empty() ? kNormalQos : spec.qos);
-}
-
 const Wckey* wckey_of(const Accounting& records, const JobSpec& spec) {
   if (spec.wckey.empty()) return nullptr;
   const AccountingRecord* record = records.find({RecordKind::wckey, spec.wckey, spec.user, {}});
@@ -74,7 +71,9 @@ std::optional<AssociationId> payer(const Accounting& records, const Job& job,
     if (whose && whose->id == charged.association) return whose->id;
   }
   const Account* account = find_account(records, spec.account);
-  return usage_id(account ? *account : *find_account(records, kRootAccount));
+  const bool same =
+      charged.account == AssociationId{} || (account && usage_id(*account) == charged.account);
+  return usage_id(account && same ? *account : *find_account(records, kRootAccount));
 }
 
 // Usage of that number with the bill added.
@@ -96,6 +95,19 @@ AssociationUsage with(const ClusterState& state, AssociationId id, const Bill& b
 }
 
 }  // namespace
+
+const Qos* qos_of_usage(const Accounting& records, AssociationId id) {
+  const Qos* found = nullptr;
+  if (id == AssociationId{}) return found;
+  records.for_each_from({RecordKind::qos, {}, {}, {}},
+                        [&](const RecordKey& key, const AccountingRecord& record) {
+                          if (key.kind != RecordKind::qos) return false;
+                          const Qos& qos = std::get<Qos>(record);
+                          if (usage_id(qos) == id) found = &qos;
+                          return !found;
+                        });
+  return found;
+}
 
 std::uint64_t usage_factor(const Accounting& records, const JobSpec& spec) {
   const Qos* qos = qos_of(records, spec);
@@ -140,13 +152,17 @@ ChargedTo charged_to(const ClusterState& state, const Policy& policy, const JobS
               ? nullptr
               : find_association(records, spec.account, spec.user, allocation.partition))
     to.association = whose->id;
+  if (const Account* account = find_account(records, spec.account)) to.account = usage_id(*account);
   to.factor = kPlainFactor;
-  if (const Qos* qos = qos_of(records, spec)) {
-    to.qos = usage_id(*qos);
-    to.factor = qos->usage_factor;
+  const Partition* partition = state.partitions.find(allocation.partition);
+  const BindingQos binding = binding_qos(records, qos_name(spec), partition);
+  if (binding.own) {
+    to.qos = usage_id(*binding.own);
+    to.factor = binding.own->usage_factor;
   }
+  if (binding.of_partition) to.partition_qos = usage_id(*binding.of_partition);
   if (const Wckey* wckey = wckey_of(records, spec)) to.wckey = wckey->id;
-  const TresWeights& weights = billing_weights(rules, state.partitions.find(allocation.partition));
+  const TresWeights& weights = billing_weights(rules, partition);
   TresSeconds held = held_thousandths(state, allocation);
   to.billing = fairness::billing(held, weights, rules.billing);
   held["cpu"] = 0;
@@ -172,9 +188,13 @@ std::optional<UsageCharged> charge_for(const ClusterState& state, const Policy& 
   };
   // Who was reset and then left has left no more than he used since.
   const Time since = counted_from(state, charged.association);
-  UsageCharged out{{job.key, job.attempt}, of(*whose, rules.half_life, since), {}, {}};
-  const Qos* qos = qos_of(state.accounting, *job.spec);
-  if (qos && usage_id(*qos) == charged.qos) out.of_qos = of(charged.qos, half_life_of(*qos, rules));
+  UsageCharged out{{job.key, job.attempt}, of(*whose, rules.half_life, since), {}, {}, {}};
+  const Qos* own = qos_of(state.accounting, *job.spec);
+  const bool same = own && usage_id(*own) == charged.qos;
+  if (const Qos* qos = same ? own : qos_of_usage(state.accounting, charged.qos))
+    out.of_qos = of(charged.qos, half_life_of(*qos, rules));
+  if (const Qos* qos = qos_of_usage(state.accounting, charged.partition_qos))
+    out.of_partition_qos = of(charged.partition_qos, half_life_of(*qos, rules));
   const Wckey* wckey = wckey_of(state.accounting, *job.spec);
   if (wckey && wckey->id == charged.wckey && wckey->id != AssociationId{})
     out.of_wckey = of(wckey->id, rules.half_life);

@@ -1,4 +1,4 @@
-// What an attempt is charged, and to whom: to its association, its QOS and its wckey, all that was allocated, from then until it has let go
+// What an attempt is charged, and to whom: to its association, its QOS, its partition's QOS and its wckey, all that was allocated, from then until it has let go
 // of everything. Pure functions; any thread.
 #pragma once
 
@@ -46,6 +46,9 @@ struct PastAttempt {
 };
 std::map<std::string, fairness::Amount> worth_of(const PastAttempt& attempt, Time at,
                                                  Seconds half_life, Time since);
+
+// The QOS whose usage is kept under that number; null: none, or it is gone. O(QOS).
+const Qos* qos_of_usage(const Accounting& records, AssociationId id);
 
 // What usage of a job counts as by its QOS, in thousandths.
 inline constexpr std::uint64_t kPlainFactor = 1000;

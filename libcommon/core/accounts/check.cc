@@ -14,6 +14,7 @@ constexpr std::size_t kMaxList = 1000;  // QOS, coordinators, limits of a record
 constexpr std::uint64_t kMostLimit = 1'000'000'000'000'000'000;  // fits every sum of ours
 constexpr std::uint64_t kMostMinutes = 100'000'000'000'000;  // what has no end is more than that
 constexpr std::uint32_t kMostFactor = 1'000'000;             // thousandths
+constexpr Seconds kLongest{366 * 86'400};                    // of what is kept waiting for it
 
 Error bad(const RecordKey& key, std::string why) {
   return {ErrorCode::invalid_argument, describe(key) + ": " + std::move(why)};
@@ -124,11 +125,44 @@ struct Check {
     if ((q.flags & ~known) != 0)
       return fail(bad(key, "it has a flag that this controller does not know"));
     if (q.usage_factor > kMostFactor) return fail(bad(key, "its usage factor is above 1000"));
+    if (q.limit_factor > kMostFactor) return fail(bad(key, "its limit factor is above 1000"));
+    if (q.limit_factor == 0)
+      return fail(bad(key, "a limit factor of 0 would let none of its jobs start"));
+    if (q.usage_threshold > 1000)
+      return fail(bad(key, "its usage threshold is above 1, the largest fair share there is"));
+    for (const auto& length : {q.preempt_exempt, q.grace})
+      if (length && (*length < Seconds{0} || *length > kLongest))
+        return fail(bad(key, "PreemptExemptTime and GraceTime are from nothing to a year"));
+    if (Status ok = check_preempts(q); !ok) return ok;
+    if (q.has(QosFlag::relative))
+      for (const Limit& limit : q.limits)
+        if (row_of(limit.kind).unit == LimitUnit::tres && limit.value > 100)
+          return fail(bad(key, std::string(row_of(limit.kind).name) + "=" + limit.tres +
+                                   " is more than 100 %, and it is Relative"));
     return check_limits(key, q.limits, true);
   }
 
   Status operator()(const Wckey& w) const {
     if (!find_user(all, w.key.user)) return fail(bad(key, "there is no user " + w.key.user));
+    return {};
+  }
+
+  // All that it preempts is there, and nothing of it preempts it in turn: jobs would end each other for ever.
+  Status check_preempts(const Qos& q) const {
+    if (q.preempts.size() > kMaxList) return fail(bad(key, "it preempts too many QOS"));
+    for (const std::string& name : q.preempts)
+      if (!find_qos(all, name)) return fail(bad(key, "there is no QOS " + name + " to preempt"));
+    std::set<std::string> seen(q.preempts.begin(), q.preempts.end());
+    std::vector<std::string> next = q.preempts;
+    while (!next.empty()) {
+      const Qos* one = find_qos(all, next.back());
+      next.pop_back();
+      if (one && one->name == q.name)
+        return fail(bad(key, "it would preempt itself, by way of the QOS that it preempts"));
+      if (!one) continue;
+      for (const std::string& name : one->preempts)
+        if (seen.insert(name).second) next.push_back(name);
+    }
     return {};
   }
 
@@ -185,7 +219,11 @@ struct StillRefers {
     if (gone.users.contains(a.key.user)) return refers(key, "user " + a.key.user);
     return check_terms(key, a.terms, gone);
   }
-  Status operator()(const Qos&) const { return {}; }
+  Status operator()(const Qos& q) const {
+    for (const std::string& name : q.preempts)
+      if (gone.qos.contains(name)) return refers(key, "QOS " + name);
+    return {};
+  }
   Status operator()(const Wckey& w) const {
     return gone.users.contains(w.key.user) ? refers(key, "user " + w.key.user) : Status{};
   }
@@ -230,7 +268,8 @@ void normalise(AccountingRecord& record) {
   };
   if (auto* a = std::get_if<Account>(&record)) sort_unique(a->coordinators), terms(a->terms);
   if (auto* a = std::get_if<Association>(&record)) terms(a->terms);
-  if (auto* q = std::get_if<Qos>(&record)) std::sort(q->limits.begin(), q->limits.end());
+  if (auto* q = std::get_if<Qos>(&record))
+    std::sort(q->limits.begin(), q->limits.end()), sort_unique(q->preempts);
 }
 
 bool is_limited_tres(std::string_view name) {

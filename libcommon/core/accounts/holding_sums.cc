@@ -3,9 +3,12 @@
 namespace ares::core {
 
 LimitParties& HoldingSums::parties(const ClusterState& state) {
-  if (parties_ && records_.shares_all_with(state.accounting)) return *parties_;
+  if (parties_ && records_.shares_all_with(state.accounting) &&
+      partitions_.shares_all_with(state.partitions))
+    return *parties_;
   records_ = state.accounting;
-  parties_ = std::make_unique<LimitParties>(records_);
+  partitions_ = state.partitions;
+  parties_ = std::make_unique<LimitParties>(records_, partitions_);
   counted_ = {};
   sums_.clear();
   return *parties_;

@@ -22,7 +22,7 @@ class HoldingSums {
     friend bool operator==(const Sum&, const Sum&) = default;
   };
 
-  // As the state's records of accounting have them. Good until they are asked for of a state with others.
+  // As the state's records of accounting and its partitions have them. Good until they are asked for of a state with others.
   LimitParties& parties(const ClusterState& state);
 
   // Makes it that of the state.
@@ -34,6 +34,7 @@ class HoldingSums {
   void subtract(const Holder& holder, const Holding& holding);
 
   Accounting records_;
+  Partitions partitions_;
   std::unique_ptr<LimitParties> parties_;
   CowMap<Holder, Holding> counted_;
   std::map<Level, Sum> sums_;

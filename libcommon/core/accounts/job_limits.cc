@@ -18,13 +18,16 @@ std::uint64_t counted(const Asked& asked, LimitKind kind, std::string_view tres)
 // Goes through whose limits hold, the nearest first, and keeps to the first of each kind and TRES.
 class Search {
  public:
-  explicit Search(const Asked& asked) : asked_(asked) {}
+  Search(const Asked& asked, Wholes& wholes) : asked_(asked), wholes_(wholes) {}
 
-  std::optional<OverLimit> look(const Limits& limits, const std::string& whose, bool qos) {
+  // `scale_of(limit)`: how each is to be read.
+  template <class ScaleOf>
+  std::optional<OverLimit> look(const Limits& limits, const std::string& whose, bool qos,
+                                ScaleOf&& scale_of) {
     for (const Limit& limit : limits) {
       if (!is_of_one_job(limit.kind) || !seen_.emplace(limit.kind, limit.tres).second) continue;
-      if (auto over =
-              limit.kind == LimitKind::max_wall ? wall(limit, whose, qos) : tres(limit, whose, qos))
+      if (auto over = limit.kind == LimitKind::max_wall ? wall(limit, whose, qos)
+                                                        : tres(limit, scale_of(limit), whose, qos))
         return over;
     }
     return std::nullopt;
@@ -34,24 +37,25 @@ class Search {
   std::optional<OverLimit> wall(const Limit& limit, const std::string& whose, bool qos) const {
     if (asked_.minutes() <= limit.value) return std::nullopt;
     return OverLimit{reason_name(limit.kind, {}, qos),
-                     "MaxWall of " + whose + " is " +
-                         format_duration(Seconds(static_cast<std::int64_t>(limit.value) * 60)) +
+                     "MaxWall of " + whose + " is " + limit_text(limit) +
                          ", the job's time limit " + format_time_limit(asked_.time_limit)};
   }
 
-  std::optional<OverLimit> tres(const Limit& limit, const std::string& whose, bool qos) const {
+  std::optional<OverLimit> tres(const Limit& limit, const LimitScale& scale,
+                                const std::string& whose, bool qos) const {
     const std::uint64_t wanted = counted(asked_, limit.kind, limit.tres);
-    const std::uint64_t bound = capped_product(limit.value, units_of(limit.tres));
+    const std::uint64_t bound = most_of(limit, scale, wholes_);
     const bool least = limit.kind == LimitKind::min_tres_per_job;
     if (least ? wanted >= bound : wanted <= bound) return std::nullopt;
     return OverLimit{reason_name(limit.kind, limit.tres, qos),
-                     std::string(row_of(limit.kind).name) + " of " + whose + " is " + limit.tres +
-                         "=" + amount_text(limit.tres, bound) + ", the job " +
+                     std::string(row_of(limit.kind).name) + " of " + whose + " is " +
+                         limit_text(limit, scale, wholes_) + ", the job " +
                          (asked_.gets ? "would get " : "asks for ") +
                          amount_text(limit.tres, wanted)};
   }
 
   const Asked& asked_;
+  Wholes& wholes_;
   std::set<std::pair<LimitKind, std::string>> seen_;
 };
 
@@ -63,25 +67,32 @@ bool is_of_one_job(LimitKind kind) {
          kind == max_wall || kind == min_tres_per_job;
 }
 
-const Qos* qos_of(const Accounting& records, const JobSpec& spec) {
-  return find_qos(records, spec.qos.empty() ? kNormalQos : spec.qos);
-}
-
-std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce,
-                                    const Asked& asked) {
+std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, const Asked& asked,
+                                    Wholes& wholes) {
   if (enforce < Enforce::limits || records.empty()) return std::nullopt;
-  Search search(asked);
   const JobSpec& spec = asked.spec;
-  const Qos* qos = qos_of(records, spec);
+  const std::string& partition = asked.partition.name;
+  const BindingQos binding = binding_qos(records, qos_name(spec), &asked.partition);
+  Search search(asked, wholes);
   std::optional<OverLimit> over;
-  if (qos) over = search.look(qos->limits, "QOS " + qos->name, true);
+  bool deny = false;
+  for (const Qos* qos : binding.in_order()) {
+    if (!qos) break;
+    deny = deny || qos->has(QosFlag::deny_on_limit);
+    if (over) continue;
+    const std::string of = qos == binding.of_partition ? partition : std::string();
+    over = search.look(qos->limits, whose_text(*qos, binding, partition), true,
+                       [&](const Limit& limit) { return qos_scale(limit, *qos, of); });
+  }
   if (!over)
-    each_terms(chain_of(records, spec.account, spec.user, asked.partition.name),
+    each_terms(chain_of(records, spec.account, spec.user, partition),
                [&](const Terms& terms, const std::string& name) {
-                 over = search.look(terms.limits, name, false);
+                 over = search.look(terms.limits, name, false, [&](const Limit& limit) {
+                   return account_scale(limit, binding.own);
+                 });
                  return !over;
                });
-  if (over) over->refuse = qos && qos->has(QosFlag::deny_on_limit);
+  if (over) over->refuse = deny;
   return over;
 }
 

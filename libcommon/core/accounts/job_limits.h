@@ -6,7 +6,8 @@
 #include <string>
 
 #include "core/accounts/asked.h"
-#include "core/accounts/roster.h"
+#include "core/accounts/binding_qos.h"
+#include "core/accounts/wholes.h"
 
 namespace ares::core {
 
@@ -20,12 +21,10 @@ struct OverLimit {
   bool wanes = false;   // time alone changes what is in use
 };
 
-// The QOS that a job runs with; null: there is none of that name.
-const Qos* qos_of(const Accounting& records, const JobSpec& spec);
-
-// The first limit that the job is over, in this order: its QOS, its user in the account, the account, those above it. Of one kind and
-// TRES the first that is set holds, as BEHAVIOUR 4.10 has it. Where it is known what the job gets, which may be more than it asks for
+// The first limit that the job is over, in this order: the partition's QOS, its own (or the other way round, see BindingQos), its user
+// in the account, the account, those above it. Of one kind and TRES the first that is set holds, as BEHAVIOUR 4.10 has it. Where it is known what the job gets, which may be more than it asks for
 // (whole nodes, CPUs beside its GPUs, more nodes), that counts. Nothing unless limits are enforced.
-std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, const Asked& asked);
+std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, const Asked& asked,
+                                    Wholes& wholes);
 
 }  // namespace ares::core

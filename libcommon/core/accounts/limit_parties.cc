@@ -5,7 +5,6 @@
 #include <set>
 
 #include "core/accounts/charge.h"
-#include "core/accounts/job_limits.h"
 
 namespace ares::core {
 namespace {
@@ -41,8 +40,13 @@ LimitKind family_of(LimitKind kind) {
   return kind;
 }
 
+bool has_threshold(const Qos& qos) {
+  return qos.has(QosFlag::enforce_usage_threshold) && qos.usage_threshold > 0;
+}
+
 template <class Wanted>
-bool any_limit(const Accounting& records, Enforce enforce, const Holder& who, Wanted&& wanted) {
+bool any_limit(const Accounting& records, const Partition* partition, Enforce enforce,
+               const Holder& who, Wanted&& wanted) {
   if (enforce < Enforce::limits || records.empty()) return false;
   const auto has = [&](const Limits& limits) {
     return std::any_of(limits.begin(), limits.end(), [&](const Limit& limit) {
@@ -50,8 +54,9 @@ bool any_limit(const Accounting& records, Enforce enforce, const Holder& who, Wa
       return kind && wanted(kind->measure);
     });
   };
-  const Qos* qos = find_qos(records, who.qos);
-  bool any = qos && has(qos->limits);
+  const auto binding = binding_qos(records, who.qos, partition).in_order();
+  bool any = std::any_of(binding.begin(), binding.end(),
+                         [&](const Qos* qos) { return qos && has(qos->limits); });
   if (!any)
     each_terms(chain_of(records, who.account, who.user, who.partition),
                [&](const Terms& terms, const std::string&) {
@@ -70,19 +75,27 @@ const SharedKind* shared_kind(LimitKind kind) {
 }
 
 bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                       const std::string& partition) {
-  return any_limit(records, enforce, holder_of(spec, partition), [](Measure measure) {
-    return measure != Measure::submitted && measure != Measure::accruing;
-  });
+                       const Partition& partition) {
+  if (enforce < Enforce::limits || records.empty()) return false;
+  const auto binding = binding_qos(records, qos_name(spec), &partition).in_order();
+  if (std::any_of(binding.begin(), binding.end(), [](const Qos* qos) {
+        return qos && (has_threshold(*qos) || qos->has(QosFlag::relative));
+      }))
+    return true;
+  return any_limit(records, &partition, enforce, holder_of(spec, partition.name),
+                   [](Measure measure) {
+                     return measure != Measure::submitted && measure != Measure::accruing;
+                   });
 }
 
-bool has_limits_on(Measure measure, const Accounting& records, Enforce enforce, const Holder& who) {
-  return any_limit(records, enforce, who, [&](Measure its) { return its == measure; });
+bool has_limits_on(Measure measure, const Accounting& records, const Partitions& partitions,
+                   Enforce enforce, const Holder& who) {
+  return any_limit(records, partitions.find(who.partition), enforce, who,
+                   [&](Measure its) { return its == measure; });
 }
 
 Holder holder_of(const JobSpec& spec, const std::string& partition) {
-  return {spec.account, spec.user, spec.qos.empty() ? std::string(kNormalQos) : spec.qos,
-          partition};
+  return {spec.account, spec.user, std::string(qos_name(spec)), partition};
 }
 
 const std::vector<LimitParties::Level>& LimitParties::levels_of(const Holder& holder) {
@@ -95,7 +108,9 @@ const std::vector<LimitParties::Level>& LimitParties::levels_of(const Holder& ho
     levels.push_back({Kind::association, holder.account, holder.user, chain.user->id});
   for (const Account* account : chain.accounts)
     levels.push_back({Kind::account, account->name, {}, account->id});
-  if (const Qos* qos = find_qos(records_, holder.qos)) {
+  const Partition* partition = partitions_.find(holder.partition);
+  for (const Qos* qos : binding_qos(records_, holder.qos, partition).in_order()) {
+    if (!qos) break;
     const AssociationId id = usage_id(*qos);
     levels.push_back({Kind::qos, qos->name, {}, id});
     levels.push_back({Kind::qos_user, qos->name, holder.user, id});
@@ -108,41 +123,47 @@ const LimitParties::Party& LimitParties::party_of(const Holder& holder) {
   const auto [found, added] = parties_.try_emplace(holder);
   Party& party = found->second;
   if (!added) return party;
-  const Qos* qos = find_qos(records_, holder.qos);
+  const BindingQos binding = binding_qos(records_, holder.qos, partitions_.find(holder.partition));
   const Chain chain = chain_of(records_, holder.account, holder.user, holder.partition);
   const std::vector<Level>& levels = levels_of(holder);
-  party.deny = qos && qos->has(QosFlag::deny_on_limit);
-  party.factor = qos ? qos->usage_factor : kPlainFactor;
+  party.factor = binding.own ? binding.own->usage_factor : kPlainFactor;
   using Kind = Level::Kind;
-  const auto level = [&](Kind kind) {
-    const auto at = std::find_if(levels.begin(), levels.end(),
-                                 [&](const Level& one) { return one.kind == kind; });
+  const auto level = [&](Kind kind, const std::string& name) {
+    const auto at = std::find_if(levels.begin(), levels.end(), [&](const Level& one) {
+      return one.kind == kind && one.name == name;
+    });
     return at == levels.end() ? nullptr : &*at;
   };
   std::set<std::pair<LimitKind, std::string>> seen;
+  // `qos`: whose limits they are; null: an account's or user's.
   const auto add = [&](const Limits& limits, const std::string& whose, const Level* own,
-                       bool is_qos) {
+                       const Qos* qos) {
     for (const Limit& limit : limits) {
       const SharedKind* kind = shared_kind(limit.kind);
       if (!kind) continue;
       if (kind->whose != Whose::all && !seen.emplace(family_of(limit.kind), limit.tres).second)
         continue;
-      const Level* on = kind->whose == Whose::all ? own
-                        : kind->whose == Whose::account
-                            ? level(Kind::qos_account)
-                            : level(is_qos ? Kind::qos_user : Kind::association);
-      if (on) party.bounds.push_back({&limit, kind, *on, whose, is_qos});
+      const Level* on = kind->whose == Whose::all       ? own
+                        : kind->whose == Whose::account ? level(Kind::qos_account, qos->name)
+                        : qos                           ? level(Kind::qos_user, qos->name)
+                                                        : level(Kind::association, holder.account);
+      const std::string of = qos && qos == binding.of_partition ? holder.partition : std::string();
+      LimitScale scale = qos ? qos_scale(limit, *qos, of) : account_scale(limit, binding.own);
+      if (on) party.bounds.push_back({&limit, std::move(scale), kind, *on, whose, qos != nullptr});
     }
   };
-  if (qos) add(qos->limits, "QOS " + qos->name, level(Kind::qos), true);
-  if (chain.user)
-    add(chain.user->terms.limits, chain.user->key.user, level(Kind::association), false);
-  for (const Account* account : chain.accounts) {
-    const auto own = std::find_if(levels.begin(), levels.end(), [&](const Level& one) {
-      return one.kind == Kind::account && one.name == account->name;
-    });
-    add(account->terms.limits, account->name, &*own, false);
+  for (const Qos* qos : binding.in_order()) {
+    if (!qos) break;
+    party.deny = party.deny || qos->has(QosFlag::deny_on_limit);
+    const std::string whose = whose_text(*qos, binding, holder.partition);
+    add(qos->limits, whose, level(Kind::qos, qos->name), qos);
+    if (has_threshold(*qos)) party.thresholds.emplace_back(qos, whose);
   }
+  if (chain.user)
+    add(chain.user->terms.limits, chain.user->key.user, level(Kind::association, holder.account),
+        nullptr);
+  for (const Account* account : chain.accounts)
+    add(account->terms.limits, account->name, level(Kind::account, account->name), nullptr);
   return party;
 }
 

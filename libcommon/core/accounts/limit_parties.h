@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/binding_qos.h"
+#include "core/accounts/limit_reasons.h"
 #include "model/holding.h"
 
 namespace ares::core {
@@ -24,11 +25,14 @@ struct SharedKind {
 // Null: the kind is of one job by itself, or of no amount.
 const SharedKind* shared_kind(LimitKind kind);
 
+using Partitions = CowMap<std::string, Partition>;
+
 // Whether any such limit may keep jobs like that from starting in that partition, whatever they do themselves.
 bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                       const std::string& partition);
+                       const Partition& partition);
 // Whether any of that measure holds for them.
-bool has_limits_on(Measure measure, const Accounting& records, Enforce enforce, const Holder& who);
+bool has_limits_on(Measure measure, const Accounting& records, const Partitions& partitions,
+                   Enforce enforce, const Holder& who);
 
 // Whoever runs jobs like that in that partition.
 Holder holder_of(const JobSpec& spec, const std::string& partition);
@@ -46,6 +50,7 @@ class LimitParties {
   // One limit on jobs of a party, and what it bounds.
   struct Bound {
     const Limit* limit = nullptr;
+    LimitScale scale;
     const SharedKind* shared = nullptr;
     Level level;
     std::string whose;
@@ -55,11 +60,14 @@ class LimitParties {
   struct Party {
     std::vector<Bound> bounds;  // those of the QOS first, then the nearest
     bool deny = false;
-    std::uint64_t factor = 0;  // thousandths that usage is charged with
+    // Those of its QOS that let nobody start whose fair share is below their threshold, and how they are told of.
+    std::vector<std::pair<const Qos*, std::string>> thresholds{};
+    std::uint64_t factor = 0;  // thousandths that usage is charged with: of its own QOS
   };
 
-  // The records must outlive it.
-  explicit LimitParties(const Accounting& records) : records_(records) {}
+  // Both must outlive it.
+  LimitParties(const Accounting& records, const Partitions& partitions)
+      : records_(records), partitions_(partitions) {}
   LimitParties(const LimitParties&) = delete;
   LimitParties& operator=(const LimitParties&) = delete;
 
@@ -68,6 +76,7 @@ class LimitParties {
 
  private:
   const Accounting& records_;
+  const Partitions& partitions_;
   std::map<Holder, std::vector<Level>> levels_;
   std::map<Holder, Party> parties_;
 };

@@ -79,6 +79,14 @@ constexpr std::array<Spelling, 19> kSpellings{{
     {"QOSMinCpu", "QOSMinCpuNotSatisfied"},
 }};
 
+constexpr std::uint32_t kPlain = 1000;
+
+// amount * by / parts, rounded down. Whole parts by themselves, so that nothing small is lost and nothing large wraps.
+std::uint64_t times(std::uint64_t amount, std::uint64_t by, std::uint64_t parts) {
+  const std::uint64_t whole = capped_product(amount / parts, by);
+  return capped_sum(whole, amount % parts * by / parts);
+}
+
 const Row* find_row(LimitKind kind) {
   for (const Row& row : kRows)
     if (row.kind == kind) return &row;
@@ -111,6 +119,33 @@ std::string amount_text(std::string_view tres, std::uint64_t units) {
   if (units == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
   if (units_of(tres) != 1) return format_thousandths(static_cast<std::int64_t>(units));
   return std::to_string(units) + (tres == "mem" ? "M" : "");
+}
+
+LimitScale account_scale(const Limit& limit, const Qos* own) {
+  using enum LimitKind;
+  const bool widened =
+      limit.kind == grp_tres || limit.kind == max_tres_per_job || limit.kind == max_tres_per_node;
+  return {widened && own ? own->limit_factor : kPlain, false, {}};
+}
+
+LimitScale qos_scale(const Limit& limit, const Qos& qos, const std::string& partition) {
+  const bool percent = qos.has(QosFlag::relative) && row_of(limit.kind).unit == LimitUnit::tres;
+  return {kPlain, percent, percent ? partition : std::string()};
+}
+
+std::uint64_t most_of(const Limit& limit, const LimitScale& scale, Wholes& wholes) {
+  if (limit.tres.empty()) return limit.value;
+  if (scale.percent) return times(wholes.of(scale.of, limit.tres), limit.value, 100);
+  return times(capped_product(limit.value, units_of(limit.tres)), scale.factor, kPlain);
+}
+
+std::string limit_text(const Limit& limit, const LimitScale& scale, Wholes& wholes) {
+  if (scale.percent)
+    return limit.tres + "=" + std::to_string(limit.value) + " % of " +
+           amount_text(limit.tres, wholes.of(scale.of, limit.tres));
+  if (scale.factor != kPlain)
+    return limit_text(limit) + " times " + format_thousandths(scale.factor);
+  return limit_text(limit);
 }
 
 std::string limit_text(const Limit& limit) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/accounts/wholes.h"
 #include "model/accounts.h"
 
 namespace ares::core {
@@ -19,7 +20,23 @@ std::uint64_t units_of(std::string_view tres);
 // Of so many of those units: "0.5", "2048M"; the highest value is "unlimited".
 std::string amount_text(std::string_view tres, std::uint64_t units);
 
-// What the limit is: "12:00:00", "cpu=100", "3".
+// How a limit is to be read. Of accounts and users the QOS of a job may widen what is held at a time (LimitFactor); a QOS may have limits
+// on that in percent of a whole (Relative).
+struct LimitScale {
+  std::uint32_t factor = 1000;  // thousandths
+  bool percent = false;
+  std::string of{};  // the partition that is the whole then; empty = the cluster
+};
+// Of an account or user, for a job that runs with that QOS (null: with none).
+LimitScale account_scale(const Limit& limit, const Qos* own);
+// Of a QOS; `partition`: whose it is, empty for the job's own.
+LimitScale qos_scale(const Limit& limit, const Qos& qos, const std::string& partition);
+
+// How much it lets have, in the units of amount_text(); of others than TRES its value.
+std::uint64_t most_of(const Limit& limit, const LimitScale& scale, Wholes& wholes);
+
+// What the limit is: "12:00:00", "cpu=100", "3"; "cpu=100 times 1.5" with a factor; "cpu=25 % of 400".
 std::string limit_text(const Limit& limit);
+std::string limit_text(const Limit& limit, const LimitScale& scale, Wholes& wholes);
 
 }  // namespace ares::core

@@ -29,10 +29,6 @@ bool of_what_runs(const LimitParties::Bound& bound) {
   return bound.shared->measure == Measure::running || bound.shared->measure == Measure::tres;
 }
 
-U128 most_of(const Limit& limit) {
-  return U128{limit.value} * (limit.tres.empty() ? 1 : units_of(limit.tres));
-}
-
 std::uint64_t amount_of(const LimitParties::Bound& bound, const std::vector<TresAmount>& tres) {
   return bound.shared->measure == Measure::running ? 1 : amount_in(tres, bound.limit->tres);
 }
@@ -45,24 +41,28 @@ std::uint64_t wanted_of(const LimitParties::Bound& bound, const Asked& asked) {
 
 bool LimitUse::may_keep(const std::vector<Waiting>& who) {
   if (!active()) return false;
-  std::map<BoundKey, U128> wanted;
+  struct Line {
+    U128 wanted = 0, most = ~U128{0};
+  };
+  std::map<BoundKey, Line> lines;
   for (const Waiting& one : who)
     for (const Bound& bound :
          parties().party_of(holder_of(*one.spec, one.partition->name)).bounds) {
       if (!of_what_runs(bound)) continue;
       if (kept_bounds_.contains({bound.limit, bound.level})) return false;
-      wanted[{bound.limit, bound.level}] = 0;
+      Line& line = lines[{bound.limit, bound.level}];
+      line.most = std::min(line.most, U128{most_of(*bound.limit, bound.scale, wholes_)});
     }
   for (const Waiting& one : who) {
     const Asked asked = asked_by(one);
-    if (over_limit(state_.accounting, enforce(), asked)) return false;
+    if (over_limit(state_.accounting, enforce(), asked, wholes_)) return false;
     const Party& party = parties().party_of(holder_of(*one.spec, one.partition->name));
     if (first_over(party, asked, Others::by_minutes)) return false;
     for (const Bound& bound : party.bounds)
-      if (of_what_runs(bound)) wanted[{bound.limit, bound.level}] += wanted_of(bound, asked);
+      if (of_what_runs(bound)) lines[{bound.limit, bound.level}].wanted += wanted_of(bound, asked);
   }
-  return !wanted.empty() && std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
-    return one.second <= most_of(*one.first.first);
+  return !lines.empty() && std::all_of(lines.begin(), lines.end(), [](const auto& one) {
+    return one.second.wanted <= one.second.most;
   });
 }
 
@@ -111,7 +111,7 @@ void LimitUse::reckon(Kept& kept) {
          parties().party_of(holder_of(*one.spec, one.partition->name)).bounds) {
       if (!of_what_runs(bound)) continue;
       Line& line = lines[{bound.limit, bound.level}];
-      line.bound = &bound;
+      if (!line.bound || bound.scale.factor < line.bound->scale.factor) line.bound = &bound;
       line.wanted += wanted_of(bound, asked);
     }
   }
@@ -124,7 +124,7 @@ void LimitUse::reckon(Kept& kept) {
   Time at = kept.promised.value_or(now_);
   for (auto& [key, line] : lines) {
     std::sort(line.releases.begin(), line.releases.end());
-    const U128 most = most_of(*key.first);
+    const U128 most = most_of(*key.first, line.bound->scale, wholes_);
     U128 used = in_use(*line.bound);
     for (auto next = line.releases.begin(); !kept.promised && used + line.wanted > most; ++next) {
       if (next == line.releases.end()) {
@@ -139,7 +139,7 @@ void LimitUse::reckon(Kept& kept) {
     U128 used = in_use(*line.bound);
     for (const auto& [end, amount] : line.releases)
       if (end <= at) used -= std::min(used, amount);
-    const U128 most = most_of(*key.first), gone = used + line.wanted;
+    const U128 most = most_of(*key.first, line.bound->scale, wholes_), gone = used + line.wanted;
     kept.spare[key] = most > gone ? most - gone : U128{0};
   }
   kept.at = at;
@@ -160,8 +160,8 @@ std::optional<OverLimit> LimitUse::in_the_way(const Party& party, const Asked& a
       OverLimit over;
       over.name = reason_name(bound.limit->kind, bound.limit->tres, bound.qos);
       over.text = std::string(row_of(bound.limit->kind).name) + " of " + bound.whose + " is " +
-                  limit_text(*bound.limit) + ", and room under it is kept for " + kept.name +
-                  ", which waits longer";
+                  limit_text(*bound.limit, bound.scale, wholes_) +
+                  ", and room under it is kept for " + kept.name + ", which waits longer";
       return over;
     }
   }

@@ -159,6 +159,24 @@ Amount LimitUse::stored_of(const Level& level, const std::string& tres) const {
   return sum;
 }
 
+// Who it is charged to was settled when it began: the partition may have another QOS by now.
+std::vector<LimitParties::Level> LimitUse::parties_used_by(const Job& job) {
+  using Kind = Level::Kind;
+  std::vector<Level> levels = parties().levels_of(ares::holder_of(job));
+  const ChargedTo& charged = job.allocation->charged_to;
+  if (charged == ChargedTo{}) return levels;
+  std::erase_if(levels, [&](const Level& one) {
+    const bool qos = one.kind != Kind::association && one.kind != Kind::account;
+    return qos && one.id != charged.qos && one.id != charged.partition_qos;
+  });
+  const bool there = std::any_of(levels.begin(), levels.end(), [&](const Level& one) {
+    return one.kind == Kind::qos && one.id == charged.partition_qos;
+  });
+  const Qos* other = there ? nullptr : qos_of_usage(state_.accounting, charged.partition_qos);
+  if (other) levels.push_back({Kind::qos, other->name, {}, charged.partition_qos});
+  return levels;
+}
+
 U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
   const auto [found, added] = used_.try_emplace({level, tres});
   if (!added) return found->second;
@@ -168,7 +186,7 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
       // An account's is that of the associations below it, which may have been reset.
       const AssociationId noted = job.allocation->charged_to.association;
       Time since = noted == AssociationId{} ? state_.usage_since : counted_from(state_, noted);
-      for (const Level& its : parties().levels_of(ares::holder_of(job))) {
+      for (const Level& its : parties_used_by(job)) {
         if (its.kind != Level::Kind::account) since = counted_from(state_, its.id);
         for (const auto& [name, amount] :
              used_so_far(state_, policy_, job, now_, half_life_at(its), since)) {
@@ -217,7 +235,7 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
     if (charged && party.factor == 0) continue;  // it costs nothing
     U128 wanted = spent ? 0 : timed ? minutes_product(amount, asked.minutes()) : U128{amount};
     if (charged) wanted = wanted * party.factor / kPlainFactor;
-    const U128 most = U128{limit.value} * (jobs || wall ? 1 : units_of(limit.tres));
+    const U128 most = most_of(limit, bound.scale, wholes_);
     const U128 used = others == Others::none ? U128{0} : in_use(bound);
     if (spent ? used < most : used + wanted <= most) continue;
     const auto text = [&](U128 number) {
@@ -226,8 +244,8 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
     };
     OverLimit over;
     over.name = reason_name(limit.kind, limit.tres, bound.qos);
-    over.text =
-        std::string(row_of(limit.kind).name) + " of " + bound.whose + " is " + limit_text(limit);
+    over.text = std::string(row_of(limit.kind).name) + " of " + bound.whose + " is " +
+                limit_text(limit, bound.scale, wholes_);
     const bool each = bound.shared->whose != Whose::all;
     const std::string who = each ? " by " + bound.level.second : std::string();
     if (jobs)
@@ -248,6 +266,22 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
   return std::nullopt;
 }
 
+std::optional<OverLimit> LimitUse::below_threshold(const Party& party, const JobSpec& spec) const {
+  if (party.thresholds.empty() || !fair_share_) return std::nullopt;
+  const std::optional<double> share = fair_share_(spec);
+  if (!share) return std::nullopt;
+  const auto thousandths = static_cast<std::uint32_t>(*share * 1000);
+  for (const auto& [qos, whose] : party.thresholds)
+    if (thousandths < qos->usage_threshold)
+      return OverLimit{"QOSUsageThreshold",
+                       "UsageThreshold of " + whose + " is " +
+                           format_thousandths(qos->usage_threshold) + ", the fair share of " +
+                           spec.user + " in account " + spec.account + " " +
+                           format_thousandths(thousandths) + "; it grows as usage decays",
+                       false, true};
+  return std::nullopt;
+}
+
 std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& partition,
                                         std::optional<Seconds> time_limit, const TresByNode* gets) {
   if (!active()) return std::nullopt;
@@ -255,10 +289,11 @@ std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& pa
   if (!gets)
     if (const auto known = refused_.find(key); known != refused_.end()) return known->second;
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
-  auto over = over_limit(state_.accounting, enforce(), asked);
+  auto over = over_limit(state_.accounting, enforce(), asked, wholes_);
   if (!over) {
     const Party& party = parties().party_of(holder_of(spec, partition.name));
-    over = first_over(party, asked, Others::all);
+    over = below_threshold(party, spec);
+    if (!over) over = first_over(party, asked, Others::all);
     if (!over && !kept_.empty()) over = in_the_way(party, asked);
   }
   if (over && !gets) refused_.emplace(key, *over);
@@ -270,7 +305,7 @@ std::optional<OverLimit> LimitUse::over_alone(const JobSpec& spec, const Partiti
                                               const TresByNode* gets) {
   if (!active()) return std::nullopt;
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
-  if (auto over = over_limit(state_.accounting, enforce(), asked)) return over;
+  if (auto over = over_limit(state_.accounting, enforce(), asked, wholes_)) return over;
   return first_over(parties().party_of(holder_of(spec, partition.name)), asked, Others::none);
 }
 

@@ -24,7 +24,11 @@ class LimitUse {
  public:
   // All must outlive it. `kept`: sums that somebody remembers, of whatever state; null: made anew.
   LimitUse(const ClusterState& state, const Policy& policy, Time now, HoldingSums* kept = nullptr)
-      : state_(state), policy_(policy), now_(now), sums_(kept ? *kept : own_) {}
+      : state_(state),
+        policy_(policy),
+        now_(now),
+        sums_(kept ? *kept : own_),
+        wholes_(state, policy) {}
   LimitUse(const LimitUse&) = delete;
   LimitUse& operator=(const LimitUse&) = delete;
 
@@ -37,6 +41,11 @@ class LimitUse {
   std::optional<OverLimit> over(const JobSpec& spec, const Partition& partition,
                                 std::optional<Seconds> time_limit,
                                 const TresByNode* gets = nullptr);
+  // The fair share, from 0 to 1, of whoever runs jobs like that, as it is in this pass; none where nobody knows. Those below the
+  // threshold of a QOS are over a limit then.
+  using FairShare = std::function<std::optional<double>(const JobSpec&)>;
+  void judge_by(FairShare fair_share) { fair_share_ = std::move(fair_share); }
+
   // The first that it is over by itself, whatever else runs.
   std::optional<OverLimit> over_alone(const JobSpec& spec, const Partition& partition,
                                       std::optional<Seconds> time_limit,
@@ -120,6 +129,7 @@ class LimitUse {
   void count_run_minutes();
   // What is stored, as it decays, and what has been used of what runs, in minutes.
   fairness::U128 used_minutes_of(const Level& level, const std::string& tres);
+  std::vector<Level> parties_used_by(const Job& job);
   Seconds half_life_at(const Level& level) const;
   fairness::Amount stored_of(const Level& level, const std::string& tres) const;
   void each_running(const std::function<void(const Job&)>& visit) const;
@@ -130,6 +140,7 @@ class LimitUse {
   enum class Others : std::uint8_t { none, all, by_minutes };  // of what others run: what counts
   std::optional<OverLimit> first_over(const Party& party, const Asked& asked, Others others);
 
+  std::optional<OverLimit> below_threshold(const Party& party, const JobSpec& spec) const;
   Asked asked_by(const Waiting& one) const;
   void each_release(
       const std::function<void(Time, const Holder&, const std::vector<TresAmount>&)>& visit);
@@ -141,8 +152,10 @@ class LimitUse {
   const ClusterState& state_;
   const Policy& policy_;
   const Time now_;
+  FairShare fair_share_;
   HoldingSums own_;
   HoldingSums& sums_;
+  Wholes wholes_;
   bool counted_ = false;
   std::map<Level, Sum> more_;                            // what was added
   std::optional<std::map<Level, Minutes>> run_minutes_;  // once it was asked about

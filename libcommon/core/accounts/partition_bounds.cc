@@ -1,6 +1,6 @@
 #include "core/accounts/partition_bounds.h"
 
-#include "core/accounts/job_limits.h"
+#include "core/accounts/binding_qos.h"
 
 namespace ares::core {
 

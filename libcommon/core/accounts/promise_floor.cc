@@ -1,7 +1,5 @@
 #include "core/accounts/promise_floor.h"
 
-#include "core/accounts/job_limits.h"
-
 namespace ares::core {
 namespace {
 
@@ -11,33 +9,35 @@ struct Floor {
 };
 
 Floor nearest(const Accounting& records, Enforce enforce, const JobSpec& spec,
-              const std::string& partition) {
+              const Partition& partition) {
   Floor floor;
   if (enforce == Enforce::none || records.empty()) return floor;
-  const Qos* qos = qos_of(records, spec);
-  if (qos && qos->has(QosFlag::no_reserve)) return {kNeverPromised, "QOS " + qos->name};
+  const BindingQos binding = binding_qos(records, qos_name(spec), &partition);
+  for (const Qos* qos : binding.in_order())
+    if (qos && qos->has(QosFlag::no_reserve))
+      return {kNeverPromised, whose_text(*qos, binding, partition.name)};
   if (enforce < Enforce::limits) return floor;
   const auto look = [&](const Limits& limits, const std::string& whose) {
     const auto bound = limit_of(limits, LimitKind::min_prio_thresh);
     if (bound) floor = {*bound, whose};
     return !bound;
   };
-  if (!qos || look(qos->limits, "QOS " + qos->name))
-    each_terms(
-        chain_of(records, spec.account, spec.user, partition),
-        [&](const Terms& terms, const std::string& name) { return look(terms.limits, name); });
+  for (const Qos* qos : binding.in_order())
+    if (qos && !look(qos->limits, whose_text(*qos, binding, partition.name))) return floor;
+  each_terms(chain_of(records, spec.account, spec.user, partition.name),
+             [&](const Terms& terms, const std::string& name) { return look(terms.limits, name); });
   return floor;
 }
 
 }  // namespace
 
 std::uint64_t promise_floor(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                            const std::string& partition) {
+                            const Partition& partition) {
   return nearest(records, enforce, spec, partition).priority;
 }
 
 std::string promise_floor_text(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                               const std::string& partition) {
+                               const Partition& partition) {
   const Floor floor = nearest(records, enforce, spec, partition);
   if (floor.priority == kNeverPromised)
     return floor.whose + " has its jobs promised no start (NoReserve)";

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/binding_qos.h"
 #include "model/job.h"
 
 namespace ares::core {
@@ -14,11 +14,11 @@ namespace ares::core {
 // More than any priority: of jobs that are promised nothing.
 inline constexpr std::uint64_t kNeverPromised = std::numeric_limits<std::uint64_t>::max();
 
-// 0: whatever its priority is. Of the QOS, the user and the accounts the nearest threshold holds.
+// 0: whatever its priority is. Of the two QOS, the user and the accounts the nearest threshold holds.
 std::uint64_t promise_floor(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                            const std::string& partition);
+                            const Partition& partition);
 // What is said of that, for people; empty: whatever its priority is.
 std::string promise_floor_text(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                               const std::string& partition);
+                               const Partition& partition);
 
 }  // namespace ares::core

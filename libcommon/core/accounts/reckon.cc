@@ -56,10 +56,14 @@ Reckoning::Reckoning(const ClusterState& kept, const Fairness& rules, Time at)
   });
 }
 
-AssociationId Reckoning::payer(const std::string& account, AssociationId association) {
-  const auto party = parties_.find(association);
-  if (party != parties_.end() && !party->second.account_itself) return association;
-  if (const Account* left = find_account(kept_.accounting, account)) return usage_id(*left);
+AssociationId Reckoning::payer(const std::string& account, const ChargedTo& charged) {
+  const auto party = parties_.find(charged.association);
+  if (party != parties_.end() && !party->second.account_itself) return charged.association;
+  // One that was removed and made again is another.
+  const Account* left = find_account(kept_.accounting, account);
+  const bool same =
+      charged.account == AssociationId{} || (left && usage_id(*left) == charged.account);
+  if (left && same) return usage_id(*left);
   accounts_gone_ = true;
   return AssociationId{};  // the root's own
 }
@@ -78,8 +82,8 @@ void Reckoning::add(const std::string& account, const PastAttempt& attempt) {
       known = worth.insert(worth.end(), {terms, worth_of(attempt, at_, terms.first, terms.second)});
     add_all(sums_[id], known->second);
   };
-  charge(payer(account, to.association), counted_from(kept_, to.association));
-  for (const AssociationId id : {to.qos, to.wckey})
+  charge(payer(account, to), counted_from(kept_, to.association));
+  for (const AssociationId id : {to.qos, to.wckey, to.partition_qos})
     if (id != AssociationId{}) charge(id, Time{});
 }
 

@@ -44,7 +44,7 @@ class Reckoning {
     bool account_itself = false;
   };
 
-  AssociationId payer(const std::string& account, AssociationId association);
+  AssociationId payer(const std::string& account, const ChargedTo& charged);
 
   const ClusterState& kept_;
   const Fairness& rules_;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/binding_qos.h"
 
 namespace ares::core {
 namespace {
@@ -14,16 +14,76 @@ const Partition* partition_of(const ClusterState& state, const Job& job) {
   return job.allocation ? state.partitions.find(job.allocation->partition) : nullptr;
 }
 
+BindingQos binding_of(const ClusterState& state, const Job& job) {
+  return binding_qos(state.accounting, qos_name(*job.spec), partition_of(state, job));
+}
+
+// For so long a job runs in any case: as the partition's QOS says, else its own, else the site.
+Seconds exempt_for(const ClusterState& state, const Policy& policy, const Job& victim) {
+  const BindingQos qos = binding_of(state, victim);
+  for (const Qos* one : {qos.of_partition, qos.own})
+    if (one && one->preempt_exempt) return *one->preempt_exempt;
+  return policy.preemption.min_age;
+}
+
+// Whether jobs of the partition could have anybody below them: by the tiers, by the names that their QOS give, by priorities of QOS.
+bool find_lower(const ClusterState& state, const Policy& policy, const Partition& partition,
+                bool by_name, bool by_priority) {
+  bool some_name = false, some_may = false;
+  state.accounting.for_each_from(
+      {RecordKind::qos, {}, {}, {}}, [&](const RecordKey& key, const AccountingRecord& record) {
+        if (key.kind != RecordKind::qos) return false;
+        const Qos& qos = std::get<Qos>(record);
+        some_name = some_name || !qos.preempts.empty();
+        some_may = some_may || (qos.preempt_mode && *qos.preempt_mode != PreemptMode::off);
+        return true;
+      });
+  bool any = false;
+  state.partitions.for_each([&](const std::string& name, const Partition& other) {
+    if (other.preempt_mode == PreemptMode::off && !some_may) return;
+    any = any || other.tier < partition.tier ||
+          (by_name && some_name && other.tier == partition.tier) ||
+          (by_priority && policy.preemption.by_qos && name == partition.name);
+  });
+  return any;
+}
+
+// Of the same tier.
+bool is_below(const ClusterState& state, const Policy& policy, const JobSpec& job,
+              const Partition& partition, const Job& victim, const Partition& its) {
+  const Accounting& records = state.accounting;
+  const Qos* mine = records.empty() ? nullptr : qos_of(records, job);
+  const Qos* other = records.empty() ? nullptr : qos_of(records, *victim.spec);
+  const auto preempts_some = [](const Qos* qos) { return qos && !qos->preempts.empty(); };
+  if (preempts_some(mine) || preempts_some(other))
+    return mine && other &&
+           std::binary_search(mine->preempts.begin(), mine->preempts.end(), other->name);
+  return policy.preemption.by_qos && its.name == partition.name &&
+         qos_priority(state, policy, job) >=
+             std::uint64_t{qos_priority(state, policy, *victim.spec)} + policy.preemption.min_gap;
+}
+
 }  // namespace
 
-bool lends_cpus(const ClusterState& state, const Job& victim) {
+PreemptMode preempt_mode_of(const ClusterState& state, const Job& victim) {
   const Partition* partition = partition_of(state, victim);
-  return partition && partition->preempt_mode == PreemptMode::suspend;
+  if (!partition) return PreemptMode::off;
+  const Qos* qos = state.accounting.empty() ? nullptr : qos_of(state.accounting, *victim.spec);
+  return qos && qos->preempt_mode ? *qos->preempt_mode : partition->preempt_mode;
+}
+
+Seconds eviction_grace(const ClusterState& state, const Policy& policy, const Job& victim) {
+  const Qos* qos = state.accounting.empty() ? nullptr : qos_of(state.accounting, *victim.spec);
+  return qos && qos->grace ? *qos->grace : policy.preemption.grace;
+}
+
+bool lends_cpus(const ClusterState& state, const Job& victim) {
+  return preempt_mode_of(state, victim) == PreemptMode::suspend;
 }
 
 std::uint32_t qos_priority(const ClusterState& state, const Policy& policy, const JobSpec& spec) {
   if (!state.accounting.empty()) {
-    const Qos* qos = find_qos(state.accounting, spec.qos.empty() ? kNormalQos : spec.qos);
+    const Qos* qos = qos_of(state.accounting, spec);
     return qos ? qos->priority : 0;
   }
   if (!policy.fairness.value) return 0;
@@ -33,13 +93,14 @@ std::uint32_t qos_priority(const ClusterState& state, const Policy& policy, cons
 }
 
 bool preempts(const ClusterState& state, const Policy& policy, const Partition& partition) {
-  bool any = false;
-  state.partitions.for_each([&](const std::string& name, const Partition& other) {
-    if (other.preempt_mode == PreemptMode::off) return;
-    any =
-        any || other.tier < partition.tier || (policy.preemption.by_qos && name == partition.name);
-  });
-  return any;
+  return find_lower(state, policy, partition, true, true);
+}
+
+bool preempts(const ClusterState& state, const Policy& policy, const Partition& partition,
+              const JobSpec& spec) {
+  const Qos* qos = state.accounting.empty() ? nullptr : qos_of(state.accounting, spec);
+  const bool by_name = qos && !qos->preempts.empty();
+  return find_lower(state, policy, partition, by_name, !by_name);
 }
 
 bool may_preempt(const Job& job, Time now) {
@@ -51,14 +112,12 @@ std::optional<Time> preemptible_from(const ClusterState& state, const Policy& po
                                      const Job& victim) {
   if (victim.state != JobState::running || !victim.started || victim.ending) return std::nullopt;
   const Partition* its = partition_of(state, victim);
-  if (!its || its->preempt_mode == PreemptMode::off) return std::nullopt;
-  const auto by_qos = [&] {
-    return policy.preemption.by_qos && its->name == partition.name &&
-           qos_priority(state, policy, job) >=
-               std::uint64_t{qos_priority(state, policy, *victim.spec)} + policy.preemption.min_gap;
-  };
-  if (its->tier >= partition.tier && !by_qos()) return std::nullopt;
-  return *victim.started + victim.allocation->suspended + policy.preemption.min_age;
+  const PreemptMode mode = preempt_mode_of(state, victim);
+  if (!its || mode == PreemptMode::off || its->tier > partition.tier) return std::nullopt;
+  if (its->tier == partition.tier &&
+      (mode == PreemptMode::suspend || !is_below(state, policy, job, partition, victim, *its)))
+    return std::nullopt;
+  return *victim.started + victim.allocation->suspended + exempt_for(state, policy, victim);
 }
 
 EvictionsLeft evictions_left(const ClusterState& state, const Policy& policy, UserId user,
@@ -90,11 +149,9 @@ EvictionsLeft evictions_left(const ClusterState& state, const Policy& policy, Us
 
 Ending eviction_of(const ClusterState& state, const Policy& policy, const Job& victim,
                    const JobKey& by, Time now) {
-  const Partition* partition = partition_of(state, victim);
   Ending ending{JobState::preempted, Reason::preempted, {}, false, Hold::none, false};
-  ending.requeue =
-      victim.spec->requeue && partition && partition->preempt_mode == PreemptMode::requeue;
-  ending.preempted = Preempted{by, now, policy.preemption.grace};
+  ending.requeue = victim.spec->requeue && preempt_mode_of(state, victim) == PreemptMode::requeue;
+  ending.preempted = Preempted{by, now, eviction_grace(state, policy, victim)};
   return ending;
 }
 

@@ -13,8 +13,10 @@ namespace ares::core {
 // So long after the end of the victims' grace what they leave is still kept for the job they were ended for.
 inline constexpr Seconds kEarmarkSlack{120};
 
-// Whether jobs of that partition may preempt any others at all.
+// Whether any jobs of that partition, whatever their QOS, may preempt any others at all; whether those like that one may.
 bool preempts(const ClusterState& state, const Policy& policy, const Partition& partition);
+bool preempts(const ClusterState& state, const Policy& policy, const Partition& partition,
+              const JobSpec& spec);
 
 // Whether the pending job may have others ended now: it is not on its way back from having been preempted itself, and nobody is
 // being ended for it already. A gang's member may not: it starts with the others.
@@ -24,13 +26,22 @@ inline bool is_binding(const Job& job, Time now) {
   return is_earmarked(job) && now < job.earmark->until;
 }
 
-// From when on `victim` may be ended so that `job` can start in `partition`; none: never. It runs, its partition allows it, that
-// has a lower tier (or, if the site says so, is the same and its QOS is lower by the gap), and it has run for the least age.
+// How a job makes room for another: as its QOS says, else its partition. Off of one that holds nothing.
+PreemptMode preempt_mode_of(const ClusterState& state, const Job& victim);
+
+// From when on `victim` may be ended so that `job` can start in `partition`; none: never. It runs, it may make room, its partition
+// has a lower tier or the same one and it is below the job there; and it has run for as long as it is exempt. Within a tier the QOS
+// say who is below whom: those that preempt others by name do just that; between all others, if the site says so, one of the same
+// partition is below whose QOS has the lower priority, by the gap. So nobody who was preempted can preempt him who did it. Within a
+// tier nobody is suspended, for who stands still goes on before the jobs of his tier that wait.
 std::optional<Time> preemptible_from(const ClusterState& state, const Policy& policy,
                                      const JobSpec& job, const Partition& partition,
                                      const Job& victim);
 
-// Whether it is suspended, not ended: its partition's way. Then it gives nothing but CPUs.
+// From its SIGTERM to SIGKILL: as its QOS says, else the site.
+Seconds eviction_grace(const ClusterState& state, const Policy& policy, const Job& victim);
+
+// Whether it is suspended, not ended. Then it gives nothing but CPUs.
 bool lends_cpus(const ClusterState& state, const Job& victim);
 
 // Of its QOS; 0 for one that the site gives none.

@@ -202,8 +202,6 @@ class Check {
            subject, "the array's counters are not the sum of its tasks");
     expect(!a.waiting.empty() || sum.active > 0, subject,
            "nothing is left of the array and it has not ended");
-    expect(a.throttle == 0 || a.holding <= a.throttle, subject,
-           "more tasks at once than the throttle allows");
   }
 
   // Fences are unique: one attempt each, and below the journal's position.

@@ -15,8 +15,9 @@ namespace ares::core {
 // registers with less than before is drained, not emptied).
 std::vector<std::string> check_invariants(const ClusterState& state);
 
-// What must hold at the moment when jobs are preempted: `before` is the state right before that event. Others have nothing to break.
-std::vector<std::string> check_eviction(const ClusterState& before, const Policy& policy,
-                                        const Event& event);
+// What must hold at the moment when jobs are preempted, or a task of an array begins: `before` is the state right before that event.
+// Later it need not: an array's throttle may be lowered below what runs. Other events have nothing to break.
+std::vector<std::string> check_step(const ClusterState& before, const Policy& policy,
+                                    const Event& event);
 
 }  // namespace ares::core

@@ -53,6 +53,7 @@ struct Apply {
     state.usage.set(e.usage.id, e.usage);
     if (e.of_qos) state.usage.set(e.of_qos->id, *e.of_qos);
     if (e.of_wckey) state.usage.set(e.of_wckey->id, *e.of_wckey);
+    if (e.of_partition_qos) state.usage.set(e.of_partition_qos->id, *e.of_partition_qos);
   }
   void operator()(const UsageSet& e) const { apply_bookkeeping(state, e, s); }
 

@@ -204,7 +204,7 @@ struct Decide {
   Decision operator()(const NodeCommand& c) const { return decide_node(q, c); }
   Decision operator()(const NodeSilent& c) const { return decide_time(q, c); }
   Decision operator()(const TakePlan& c) const { return decide_plan(q, c); }
-  Decision operator()(const ApplyConfig& c) const { return decide_config(q, c); }
+  Decision operator()(const ApplyConfig& c) const { return decide_config(q, c, q.policy); }
   Decision operator()(const Activate& c) const { return decide_config(q, c); }
   Decision operator()(const Tick& c) const { return decide_time(q, c); }
   Decision operator()(const NextOccurrence& c) const { return decide_time(q, c); }

@@ -178,6 +178,20 @@ class Permission {
   const std::string& user_;
 };
 
+// Partitions are no records of accounting, but may name a QOS.
+Status check_partitions(const Partitions& partitions, const std::vector<RecordKey>& removed) {
+  Status ok;
+  partitions.for_each([&](const std::string& name, const Partition& partition) {
+    const RecordKey its{RecordKind::qos, partition.qos, {}, {}};
+    if (ok && !partition.qos.empty() &&
+        std::find(removed.begin(), removed.end(), its) != removed.end())
+      ok = fail(ErrorCode::failed_precondition,
+                "partition " + name + " still has QOS " + partition.qos +
+                    "; take that from it first: actl update partition=" + name + " qos=");
+  });
+  return ok;
+}
+
 Decision refuse(const Error& error) {
   return core::refuse(error.code, error.message);
 }
@@ -219,12 +233,15 @@ Decision decide_accounting(const Question& q, const Principal& who,
   for (const AccountingRecord& record : out.event.set)
     if (Status ok = check_record(out.all, record); !ok) return refuse(ok.error());
   if (Status ok = check_removed(out.all, out.event.removed); !ok) return refuse(ok.error());
+  if (Status ok = check_partitions(q.state.partitions, out.event.removed); !ok)
+    return refuse(ok.error());
   Decision d;
   auto left = usage_left_by(q, out.all, out.event.removed);
   if (out.event.set.empty() && out.event.removed.empty()) return d;
   d.events.emplace_back(std::move(out.event));
   if (left) d.events.emplace_back(*std::move(left));
-  AgeLimits before(q.state.accounting, q.policy), after(out.all, q.policy);
+  AgeLimits before(q.state.accounting, q.state.partitions, q.policy),
+      after(out.all, q.state.partitions, q.policy);
   for (const Accruing& kept : ages_to_keep(q.state, before, after, q.now))
     d.events.emplace_back(AccrualBegan{kept.key, kept.since});
   return d;

@@ -76,7 +76,7 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateNode&
   return d;
 }
 
-Decision decide_config(const Question& q, const ApplyConfig& c) {
+Decision decide_config(const Question& q, const ApplyConfig& c, const Policy& policy_after) {
   ConfigApplied event;
   event.hash = c.hash;
   event.partitions = c.partitions;
@@ -102,7 +102,13 @@ Decision decide_config(const Question& q, const ApplyConfig& c) {
   }
   Decision d;
   define_tres(q.state, inventories, d.events);
-  if (!same) d.events.emplace_back(std::move(event));
+  CowMap<std::string, Partition> after = q.state.partitions;
+  if (!same) {
+    after = {};
+    for (const Partition& partition : c.partitions) after.set(partition.name, partition);
+    d.events.emplace_back(std::move(event));
+  }
+  keep_ages(q, after, policy_after, d);
   return d;
 }
 

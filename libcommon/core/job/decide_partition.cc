@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "core/accounts/age_room.h"
 #include "core/job/deciding.h"
 #include "core/job/partition_fields.h"
 
@@ -10,7 +11,7 @@ namespace ares::core {
 namespace {
 
 // What holds for every partition of a configuration holds for one changed by command.
-Status check(const ClusterState& state, const Partition& partition) {
+Status check(const ClusterState& state, const Partition& before, const Partition& partition) {
   const auto bad = [&](const std::string& why) {
     return fail(ErrorCode::invalid_argument, "partition " + partition.name + ": " + why);
   };
@@ -24,10 +25,28 @@ Status check(const ClusterState& state, const Partition& partition) {
     if (!id || state.nodes.find(*id)->leaving) return bad("Invalid node name specified: " + node);
     if (!seen.insert(node).second) return bad("node " + node + " is named twice");
   }
+  // One that the configuration names may come later.
+  const bool other_qos = partition.qos != before.qos && !partition.qos.empty();
+  if (other_qos && !find_qos(state.accounting, partition.qos))
+    return bad("there is no QOS " + partition.qos + "; aacctmgr add qos " + partition.qos);
   return {};
 }
 
 }  // namespace
+
+void keep_ages(const Question& q, const CowMap<std::string, Partition>& after,
+               const Policy& policy_after, Decision& d) {
+  bool other_qos = false;
+  after.for_each([&](const std::string& name, const Partition& partition) {
+    const Partition* before = q.state.partitions.find(name);
+    other_qos = other_qos || (before ? before->qos : std::string()) != partition.qos;
+  });
+  if (!other_qos && &policy_after == &q.policy) return;
+  AgeLimits limits_before(q.state.accounting, q.state.partitions, q.policy),
+      limits_after(q.state.accounting, after, policy_after);
+  for (const Accruing& kept : ages_to_keep(q.state, limits_before, limits_after, q.now))
+    d.events.emplace_back(AccrualBegan{kept.key, kept.since});
+}
 
 Decision decide_admin(const Question& q, const Principal& who, const UpdatePartition& c) {
   if (!is_admin(q.policy, who.uid)) {
@@ -49,7 +68,7 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateParti
                       "this controller cannot change \"" + field_name + "\" of a partition");
       field->copy(c.values, partition);
     }
-    if (Status good = check(q.state, partition); !good)
+    if (Status good = check(q.state, *found, partition); !good)
       return refuse(good.error().code, good.error().message);
     if (found->is_default && !partition.is_default)
       return refuse(ErrorCode::invalid_argument,
@@ -66,6 +85,9 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateParti
       d.events.emplace_back(PartitionModified{partition});
   };
   for (const auto& [name, partition] : changed) emit(partition);
+  Partitions after = q.state.partitions;
+  for (const auto& [name, partition] : changed) after.set(name, partition);
+  keep_ages(q, after, q.policy, d);
   if (wants == 0) return d;
   q.state.partitions.for_each([&](const std::string& name, const Partition& other) {
     if (!other.is_default || changed.contains(name)) return;
@@ -82,7 +104,7 @@ Decision decide_admin(const Question& q, const Principal& who, const Reconfigure
                                                     " may not reconfigure the cluster: only "
                                                     "administrators may");
   }
-  return decide_config(q, c.config);
+  return decide_config(q, c.config, c.policy ? *c.policy : q.policy);
 }
 
 }  // namespace ares::core

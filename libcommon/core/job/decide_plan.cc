@@ -29,7 +29,7 @@ class Check {
   Check(const Question& q)
       : q_(q),
         licenses_(q.state, q.policy),
-        ages_(q.state.accounting, q.policy),
+        ages_(q.state.accounting, q.state.partitions, q.policy),
         use_(q.state, q.policy, q.now, q.sums) {}
 
   // Lets it begin to gain age, unless it starts.
@@ -222,7 +222,11 @@ class Check {
     Earmark earmark = wanted.earmark;
     std::sort(earmark.victims.begin(), earmark.victims.end());
     earmark.at = q_.now;
-    earmark.ready = q_.now + q_.policy.preemption.grace;
+    earmark.ready = q_.now;
+    for (const AttemptKey& victim : earmark.victims)
+      earmark.ready =
+          std::max(earmark.ready,
+                   q_.now + eviction_grace(q_.state, q_.policy, *q_.state.jobs.find(victim.job)));
     earmark.until = earmark.ready + kEarmarkSlack;
     earmarked_.emplace_back(&wanted, job.spec.get());
     used_[job.spec->uid] += static_cast<std::uint32_t>(earmark.victims.size());
@@ -295,6 +299,7 @@ class Check {
     const Partition* partition = q_.state.partitions.find(start.partition);
     if (!partition || ineligible(q_.state.accounting, enforce, *job.spec, start.partition))
       return false;
+    if (!missing_qos(q_.state.accounting, enforce, *partition).empty()) return false;
     if (!use_.active()) return true;
     const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
     return !use_.over(*job.spec, *partition, start.time_limit, &gets);

@@ -114,7 +114,8 @@ std::set<AssociationId> users_of(const ClusterState& state) {
   state.jobs.for_each([&](const JobKey&, const Job& job) {
     if (!job.allocation || !holds_resources(job.state)) return;
     const ChargedTo& charged = job.allocation->charged_to;
-    for (const AssociationId id : {charged.association, charged.qos, charged.wckey})
+    for (const AssociationId id :
+         {charged.association, charged.qos, charged.wckey, charged.partition_qos})
       if (id != AssociationId{}) ids.insert(id);
   });
   return ids;

@@ -32,6 +32,7 @@ constexpr PartitionField kFields[] = {
     {"cpu_placement", copy_placement<&PlacementPolicy::cpu>},
     {"gpu_placement", copy_placement<&PlacementPolicy::gpu>},
     {"preempt_mode", copy<&Partition::preempt_mode>},
+    {"qos", copy<&Partition::qos>},
 };
 
 }  // namespace

@@ -71,10 +71,13 @@ std::optional<Admission> check_partition(const Asked& asked) {
 
 std::optional<Admission> check_account(const Asked& asked) {
   if (!asked.entry.partition) return std::nullopt;
-  auto problem = ineligible(asked.state.accounting, asked.enforce, *asked.entry.job->spec,
-                            asked.entry.partition->name);
-  if (!problem) return std::nullopt;
-  return refuse(problem->reason, std::move(problem->text));
+  const Partition& partition = *asked.entry.partition;
+  if (auto problem =
+          ineligible(asked.state.accounting, asked.enforce, *asked.entry.job->spec, partition.name))
+    return refuse(problem->reason, std::move(problem->text));
+  std::string missing = missing_qos(asked.state.accounting, asked.enforce, partition);
+  if (missing.empty()) return std::nullopt;
+  return refuse(Reason::invalid_qos, std::move(missing));
 }
 
 std::optional<Admission> check_time_limit(const Asked& asked) {
@@ -215,9 +218,11 @@ bool is_steady(const ClusterState& state, Enforce enforce, const Fairness& rules
       check_node_limit(asked))
     return false;
   const Partition& partition = *entry.partition;
-  return !has_shared_limits(state.accounting, enforce, spec, partition.name) &&
-         !over_limit(state.accounting, enforce,
-                     {spec, partition, rules, time_limit_of(job, partition)});
+  if (has_shared_limits(state.accounting, enforce, spec, partition)) return false;
+  static const Policy kAnyPolicy;
+  Wholes wholes(state, kAnyPolicy);  // not asked: relative limits are shared ones
+  return !over_limit(state.accounting, enforce,
+                     {spec, partition, rules, time_limit_of(job, partition)}, wholes);
 }
 
 Admission admit(const ClusterState& state, LimitUse& use, const QueueEntry& entry,

@@ -377,10 +377,15 @@ struct Explainer::Memory {
       : index(state, &policy.networks), licenses(state, policy), use(state, policy, now) {
     index.set_plugins(policy.plugins, &policy.networks);
     shapes.begin_pass();
+    use.judge_by([&, now](const JobSpec& spec) {
+      if (!ranking) ranking.emplace(state, policy, index, now);
+      return ranking->fair_share_of(spec);
+    });
   }
   ClusterIndex index;
   LicensePool licenses;
   LimitUse use;
+  std::optional<Ranking> ranking;  // once somebody is asked about whose QOS has a threshold
   Shapes shapes;
   std::map<JobId, Gathering> gangs;
   std::size_t kinds = 0;
@@ -425,7 +430,7 @@ PendingInfo Explainer::why(const Job& job, Time now) {
       }
       info = *shape.turn;
       const std::string floor = promise_floor_text(state_.accounting, policy_.accounting.enforce,
-                                                   *job.spec, entry.partition->name);
+                                                   *job.spec, *entry.partition);
       if (!floor.empty()) info.detail += "; " + floor;
     }
     info.detail.insert(0, together);

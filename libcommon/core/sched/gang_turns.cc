@@ -343,7 +343,7 @@ void GangTurns::block(const Queued& leader, Account& account) {
     info.detail = turn_text(account);
     if (!may)
       info.detail += "; " + promise_floor_text(p_.state.accounting, p_.use.enforce(),
-                                               *leader.entry.job->spec, partition->name);
+                                               *leader.entry.job->spec, *partition);
   }
   say_all(account, info);
   if (!may) return;  // in nobody's way

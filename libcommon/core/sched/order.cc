@@ -59,7 +59,7 @@ void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& r
     if (entry.partition) {
       queued.limit = time_limit_of(*job, *entry.partition);
       queued.floor =
-          promise_floor(state.accounting, ranking.enforce(), *job->spec, entry.partition->name);
+          promise_floor(state.accounting, ranking.enforce(), *job->spec, *entry.partition);
     }
     entering_.push_back(std::move(queued));
   });

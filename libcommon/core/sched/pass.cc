@@ -42,6 +42,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       witness_(witness),
       gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
               memory.given, budget, now, use_, witness}) {
+  use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
   plan_.config_hash = policy.config_hash;

@@ -42,7 +42,7 @@ struct Planner::Memory {
         plugins(policy.plugins),
         index(seen, &networks),
         ranking(seen, policy, index, now),
-        ages(seen.accounting, policy) {
+        ages(seen.accounting, seen.partitions, policy) {
     seen.partitions.for_each([&](const std::string&, const Partition& partition) {
       for (const PlacementStrategy strategy : {partition.placement.cpu, partition.placement.gpu})
         mixed = mixed || strategy == PlacementStrategy::least_fragmentation;

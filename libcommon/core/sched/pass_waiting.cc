@@ -71,9 +71,9 @@ PendingPtr Planner::Pass::unpromised_text(const Queued& queued, Shape& shape) {
   PendingPtr text = turn_text(shape, !promises_.any_waits(entry.partition, inside_of(queued)));
   if (!budget_.details) return text;
   PendingInfo info = *text;
-  info.detail += (info.detail.empty() ? "" : "; ") +
-                 promise_floor_text(state_.accounting, use_.enforce(), *entry.job->spec,
-                                    entry.partition->name);
+  info.detail +=
+      (info.detail.empty() ? "" : "; ") +
+      promise_floor_text(state_.accounting, use_.enforce(), *entry.job->spec, *entry.partition);
   return std::make_shared<const PendingInfo>(std::move(info));
 }
 

@@ -64,7 +64,7 @@ HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& j
   const auto& names = job.spec->partitions;
   const bool concerned = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const Partition* partition = state.partitions.find(name);
-    return partition && preempts(state, policy, *partition);
+    return partition && preempts(state, policy, *partition, *job.spec);
   });
   if (!concerned || is_binding(job, now)) return {};
   if (!job.spec->gpu_alternatives.empty())
@@ -143,6 +143,15 @@ bool Preempting::concerns(const Partition* partition) {
   return found->second;
 }
 
+bool Preempting::concerns(const QueueEntry& entry) {
+  if (!concerns(entry.partition)) return false;
+  const auto [found, added] =
+      concerns_qos_.try_emplace({entry.partition, entry.job->spec->qos}, false);
+  if (added)
+    found->second = preempts(pass_.state, pass_.policy, *entry.partition, *entry.job->spec);
+  return found->second;
+}
+
 const std::vector<Preempting::Running>& Preempting::running() {
   if (running_) return *running_;
   running_.emplace();
@@ -152,8 +161,8 @@ const std::vector<Preempting::Running>& Preempting::running() {
       if (!job || job->state != JobState::running || job->attempt != charge.attempt.attempt ||
           !job->allocation || job->allocation->nodes.front().node != node.node->id)
         continue;
+      if (preempt_mode_of(pass_.state, *job) == PreemptMode::off) continue;
       const Partition* partition = pass_.state.partitions.find(job->allocation->partition);
-      if (!partition || partition->preempt_mode == PreemptMode::off) continue;
       Running one{job, {}, {}};
       std::int64_t cpus = 0;
       for (const NodeShare& share : job->allocation->nodes) {
@@ -172,8 +181,8 @@ const std::vector<Preempting::Running>& Preempting::running() {
   return *running_;
 }
 
-std::vector<Victim> Preempting::candidates(const QueueEntry& entry, const NodeSet& set) {
-  std::vector<Victim> out;
+Preempting::Candidates Preempting::candidates(const QueueEntry& entry, const NodeSet& set) {
+  Candidates out;
   for (const Running& one : running()) {
     if (ended_.contains(one.victim.attempt)) continue;
     if (std::none_of(one.nodes.begin(), one.nodes.end(),
@@ -182,10 +191,14 @@ std::vector<Victim> Preempting::candidates(const QueueEntry& entry, const NodeSe
     const auto from =
         preemptible_from(pass_.state, pass_.policy, *entry.job->spec, *entry.partition, *one.job);
     if (!from) continue;
-    if (*from > pass_.now)
+    if (*from > pass_.now) {
       note_wake(*from);
-    else
-      out.push_back(one.victim);
+      continue;
+    }
+    out.victims.push_back(one.victim);
+    const Seconds grace = eviction_grace(pass_.state, pass_.policy, *one.job);
+    out.shortest = std::min(out.shortest, grace);
+    out.longest = std::max(out.longest, grace);
   }
   return out;
 }
@@ -193,16 +206,16 @@ std::vector<Victim> Preempting::candidates(const QueueEntry& entry, const NodeSe
 std::optional<Cleared> Preempting::search(const QueueEntry& entry, const Shape& shape,
                                           std::optional<Seconds> limit) {
   const NodeSet set = shape.nodes();
-  std::vector<Victim> victims = candidates(entry, set);
-  if (victims.empty()) return std::nullopt;
+  Candidates candidates = this->candidates(entry, set);
+  if (candidates.victims.empty()) return std::nullopt;
   // Who starts by then anyway needs nobody's place.
   const auto soon = earliest(shape.demand, limit, set, pass_.index, pass_.profile, pass_.work);
-  if (soon && soon->at <= pass_.now + pass_.policy.preemption.grace) return std::nullopt;
+  if (soon && soon->at <= pass_.now + candidates.shortest) return std::nullopt;
   if (searches_ == kMostSearches) return std::nullopt;
   ++searches_;
-  return find_victims({pass_.state, pass_.index, pass_.profile, pass_.work,
-                       pass_.now + pass_.policy.preemption.grace},
-                      shape.demand, limit, set, std::move(victims));
+  return find_victims(
+      {pass_.state, pass_.index, pass_.profile, pass_.work, pass_.now + candidates.longest},
+      shape.demand, limit, set, std::move(candidates.victims));
 }
 
 // Whether it is certain that it starts once there is room. What plugins would say of nodes as they will be then nobody knows; an array
@@ -224,11 +237,11 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
                                                       TaskIndex task,
                                                       std::optional<Seconds> limit) {
   const Job& job = *entry.job;
-  if (!concerns(entry.partition) || !may_preempt(job, pass_.now)) return std::nullopt;
+  if (!concerns(entry) || !may_preempt(job, pass_.now)) return std::nullopt;
   if (!foreseeable(entry, shape)) return std::nullopt;
   const auto licenses = pass_.licenses.choose(*job.spec);
   if (!licenses || pass_.work.exhausted()) return std::nullopt;
-  const auto like = std::tuple(&shape, qos_priority(pass_.state, pass_.policy, *job.spec), limit);
+  const auto like = std::tuple(static_cast<const Shape*>(&shape), job.spec->qos, limit);
   const auto like_it = std::pair(job.spec.get(), limit);
   if (failed_.contains(like) || over_limit_.contains(like_it)) return std::nullopt;
   const EvictionsLeft& left = left_for(job.spec->uid);
@@ -259,7 +272,11 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
   earmark.licenses = *licenses;
   earmark.victims = cleared->victims;
   earmark.at = pass_.now;
-  earmark.ready = pass_.now + pass_.policy.preemption.grace;
+  earmark.ready = pass_.now;
+  for (const AttemptKey& victim : earmark.victims)
+    earmark.ready = std::max(
+        earmark.ready,
+        pass_.now + eviction_grace(pass_.state, pass_.policy, *pass_.state.jobs.find(victim.job)));
   earmark.until = earmark.ready + kEarmarkSlack;
   made.group.jobs.emplace_back(job.key, job.version);
   release(earmark.victims);

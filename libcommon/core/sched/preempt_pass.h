@@ -55,8 +55,9 @@ class Preempting {
   PendingInfo keep(const Kept& kept, const Shape& shape);
 
   // --- those that wait ---
-  // Whether jobs of the partition may preempt any others.
+  // Whether any jobs of the partition may preempt others; whether that one may.
   bool concerns(const Partition* partition);
+  bool concerns(const QueueEntry& entry);
   struct Made {
     PlanGroup group;
     PendingInfo said;
@@ -75,7 +76,11 @@ class Preempting {
     std::vector<NodeIndex> nodes;
   };
   const std::vector<Running>& running();
-  std::vector<Victim> candidates(const QueueEntry& entry, const NodeSet& set);
+  struct Candidates {
+    std::vector<Victim> victims;
+    Seconds shortest = Seconds::max(), longest{};  // of their graces
+  };
+  Candidates candidates(const QueueEntry& entry, const NodeSet& set);
   std::optional<Cleared> search(const QueueEntry& entry, const Shape& shape,
                                 std::optional<Seconds> limit);
   bool foreseeable(const QueueEntry& entry, const Shape& shape) const;
@@ -86,11 +91,12 @@ class Preempting {
   void reserve(const Demand& demand, Placement placement, Time ready, std::optional<Seconds> limit);
 
   const Pass pass_;
-  std::map<const Partition*, bool> concerns_;  // looked up, never walked
+  std::map<const Partition*, bool> concerns_;  // looked up, never walked, like the next
+  std::map<std::pair<const Partition*, std::string>, bool> concerns_qos_;
   std::optional<std::vector<Running>> running_;
   std::set<AttemptKey> ended_;  // in this pass
-  // For whom nobody was found: nor will anybody be for the next one like him.
-  std::set<std::tuple<const Shape*, std::uint32_t, std::optional<Seconds>>> failed_;
+  // For whom nobody was found: nor will anybody be for the next one like him, with that QOS.
+  std::set<std::tuple<const Shape*, std::string, std::optional<Seconds>>> failed_;
   std::set<std::pair<const JobSpec*, std::optional<Seconds>>>
       over_limit_;                        // where a place was found for them
   std::map<UserId, EvictionsLeft> left_;  // looked up, never walked

@@ -33,7 +33,7 @@ Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& 
       enforce_(policy.accounting.enforce),
       plain_(is_plain(policy)) {
   if (plain_) return;
-  ages_ = AgeLimits(state.accounting, policy);
+  ages_ = AgeLimits(state.accounting, state.partitions, policy);
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
     partitions_.push_back({&partition, rules_->policy_of(name), {}});
   });
@@ -116,6 +116,13 @@ std::optional<fairness::TreeIndex> Ranking::find(const JobSpec& spec) const {
   // In the tree the root has no name.
   if (spec.account == kRootAccount) return tree_->find_in({}, spec.user);
   return tree_->find(spec.account, spec.user);
+}
+
+std::optional<double> Ranking::fair_share_of(const JobSpec& spec) const {
+  const auto at = find(spec);
+  if (!at || ranks_.empty()) return std::nullopt;
+  if (!factors_.empty()) return factors_[*at];
+  return static_cast<double>(ranks_[*at]) / std::max(tree_->users(), 1u);
 }
 
 bool Ranking::takes_turns(const Rank& rank) const {

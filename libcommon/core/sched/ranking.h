@@ -79,6 +79,9 @@ class Ranking {
   // For dominant shares; 0 for who has no shares, though others do.
   std::uint64_t weight_of(const std::string& user) const;
 
+  // Of whoever runs jobs like that, from 0 to 1; none where no partition's policy knows fair shares, or nobody has any.
+  std::optional<double> fair_share_of(const JobSpec& spec) const;
+
   // A job's multifactor priority there, whatever the partition's policy, and what it consists of. Not of a plain ranking.
   fairness::Priority priority_of(const QueueEntry& entry) const;
 

@@ -65,6 +65,12 @@ TEST(Expand, AddsTheRest) {
             "  add QOS night\n    priority: 5\n    flags: DenyOnLimit,RequiresReservation\n    "
             "usagefactor: 0.5\n"
             "    MaxWall: 00:03:00\n");
+  EXPECT_EQ(
+      done("add qos top preempt=high,normal preemptmode=Cancel preemptexempttime=5 gracetime=90 "
+           "limitfactor=1.5 usagethreshold=0.25"),
+      "  add QOS top\n    limitfactor: 1.5\n    usagethreshold: 0.25\n"
+      "    preempt: high,normal\n    preemptmode: cancel\n"
+      "    preemptexempttime: 00:05:00\n    gracetime: 00:01:30\n");
   EXPECT_EQ(done("add coordinator account=biology,physics names=bob"),
             "  modify account biology\n    coordinators: (none) -> bob\n"
             "  modify account physics\n    coordinators: ada -> ada,bob\n");
@@ -119,7 +125,9 @@ TEST(Expand, RefusesWhatCannotBeMeant) {
   EXPECT_THAT(refused("modify account where cluster=d name=physics set fairshare=3"),
               HasSubstr("cluster is c, not d"));
   EXPECT_THAT(refused("modify account physics set grpcpus=3"), HasSubstr("GrpTRES=cpu=100"));
-  EXPECT_THAT(refused("modify qos high set preempt=low"), HasSubstr("not supported yet"));
+  EXPECT_THAT(refused("modify qos high set preemptmode=maybe"), HasSubstr("none of cluster, off"));
+  EXPECT_THAT(refused("modify qos high set gracetime=unlimited"), HasSubstr("has no end"));
+  EXPECT_THAT(refused("modify qos high set newname=low"), HasSubstr("not supported yet"));
   EXPECT_THAT(refused("delete account root"), HasSubstr("above all"));
   EXPECT_THAT(refused("delete qos normal"), HasSubstr("cannot be deleted"));
   EXPECT_THAT(refused("delete user"), HasSubstr("say which"));

@@ -56,6 +56,15 @@ class Site {
     made.priority = random_.upto(3);
     made.flags = random_.upto(1) * 8 + random_.upto(1);  // of those there are
     made.usage_factor = random_.percent(50) ? 1000 : random_.upto(5000);
+    made.limit_factor = random_.percent(50) ? 1000 : 1 + random_.upto(5000);
+    made.usage_threshold = random_.percent(50) ? 0 : random_.upto(1000);
+    if (random_.percent(30)) made.preempt_mode = static_cast<PreemptMode>(random_.upto(3));
+    if (random_.percent(30)) made.preempt_exempt = Seconds{random_.upto(200'000)};
+    if (random_.percent(30)) made.grace = Seconds{random_.upto(200'000)};
+    each_of<Qos>(records_, RecordKind::qos, [&](const Qos& other) {
+      if (other.name < name && other.preempts.empty() && random_.percent(30))
+        made.preempts.push_back(other.name);
+    });
     made.limits = random_limits(random_, true);
     put(records_, made);
   }

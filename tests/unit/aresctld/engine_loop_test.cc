@@ -7,6 +7,7 @@
 #include <future>
 #include <set>
 
+#include "aresctld/recurrence.h"
 #include "aresctld/view.h"
 #include "store/faulty_journal.h"
 #include "store/mem_journal.h"
@@ -246,6 +247,33 @@ TEST_F(EngineLoopTest, ACommandWhoseCallerHasGoneIsNotTakenLater) {
   away = false;
   for (auto& reply : replies) EXPECT_FALSE(reply.get().failed);
   EXPECT_EQ(durable_jobs().size(), 2001u);
+  loop_->stop();
+}
+
+TEST_F(EngineLoopTest, APeriodOfUsageBeginsByItself) {
+  const auto none = [](Operation, const store::Batch*) { return Fault::none; };
+  const auto shown = [this] { return views_->read().state->usage_since; };
+  start(none);
+  const Time earlier = clock_.now() - 72h;
+  loop_->post(Command{UsagePeriod{earlier}});
+  ASSERT_FALSE(post(submit(1)).get().failed);
+  EXPECT_EQ(shown(), earlier);
+  loop_->stop();
+  // The next one was begun by nobody, for no controller ran then.
+  auto rules = std::make_shared<Fairness>();
+  rules->reset = UsageReset::daily;
+  policy_.fairness.value = rules;
+  start(none);
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (shown() == earlier) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no period began";
+    std::this_thread::sleep_for(1ms);
+  }
+  const Time now = clock_.now();
+  const auto midnight = period_began(UsageReset::daily, now);
+  EXPECT_TRUE(shown() == midnight || (midnight && now - *midnight < 20s))
+      << "or it has just passed";
+  EXPECT_EQ(database_->recovered().usage_since, shown()) << "it is as durable as all the rest";
   loop_->stop();
 }
 

@@ -77,7 +77,7 @@ class AgeLimitsTest : public LimitsTest {
 TEST_F(AgeLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
   for (const Row& row : rows())
     for (const Level level : kLevels) {
-      if (level == Level::qos ? !row.qos : !row.association) continue;
+      if (is_qos(level) ? !row.qos : !row.association) continue;
       SCOPED_TRACE(std::string(row_of(row.kind).name) + " at level " +
                    std::to_string(static_cast<int>(level)));
       Cluster c{4, aged()};
@@ -160,6 +160,39 @@ TEST_F(AgeLimitsTest, ANewLimitTakesNoAgeAway) {
   EXPECT_NEAR(priority(c, later), 100'000, 9'000) << "without limits age is since it could run";
 }
 
+TEST_F(AgeLimitsTest, NorDoesOneThatComesWithAPartitionsQos) {
+  Cluster c{4, aged()};
+  ASSERT_EQ(set_up(c, Level::partition_qos, Limit{LimitKind::grp_jobs_accrue, "", 1}), "");
+  ASSERT_EQ(partition_qos(c, ""), "");
+  busy(c);
+  const JobKey first = c.submit(large()), second = c.submit(large());
+  c.now += minutes(60);
+  take_plan(c);
+  EXPECT_FALSE(c.job(second).accrues) << "there is no limit";
+  ASSERT_EQ(partition_qos(c, "night"), "");
+  for (const JobKey key : {first, second})
+    EXPECT_EQ(c.job(key).accrues, c.job(key).eligible) << "both had age already";
+}
+
+TEST_F(AgeLimitsTest, NorOnesThatAPolicySwitchesOn) {
+  Policy before = aged();
+  before.accounting.enforce = Enforce::associations;
+  Cluster c{4, before};
+  ASSERT_EQ(set_up(c, Level::account, Limit{LimitKind::grp_jobs_accrue, "", 1}), "");
+  busy(c);
+  const JobKey first = c.submit(large()), second = c.submit(large());
+  c.now += minutes(60);
+  Reconfigure reload;
+  reload.config.hash = 9;
+  reload.config.partitions = {*c.state().partitions.find("main")};
+  for (int i = 1; i <= 4; ++i)
+    reload.config.nodes.emplace_back("n" + std::to_string(i), Cluster::machine());
+  reload.policy = std::make_shared<const Policy>(aged());
+  ASSERT_FALSE(c.user(kRoot, reload).failed);
+  for (const JobKey key : {first, second})
+    EXPECT_EQ(c.job(key).accrues, c.job(key).eligible) << "both had age already";
+}
+
 TEST_F(AgeLimitsTest, TheEngineLooksAgain) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 1}), "");
@@ -189,7 +222,7 @@ TEST_F(AgeLimitsTest, AreLiftedByAccrueAlways) {
   Cluster c{4, policy};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 0}), "");
   const JobKey key = c.submit(large());
-  AgeLimits limits(c.state().accounting, policy);
+  AgeLimits limits(c.state().accounting, c.state().partitions, policy);
   EXPECT_EQ(accruing_since(c.job(key), limits), c.job(key).eligible);
 }
 

@@ -50,7 +50,7 @@ using JobLimitsTest = LimitsTest;
 TEST_F(JobLimitsTest, EachLimitAtEachLevelHasItsReason) {
   for (const Row& row : rows())
     for (const Level level : kLevels) {
-      const bool qos = level == Level::qos;
+      const bool qos = is_qos(level);
       if (!qos && row.association.empty()) continue;
       SCOPED_TRACE(std::string(row_of(row.kind).name) + " " + row.tres + " at level " +
                    std::to_string(static_cast<int>(level)));

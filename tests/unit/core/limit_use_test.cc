@@ -79,7 +79,7 @@ class LimitUseTest : public LimitsTest {
 TEST_F(LimitUseTest, EachLimitAtEachLevelHasItsReason) {
   for (const Row& row : rows())
     for (const Level level : kLevels) {
-      const bool qos = level == Level::qos;
+      const bool qos = is_qos(level);
       if (qos ? row.qos.empty() : row.association.empty()) continue;
       SCOPED_TRACE(std::string(row_of(row.kind).name) + " " + row.tres + " at level " +
                    std::to_string(static_cast<int>(level)));
@@ -135,7 +135,7 @@ TEST_F(LimitUseTest, NoMoreAreSubmittedThanMayBe) {
   };
   for (const SubmitRow& row : all)
     for (const Level level : kLevels) {
-      const std::string reason = level == Level::qos ? row.qos : row.association;
+      const std::string reason = is_qos(level) ? row.qos : row.association;
       if (reason.empty()) continue;
       SCOPED_TRACE(reason);
       Cluster c{4, limited()};

@@ -11,8 +11,12 @@
 
 namespace ares::core {
 
-enum class Level { qos, user, account, above };
-inline constexpr Level kLevels[] = {Level::qos, Level::user, Level::account, Level::above};
+enum class Level { qos, partition_qos, user, account, above };
+inline constexpr Level kLevels[] = {Level::qos, Level::partition_qos, Level::user, Level::account,
+                                    Level::above};
+inline bool is_qos(Level level) {
+  return level == Level::qos || level == Level::partition_qos;
+}
 
 inline Policy limited() {
   Policy policy = Cluster::default_policy();
@@ -36,7 +40,8 @@ class LimitsTest : public testing::Test {
     return spec;
   }
 
-  // The account `physics` below `science`, with alice in it; the limit, where it is set, at that level.
+  // The account `physics` below `science`, with alice in it and the QOS `own` of her jobs; the partition has the QOS `night`. The limit,
+  // where it is set, at that level; the flags are those of `own`.
   std::string set_up(Cluster& c, Level level, const std::optional<Limit>& limit,
                      std::uint32_t flags = 0) {
     Account science, physics;
@@ -54,16 +59,29 @@ class LimitsTest : public testing::Test {
     own.flags = flags;
     member.terms.qos = {"own"};
     const Limits limits = limit ? Limits{*limit} : Limits{};
+    Qos night;
+    night.name = "night";
     if (level == Level::qos) own.limits = limits;
+    if (level == Level::partition_qos) night.limits = limits;
     if (level == Level::user) member.terms.limits = limits;
     if (level == Level::account) physics.terms.limits = limits;
     if (level == Level::above) science.terms.limits = limits;
     ChangeAccounting all;
     for (AccountingRecord record :
          {AccountingRecord(science), AccountingRecord(physics), AccountingRecord(alice),
-          AccountingRecord(member), AccountingRecord(own)})
+          AccountingRecord(member), AccountingRecord(own), AccountingRecord(night)})
       all.changes.push_back({Verb::add, std::move(record), {}});
     const Reply reply = c.user(kOperator, all);
+    if (reply.failed) return reply.error.message;
+    return partition_qos(c, "night");
+  }
+
+  static std::string partition_qos(Cluster& c, const std::string& name) {
+    UpdatePartition update;
+    update.names = {"main"};
+    update.fields = {"qos"};
+    update.values.qos = name;
+    const Reply reply = c.user(kRoot, update);
     return reply.failed ? reply.error.message : "";
   }
 
@@ -80,7 +98,10 @@ inline std::optional<OverLimit> over_limit(const Accounting& records, Enforce en
                                            const JobSpec& spec, const Partition& partition,
                                            std::optional<Seconds> time_limit) {
   const Fairness rules;
-  return over_limit(records, enforce, Asked{spec, partition, rules, time_limit});
+  const ClusterState nothing;
+  const Policy policy;
+  Wholes wholes(nothing, policy);
+  return over_limit(records, enforce, Asked{spec, partition, rules, time_limit}, wholes);
 }
 
 }  // namespace ares::core

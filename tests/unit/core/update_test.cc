@@ -348,6 +348,25 @@ TEST(UpdateArray, TheThrottleTakesEffectAtOnceAndIsTheArrays) {
   EXPECT_NE(c.user(kAlice, wider).error.message.find("not an array"), std::string::npos);
 }
 
+TEST(UpdateArray, AThrottleBelowWhatRunsEndsNothingAndHoldsBackTheNext) {
+  Cluster c;
+  const JobKey array = c.submit(array_of(5, 2));
+  c.start(task(array, 0), {1});
+  c.start(task(array, 1), {2});
+  UpdateJob narrower;
+  narrower.jobs = Cluster::named(array);
+  narrower.array_throttle = 1;
+  ASSERT_FALSE(c.user(kAlice, narrower).failed);
+  EXPECT_EQ(c.job(task(array, 0)).state, JobState::running);
+  EXPECT_EQ(c.job(task(array, 1)).state, JobState::running);
+  c.progress(1, task(array, 0), AttemptPhase::done);
+  c.plan({c.group(task(array, 2), {1})});
+  EXPECT_EQ(c.sent<Prepare>(1), 1u) << "one runs still";
+  c.progress(2, task(array, 1), AttemptPhase::done);
+  c.start(task(array, 2), {1});
+  EXPECT_EQ(c.job(task(array, 2)).state, JobState::running);
+}
+
 TEST(UpdateLimit, IsToldAgainUntilTheNodeHasIt) {
   Cluster c;
   JobSpec s = Cluster::spec();

@@ -1,0 +1,36 @@
+// What a whole is of which limits are a part: a QOS with the flag Relative has limits in percent of what the cluster has, or as a
+// partition's QOS of what the partition has. Counted from the state when it is first asked for; lives for one pass or one decision, not
+// thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "model/policy.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+class Wholes {
+ public:
+  // Both must outlive it.
+  Wholes(const ClusterState& state, const Policy& policy) : state_(state), policy_(policy) {}
+  Wholes(const Wholes&) = delete;
+  Wholes& operator=(const Wholes&) = delete;
+
+  // Of the partition, or of the cluster if that is empty, whatever state its nodes are in: in the units of limits (thousandths of GPUs,
+  // MiB), licences as the site has them. O(nodes) for the first question about each.
+  std::uint64_t of(const std::string& partition, std::string_view tres);
+
+ private:
+  using Amounts = std::map<std::string, std::uint64_t, std::less<>>;
+  const Amounts& amounts_of(const std::string& partition);
+
+  const ClusterState& state_;
+  const Policy& policy_;
+  std::map<std::string, Amounts> known_;
+};
+
+}  // namespace ares::core
