@@ -290,9 +290,10 @@ Status set_length(std::optional<Seconds>& length, Seconds unit, const std::strin
     return {};
   }
   const auto read = parse_time_limit(value);
-  if (!read) return fail(read.error());
-  if (!*read && value.find_first_not_of("0:-") != std::string::npos)
-    return bad("\"" + value + "\" has no end; a time has one");
+  const bool zero = value.find_first_not_of("0:-") == std::string::npos;
+  if (!read || value.front() == '-' || (!*read && !zero))
+    return bad("\"" + value + "\" is no length of time: a number of " +
+               (unit == Seconds{1} ? "seconds" : "minutes") + ", or as 1:30:00");
   length = read->value_or(Seconds{0});
   return {};
 }

@@ -1,11 +1,10 @@
 #include "store/pg_rows.h"
 
-#include <algorithm>
-#include <functional>
-#include <set>
 #include <utility>
 
 #include "proto/storage_convert.h"
+#include "store/last_of_each.h"
+#include "store/pg_accounts.h"
 #include "store/pg_attempts.h"
 #include "store/pg_history.h"
 
@@ -75,31 +74,6 @@ constexpr PgStatement kReservation{
 constexpr PgStatement kReservationsGone{
     "reservations_gone", "DELETE FROM reservation_conf WHERE name = ANY($1::text[])"};
 
-constexpr PgStatement kRecord{
-    "accounting_record",
-    "INSERT INTO accounting_conf (kind, name, user_name, partition, format, body) "
-    "SELECT kind, name, user_name, partition, $6::bigint, body FROM unnest("
-    "$1::bigint[], $2::text[], $3::text[], $4::text[], $5::bytea[]) "
-    "AS n(kind, name, user_name, partition, body) "
-    "ON CONFLICT (kind, name, user_name, partition) DO UPDATE SET format = EXCLUDED.format, "
-    "body = EXCLUDED.body"};
-
-constexpr PgStatement kRecordsGone{
-    "accounting_records_gone",
-    "DELETE FROM accounting_conf c USING unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) "
-    "AS n(kind, name, user_name, partition) WHERE c.kind = n.kind AND c.name = n.name "
-    "AND c.user_name = n.user_name AND c.partition = n.partition"};
-
-constexpr PgStatement kUsage{
-    "association_usage",
-    "INSERT INTO association_usage (association_id, format, body) "
-    "SELECT id, $3::bigint, body FROM unnest($1::bigint[], $2::bytea[]) AS n(id, body) "
-    "ON CONFLICT (association_id) DO UPDATE SET format = EXCLUDED.format, body = EXCLUDED.body"};
-
-constexpr PgStatement kUsageGone{
-    "association_usage_gone",
-    "DELETE FROM association_usage WHERE association_id = ANY($1::bigint[])"};
-
 constexpr PgStatement kEvictionsOld{"evictions_old",
                                     "DELETE FROM eviction WHERE at < $1::timestamptz"};
 
@@ -167,18 +141,6 @@ std::optional<JobKey> job_of(const EventBody& body) {
           return std::nullopt;
       },
       body);
-}
-
-// The rows to write, later ones in place of earlier ones of the same key: one statement may not touch
-// a row twice.
-template <class Items, class KeyOf>
-auto last_of_each(const Items& items, KeyOf&& key_of) {
-  std::vector<const typename Items::value_type*> kept;
-  std::set<std::decay_t<std::invoke_result_t<KeyOf, const typename Items::value_type&>>> seen;
-  for (auto item = items.rbegin(); item != items.rend(); ++item)
-    if (seen.insert(key_of(*item)).second) kept.push_back(&*item);
-  std::reverse(kept.begin(), kept.end());
-  return kept;
 }
 
 PgStep journal_step(const Batch& batch) {
@@ -312,58 +274,6 @@ void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
   }
 }
 
-void accounting_steps(const Batch& batch, std::vector<PgStep>& steps) {
-  struct Names {
-    ArrayParam kind{Element::bigint}, name{Element::text}, user{Element::text},
-        partition{Element::text};
-    void add(const RecordKey& key) {
-      kind.add(static_cast<std::uint64_t>(key.kind));
-      name.add(std::string_view(key.name));
-      user.add(std::string_view(key.user));
-      partition.add(std::string_view(key.partition));
-    }
-    void put(PgParams& params) && {
-      params.array(std::move(kind)).array(std::move(name));
-      params.array(std::move(user)).array(std::move(partition));
-    }
-  };
-  if (!batch.gone_records.empty()) {
-    Names names;
-    for (const RecordKey& key : batch.gone_records) names.add(key);
-    PgParams params;
-    std::move(names).put(params);
-    steps.push_back({&kRecordsGone, std::move(params)});
-  }
-  if (!batch.gone_usage.empty()) {
-    ArrayParam id(Element::bigint);
-    for (const AssociationId gone : batch.gone_usage) id.add(gone.value());
-    PgParams params;
-    params.array(std::move(id));
-    steps.push_back({&kUsageGone, std::move(params)});
-  }
-  if (!batch.usage.empty()) {
-    ArrayParam id(Element::bigint), body(Element::bytea);
-    for (const auto* item : last_of_each(batch.usage, [](const auto& u) { return u->id; })) {
-      id.add((*item)->id.value());
-      body.add(std::string_view(proto::encode_usage(**item)));
-    }
-    PgParams params;
-    params.array(std::move(id)).array(std::move(body)).bigint(kFormat);
-    steps.push_back({&kUsage, std::move(params)});
-  }
-  if (batch.records.empty()) return;
-  Names names;
-  ArrayParam body(Element::bytea);
-  for (const auto* item : last_of_each(batch.records, [](const auto& r) { return key_of(*r); })) {
-    names.add(key_of(**item));
-    body.add(std::string_view(proto::encode_accounting(**item)));
-  }
-  PgParams params;
-  std::move(names).put(params);
-  params.array(std::move(body)).bigint(kFormat);
-  steps.push_back({&kRecord, std::move(params)});
-}
-
 void eviction_steps(const Batch& batch, std::vector<PgStep>& steps) {
   if (batch.evictions.empty()) return;
   PgParams old;
@@ -452,14 +362,12 @@ TaskIndex task_from_column(std::int64_t task) {
 }
 
 std::vector<const PgStatement*> pg_statements() {
-  std::vector<const PgStatement*> all = {&kFence,         &kJournal,      &kJobInsert,
-                                         &kJobUpdate,     &kJobForget,    &kNode,
-                                         &kNodesClear,    &kNodesGone,    &kPartitionsClear,
-                                         &kPartition,     &kTres,         &kRequest,
-                                         &kRequestExpire, &kAudit,        &kBlob,
-                                         &kController,    &kReservation,  &kReservationsGone,
-                                         &kEviction,      &kEvictionsOld, &kRecord,
-                                         &kRecordsGone,   &kUsage,        &kUsageGone};
+  std::vector<const PgStatement*> all = {
+      &kFence,      &kJournal,     &kJobInsert,        &kJobUpdate,       &kJobForget,
+      &kNode,       &kNodesClear,  &kNodesGone,        &kPartitionsClear, &kPartition,
+      &kTres,       &kRequest,     &kRequestExpire,    &kAudit,           &kBlob,
+      &kController, &kReservation, &kReservationsGone, &kEviction,        &kEvictionsOld};
+  for (const PgStatement* statement : accounts_statements()) all.push_back(statement);
   for (const PgStatement* statement : attempt_statements()) all.push_back(statement);
   for (const PgStatement* statement : history_statements()) all.push_back(statement);
   return all;
@@ -474,7 +382,7 @@ std::vector<PgStep> pg_steps(const Batch& batch, Epoch epoch, ClusterId cluster,
   steps.push_back(journal_step(batch));
   request_steps(batch, steps);
   cluster_steps(batch, steps);
-  accounting_steps(batch, steps);
+  accounts_steps(batch, steps);
   history_steps(batch, catalogue, steps);
   eviction_steps(batch, steps);
   job_steps(batch, stored, steps);

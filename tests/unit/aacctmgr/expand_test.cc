@@ -126,7 +126,8 @@ TEST(Expand, RefusesWhatCannotBeMeant) {
               HasSubstr("cluster is c, not d"));
   EXPECT_THAT(refused("modify account physics set grpcpus=3"), HasSubstr("GrpTRES=cpu=100"));
   EXPECT_THAT(refused("modify qos high set preemptmode=maybe"), HasSubstr("none of cluster, off"));
-  EXPECT_THAT(refused("modify qos high set gracetime=unlimited"), HasSubstr("has no end"));
+  EXPECT_THAT(refused("modify qos high set gracetime=unlimited"),
+              HasSubstr("a number of seconds, or as 1:30:00"));
   EXPECT_THAT(refused("modify qos high set newname=low"), HasSubstr("not supported yet"));
   EXPECT_THAT(refused("delete account root"), HasSubstr("above all"));
   EXPECT_THAT(refused("delete qos normal"), HasSubstr("cannot be deleted"));

@@ -29,17 +29,6 @@ class BindingQosTest : public LimitsTest {
     changed.flags = flags;
     ASSERT_EQ(modify(c, changed), "");
   }
-  static std::string detail(Cluster& c, JobKey key) {
-    const Plan plan = core::plan(c.state(), *c.policy, Budget{}, c.now);
-    const PendingInfo* why = plan.pending.find(key);
-    return why ? why->detail : "";
-  }
-  static JobKey run_one(Cluster& c) {
-    const JobKey key = c.submit(job());
-    c.plan(core::plan(c.state(), *c.policy, Budget{}, c.now).groups);
-    EXPECT_EQ(c.job(key).state, JobState::configuring);
-    return key;
-  }
   static void end(Cluster& c, JobKey key) {
     c.cancel(key);
     for (int node = 1; node <= 4; ++node) c.progress(node, key, AttemptPhase::never_ran);
@@ -274,7 +263,7 @@ TEST_F(BindingQosTest, WhoseFairShareIsBelowTheThresholdStartsNoMore) {
     const JobKey second = c.submit(job());
     EXPECT_EQ(waits(second), enforced ? "QOSUsageThreshold" : "");
     if (!enforced) continue;
-    EXPECT_THAT(detail(c, second),
+    EXPECT_THAT(detail(c, second, policy),
                 HasSubstr("UsageThreshold of QOS own is 0.6, the fair share of alice in account "
                           "physics 0.5"));
   }

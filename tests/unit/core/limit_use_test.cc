@@ -49,16 +49,6 @@ const std::vector<Row>& rows() {
 
 class LimitUseTest : public LimitsTest {
  protected:
-  // As the planner proposes it.
-  static void take_plan(Cluster& c, const Policy& policy = limited()) {
-    c.plan(core::plan(c.state(), policy, Budget{}, c.now).groups);
-  }
-  static JobKey run_one(Cluster& c) {
-    const JobKey key = c.submit(job());
-    take_plan(c);
-    EXPECT_EQ(c.job(key).state, JobState::configuring);
-    return key;
-  }
   // A second one, without limits.
   static void allow_other_qos(Cluster& c) {
     Qos other;
@@ -68,11 +58,6 @@ class LimitUseTest : public LimitsTest {
     ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::add, other, {}},
                                                      {Verb::modify, member, member.changed}}})
                      .failed);
-  }
-  static std::string detail(Cluster& c, JobKey key, const Policy& policy = limited()) {
-    const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
-    const PendingInfo* why = plan.pending.find(key);
-    return why ? why->detail : "";
   }
 };
 
@@ -210,69 +195,6 @@ TEST_F(LimitUseTest, ATypedLimitHoldsForRequestsOfAnyGpu) {
   const JobKey second = c.submit(any);
   EXPECT_EQ(waits_for(c, second), "AssocGrpGRES");
   EXPECT_THAT(detail(c, second), HasSubstr("gres/gpu:a100=3, 2 in use, the job would get 2"));
-}
-
-TEST_F(LimitUseTest, MinutesThatWereUsedAreUsedUp) {
-  for (const bool safe : {false, true}) {
-    SCOPED_TRACE(safe ? "safe" : "limits");
-    Policy policy = limited();
-    if (safe) policy.accounting.enforce = Enforce::safe;
-    Fairness rules;
-    rules.half_life = Seconds{0};
-    policy.fairness.value = std::make_shared<const Fairness>(rules);
-    Cluster c{4, policy};
-    // Two jobs of 90 minutes with 4 CPUs each might use 720.
-    ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_mins, "cpu", 500}), "");
-    const JobKey first = c.submit(job());
-    take_plan(c, policy);
-    ASSERT_EQ(c.job(first).state, JobState::configuring);
-    const std::vector<NodeShare> shares = c.job(first).allocation->nodes;
-    const JobKey second = c.submit(job());
-    const auto waits = [&] {
-      const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
-      const PendingInfo* why = plan.pending.find(second);
-      return why ? std::string(reason_text(*why)) : "";
-    };
-    EXPECT_EQ(waits(), safe ? "AssocGrpCPUMinutesLimit" : "") << "360 are granted already";
-    c.now += std::chrono::minutes(50);
-    EXPECT_EQ(waits(), safe ? "AssocGrpCPUMinutesLimit" : "") << "200 are used";
-    c.cancel(first);
-    for (int node = 1; node <= 4; ++node) c.progress(node, first, AttemptPhase::never_ran);
-    ASSERT_TRUE(is_terminal(c.job(first).state));
-    EXPECT_EQ(waits(), safe ? "AssocGrpCPUMinutesLimit" : "") << "200 and 360 are too many";
-    Account science = *find_account(c.state().accounting, "science");
-    science.terms.limits = {{LimitKind::grp_tres_mins, "cpu", safe ? 560u : 200u}};
-    ASSERT_FALSE(
-        c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
-    EXPECT_EQ(waits(), safe ? "" : "AssocGrpCPUMinutesLimit");
-    science = *find_account(c.state().accounting, "science");
-    science.terms.limits = {{LimitKind::grp_wall, "", safe ? 140u : 51u}};
-    ASSERT_FALSE(
-        c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
-    EXPECT_EQ(waits(), "");
-    science = *find_account(c.state().accounting, "science");
-    science.terms.limits = {{LimitKind::grp_wall, "", safe ? 139u : 50u}};
-    ASSERT_FALSE(
-        c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
-    EXPECT_EQ(waits(), "AssocGrpWallLimit");
-  }
-}
-
-TEST_F(LimitUseTest, MinutesOfAQosAreThoseOfItsJobs) {
-  Cluster c{4, limited()};
-  ASSERT_EQ(set_up(c, Level::qos, Limit{LimitKind::grp_tres_mins, "gres/gpu", 100}), "");
-  const JobKey first = run_one(c);
-  c.now += std::chrono::minutes(60);
-  const JobKey second = c.submit(job());
-  EXPECT_EQ(waits_for(c, second), "QOSGrpGRESMinutes") << "what still runs has used 120";
-  c.cancel(first);
-  for (int node = 1; node <= 4; ++node) c.progress(node, first, AttemptPhase::never_ran);
-  EXPECT_EQ(waits_for(c, second), "QOSGrpGRESMinutes");
-  const Plan plan = core::plan(c.state(), limited(), Budget{}, c.now);
-  ASSERT_TRUE(plan.wake) << "it decays: that is looked at again by itself";
-  EXPECT_LE(*plan.wake, c.now + std::chrono::minutes(1));
-  c.now += std::chrono::hours(24 * 7);
-  EXPECT_EQ(waits_for(c, second), "") << "half of it is left";
 }
 
 TEST_F(LimitUseTest, AGangIsHeldToThemTogether) {
@@ -421,30 +343,6 @@ TEST_F(LimitUseTest, WhoWasNotMovedHasNotMadeRoom) {
   EXPECT_EQ(c.job(b).spec->qos, "other");
 }
 
-TEST_F(LimitUseTest, SafeCountsAsUsageIsCharged) {
-  Policy policy = limited();
-  policy.accounting.enforce = Enforce::safe;
-  Cluster c{4, policy};
-  // The job may use 360 CPU-minutes, which count twice, or not at all.
-  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_mins, "cpu", 719}), "");
-  const auto with_factor = [&](std::uint32_t factor) {
-    Qos own = *find_qos(c.state().accounting, "own");
-    own.usage_factor = factor;
-    ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::modify, own, own.changed}}}).failed);
-  };
-  const JobKey key = c.submit(job());
-  const auto waits = [&] {
-    const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
-    const PendingInfo* why = plan.pending.find(key);
-    return why ? std::string(reason_text(*why)) : "";
-  };
-  EXPECT_EQ(waits(), "");
-  with_factor(2000);
-  EXPECT_EQ(waits(), "AssocGrpCPUMinutesLimit");
-  with_factor(0);
-  EXPECT_EQ(waits(), "");
-}
-
 TEST_F(LimitUseTest, WhoCouldNeverStartWithinThemIsPromisedNothing) {
   Cluster c{2, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres, "cpu", 3}), "");
@@ -475,17 +373,6 @@ TEST_F(LimitUseTest, AQosComesBeforeMaxJobsOfAccounts) {
   own.limits = {{LimitKind::max_jobs_per_user, "", 2}};
   ASSERT_FALSE(c.user(kOperator, ChangeAccounting{{{Verb::modify, own, own.changed}}}).failed);
   EXPECT_EQ(waits_for(c, second), "");
-}
-
-TEST_F(LimitUseTest, WhatEndsUsesNoMoreMinutes) {
-  Cluster c{4, limited()};
-  ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_tres_run_mins, "cpu", 400}), "");
-  const JobKey first = run_one(c);
-  const JobKey second = c.submit(job());
-  EXPECT_EQ(waits_for(c, second), "AssocGrpCPURunMinutesLimit");
-  c.cancel(first);
-  ASSERT_EQ(c.job(first).state, JobState::completing);
-  EXPECT_EQ(waits_for(c, second), "") << "on the other nodes";
 }
 
 TEST_F(LimitUseTest, MarksAreGoneBackTo) {

@@ -85,11 +85,26 @@ class LimitsTest : public testing::Test {
     return reply.failed ? reply.error.message : "";
   }
 
+  // As the planner proposes it.
+  static void take_plan(Cluster& c, const Policy& policy = limited()) {
+    c.plan(core::plan(c.state(), policy, Budget{}, c.now).groups);
+  }
+  static JobKey run_one(Cluster& c) {
+    const JobKey key = c.submit(job());
+    take_plan(c);
+    EXPECT_EQ(c.job(key).state, JobState::configuring);
+    return key;
+  }
   // What the next pass says of the job: empty if it starts.
   static std::string waits_for(Cluster& c, JobKey key) {
     const Plan plan = core::plan(c.state(), limited(), Budget{}, c.now);
     const PendingInfo* why = plan.pending.find(key);
     return why ? std::string(reason_text(*why)) : "";
+  }
+  static std::string detail(Cluster& c, JobKey key, const Policy& policy = limited()) {
+    const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
+    const PendingInfo* why = plan.pending.find(key);
+    return why ? why->detail : "";
   }
 };
 
