@@ -31,7 +31,7 @@ struct Backfill {
 
 // Who may be ended so that others can start, beyond what partitions say (Partition::preempt_mode).
 struct Preemption {
-  bool by_qos = false;          // also within a partition, by the priorities of fairness.qos
+  bool by_qos = false;          // also within a partition, by the priorities of QOS
   std::uint32_t min_gap = 20;   // so much higher the priority of the preemptor's QOS must be
   Seconds min_age{60};          // that a victim has run
   Seconds grace{30};            // from a victim's SIGTERM to SIGKILL
