@@ -237,6 +237,7 @@ void EngineLoop::hold(core::Outgoing outgoing) {
 
 // Nobody is found silent while heartbeats wait here, which may be many after the database was away.
 void EngineLoop::tick(Time now, bool nodes_heard) {
+  if (!engine_.active()) return;  // what is done but once would be refused and be taken for done
   if (nodes_heard)
     for (const NodeSilent& silent : leases_.due(engine_.state(), *engine_.policy(), now))
       engine_.handle(Command{silent}, now, 0);

@@ -64,6 +64,9 @@ class Engine {
   // `recovered` is what the journal holds, with the epoch already taken. The first command must be Activate.
   Engine(ClusterState recovered, std::shared_ptr<const Policy> policy, Bounds bounds = {});
 
+  // Whether Activate was taken: all before it is refused.
+  bool active() const { return active_; }
+
   // Decides and applies one command. `now` is the caller's clock; an earlier one than already seen is lifted to that.
   void handle(const Command& command, Time now, Ticket ticket);
 

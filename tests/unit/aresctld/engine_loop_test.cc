@@ -54,6 +54,11 @@ Command one_partition() {
 class EngineLoopTest : public ::testing::Test {
  protected:
   void start(FaultyJournal::Script script) {
+    start_passive(std::move(script));
+    activate();
+  }
+
+  void start_passive(FaultyJournal::Script script) {
     journal_ = std::make_unique<FaultyJournal>(std::make_unique<store::MemJournal>(database_),
                                                std::move(script));
     auto opened = journal_->open();
@@ -67,13 +72,16 @@ class EngineLoopTest : public ::testing::Test {
     sinks.durable = [](const Committed&) {};
     sinks.fatal = [this](const Error&) { fatal_.set_value(); };
     sinks.database = [this](bool waiting, const std::string&) { waiting_ = waiting; };
-    const Epoch epoch = opened->epoch;
+    epoch_ = opened->epoch;
     loop_ = std::make_unique<EngineLoop>(*journal_, std::move(opened->state),
                                          std::make_shared<const Policy>(policy_), clock_,
                                          std::move(sinks));
     loop_->start();
     shown_at_start_ = views_->read().state;
-    loop_->post(Command{Activate{epoch, "here"}});
+  }
+
+  void activate() {
+    loop_->post(Command{Activate{epoch_, "here"}});
     loop_->post(one_partition());
   }
 
@@ -95,6 +103,7 @@ class EngineLoopTest : public ::testing::Test {
   std::unique_ptr<FaultyJournal> journal_;
   Clock clock_;
   Policy policy_;  // set it before start()
+  Epoch epoch_;
   std::unique_ptr<ViewBoard> views_ = std::make_unique<ViewBoard>();
   std::shared_ptr<const ClusterState> shown_at_start_;
   std::promise<void> fatal_;
@@ -263,7 +272,10 @@ TEST_F(EngineLoopTest, APeriodOfUsageBeginsByItself) {
   auto rules = std::make_shared<Fairness>();
   rules->reset = UsageReset::daily;
   policy_.fairness.value = rules;
-  start(none);
+  start_passive(none);
+  // Time was looked at before the controller was active, and the period lost with it.
+  ASSERT_TRUE(post(submit(2)).get().failed);
+  activate();
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (shown() == earlier) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no period began";
