@@ -17,7 +17,6 @@ Time bucket_of(Time at, Seconds period) {
 }
 
 Amount decayed_to(const UsageUnits& units, Time from, Time to, Seconds half_life) {
-  if (units == UsageUnits{}) return {};  // most have nothing that is recent
   return fairness::decayed(amount_of(units), fairness::decay_factor(to - from, half_life));
 }
 
@@ -103,18 +102,18 @@ Time counted_from(const ClusterState& state, AssociationId id) {
   return usage ? std::max(state.usage_since, usage->since) : state.usage_since;
 }
 
-Amount usage_at(const AssociationUsage& usage, std::string_view tres, Time moment,
-                Seconds half_life, Time since) {
+UsageParts parts_of(const AssociationUsage& usage, std::string_view tres) {
   const auto row =
       std::lower_bound(usage.rows.begin(), usage.rows.end(), tres,
                        [](const UsageRow& one, std::string_view name) { return one.tres < name; });
   if (row == usage.rows.end() || row->tres != tres) return {};
-  Amount sum;
-  if (usage.settled_at >= since)
-    sum = decayed_to(row->settled, usage.settled_at, moment, half_life);
-  if (usage.recent_at >= since && moment > usage.settled_at)
-    sum = sum + decayed_to(row->recent, usage.recent_at, moment, half_life);
-  return sum;
+  return {amount_of(row->settled), usage.settled_at, amount_of(row->recent), usage.recent_at};
+}
+
+Amount usage_at(const AssociationUsage& usage, std::string_view tres, Time moment,
+                Seconds half_life, Time since) {
+  return worth_at(parts_of(usage, tres), moment, since,
+                  [&](Duration elapsed) { return fairness::decay_factor(elapsed, half_life); });
 }
 
 Amount all_usage_at(const AssociationUsage& usage, std::string_view tres, Time now,

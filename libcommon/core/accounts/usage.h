@@ -19,6 +19,29 @@ UsageUnits units_of(fairness::Amount amount);
 // From when on use by this one counts: what was before has been reset. 0 = from the first on.
 Time counted_from(const ClusterState& state, AssociationId id);
 
+// Of one TRES: what had ended by the one time, as it was worth then, and what ended since, as of the other.
+struct UsageParts {
+  fairness::Amount settled;
+  Time settled_at{};
+  fairness::Amount recent;
+  Time recent_at{};
+};
+UsageParts parts_of(const AssociationUsage& usage, std::string_view tres);
+
+// What they are worth at `moment`, by factor_of(elapsed).
+template <class FactorOf>
+fairness::Amount worth_at(const UsageParts& parts, Time moment, Time since, FactorOf&& factor_of) {
+  const auto worth = [&](fairness::Amount amount, Time at) {
+    // Most have nothing that is recent.
+    return amount.units == 0 ? amount : fairness::decayed(amount, factor_of(moment - at));
+  };
+  fairness::Amount sum;
+  if (parts.settled_at >= since) sum = worth(parts.settled, parts.settled_at);
+  if (parts.recent_at >= since && moment > parts.settled_at)
+    sum = sum + worth(parts.recent, parts.recent_at);
+  return sum;
+}
+
 // What the usage is worth at `moment`, of what had ended by then and counts since `since`. 0 of a TRES never used.
 fairness::Amount usage_at(const AssociationUsage& usage, std::string_view tres, Time moment,
                           Seconds half_life, Time since);

@@ -2,7 +2,9 @@
 // Pure; plain values, any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/time.h"
 #include "core/fairness/wide.h"
@@ -17,6 +19,31 @@ struct HalfPower {
 
 // 2^-(elapsed / half_life). One where nothing has elapsed (nor below), or nothing ever decays: half_life 0.
 HalfPower decay_factor(Duration elapsed, Seconds half_life);
+
+// The same for one half-life, remembering some thousands of the last: much that decays together was brought to the same few
+// times. Not thread-safe.
+class DecayFactors {
+ public:
+  explicit DecayFactors(Seconds half_life) : half_life_(half_life), known_(kKnown) {}
+
+  HalfPower of(Duration elapsed) {
+    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+    Known& known =
+        known_[static_cast<std::uint64_t>(elapsed.count()) * kGolden >> (64 - kKnownBits)];
+    if (known.elapsed != elapsed) known = {elapsed, decay_factor(elapsed, half_life_)};
+    return known.factor;
+  }
+
+ private:
+  static constexpr int kKnownBits = 13;
+  static constexpr std::size_t kKnown = std::size_t{1} << kKnownBits;
+  struct Known {
+    Duration elapsed{};  // nothing at first, and then nothing has decayed
+    HalfPower factor;
+  };
+  Seconds half_life_;
+  std::vector<Known> known_;
+};
 
 // 2^-x as a double, for x from 0 up; 1 for what is below, 0 for what is not a number.
 double half_to_the(double x);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
 #include <utility>
 
 #include "core/fairness/wide.h"
@@ -9,47 +10,37 @@
 namespace ares::core::fairness {
 namespace {
 
-// S/U as a fraction. Infinity is 1/0, and above every number; it never meets compare_fractions.
+// What the children of one parent have in common.
+struct Family {
+  std::uint64_t shares = 0;  // of all of them
+  std::uint64_t used = 0;    // by the parent
+};
+
+// One among those who are compared: about S/U, and whose it is.
 struct Level {
+  double about = 0;  // to a relative 2^-49: settles most comparisons
+  TreeIndex node = 0;
+  std::uint32_t family = 0;
+};
+
+// S/U. Infinity is 1/0, and above every number; it never meets compare_fractions.
+struct Fraction {
   U128 numerator = 0;
   U128 denominator = 1;
-  double about = 0;  // the same to a relative 2^-50: settles most comparisons
-  TreeIndex node = 0;
-  bool user = false;
-
   bool infinite() const { return denominator == 0; }
 };
 
-Level make_level(const AccountTree::Node& node, TreeIndex index, std::uint64_t siblings,
-                 std::uint64_t used, std::uint64_t used_above) {
-  Level level;
-  level.node = index;
-  level.user = node.user;
-  if (node.shares == 0u) return level;
-  if (!node.shares || used == 0) {
-    level.denominator = 0;
-    return level;
-  }
-  level.numerator = U128{*node.shares} * used_above;
-  level.denominator = U128{siblings} * used;
-  level.about = static_cast<double>(level.numerator) / static_cast<double>(level.denominator);
-  return level;
+Fraction exactly(const AccountTree::Node& node, std::uint64_t used, const Family& family) {
+  if (node.shares == 0u) return {};
+  if (!node.shares || used == 0) return {1, 0};
+  return {U128{*node.shares} * family.used, U128{family.shares} * used};
 }
 
-std::strong_ordering compare(const Level& a, const Level& b) {
-  if (a.infinite() || b.infinite()) return a.infinite() <=> b.infinite();
-  constexpr double kAlmost = 1 - 1e-12;
-  if (a.about < b.about * kAlmost) return std::strong_ordering::less;
-  if (b.about < a.about * kAlmost) return std::strong_ordering::greater;
-  return compare_fractions(a.numerator, a.denominator, b.numerator, b.denominator);
-}
-
-// Descending; on ties users before accounts, then as the tree has them: whoever ties gets the same rank, so that the last
-// changes nothing but makes the walk the same every time.
-bool before(const Level& a, const Level& b) {
-  const auto order = compare(a, b);
-  if (order != 0) return order > 0;
-  return a.user != b.user ? a.user : a.node < b.node;
+double about(const AccountTree::Node& node, std::uint64_t used, const Family& family) {
+  if (node.shares == 0u) return 0;
+  if (!node.shares || used == 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(*node.shares) * static_cast<double>(family.used) /
+         (static_cast<double>(family.shares) * static_cast<double>(used));
 }
 
 class Walk {
@@ -60,9 +51,9 @@ class Walk {
   }
 
   std::vector<std::uint32_t> run() {
-    std::vector<Level> top;
+    List top;
     add_children(0, top);
-    push(std::move(top), false);
+    push(std::move(top));
     while (!lists_.empty()) step();
     return std::move(ranks_);
   }
@@ -71,13 +62,38 @@ class Walk {
   // Siblings in their order, and how far the walk has come. A stack of its own: trees may be of any depth.
   struct List {
     std::vector<Level> levels;
+    std::vector<Family> families;
     std::size_t at = 0;
     bool tied = false;  // the next one ties with who was ranked before
   };
 
-  void push(std::vector<Level> levels, bool tied) {
-    std::sort(levels.begin(), levels.end(), before);
-    lists_.push_back({std::move(levels), 0, tied});
+  void push(List list) {
+    std::sort(list.levels.begin(), list.levels.end(),
+              [&](const Level& a, const Level& b) { return before(a, b, list.families); });
+    lists_.push_back(std::move(list));
+  }
+
+  Fraction exactly(const Level& level, const std::vector<Family>& families) const {
+    return fairness::exactly(tree_.nodes()[level.node], usage_[level.node], families[level.family]);
+  }
+
+  std::strong_ordering compare(const Level& a, const Level& b,
+                               const std::vector<Family>& families) const {
+    constexpr double kAlmost = 1 - 1e-12;
+    if (a.about < b.about * kAlmost) return std::strong_ordering::less;
+    if (b.about < a.about * kAlmost) return std::strong_ordering::greater;
+    const Fraction x = exactly(a, families), y = exactly(b, families);
+    if (x.infinite() || y.infinite()) return x.infinite() <=> y.infinite();
+    return compare_fractions(x.numerator, x.denominator, y.numerator, y.denominator);
+  }
+
+  // Descending; on ties users before accounts, then as the tree has them: whoever ties gets the same rank, so that the last
+  // changes nothing but makes the walk the same every time.
+  bool before(const Level& a, const Level& b, const std::vector<Family>& families) const {
+    const auto order = compare(a, b, families);
+    if (order != 0) return order > 0;
+    const bool user = tree_.nodes()[a.node].user;
+    return user != tree_.nodes()[b.node].user ? user : a.node < b.node;
   }
 
   // rank = left = number of users
@@ -92,29 +108,29 @@ class Walk {
       return;
     }
     const Level& first = list.levels[list.at];
-    if (list.at > 0) list.tied = compare(list.levels[list.at - 1], first) == 0;
-    if (first.user) {
+    if (list.at > 0) list.tied = compare(list.levels[list.at - 1], first, list.families) == 0;
+    if (tree_.nodes()[first.node].user) {
       if (!list.tied) rank_ = next_;
       ranks_[first.node] = rank_;
       --next_;
       ++list.at;
       return;
     }
-    std::vector<Level> merged;
+    List merged;
+    merged.tied = list.tied;
     std::size_t end = list.at;
-    for (; end < list.levels.size() && compare(list.levels[end], first) == 0; ++end)
-      add_children(list.levels[end].node, merged);
-    const bool tied = list.tied;
+    while (end < list.levels.size() && compare(list.levels[end], first, list.families) == 0)
+      add_children(list.levels[end++].node, merged);
     list.at = end;
-    push(std::move(merged), tied);  // `list` and `first` are gone
+    push(std::move(merged));  // `list` and `first` are gone
   }
 
   // Each child's level within this parent. Accounts that have as much as their parent give way to their children.
-  void add_children(TreeIndex parent, std::vector<Level>& out) {
+  void add_children(TreeIndex parent, List& out) {
     const auto nodes = tree_.nodes();
     siblings_.clear();
     std::vector<TreeIndex> open{parent};
-    std::uint64_t shares = 0;
+    Family family{0, usage_[parent]};
     while (!open.empty()) {
       const auto& above = nodes[open.back()];
       open.pop_back();
@@ -124,11 +140,14 @@ class Walk {
           continue;
         }
         siblings_.push_back(i);
-        shares += nodes[i].shares.value_or(0);
+        family.shares += nodes[i].shares.value_or(0);
       }
     }
+    const auto which = static_cast<std::uint32_t>(out.families.size());
+    out.families.push_back(family);
+    out.levels.reserve(out.levels.size() + siblings_.size());
     for (const TreeIndex i : siblings_)
-      out.push_back(make_level(nodes[i], i, shares, usage_[i], usage_[parent]));
+      out.levels.push_back({about(nodes[i], usage_[i], family), i, which});
   }
 
   const AccountTree& tree_;

@@ -12,9 +12,9 @@ bool Accruals::counts(const Job& job, Time moment) {
 }
 
 void Accruals::fill(const ClusterState& state, Time moment) {
-  keys_.clear();
+  attempts_.clear();
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
-    if (may_count(job, moment)) keys_.insert(keys_.end(), key);
+    if (may_count(job, moment)) attempts_.emplace_hint(attempts_.end(), key, Noted{});
   });
 }
 
@@ -23,9 +23,9 @@ bool Accruals::update(const ClusterState& before, const ClusterState& after, Tim
   CowMap<JobKey, Job>::diff(
       before.jobs, after.jobs, [&](const JobKey& key, const Job* was, const Job* is) {
         if (is && may_count(*is, moment))
-          keys_.insert(key);
+          attempts_.insert_or_assign(key, Noted{});
         else
-          keys_.erase(key);
+          attempts_.erase(key);
         const bool counted = was && counts(*was, moment), counting = is && counts(*is, moment);
         changed = changed || counted != counting ||
                   (counting &&
@@ -39,8 +39,8 @@ bool Accruals::update(const ClusterState& before, const ClusterState& after, Tim
 }
 
 void Accruals::move_on(const ClusterState& state, Time moment) {
-  std::erase_if(keys_, [&](const JobKey& key) {
-    const Job* job = state.jobs.find(key);
+  std::erase_if(attempts_, [&](const auto& attempt) {
+    const Job* job = state.jobs.find(attempt.first);
     return !job || !may_count(*job, moment);
   });
 }

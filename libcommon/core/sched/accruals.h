@@ -5,8 +5,10 @@
 // moment does not change while jobs end, only when a record is forgotten or its job runs again.
 #pragma once
 
-#include <set>
+#include <map>
+#include <optional>
 
+#include "core/fairness/tree.h"
 #include "model/state.h"
 
 namespace ares::core::sched {
@@ -19,12 +21,18 @@ class Accruals {
   // From what it was for `before`. True: what counts as of `moment` is not what it was.
   bool update(const ClusterState& before, const ClusterState& after, Time moment);
 
-  // visit(job) for each attempt that counts, by key: it held what was allocated from then until the moment.
+  // Of an attempt whatever a ranking finds out that holds as long as its job does not change.
+  struct Noted {
+    std::optional<std::optional<fairness::TreeIndex>> seat;  // none: not looked for yet
+  };
+
+  // visit(job, noted) for each attempt that counts, by key: it held what was allocated from then until the moment.
   template <class Visit>
-  void each(const ClusterState& state, Time moment, Visit&& visit) const {
-    for (const JobKey& key : keys_) {
-      const Job* job = state.jobs.find(key);
-      if (job && counts(*job, moment)) visit(*job);
+  void each(const ClusterState& state, Time moment, Visit&& visit) {
+    CowMap<JobKey, Job>::Near jobs(state.jobs);
+    for (auto& [key, noted] : attempts_) {
+      const Job* job = jobs.find(key);
+      if (job && counts(*job, moment)) visit(*job, noted);
     }
   }
 
@@ -35,7 +43,7 @@ class Accruals {
   static bool may_count(const Job& job, Time moment);
   static bool counts(const Job& job, Time moment);
 
-  std::set<JobKey> keys_;
+  std::map<JobKey, Noted> attempts_;
 };
 
 }  // namespace ares::core::sched

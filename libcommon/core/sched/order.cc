@@ -50,11 +50,13 @@ void Queue::fill(const ClusterState& state, const Ranking& ranking) {
 
 void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& ranking) {
   const Job* job = state.jobs.find(key);
-  if (!job) return;
+  if (!job || !job->spec) return;
+  const Ranking::Seat seat = ranking.seat_of(*job->spec);
   each_entry(state, *job, [&](const QueueEntry& entry) {
     Queued queued;
-    queued.rank = ranking.rank_of(entry);
     queued.entry = entry;
+    queued.seat = seat;
+    queued.rank = ranking.rank_of(entry, seat);
     queued.steady = is_steady(state, ranking.enforce(), ranking.billing_rules(), entry);
     if (entry.partition) {
       queued.limit = time_limit_of(*job, *entry.partition);
@@ -127,7 +129,7 @@ void Queue::merge() {
 
 void Queue::rank_again(const Ranking& ranking) {
   close_holes();
-  for (Queued& queued : entries_) queued.rank = ranking.rank_of(queued.entry);
+  for (Queued& queued : entries_) queued.rank = ranking.rank_of(queued.entry, queued.seat);
   std::sort(entries_.begin(), entries_.end(), before);
   std::transform(entries_.begin(), entries_.end(), waiting_.begin(), waiting_of);
 }

@@ -21,6 +21,7 @@ struct Shape;
 struct Queued {
   Rank rank;
   QueueEntry entry;
+  Ranking::Seat seat;            // of its job
   std::optional<Seconds> limit;  // time limit there; none = unlimited
   std::uint64_t floor = 0;       // the priority from which on it is promised a start
   bool steady = false;     // whether it starts is nothing but a matter of what is free and promised

@@ -41,8 +41,7 @@ Planner::~Planner() = default;
 Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
                    Witness* witness) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
-                      memory_->plugins == policy.plugins &&
-                      memory_->ranking.enforce() == policy.accounting.enforce &&
+                      memory_->plugins == policy.plugins && memory_->ranking.is_of(policy) &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
                       same_accounts(memory_->seen.accounting, state.accounting) &&
                       memory_->seen.reservations.shares_all_with(state.reservations) &&
@@ -51,7 +50,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
     memory_->releases.update(memory_->seen, state, memory_->index);
     memory_->queue.update(memory_->seen, state, memory_->ranking,
                           [&](const JobKey& key) { memory_->said.erase(key); });
-    if (memory_->ranking.update(memory_->seen, state, policy, memory_->index, now))
+    if (memory_->ranking.update(memory_->seen, state, memory_->index, now))
       memory_->queue.rank_again(memory_->ranking);
     if (memory_->mixed) memory_->mix.update(memory_->seen, state, memory_->index);
     memory_->seen = state;

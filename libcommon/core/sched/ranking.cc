@@ -51,13 +51,12 @@ Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& 
   measure(state, index);
 }
 
-bool Ranking::update(const ClusterState& before, const ClusterState& after, const Policy& policy,
-                     ClusterIndex& index, Time now) {
-  if (configured_rules_ != policy.fairness.value) {
-    const bool was_plain = plain_;
-    *this = Ranking(after, policy, index, now);
-    return !was_plain || !plain_;
-  }
+bool Ranking::is_of(const Policy& policy) const {
+  return configured_rules_ == policy.fairness.value && enforce_ == policy.accounting.enforce;
+}
+
+bool Ranking::update(const ClusterState& before, const ClusterState& after, ClusterIndex& index,
+                     Time now) {
   if (plain_) return false;
   const Time moment = moment_of(now);
   bool changed = moment != moment_ || index.generation() != generation_;
@@ -68,6 +67,7 @@ bool Ranking::update(const ClusterState& before, const ClusterState& after, cons
                                changed = changed || !was || !is || was->inventory != is->inventory;
                              });
   if (!needs_usage_) return false;
+  changed = stored_.update(before, after, moment_, rules_->half_life) || changed;
   changed = accruals_.update(before, after, moment_) || changed;
   if (!changed) return false;
   if (moment < moment_)
@@ -111,7 +111,7 @@ QueuePolicy Ranking::policy_of(const QueueEntry& entry) const {
   return found ? found->policy : QueuePolicy::priority;
 }
 
-std::optional<fairness::TreeIndex> Ranking::find(const JobSpec& spec) const {
+Ranking::Seat Ranking::seat_of(const JobSpec& spec) const {
   if (!tree_) return std::nullopt;
   // In the tree the root has no name.
   if (spec.account == kRootAccount) return tree_->find_in({}, spec.user);
@@ -119,7 +119,7 @@ std::optional<fairness::TreeIndex> Ranking::find(const JobSpec& spec) const {
 }
 
 std::optional<double> Ranking::fair_share_of(const JobSpec& spec) const {
-  const auto at = find(spec);
+  const Seat at = seat_of(spec);
   if (!at || ranks_.empty()) return std::nullopt;
   if (!factors_.empty()) return factors_[*at];
   return static_cast<double>(ranks_[*at]) / std::max(tree_->users(), 1u);
@@ -136,7 +136,7 @@ std::uint64_t Ranking::weight_of(const std::string& user) const {
 }
 
 // Nice is a term of its own: priority itself is what an operator set.
-Rank Ranking::rank_of(const QueueEntry& entry) const {
+Rank Ranking::rank_of(const QueueEntry& entry, Seat seat) const {
   const Job& job = *entry.job;
   const QueuePolicy policy = policy_of(entry);
   Band band = band_of(job);
@@ -150,13 +150,13 @@ Rank Ranking::rank_of(const QueueEntry& entry) const {
       break;
     case QueuePolicy::fifo: nice = 0; break;
     case QueuePolicy::multifactor:
-      value = band == Band::computed ? priority_of(entry).value : job.priority;
+      value = band == Band::computed ? priority_of(entry, seat).value : job.priority;
       band = Band::computed;
       nice = 0;
       since = job.submitted;
       break;
     case QueuePolicy::fair_tree:
-      if (const auto at = find(*job.spec)) value = ranks_[*at];
+      if (seat) value = ranks_[*seat];
       break;
     case QueuePolicy::drf:
       if (any_turns_) {
@@ -172,7 +172,7 @@ Rank Ranking::rank_of(const QueueEntry& entry) const {
   return {-tier, policy, band, -value, nice, since, job.key, entry.choice};
 }
 
-fairness::Priority Ranking::priority_of(const QueueEntry& entry) const {
+fairness::Priority Ranking::priority_of(const QueueEntry& entry, Seat seat) const {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
   fairness::PriorityInput in;
@@ -183,9 +183,9 @@ fairness::Priority Ranking::priority_of(const QueueEntry& entry) const {
   in.nodes = spec.min_nodes;
   in.cpus = requested(spec, entry.partition, "cpu");
   in.nice = spec.nice;
-  if (const auto at = find(spec)) {
-    in.fairshare = factors_[*at];
-    in.association = rules_->tree[tree_->nodes()[*at].row].priority;
+  if (seat) {
+    in.fairshare = factors_[*seat];
+    in.association = rules_->tree[tree_->nodes()[*seat].row].priority;
   }
   if (const auto qos = rules_->qos.find(spec.qos); qos != rules_->qos.end()) in.qos = qos->second;
   if (const Served* there = served(entry.partition)) {

@@ -20,6 +20,7 @@
 #include "core/sched/accruals.h"
 #include "core/sched/cluster_index.h"
 #include "core/sched/running_use.h"
+#include "core/sched/stored_use.h"
 #include "model/policy.h"
 
 namespace ares::core::sched {
@@ -57,11 +58,20 @@ class Ranking {
   // The index must be that of `state`. Partitions are known by their addresses in it.
   Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& index, Time now);
 
-  // From what it was for `before`, with the index already that of `after`, and the partitions and the records of accounting the same. True: ranks changed.
-  bool update(const ClusterState& before, const ClusterState& after, const Policy& policy,
-              ClusterIndex& index, Time now);
+  // Whether that is the policy it was made for.
+  bool is_of(const Policy& policy) const;
 
-  Rank rank_of(const QueueEntry& entry) const;
+  // From what it was for `before`, with the index already that of `after`, and the policy, the partitions and the records of
+  // accounting the same. True: ranks changed.
+  bool update(const ClusterState& before, const ClusterState& after, ClusterIndex& index, Time now);
+
+  // Whose usage and shares count for a job like that. Finding it costs more than all the rest of a rank, so it may be kept: it
+  // stays the same as long as the ranking does.
+  using Seat = std::optional<fairness::TreeIndex>;
+  Seat seat_of(const JobSpec& spec) const;
+
+  Rank rank_of(const QueueEntry& entry) const { return rank_of(entry, seat_of(*entry.job->spec)); }
+  Rank rank_of(const QueueEntry& entry, Seat seat) const;
 
   Enforce enforce() const { return enforce_; }  // of the policy it was made for
   const Fairness& billing_rules() const {       // likewise: by which amounts are billed
@@ -83,7 +93,9 @@ class Ranking {
   std::optional<double> fair_share_of(const JobSpec& spec) const;
 
   // A job's multifactor priority there, whatever the partition's policy, and what it consists of. Not of a plain ranking.
-  fairness::Priority priority_of(const QueueEntry& entry) const;
+  fairness::Priority priority_of(const QueueEntry& entry) const {
+    return priority_of(entry, seat_of(*entry.job->spec));
+  }
 
  private:
   struct Served {  // a partition
@@ -97,12 +109,13 @@ class Ranking {
   // Of the tree as configured, or as the records have it, once.
   void read_tree(const ClusterState& state);
   // As of the moment.
+  fairness::Priority priority_of(const QueueEntry& entry, Seat seat) const;
+
   void measure(const ClusterState& state, ClusterIndex& index);
   void measure_scale(const ClusterState& state, ClusterIndex& index);
   void rank_accounts(const ClusterState& state, const ClusterIndex& index);
   void rank_delivered(const ClusterState& state, const ClusterIndex& index);
-  std::map<std::string, Amounts128> delivered(const ClusterState& state,
-                                              const ClusterIndex& index) const;
+  std::map<std::string, Amounts128> delivered(const ClusterState& state, const ClusterIndex& index);
 
   fairness::HalfPower since_configured() const;  // what is left of configured usage
   Time moment_of(Time now) const;
@@ -110,7 +123,6 @@ class Ranking {
   bool by_delivered() const;
   const Served* served(const Partition* partition) const;
   QueuePolicy policy_of(const QueueEntry& entry) const;
-  std::optional<fairness::TreeIndex> find(const JobSpec& spec) const;
 
   std::shared_ptr<const Fairness> configured_rules_;
   std::shared_ptr<const Fairness>
@@ -127,8 +139,9 @@ class Ranking {
 
   std::optional<fairness::AccountTree> tree_;
   std::vector<fairness::Amount> configured_;  // by tree node: billed usage, as configured
-  // Of the records: whose stored usage is whose; ascending.
-  std::vector<std::pair<AssociationId, fairness::TreeIndex>> stored_;
+  bool any_configured_ = false;
+  std::vector<StoredUse::Whose> whose_;  // of the records: whose usage is whose; ascending
+  StoredUse stored_;
   std::map<std::string, std::uint64_t> weights_;
   std::vector<std::uint32_t> ranks_;  // by tree node, of Fair Tree
   std::vector<double> factors_;       // by tree node, 0 to 1

@@ -141,6 +141,8 @@ double total_of(std::string_view tres, std::span<const std::int64_t> amounts, st
 void Ranking::read_tree(const ClusterState& state) {
   if (rules_->tree.empty()) return;
   tree_.emplace(rules_->tree);
+  for (const AccountRow& row : rules_->tree)
+    scale_.max_association = std::max(scale_.max_association, row.priority);
   const auto nodes = tree_->nodes();
   const auto parts = normalised_shares(*tree_);
   configured_.resize(nodes.size());
@@ -148,20 +150,22 @@ void Ranking::read_tree(const ClusterState& state) {
     if (!nodes[at].user) continue;
     const AccountRow& row = rules_->tree[nodes[at].row];
     configured_[at] = billed(row.usage, rules_->billing_weights);
+    any_configured_ = any_configured_ || configured_[at].units > 0;
     weights_[row.user] += parts[at];
   }
   state.accounting.for_each([&](const RecordKey&, const AccountingRecord& record) {
     if (const auto* one = std::get_if<Association>(&record)) {
       const auto at =
           tree_->find_in(one->key.account == kRootAccount ? "" : one->key.account, one->key.user);
-      if (at) stored_.emplace_back(one->id, *at);
+      if (at) whose_.emplace_back(one->id, *at);
     } else if (const auto* account = std::get_if<Account>(&record)) {
       const auto at =
           account->parent.empty() ? std::optional<TreeIndex>(0) : tree_->find_in(account->name, {});
-      if (at) stored_.emplace_back(usage_id(*account), *at);
+      if (at) whose_.emplace_back(usage_id(*account), *at);
     }
   });
-  std::sort(stored_.begin(), stored_.end());  // as usage lies
+  std::sort(whose_.begin(), whose_.end());  // as usage lies
+  stored_.fill(state, whose_);
 }
 
 void Ranking::measure(const ClusterState& state, ClusterIndex& index) {
@@ -173,14 +177,12 @@ void Ranking::measure(const ClusterState& state, ClusterIndex& index) {
 }
 
 void Ranking::measure_scale(const ClusterState& state, ClusterIndex& index) {
-  scale_ = {};
+  scale_ = {.max_association = scale_.max_association};  // which is of the tree
   scale_.nodes = index.nodes().size();
   for (const IndexedNode& node : index.nodes())
     scale_.cpus += static_cast<std::uint64_t>(node.total[kCpus]);
   for (const auto& [name, priority] : rules_->qos)
     scale_.max_qos = std::max(scale_.max_qos, priority);
-  for (const AccountRow& row : rules_->tree)
-    scale_.max_association = std::max(scale_.max_association, row.priority);
   state.partitions.for_each([&](const std::string&, const Partition& partition) {
     scale_.max_partition = std::max(scale_.max_partition, partition.priority);
   });
@@ -202,20 +204,17 @@ HalfPower Ranking::since_configured() const {
 }
 
 void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index) {
-  const HalfPower factor = since_configured();
   Amounts128 usage(configured_.size());
-  for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
-  bool reset = state.usage_since != Time{};
-  CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
-  for (const auto& [id, at] : stored_)
-    if (const AssociationUsage* used = usages.find(id)) {
-      reset = reset || used->since != Time{};
-      usage[at] = usage[at] + usage_at(*used, "billing", moment_, rules_->half_life,
-                                       std::max(state.usage_since, used->since));
-    }
+  if (any_configured_) {
+    const HalfPower factor = since_configured();
+    for (std::size_t i = 0; i < usage.size(); ++i) usage[i] = decayed(configured_[i], factor);
+  }
+  stored_.add_to(usage, moment_, state.usage_since, rules_->half_life);
+  const bool reset = state.usage_since != Time{} || stored_.any_reset();
   Rates rates(state, *rules_, index);
-  accruals_.each(state, moment_, [&](const Job& job) {
-    const auto at = find(*job.spec);
+  accruals_.each(state, moment_, [&](const Job& job, Accruals::Noted& noted) {
+    if (!noted.seat) noted.seat = seat_of(*job.spec);
+    const Seat at = *noted.seat;
     if (!at) return;
     const Association* whose = reset ? find_association(state.accounting, job.spec->account,
                                                         job.spec->user, job.allocation->partition)
@@ -250,7 +249,7 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
 }
 
 std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState& state,
-                                                              const ClusterIndex& index) const {
+                                                              const ClusterIndex& index) {
   std::map<std::string, Amounts128> by_user;
   const auto of = [&](const std::string& user) -> Amounts128& {
     Amounts128& amounts = by_user[user];
@@ -269,7 +268,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
     }
   }
   CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
-  for (const auto& [id, at] : stored_) {
+  for (const auto& [id, at] : whose_) {
     const AssociationUsage* used = tree_->nodes()[at].user ? usages.find(id) : nullptr;
     if (!used) continue;
     const Time since = std::max(state.usage_since, used->since);
@@ -281,7 +280,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
         amounts[*column] = amounts[*column] + sum;
       }
   }
-  accruals_.each(state, moment_, [&](const Job& job) {
+  accruals_.each(state, moment_, [&](const Job& job, Accruals::Noted&) {
     Amounts128& amounts = of(job.spec->user);
     const Held held = held_by(job, state, index);
     const ChargedTo& noted = job.allocation->charged_to;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/accounts/usage.h"
 #include "core/sched/plan_text.h"
 #include "unit/sched/cluster.h"
 
@@ -29,6 +30,7 @@ class Life {
     side.priority = upto(5);
     cluster.put(side);
     cluster.policy.fairness.value = random_rules();
+    if (chance(50)) keep_records();
   }
 
   std::uint32_t upto(std::uint32_t most) {
@@ -60,6 +62,64 @@ class Life {
         if (chance(10)) made.tree.back().shares.reset();
       }
     return std::make_shared<const Fairness>(made);
+  }
+
+  // Accounts and users as records of accounting, in place of those of the policy.
+  void keep_records() {
+    const auto keep = [&](AccountingRecord record) {
+      const RecordKey key = key_of(record);
+      cluster.state.accounting.set(key, std::move(record));
+    };
+    Account root;
+    root.name = kRootAccount;
+    root.id = kRootAssociation;
+    keep(root);
+    AssociationId next(kFirstRecordId);
+    const auto number = [&] {
+      recorded_.push_back(next);
+      next = AssociationId(next.value() + 1);
+      return recorded_.back();
+    };
+    for (const char* name : {"x", "y"}) {
+      Account account;
+      account.name = name;
+      account.id = number();
+      account.parent = kRootAccount;
+      account.terms.shares = 1 + upto(2);
+      keep(account);
+      for (const char* user : {"a", "b", "c"}) {
+        if (chance(30)) continue;
+        Association one;
+        one.key = {name, user, {}};
+        one.id = number();
+        one.terms.shares = upto(2);
+        keep(one);
+      }
+    }
+  }
+
+  // Use is charged to somebody, or his is reset, or all that was kept of it goes.
+  void charge() {
+    const AssociationId whose = recorded_[upto(static_cast<std::uint32_t>(recorded_.size()) - 1)];
+    AssociationUsage usage;
+    if (const AssociationUsage* was = cluster.state.usage.find(whose)) usage = *was;
+    usage.id = whose;
+    const std::uint32_t what = upto(9);
+    if (what == 0) {
+      cluster.state.usage.erase(whose);
+      return;
+    }
+    if (what == 1) {
+      usage = reset(whose, now);
+    } else {
+      const std::uint64_t amount = 1 + upto(100'000);
+      usage = added(
+          std::move(usage),
+          {{"billing", fairness::amount_of(amount)}, {"cpu", fairness::amount_of(amount / 2)}}, now,
+          what == 2, cluster.policy.fairness.value->calc_period,
+          cluster.policy.fairness.value->half_life, cluster.state.usage_since);
+    }
+    cluster.state.usage.set(whose, usage);
   }
 
   JobSpec random_spec() {
@@ -135,6 +195,8 @@ class Life {
       cluster.put(side);
     }
     if (chance(5)) cluster.policy.fairness.value = random_rules();
+    for (std::uint32_t i = recorded_.empty() ? 0 : upto(3); i > 0; --i) charge();
+    if (!recorded_.empty() && chance(3)) cluster.state.usage_since = now;
     now += chance(50) ? Duration(seconds(upto(30))) : Duration(minutes(upto(10)));
   }
 
@@ -142,6 +204,7 @@ class Life {
   Time now = kNow;
 
  private:
+  std::vector<AssociationId> recorded_;  // those that may have usage
   std::mt19937_64 engine_;
 };
 

@@ -149,8 +149,8 @@ TEST_F(OrderTest, MultifactorIsLookedAtAgainAtEachPeriod) {
   const QueueEntry entry{cluster.state.jobs.find(first), cluster.state.partitions.find("main"), 0};
   EXPECT_EQ(ranking.priority_of(entry).value, 500'000u);
   const ClusterState& same = cluster.state;
-  EXPECT_FALSE(ranking.update(same, same, cluster.policy, index, kNow + seconds(299)));
-  EXPECT_TRUE(ranking.update(same, same, cluster.policy, index, kNow + seconds(300)));
+  EXPECT_FALSE(ranking.update(same, same, index, kNow + seconds(299)));
+  EXPECT_TRUE(ranking.update(same, same, index, kNow + seconds(300)));
   EXPECT_EQ(ranking.priority_of(entry).value, 583'333u);
 }
 
