@@ -55,7 +55,7 @@ Line line_of(const ClusterState& state, const JobKey& key) {
   return line;
 }
 
-std::vector<NodeId> ids_of(const std::vector<NodeShare>& shares) {
+std::vector<NodeId> ids_of(const NodeShares& shares) {
   std::vector<NodeId> nodes;
   for (const NodeShare& share : shares) nodes.push_back(share.node);
   return nodes;

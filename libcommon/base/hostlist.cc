@@ -10,6 +10,8 @@ namespace {
 
 // More digits are no number to count with; 18 always fit 64 bits.
 constexpr std::size_t kMaxDigits = 18;
+// As in the DNS. It bounds the brackets of an item, and so how deep they nest, as well.
+constexpr std::size_t kMaxName = 255;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -63,22 +65,28 @@ class HostlistParser {
     std::vector<Part> parts;
     const std::size_t item_at = at_;
     std::uint64_t count = 1;
+    std::size_t length = 0;  // of the longest name
     for (;;) {
       const std::size_t begin = at_;
       while (at_ < text_.size() && is_name_char(text_[at_])) ++at_;
+      length += at_ - begin;
+      if (length > kMaxName) return too_long(item_at);
       parts.push_back({text_.substr(begin, at_ - begin), {}});
       if (at_ == text_.size() || text_[at_] == ',') break;
       if (text_[at_] == ']') return bad("']' without '['");
       if (text_[at_] != '[') return bad("a host name cannot contain this character");
       const std::size_t bracket_at = at_++;
       std::uint64_t in_bracket = 0;
+      std::size_t widest = 0;
       do {
         const Result<Range> range = parse_range(bracket_at);
         if (!range) return fail(range.error());
         parts.back().ranges.push_back(*range);
         in_bracket += range->last - range->first + 1;
+        widest = std::max({widest, range->width, std::to_string(range->last).size()});
         if (in_bracket > limit_) return too_many(item_at);
       } while (text_[at_++] == ',');
+      length += widest;
       count *= in_bracket;  // both below the limit, checked at each step
       if (count > limit_) return too_many(item_at);
     }
@@ -135,6 +143,10 @@ class HostlistParser {
   tl::unexpected<Error> bad(std::string_view why, std::size_t at) const {
     return fail(ErrorCode::invalid_argument, "host list \"" + std::string(text_) + "\", column " +
                                                  std::to_string(at + 1) + ": " + std::string(why));
+  }
+
+  tl::unexpected<Error> too_long(std::size_t at) const {
+    return bad("a host name of more than " + std::to_string(kMaxName) + " characters", at);
   }
 
   tl::unexpected<Error> too_many(std::size_t at) const {

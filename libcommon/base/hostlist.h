@@ -15,7 +15,7 @@ namespace ares {
 // The names in the order written; of several brackets in one item the last turns fastest.
 // Duplicates stay. A number with leading zeros fixes the width of its range: "n[08-10]" is n08 n09
 // n10. "" is the empty list. Names consist of letters, digits, '.', '-' and '_'. invalid_argument,
-// naming the column, for a malformed list and for one of more than `limit` names.
+// naming the column, for a malformed list, for one of more than `limit` names, and for names of more than 255 characters.
 Result<std::vector<std::string>> expand_hostlist(std::string_view text,
                                                  std::size_t limit = 100'000);
 

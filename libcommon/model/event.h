@@ -89,7 +89,7 @@ struct Allocated {
   AttemptNo attempt;
   std::string partition;
   std::optional<Seconds> time_limit;
-  std::vector<NodeShare> nodes;  // the fence is the lsn of this event
+  NodeShares nodes;  // the fence is the lsn of this event
   std::vector<LicenseRequest> licenses{};
   std::uint32_t alternative = 0;  // of the specification's gpu_alternatives
   std::vector<TresAmount> tres{};

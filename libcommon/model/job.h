@@ -16,6 +16,7 @@
 #include "model/accounts.h"
 #include "model/gang.h"
 #include "model/gpu_constraint.h"
+#include "model/node_share.h"
 #include "model/resources.h"
 
 namespace ares {
@@ -236,40 +237,6 @@ struct ExitStatus {
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
 };
 
-// Resource use of one attempt on one node, as its supervisor counted it.
-struct Usage {
-  Duration user_cpu{};
-  Duration system_cpu{};
-  Bytes max_rss{};
-  friend bool operator==(const Usage&, const Usage&) = default;
-};
-
-enum class SharePhase : std::uint8_t {
-  preparing,  // Prepare is owed
-  ready,      // the node reported Ready: gate closed, no user code has run
-  running,    // the node reported Go
-  released,   // the node reported the end of everything: nothing of the attempt is left there
-  fenced,  // given up: the lease has run out for certain; still charged to the node until that registers clean
-};
-
-// What one node gives to one attempt.
-struct NodeShare {
-  NodeId node;
-  std::uint32_t cpus = 0;
-  std::vector<std::uint32_t> cpu_ids;  // empty = any
-  Bytes memory{};
-  std::vector<GpuIndex> gpus;  // ascending
-  std::uint32_t tasks = 0;
-  std::uint64_t incarnation = 0;  // of the node when it was chosen; an older one never runs it
-  SharePhase phase = SharePhase::preparing;
-  Usage usage;
-  // Decided once, with the allocation: what the attempt was started with, whatever the node can do later.
-  bool leased = false;  // requeueable, and its supervisor freezes it when the node's lease ends
-  std::uint32_t gpu_part =
-      0;  // thousandths of the one GPU that it shares; 0 = its GPUs are its own
-  friend bool operator==(const NodeShare&, const NodeShare&) = default;
-};
-
 // That an attempt stands still, and who wanted it: an operator, or the job that it makes room for.
 struct Suspension {
   Time at{};
@@ -302,7 +269,7 @@ struct Allocation {
   Fence fence;  // lsn of the Allocated event
   std::string partition;
   Time at{};
-  std::vector<NodeShare> nodes;       // rank order; the batch script runs on the first
+  NodeShares nodes;                   // rank order; the batch script runs on the first
   std::optional<Seconds> time_limit;  // none = unlimited
   std::vector<LicenseRequest> licenses{};
   Lsn limit_set{};  // of the event that changed the limit since; 0 = still what it was launched with
@@ -329,7 +296,7 @@ struct Preempted {
 struct Earmark {
   std::string partition;
   std::optional<Seconds> time_limit;  // none = unlimited
-  std::vector<NodeShare> nodes;       // rank order; others of the same GPUs and CPUs will do
+  NodeShares nodes;                   // rank order; others of the same GPUs and CPUs will do
   std::vector<LicenseRequest> licenses;
   std::vector<AttemptKey> victims;  // ascending
   Time at{};

@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "model/job.h"
+#include "model/node_layout.h"
 #include "model/resources.h"
 
 namespace ares {
@@ -25,13 +26,11 @@ struct LaunchSpec {
   JobId own_id;
   std::shared_ptr<const JobSpec> spec;
   std::string cluster_name;
-  std::string node_name;                      // this node
-  std::uint32_t rank = 0;                     // of this node in the allocation; 0 runs the script
-  std::vector<std::string> node_names;        // rank order
-  std::vector<std::uint32_t> cpus_per_node;   // rank order
-  std::vector<std::uint32_t> tasks_per_node;  // rank order
-  NodeShare share;                            // of this node
-  std::vector<std::string> gpu_types;         // of share.gpus, same order
+  std::string node_name;   // this node
+  std::uint32_t rank = 0;  // of this node in the allocation; 0 runs the script
+  std::shared_ptr<const NodeLayout> layout = std::make_shared<const NodeLayout>();
+  NodeShare share;                     // of this node
+  std::vector<std::string> gpu_types;  // of share.gpus, same order
   std::string partition;
   std::optional<Seconds> time_limit;
   std::uint32_t restarts = 0;

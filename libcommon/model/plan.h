@@ -19,7 +19,7 @@ struct Start {
   JobKey key;  // of an array: the array's id and the task chosen (it splits off on acceptance)
   std::string partition;
   std::optional<Seconds> time_limit;  // none = unlimited
-  std::vector<NodeShare> nodes;       // rank order
+  NodeShares nodes;                   // rank order
   std::vector<LicenseRequest> licenses{};
   std::uint32_t alternative = 0;  // of the specification's gpu_alternatives: which of them this is
 };

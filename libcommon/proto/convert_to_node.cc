@@ -26,6 +26,25 @@ void put_texts(const std::vector<std::string>& texts, Repeated* out) {
 
 // --- the launch ---
 
+void put_layout(const NodeLayout& layout, api::LaunchSpec* out) {
+  put_texts(layout.names, out->mutable_node_names());
+  put_numbers(layout.cpus, out->mutable_cpus_per_node());
+  put_numbers(layout.tasks, out->mutable_tasks_per_node());
+}
+
+void get_layout(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> cpus, tasks;
+  read.texts("node_names", in.node_names(), TextKind::name, names);
+  if (in.rank() >= names.size()) read.wrong("rank", "is not one of node_names");
+  get_numbers(in.cpus_per_node(), cpus);
+  get_numbers(in.tasks_per_node(), tasks);
+  if (cpus.size() != names.size() || tasks.size() != names.size())
+    read.wrong("cpus_per_node and tasks_per_node", "are not as many as node_names");
+  out.layout =
+      std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks));
+}
+
 void put_share(const LaunchSpec& launch, api::LaunchSpec* out) {
   out->set_cpus(launch.share.cpus);
   put_numbers(launch.share.cpu_ids, out->mutable_cpu_ids());
@@ -71,9 +90,7 @@ void put(const LaunchSpec& launch, api::LaunchSpec* out) {
   out->set_cluster_name(launch.cluster_name);
   out->set_node_name(launch.node_name);
   out->set_rank(launch.rank);
-  put_texts(launch.node_names, out->mutable_node_names());
-  put_numbers(launch.cpus_per_node, out->mutable_cpus_per_node());
-  put_numbers(launch.tasks_per_node, out->mutable_tasks_per_node());
+  put_layout(*launch.layout, out);
   put_share(launch, out);
   out->set_partition(launch.partition);
   if (launch.time_limit) out->set_time_limit(launch.time_limit->count());
@@ -93,14 +110,7 @@ void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   read.text("cluster_name", in.cluster_name(), TextKind::name, out.cluster_name);
   read.text("node_name", in.node_name(), TextKind::name, out.node_name);
   out.rank = in.rank();
-  read.texts("node_names", in.node_names(), TextKind::name, out.node_names);
-  if (in.rank() >= static_cast<std::uint32_t>(in.node_names_size()))
-    read.wrong("rank", "is not one of node_names");
-  get_numbers(in.cpus_per_node(), out.cpus_per_node);
-  get_numbers(in.tasks_per_node(), out.tasks_per_node);
-  if (in.cpus_per_node_size() != in.node_names_size() ||
-      in.tasks_per_node_size() != in.node_names_size())
-    read.wrong("cpus_per_node and tasks_per_node", "are not as many as node_names");
+  get_layout(read, in, out);
   get_share(read, in, out);
   read.text("partition", in.partition(), TextKind::name, out.partition);
   if (in.has_time_limit()) read.seconds("time_limit", in.time_limit(), out.time_limit.emplace());

@@ -117,7 +117,7 @@ Allocated get(const storage::Allocated& from, Complaint& complaint) {
   to.attempt = AttemptNo(from.attempt());
   to.partition = from.partition();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
-  for (const auto& share : from.nodes()) to.nodes.push_back(get(share, complaint));
+  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), complaint));
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   to.alternative = from.alternative();
   to.tres = get_messages<TresAmount>(from.tres(), complaint);

@@ -359,7 +359,7 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   to.fence = Fence(from.fence());
   to.partition = from.partition();
   to.at = to_time(from.at());
-  to.nodes = get_messages<NodeShare>(from.nodes(), complaint);
+  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), complaint));
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   to.limit_set = Lsn(from.limit_set());

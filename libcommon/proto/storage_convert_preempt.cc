@@ -28,7 +28,7 @@ Earmark get(const storage::Earmark& from, Complaint& complaint) {
   Earmark to;
   to.partition = from.partition();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
-  to.nodes = get_messages<NodeShare>(from.nodes(), complaint);
+  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), complaint));
   to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
   to.victims = get_messages<AttemptKey>(from.victims(), complaint);
   to.at = to_time(from.at());

@@ -35,7 +35,7 @@ std::uint64_t requested_least(const JobSpec& spec, const Partition& partition,
 
 }  // namespace
 
-TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares,
+TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const NodeShares& shares,
                       const std::vector<LicenseRequest>& licenses) {
   TresByNode out;
   for (const NodeShare& share : shares) {

@@ -20,7 +20,7 @@ namespace ares::core {
 // What a job gets, node by node, under the names of accounting: GPUs in thousandths, memory in MiB. Its licences are with the first.
 using TresByNode = std::vector<std::map<std::string, std::uint64_t, std::less<>>>;
 // Of shares and licences that were chosen.
-TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const std::vector<NodeShare>& shares,
+TresByNode amounts_of(const CowMap<NodeId, Node>& nodes, const NodeShares& shares,
                       const std::vector<LicenseRequest>& licenses);
 void add_licenses(const std::vector<LicenseRequest>& licenses, TresByNode& to);
 

@@ -145,7 +145,6 @@ class Walk {
     }
     const auto which = static_cast<std::uint32_t>(out.families.size());
     out.families.push_back(family);
-    out.levels.reserve(out.levels.size() + siblings_.size());
     for (const TreeIndex i : siblings_)
       out.levels.push_back({about(nodes[i], usage_[i], family), i, which});
   }

@@ -56,7 +56,7 @@ ByType asked(const std::vector<GpuRequest>& gpus, std::uint64_t times, const std
 
 // Whether they are those asked for, those of no type all of `any`.
 bool are_asked_for(const ClusterState& state, const JobSpec& spec, const GpuAlternative& wanted,
-                   const std::vector<NodeShare>& nodes, const std::string& any) {
+                   const NodeShares& nodes, const std::string& any) {
   ByType sum;
   for (const NodeShare& share : nodes) {
     const Node* node = state.nodes.find(share.node);
@@ -90,7 +90,7 @@ Status check_gpu_alternatives(const JobSpec& spec) {
 
 bool is_its_alternative(const ClusterState& state, const JobSpec& spec,
                         const std::string& partition, std::uint32_t number,
-                        const std::vector<NodeShare>& nodes) {
+                        const NodeShares& nodes) {
   if (spec.gpu_alternatives.empty()) return number == 0;
   if (number >= spec.gpu_alternatives.size() || nodes.empty()) return false;
   const Partition* where = state.partitions.find(partition);

@@ -15,6 +15,6 @@ namespace ares::core {
 // none.
 bool is_its_alternative(const ClusterState& state, const JobSpec& spec,
                         const std::string& partition, std::uint32_t number,
-                        const std::vector<NodeShare>& nodes);
+                        const NodeShares& nodes);
 
 }  // namespace ares::core

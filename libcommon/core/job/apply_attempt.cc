@@ -17,11 +17,13 @@ void change_attempt(ClusterState& state, const AttemptKey& attempt, Lsn lsn, Cha
   put_job(state, std::move(job), lsn);
 }
 
-NodeShare* share_of(Allocation& allocation, NodeId node) {
-  for (NodeShare& share : allocation.nodes) {
-    if (share.node == node) return &share;
-  }
-  return nullptr;
+// change(share) of what that node gives, unless it gives nothing or has come to where nothing changes any more.
+template <class Changes, class Change>
+void change_share(Allocation& allocation, NodeId node, Changes&& changes, Change&& change) {
+  const auto found = std::find_if(allocation.nodes.begin(), allocation.nodes.end(),
+                                  [&](const NodeShare& share) { return share.node == node; });
+  if (found == allocation.nodes.end() || !changes(found->phase)) return;
+  allocation.nodes.change(static_cast<std::size_t>(found - allocation.nodes.begin()), change);
 }
 
 void remove_charge(ClusterState& state, const AttemptKey& attempt, NodeId node, Lsn lsn) {
@@ -114,8 +116,9 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
 
 void apply_attempt(ClusterState& state, const NodeReady& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job&, Allocation& allocation) {
-    NodeShare* share = share_of(allocation, e.node);
-    if (share && share->phase == SharePhase::preparing) share->phase = SharePhase::ready;
+    change_share(
+        allocation, e.node, [](SharePhase was) { return was == SharePhase::preparing; },
+        [](NodeShare& share) { share.phase = SharePhase::ready; });
   });
 }
 
@@ -129,11 +132,13 @@ void apply_attempt(ClusterState& state, const Started& e, Stamp s) {
 
 void apply_attempt(ClusterState& state, const NodeRunning& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
-    NodeShare* share = share_of(allocation, e.node);
-    if (!share || share->phase != SharePhase::ready) return;
-    share->phase = SharePhase::running;
-    job.launch_failures = 0;
-    job.excluded.clear();
+    change_share(
+        allocation, e.node, [](SharePhase was) { return was == SharePhase::ready; },
+        [&](NodeShare& share) {
+          share.phase = SharePhase::running;
+          job.launch_failures = 0;
+          job.excluded.clear();
+        });
   });
 }
 
@@ -176,17 +181,20 @@ void apply_attempt(ClusterState& state, const BatchFinished& e, Stamp s) {
 void apply_attempt(ClusterState& state, const NodeReleased& e, Stamp s) {
   remove_charge(state, e.attempt, e.node, s.lsn);
   change_attempt(state, e.attempt, s.lsn, [&](Job&, Allocation& allocation) {
-    NodeShare* share = share_of(allocation, e.node);
-    if (!share || share->phase == SharePhase::fenced) return;
-    share->phase = SharePhase::released;
-    share->usage = e.usage;
+    change_share(
+        allocation, e.node, [](SharePhase was) { return was != SharePhase::fenced; },
+        [&](NodeShare& share) {
+          share.phase = SharePhase::released;
+          share.usage = e.usage;
+        });
   });
 }
 
 void apply_attempt(ClusterState& state, const NodeFenced& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job&, Allocation& allocation) {
-    NodeShare* share = share_of(allocation, e.node);
-    if (share && share->phase != SharePhase::released) share->phase = SharePhase::fenced;
+    change_share(
+        allocation, e.node, [](SharePhase was) { return was != SharePhase::released; },
+        [](NodeShare& share) { share.phase = SharePhase::fenced; });
   });
 }
 

@@ -110,12 +110,12 @@ class Check {
     whole.tres = allocated.tres;
     allocated.charged_to = charged_to(q_.state, q_.policy, *job->spec, whole);
     use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit, &gets);
-    for (NodeShare& share : allocated.nodes) {
+    allocated.nodes.change_each([&](NodeShare& share) {
       share.phase = SharePhase::preparing;
       share.usage = {};
       const Node* node = q_.state.nodes.find(share.node);
       share.leased = job->spec->requeue && node && node->can_freeze;
-    }
+    });
     events.emplace_back(std::move(allocated));
     return true;
   }

@@ -41,8 +41,10 @@ struct Owed {
   void operator()(const Allocated& e) {
     const Job* job = live({e.key, e.attempt});
     if (!job) return;
-    for (const NodeShare& share : job->allocation->nodes)
-      send(share.node, make_prepare(policy, state, *job, share));
+    const auto layout = layout_of(state, *job->allocation);
+    const NodeShares& shares = job->allocation->nodes;
+    for (std::size_t rank = 0; rank < shares.size(); ++rank)
+      send(shares[rank].node, make_prepare(policy, state, *job, rank, layout));
   }
   void operator()(const Started& e) {
     each(e.attempt, [&](Fence fence) { return Go{e.attempt, fence}; });

@@ -2,6 +2,7 @@
 // regenerates everything that was lost with the process. Pure; called by the engine and by tests.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,8 +29,12 @@ inline std::optional<Seconds> grace_of(const Job& job) {
   return job.ending->preempted->grace;
 }
 
-// The launch message of one share of a job's current allocation (blobs are named in the specification, not carried).
+// What the launch messages of a job's current allocation have in common.
+std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state,
+                                            const Allocation& allocation);
+
+// The launch message of one of its shares (blobs are named in the specification, not carried).
 Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,
-                     const NodeShare& share);
+                     std::size_t rank, std::shared_ptr<const NodeLayout> layout);
 
 }  // namespace ares::core

@@ -66,7 +66,7 @@ Status check_gpu_parts(const JobSpec& spec) {
 }
 
 bool has_its_part(const ClusterState& state, const JobSpec& spec, const std::string& partition,
-                  std::uint32_t alternative, const std::vector<NodeShare>& nodes) {
+                  std::uint32_t alternative, const NodeShares& nodes) {
   const Partition* where = state.partitions.find(partition);
   const bool whole = spec.exclusive || !where || where->exclusive;
   const std::uint32_t part = whole ? 0 : part_asked(spec, alternative);

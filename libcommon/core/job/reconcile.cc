@@ -53,6 +53,13 @@ class Reconcile {
     if (current_share(*job, charge.attempt, charge.fence, node_.id)) tell_suspended(charge, *job);
   }
 
+  void prepare(const Job& job) {
+    const NodeShares& shares = job.allocation->nodes;
+    std::size_t rank = 0;
+    while (shares[rank].node != node_.id) ++rank;  // one of them is: see current_share()
+    send(make_prepare(policy_, state_, job, rank, layout_of(state_, *job.allocation)));
+  }
+
   void charged(const Charge& charge) {
     const AttemptReport* report = report_of(charge);
     if (report && is_over(report->phase)) return;  // its report is being settled
@@ -62,7 +69,7 @@ class Reconcile {
     if (!share) return send(Kill{charge.attempt, charge.fence, true});
     switch (job->state) {
       case JobState::configuring:
-        if (!report) send(make_prepare(policy_, state_, *job, *share));
+        if (!report) prepare(*job);
         return;
       case JobState::running:
       case JobState::suspended: {
@@ -106,8 +113,21 @@ Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
   return Reconcile(policy, state, *record, reported).run();
 }
 
+std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state,
+                                            const Allocation& allocation) {
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> cpus, tasks;
+  for (const NodeShare& share : allocation.nodes) {
+    const Node* node = state.nodes.find(share.node);
+    names.push_back(node ? node->name : "gone-" + std::to_string(share.node.value()));
+    cpus.push_back(share.cpus);
+    tasks.push_back(share.tasks);
+  }
+  return std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks));
+}
+
 Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,
-                     const NodeShare& share) {
+                     std::size_t rank, std::shared_ptr<const NodeLayout> layout) {
   Prepare prepare;
   LaunchSpec& launch = prepare.launch;
   const Allocation& allocation = *job.allocation;
@@ -116,15 +136,10 @@ Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job&
   launch.own_id = job.own_id;
   launch.spec = job.spec;
   launch.cluster_name = policy.cluster_name;
-  for (const NodeShare& other : allocation.nodes) {
-    const Node* node = state.nodes.find(other.node);
-    if (other.node == share.node)
-      launch.rank = static_cast<std::uint32_t>(launch.node_names.size());
-    launch.node_names.push_back(node ? node->name : std::string{});
-    launch.cpus_per_node.push_back(other.cpus);
-    launch.tasks_per_node.push_back(other.tasks);
-  }
-  launch.node_name = launch.node_names[launch.rank];
+  const NodeShare& share = allocation.nodes[rank];
+  launch.rank = static_cast<std::uint32_t>(rank);
+  launch.node_name = layout->names[rank];
+  launch.layout = std::move(layout);
   launch.share = share;
   launch.partition = allocation.partition;
   launch.time_limit = allocation.time_limit;

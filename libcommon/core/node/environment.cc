@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "base/hostlist.h"
 #include "model/gpu_part.h"
 
 namespace ares::node {
@@ -61,10 +60,10 @@ Value devices_if_any(const Facts& f) {
 }
 
 Value node_list(const Facts& f) {
-  return compress_hostlist(f.launch.node_names);
+  return f.launch.layout->list;
 }
 Value node_count(const Facts& f) {
-  return number(f.launch.node_names.size());
+  return number(f.launch.layout->names.size());
 }
 Value own_id(const Facts& f) {
   return number(f.launch.own_id.value());
@@ -129,7 +128,7 @@ constexpr Row kRows[] = {
     {{"ARES_JOB_ACCOUNT", "account that is charged", "if it has one"},
      [](const Facts& f) { return text(f.job.account); }},
     {{"ARES_JOB_CPUS_PER_NODE", "CPUs on each node, as 72(x2),36", ""},
-     [](const Facts& f) { return Value(fold_counts(f.launch.cpus_per_node)); }},
+     [](const Facts& f) { return Value(fold_counts(f.launch.layout->cpus)); }},
     {{"ARES_JOB_END_TIME", "when the time limit ends it, in seconds since 1970", "with a limit"},
      [](const Facts& f) {
        return f.launch.time_limit ? seconds(f.started_at + *f.launch.time_limit) : Value();
@@ -179,7 +178,7 @@ constexpr Row kRows[] = {
     {{"ARES_SUBMIT_HOST", "machine the job was submitted from", ""},
      [](const Facts& f) { return text(f.job.submit_host); }},
     {{"ARES_TASKS_PER_NODE", "tasks on each node, as 2(x3),1", ""},
-     [](const Facts& f) { return Value(fold_counts(f.launch.tasks_per_node)); }},
+     [](const Facts& f) { return Value(fold_counts(f.launch.layout->tasks)); }},
     {{"ARESD_NODENAME", "name of this node", ""},
      [](const Facts& f) { return text(f.launch.node_name); }},
     {{"CUDA_VISIBLE_DEVICES", "GPUs the job may use; empty without any", "on nodes that have GPUs"},

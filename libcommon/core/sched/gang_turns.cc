@@ -288,7 +288,8 @@ bool GangTurns::start(Account& account, bool wide) {
   }
   PlanGroup group;
   take_licenses(account.members, group);
-  for (std::size_t i = 0; i < shares.size(); ++i) group.starts[i].nodes = std::move(shares[i]);
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    group.starts[i].nodes = NodeShares(std::move(shares[i]));
   marks.keep();
   commit(account, std::move(group), placements);
   return true;

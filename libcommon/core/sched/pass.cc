@@ -294,14 +294,16 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
   group.jobs.emplace_back(job.key, job.version);
   Start start{{job.key.job, task}, entry.partition->name, limit, {}, licenses, alternative};
   licenses_.take(*job.spec, licenses);
+  std::vector<NodeShare> shares;
   for (const PlacedShare& share : placement) {
     IndexedNode& node = index_.nodes()[share.node];
     group.nodes.emplace_back(node.node->id, node.node->version);
-    start.nodes.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
+    shares.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
     memory_.given.push_back(share.node);
     node.guests.arrive(job.spec->uid, job.spec->exclusive_user);
     index_.note_given(share.node);
   }
+  start.nodes = NodeShares(std::move(shares));
   group.starts.push_back(std::move(start));
   plan_.groups.push_back(std::move(group));
   profile_.start(placement, limit, *job.spec);

@@ -268,7 +268,7 @@ std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, c
   Earmark& earmark = out.earmark;
   earmark.partition = entry.partition->name;
   earmark.time_limit = limit;
-  earmark.nodes = std::move(cleared->shares);
+  earmark.nodes = NodeShares(std::move(cleared->shares));
   earmark.licenses = *licenses;
   earmark.victims = cleared->victims;
   earmark.at = pass_.now;

@@ -28,8 +28,8 @@ bool Ranking::is_plain(const Policy& policy) {
 }
 
 Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& index, Time now)
-    : configured_rules_(policy.fairness.value),
-      rules_(with_records(configured_rules_, state.accounting)),
+    : configured_rules_(policy.fairness),
+      rules_(with_records(configured_rules_.value, state.accounting)),
       enforce_(policy.accounting.enforce),
       plain_(is_plain(policy)) {
   if (plain_) return;
@@ -52,7 +52,7 @@ Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& 
 }
 
 bool Ranking::is_of(const Policy& policy) const {
-  return configured_rules_ == policy.fairness.value && enforce_ == policy.accounting.enforce;
+  return configured_rules_ == policy.fairness && enforce_ == policy.accounting.enforce;
 }
 
 bool Ranking::update(const ClusterState& before, const ClusterState& after, ClusterIndex& index,

@@ -76,7 +76,7 @@ class Ranking {
   Enforce enforce() const { return enforce_; }  // of the policy it was made for
   const Fairness& billing_rules() const {       // likewise: by which amounts are billed
     static const Fairness kDefaults;
-    return configured_rules_ ? *configured_rules_ : kDefaults;
+    return configured_rules_.value ? *configured_rules_.value : kDefaults;
   }
 
   // When time alone may change ranks.
@@ -109,14 +109,13 @@ class Ranking {
   // Of the tree as configured, or as the records have it, once.
   void read_tree(const ClusterState& state);
   // As of the moment.
-  fairness::Priority priority_of(const QueueEntry& entry, Seat seat) const;
-
   void measure(const ClusterState& state, ClusterIndex& index);
   void measure_scale(const ClusterState& state, ClusterIndex& index);
   void rank_accounts(const ClusterState& state, const ClusterIndex& index);
   void rank_delivered(const ClusterState& state, const ClusterIndex& index);
   std::map<std::string, Amounts128> delivered(const ClusterState& state, const ClusterIndex& index);
 
+  fairness::Priority priority_of(const QueueEntry& entry, Seat seat) const;
   fairness::HalfPower since_configured() const;  // what is left of configured usage
   Time moment_of(Time now) const;
   bool uses(QueuePolicy policy) const;
@@ -124,7 +123,7 @@ class Ranking {
   const Served* served(const Partition* partition) const;
   QueuePolicy policy_of(const QueueEntry& entry) const;
 
-  std::shared_ptr<const Fairness> configured_rules_;
+  SharedFairness configured_rules_;
   std::shared_ptr<const Fairness>
       rules_;  // with the tree and the QOS of the records, where there are any
   Enforce enforce_ = Enforce::none;

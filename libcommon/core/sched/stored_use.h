@@ -19,8 +19,8 @@ class StoredUse {
   // `whose`: ascending.
   void fill(const ClusterState& state, const std::vector<Whose>& whose);
 
-  // From what it was for `before`; whose is whose is the same. True: what counts as of `moment` is not what it was. Charges do not
-  // change that, for they count from the next moment on; a reset and what is set right do.
+  // From what it was for `before`; whose is whose is the same. True: what counts as of `moment` is not what it was. Most charges
+  // count from the next moment on, so that they do not change it; a reset does, what is set right, and what counts at once.
   bool update(const ClusterState& before, const ClusterState& after, Time moment,
               Seconds half_life);
 

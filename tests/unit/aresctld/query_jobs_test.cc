@@ -55,9 +55,10 @@ class ListJobs : public testing::Test {
       job.started = kNow - Seconds(60);
       Allocation allocation;
       allocation.partition = "main";
-      allocation.nodes.resize(1);
-      allocation.nodes[0].node = NodeId(1);
-      allocation.nodes[0].cpus = 2;
+      NodeShare share;
+      share.node = NodeId(1);
+      share.cpus = 2;
+      allocation.nodes = {share};
       job.allocation = allocation;
     }
     set(std::move(job));

@@ -102,6 +102,13 @@ TEST(ExpandHostlist, BombsAreRefusedBeforeTheyGoOff) {
               HasSubstr("more than 100000 hosts"));
   EXPECT_THAT(why_not("a[0-99999],b"), HasSubstr("column 12: more than 100000 hosts"));
   EXPECT_THAT(why_not("a,b,c", 2), HasSubstr("column 5: more than 2 hosts"));
+  // One host each, and once as deep a recursion as there are brackets.
+  std::string brackets = "b,a";
+  for (int i = 0; i < 1'000'000; ++i) brackets += "[1]";
+  EXPECT_THAT(why_not(brackets), HasSubstr("column 3: a host name of more than 255 characters"));
+  EXPECT_THAT(why_not(std::string(300, 'a') + "[1-100000]"), HasSubstr("more than 255 characters"));
+  EXPECT_EQ(expand_hostlist(std::string(251, 'a') + "[0998-0999]")->size(), 2u);
+  EXPECT_THAT(why_not(std::string(252, 'a') + "[0998-0999]"), HasSubstr("more than 255"));
   EXPECT_EQ(expand("a[0-99999]").size(), 100'000u);
 }
 

@@ -85,7 +85,7 @@ TEST(Alternatives, TheEngineTakesOnlyWhatWasAskedFor) {
     take.plan.groups = {c.group(key, {1})};
     Start& start = take.plan.groups[0].starts[0];
     start.alternative = alternative;
-    start.nodes[0].gpus = gpus;
+    start.nodes.change(0, [&](NodeShare& share) { share.gpus = gpus; });
     c.run({take});
     const Job& job = *c.state().jobs.find(key);
     EXPECT_EQ(job.state == JobState::configuring, taken) << alternative << " " << gpus.size();
@@ -109,7 +109,9 @@ TEST(Alternatives, GpusInTotalLieWhereverTheyAre) {
   TakePlan take;
   take.plan.groups = {c.group(key, {1, 2})};
   take.plan.groups[0].starts[0].alternative = 1;
-  take.plan.groups[0].starts[0].nodes[1].gpus = {GpuIndex{0}, GpuIndex{1}};
+  take.plan.groups[0].starts[0].nodes.change(1, [&](NodeShare& share) {
+    share.gpus = {GpuIndex{0}, GpuIndex{1}};
+  });
   c.run({take});
   EXPECT_EQ(c.state().jobs.find(key)->state, JobState::configuring);
   EXPECT_TRUE(check_invariants(c.state()).empty());
@@ -124,7 +126,9 @@ TEST(Alternatives, WholeNodesComeWithAllTheirGpus) {
   TakePlan take;
   take.plan.groups = {c.group(key, {1}, 4)};
   take.plan.groups[0].starts[0].alternative = 1;
-  take.plan.groups[0].starts[0].nodes[0].gpus = {GpuIndex{0}, GpuIndex{1}};
+  take.plan.groups[0].starts[0].nodes.change(0, [&](NodeShare& share) {
+    share.gpus = {GpuIndex{0}, GpuIndex{1}};
+  });
   c.run({take});
   EXPECT_EQ(c.state().jobs.find(key)->state, JobState::configuring);
   EXPECT_TRUE(check_invariants(c.state()).empty());

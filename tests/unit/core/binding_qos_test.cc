@@ -228,46 +228,73 @@ TEST_F(BindingQosTest, RelativeLimitsArePercentOfWhatThereIs) {
   EXPECT_THAT(modify(c, own), HasSubstr("is more than 100 %"));
 }
 
-TEST_F(BindingQosTest, WhoseFairShareIsBelowTheThresholdStartsNoMore) {
+struct ThresholdCase {
+  const char* name;
+  const char* of;  // which QOS has it
+  bool enforced, gang;
+  const char* whose;  // as the reason tells
+};
+class ThresholdTest : public BindingQosTest, public testing::WithParamInterface<ThresholdCase> {};
+
+TEST_P(ThresholdTest, WhoseFairShareIsBelowItStartsNoMore) {
+  const ThresholdCase& one = GetParam();
   Policy policy = limited();
   auto rules = std::make_shared<Fairness>();
   rules->policy = QueuePolicy::multifactor;
   rules->calc_period = Seconds{1};
   policy.fairness.value = rules;
-  for (const bool enforced : {false, true}) {
-    Cluster c{4, policy};
-    ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
-    // Somebody else, so that there is an order.
-    User bob;
-    bob.name = "bob";
-    bob.default_account = "science";
-    Association member;
-    member.key = {"science", "bob", {}};
-    ASSERT_FALSE(
-        c.user(kOperator, ChangeAccounting{{{Verb::add, bob, {}}, {Verb::add, member, {}}}})
-            .failed);
-    Qos own = qos(c, "own");
-    own.usage_threshold = 600;
-    own.flags = enforced ? static_cast<std::uint32_t>(QosFlag::enforce_usage_threshold) : 0;
-    ASSERT_EQ(modify(c, own), "");
-    const auto waits = [&](JobKey key) {
-      const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
-      const PendingInfo* why = plan.pending.find(key);
-      return why ? std::string(reason_text(*why)) : "";
-    };
-    const JobKey first = c.submit(job());
-    EXPECT_EQ(waits(first), "") << "she has used nothing";
-    c.plan(core::plan(c.state(), policy, Budget{}, c.now).groups);
-    ASSERT_EQ(c.job(first).state, JobState::configuring);
-    c.now += std::chrono::hours(1);
-    const JobKey second = c.submit(job());
-    EXPECT_EQ(waits(second), enforced ? "QOSUsageThreshold" : "");
-    if (!enforced) continue;
+  Cluster c{4, policy};
+  ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");
+  // Somebody else, so that there is an order.
+  User bob;
+  bob.name = "bob";
+  bob.default_account = "science";
+  Association member;
+  member.key = {"science", "bob", {}};
+  ASSERT_FALSE(
+      c.user(kOperator, ChangeAccounting{{{Verb::add, bob, {}}, {Verb::add, member, {}}}}).failed);
+  Qos limits = qos(c, one.of);
+  limits.usage_threshold = 600;
+  limits.flags = one.enforced ? static_cast<std::uint32_t>(QosFlag::enforce_usage_threshold) : 0;
+  ASSERT_EQ(modify(c, limits), "");
+  const auto waits = [&](JobKey key) {
+    const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
+    const PendingInfo* why = plan.pending.find(key);
+    return why ? std::string(reason_text(*why)) : "";
+  };
+  const JobKey first = c.submit(job());
+  EXPECT_EQ(waits(first), "") << "she has used nothing";
+  c.plan(core::plan(c.state(), policy, Budget{}, c.now).groups);
+  ASSERT_EQ(c.job(first).state, JobState::configuring);
+  c.now += std::chrono::hours(1);
+  JobSpec next = job();
+  if (one.gang) {
+    next.min_nodes = next.max_nodes = 1;
+    next.tasks = 1;
+    next.gang = GangRequest{"pair", 2, 2, std::nullopt};
+  }
+  const JobKey second = c.submit(next);
+  const JobKey third = one.gang ? c.submit(next) : second;
+  for (const JobKey& key : {second, third})
+    EXPECT_EQ(waits(key), one.enforced ? "QOSUsageThreshold" : "");
+  if (one.enforced) {
     EXPECT_THAT(detail(c, second, policy),
-                HasSubstr("UsageThreshold of QOS own is 0.6, the fair share of alice in account "
-                          "physics 0.5"));
+                HasSubstr(std::string("UsageThreshold of QOS ") + one.whose +
+                          " is 0.6, the fair share of alice in account physics 0.5"));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, ThresholdTest,
+    testing::Values(ThresholdCase{"TheJobs", "own", true, false, "own"},
+                    ThresholdCase{"TheJobsNotEnforced", "own", false, false, ""},
+                    ThresholdCase{"ThePartitions", "night", true, false, "night of partition main"},
+                    ThresholdCase{"ThePartitionsNotEnforced", "night", false, false, ""},
+                    ThresholdCase{"TheJobsAndAGang", "own", true, true, "own"},
+                    ThresholdCase{"ThePartitionsAndAGang", "night", true, true,
+                                  "night of partition main"},
+                    ThresholdCase{"NoneAndAGang", "own", false, true, ""}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 TEST_F(BindingQosTest, WhatCannotBeMeantIsRefused) {
   Cluster c{4, limited()};

@@ -366,7 +366,7 @@ TEST(Singleton, HoldsAlongRandomLives) {
           c.progress(node, key, AttemptPhase::done, 0);
         }
         if (c.job(key).state == JobState::completing)  // cancelled while it was launched
-          for (const NodeShare& share : std::vector(c.job(key).allocation->nodes))
+          for (const NodeShare& share : NodeShares(c.job(key).allocation->nodes))
             c.progress(static_cast<int>(share.node.value()), key, AttemptPhase::done, 0);
       }
     for (const JobKey& key : jobs)

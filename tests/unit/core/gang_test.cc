@@ -145,7 +145,8 @@ TEST(Gang, NothingOfItStartsWhereOneDoesNotFit) {
   const auto keys = gather(c, 3, member());
   c.start(c.submit(), {3});
   PlanGroup group = together(c, keys);
-  group.starts[2].nodes[0].cpus = 4;  // one of which is taken
+  group.starts[2].nodes.change(0,
+                               [&](NodeShare& share) { share.cpus = 4; });  // one of which is taken
   c.plan({group});
   expect_all(c, keys, JobState::pending);
   c.user(kAlice, HoldJobs{Cluster::named(keys[1])});

@@ -81,7 +81,25 @@ TEST(Life, GangStartsOnlyWhenAllNodesAreReady) {
   s.min_nodes = s.max_nodes = 3;
   s.tasks = 3;
   const JobKey key = c.submit(s);
-  c.allocate(key, {1, 2, 3});
+  c.allocate(key, {1, 3, 2});
+  // Each is told its rank among all, and who the others are.
+  const int by_rank[] = {1, 3, 2};
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    const LaunchSpec& launch = c.last_sent<Prepare>(by_rank[rank])->launch;
+    EXPECT_EQ(launch.rank, rank);
+    EXPECT_EQ(launch.node_name, "n" + std::to_string(by_rank[rank]));
+    EXPECT_EQ(launch.share.node, c.job(key).allocation->nodes[rank].node);
+    EXPECT_EQ(launch.layout->names, (std::vector<std::string>{"n1", "n3", "n2"}));
+    EXPECT_EQ(launch.layout->list, "n[1,3,2]");
+    EXPECT_EQ(launch.layout->cpus.size(), 3u);
+    EXPECT_EQ(launch.layout->tasks.size(), 3u);
+    EXPECT_EQ(launch.layout, c.last_sent<Prepare>(1)->launch.layout) << "they have it in common";
+  }
+  // Who did not hear it is told the same again.
+  c.register_node(3);
+  EXPECT_EQ(c.sent<Prepare>(3), 2u);
+  EXPECT_EQ(c.last_sent<Prepare>(3)->launch.rank, 1u);
+  EXPECT_EQ(c.last_sent<Prepare>(3)->launch.layout->list, "n[1,3,2]");
   c.progress(1, key, AttemptPhase::ready);
   c.progress(3, key, AttemptPhase::ready);
   EXPECT_EQ(c.job(key).state, JobState::configuring);

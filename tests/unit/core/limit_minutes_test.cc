@@ -25,7 +25,7 @@ TEST_F(LimitMinutesTest, MinutesThatWereUsedAreUsedUp) {
     const JobKey first = c.submit(job());
     take_plan(c, policy);
     ASSERT_EQ(c.job(first).state, JobState::configuring);
-    const std::vector<NodeShare> shares = c.job(first).allocation->nodes;
+    const NodeShares shares = c.job(first).allocation->nodes;
     const JobKey second = c.submit(job());
     const auto waits = [&] {
       const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
@@ -54,6 +54,23 @@ TEST_F(LimitMinutesTest, MinutesThatWereUsedAreUsedUp) {
     ASSERT_FALSE(
         c.user(kOperator, ChangeAccounting{{{Verb::modify, science, science.changed}}}).failed);
     EXPECT_EQ(waits(), "AssocGrpWallLimit");
+  }
+}
+
+// What starts must be able to run to its limit within what is left, whichever QOS has the limit.
+TEST_F(LimitMinutesTest, SafeCountsWhatAJobMayUseUnderEitherQos) {
+  Policy policy = limited();
+  policy.accounting.enforce = Enforce::safe;
+  for (const Level level : {Level::qos, Level::partition_qos}) {
+    for (const std::uint64_t minutes : {359u, 360u}) {  // 90 with 4 CPUs
+      Cluster c{4, policy};
+      ASSERT_EQ(set_up(c, level, Limit{LimitKind::grp_tres_mins, "cpu", minutes}), "");
+      const JobKey key = c.submit(job());
+      const Plan plan = core::plan(c.state(), policy, Budget{}, c.now);
+      const PendingInfo* why = plan.pending.find(key);
+      EXPECT_EQ(why ? std::string(reason_text(*why)) : "",
+                minutes < 360 ? "QOSGrpCPUMinutesLimit" : "");
+    }
   }
 }
 

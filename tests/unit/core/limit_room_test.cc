@@ -46,7 +46,7 @@ class LimitRoomTest : public LimitsTest {
   }
   // What its nodes say of it.
   static void report(Cluster& c, JobKey key, AttemptPhase phase) {
-    const std::vector<NodeShare> shares = c.job(key).allocation->nodes;
+    const NodeShares shares = c.job(key).allocation->nodes;
     for (int node = 1; node <= 4; ++node)
       for (const NodeShare& share : shares)
         if (share.node == c.id_of(node)) c.progress(node, key, phase);

@@ -330,7 +330,7 @@ TEST(Plan, TakesNoGroupThatDoesNotFitWhatIsTrueNow) {
   EXPECT_EQ(c.plan({drained}).text, "0 of 1 groups taken");
   PlanGroup old = c.group(b, {3});
   old.starts[0].time_limit = Seconds{60};
-  old.starts[0].nodes[0].incarnation = 0;
+  old.starts[0].nodes.change(0, [&](NodeShare& share) { share.incarnation = 0; });
   EXPECT_EQ(c.plan({old}).text, "0 of 1 groups taken");
 }
 
@@ -338,11 +338,15 @@ TEST(Plan, NeverHandsOutAGpuTwice) {
   Cluster c;
   const JobKey a = c.submit(), b = c.submit();
   PlanGroup first = c.group(a, {1}), second = c.group(b, {1});
-  first.starts[0].nodes[0].gpus = second.starts[0].nodes[0].gpus = {GpuIndex{1}};
+  const auto with = [](PlanGroup& group, GpuIndex gpu) {
+    group.starts[0].nodes.change(0, [&](NodeShare& share) { share.gpus = {gpu}; });
+  };
+  with(first, GpuIndex{1});
+  with(second, GpuIndex{1});
   EXPECT_EQ(c.plan({first, second}).text, "1 of 2 groups taken");
-  second.starts[0].nodes[0].gpus = {GpuIndex{5}};
+  with(second, GpuIndex{5});
   EXPECT_EQ(c.plan({second}).text, "0 of 1 groups taken");
-  second.starts[0].nodes[0].gpus = {GpuIndex{0}};
+  with(second, GpuIndex{0});
   EXPECT_EQ(c.plan({second}).text, "1 of 1 groups taken");
 }
 

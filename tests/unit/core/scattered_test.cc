@@ -71,7 +71,7 @@ TEST(Plan, ASharesMemoryIsNeverLessThanNone) {
   Cluster c;
   const JobKey key = c.submit();
   PlanGroup bad = c.group(key, {1});
-  bad.starts.front().nodes.front().memory = Bytes::gib(-100);
+  bad.starts.front().nodes.change(0, [](NodeShare& share) { share.memory = Bytes::gib(-100); });
   c.plan({bad});
   EXPECT_EQ(c.job(key).state, JobState::pending);
   EXPECT_TRUE(c.node(1).charges.empty());

@@ -88,8 +88,10 @@ TEST(GpuPartRequests, GoWithArraysTasksAndAlternatives) {
 // Whether the engine lets it start with that part of that device of n1; 0 = all of it.
 bool starts_on(Cluster& cluster, JobKey key, std::uint16_t gpu, std::uint32_t part) {
   PlanGroup group = cluster.group(key, {1});
-  group.starts[0].nodes[0].gpus = {GpuIndex(gpu)};
-  group.starts[0].nodes[0].gpu_part = part;
+  group.starts[0].nodes.change(0, [&](NodeShare& share) {
+    share.gpus = {GpuIndex(gpu)};
+    share.gpu_part = part;
+  });
   cluster.plan({group});
   return cluster.job(key).state == JobState::configuring;
 }
@@ -124,8 +126,10 @@ TEST(GpuParts, OfOnePlanAreCountedTogether) {
   for (int i = 0; i < 3; ++i) {
     keys.push_back(cluster.submit(part_of_a_gpu(400)));
     groups.push_back(cluster.group(keys.back(), {1}));
-    groups.back().starts[0].nodes[0].gpus = {GpuIndex(0)};
-    groups.back().starts[0].nodes[0].gpu_part = 400;
+    groups.back().starts[0].nodes.change(0, [](NodeShare& share) {
+      share.gpus = {GpuIndex(0)};
+      share.gpu_part = 400;
+    });
   }
   cluster.plan(groups);
   EXPECT_EQ(cluster.job(keys[1]).state, JobState::configuring);

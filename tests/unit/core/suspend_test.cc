@@ -258,9 +258,11 @@ TEST_F(LendingTest, OneCannotGoOnAndBeStartedOverInOnePlan) {
 TEST_F(LendingTest, MemoryIsNotGivenUp) {
   const JobKey victim = old_one(1), key = high();
   PlanGroup group = eviction(key, victim, 1);
-  group.earmark->earmark.nodes[0].memory = Bytes::mib(3950);
+  group.earmark->earmark.nodes.change(0,
+                                      [&](NodeShare& share) { share.memory = Bytes::mib(3950); });
   EXPECT_FALSE(taken(group)) << "100 of 4000 stay with the victim";
-  group.earmark->earmark.nodes[0].memory = Bytes::mib(3900);
+  group.earmark->earmark.nodes.change(0,
+                                      [&](NodeShare& share) { share.memory = Bytes::mib(3900); });
   EXPECT_TRUE(taken(group));
 }
 

@@ -187,9 +187,8 @@ inline Prepare make_prepare(const RealNode& node, std::uint64_t job, const std::
   launch.spec = spec;
   launch.cluster_name = "test";
   launch.node_name = "n1";
-  launch.node_names = {"n1"};
-  launch.cpus_per_node = {1};
-  launch.tasks_per_node = {1};
+  launch.layout = std::make_shared<const NodeLayout>(
+      std::vector<std::string>{"n1"}, std::vector<std::uint32_t>{1}, std::vector<std::uint32_t>{1});
   launch.share.cpus = 1;
   launch.share.tasks = 1;
   launch.share.incarnation = node.incarnation();

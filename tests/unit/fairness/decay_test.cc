@@ -80,6 +80,18 @@ TEST(Decay, ATwoStepDecayIsOneDecay) {
   }
 }
 
+// Remembered or not, colliding or not, backwards as well.
+TEST(Decay, FactorsThatAreRememberedAreTheFactors) {
+  std::mt19937_64 dice(7);
+  DecayFactors factors(kWeek);
+  for (int i = 0; i < 100'000; ++i) {
+    const Duration elapsed = seconds(dice() % 20'000) - seconds(10);
+    const HalfPower remembered = factors.of(elapsed), anew = decay_factor(elapsed, kWeek);
+    ASSERT_EQ(remembered.mantissa, anew.mantissa);
+    ASSERT_EQ(remembered.shift, anew.shift);
+  }
+}
+
 // n parts, added one by one, in another order, or as two sums: the same but for n units of 2^-32 s and the stated rounding.
 TEST(Decay, SumsAssociate) {
   std::mt19937_64 dice(4);

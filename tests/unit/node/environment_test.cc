@@ -27,9 +27,9 @@ StepSpec example() {
   spec.launch.spec = job;
   spec.launch.cluster_name = "demo";
   spec.launch.node_name = "n1.example.org";
-  spec.launch.node_names = {"n1", "n2", "n3", "n4"};
-  spec.launch.cpus_per_node = {4, 4, 4, 2};
-  spec.launch.tasks_per_node = {2, 2, 2, 1};
+  spec.launch.layout = std::make_shared<const NodeLayout>(
+      std::vector<std::string>{"n1", "n2", "n3", "n4"}, std::vector<std::uint32_t>{4, 4, 4, 2},
+      std::vector<std::uint32_t>{2, 2, 2, 1});
   spec.launch.share.cpus = 4;
   spec.launch.partition = "main";
   spec.launch.time_limit = Seconds(60);

@@ -146,9 +146,9 @@ TEST(StepSpecText, KeepsWhatASupervisorNeeds) {
   spec.launch.fence = Fence(99);
   spec.launch.own_id = JobId(15);
   spec.launch.spec = job;
-  spec.launch.node_names = {"n1", "n2"};
-  spec.launch.cpus_per_node = {4, 2};
-  spec.launch.tasks_per_node = {2, 1};
+  spec.launch.layout = std::make_shared<const NodeLayout>(std::vector<std::string>{"n1", "n2"},
+                                                          std::vector<std::uint32_t>{4, 2},
+                                                          std::vector<std::uint32_t>{2, 1});
   spec.launch.share.gpus = {GpuIndex(0), GpuIndex(2)};
   spec.launch.share.cpu_ids = {4, 5};
   spec.launch.share.gpu_part = 250;

@@ -487,7 +487,8 @@ inline Prepare make_prepare(World& world, const AttemptKey& key = kKey, Fence fe
   prepare.launch.spec = job;
   prepare.launch.cluster_name = "c";
   prepare.launch.node_name = "n1";
-  prepare.launch.node_names = {"n1"};
+  prepare.launch.layout = std::make_shared<const NodeLayout>(
+      std::vector<std::string>{"n1"}, std::vector<std::uint32_t>{1}, std::vector<std::uint32_t>{1});
   prepare.launch.share.incarnation = world.agent().incarnation();
   prepare.launch.kill_wait = Seconds(30);
   prepare.script = std::make_shared<std::string>("#!/bin/sh\n");

@@ -39,10 +39,11 @@ static bool operator==(const FromNode& x, const FromNode& y) {
 }
 
 static bool operator==(const LaunchSpec& x, const LaunchSpec& y) {
-  const auto& [a, b, c, spec, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;
-  const auto& [A, B, C, SPEC, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U] = y;
-  return *spec == *SPEC && std::tie(a, b, c, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u) ==
-                               std::tie(A, B, C, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U);
+  const auto& [a, b, c, spec, e, f, g, layout, i, j, k, l, m, n, o, p, q, r, s] = x;
+  const auto& [A, B, C, SPEC, E, F, G, LAYOUT, I, J, K, L, M, N, O, P, Q, R, S] = y;
+  return *spec == *SPEC && *layout == *LAYOUT &&
+         std::tie(a, b, c, e, f, g, i, j, k, l, m, n, o, p, q, r, s) ==
+             std::tie(A, B, C, E, F, G, I, J, K, L, M, N, O, P, Q, R, S);
 }
 static bool operator==(const Prepare& x, const Prepare& y) {
   const auto& [a, b, c] = x;

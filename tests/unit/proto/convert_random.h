@@ -222,12 +222,15 @@ class RandomWire {
     l.spec = std::make_shared<const JobSpec>(job_spec());
     l.cluster_name = word();
     l.node_name = word();
+    std::vector<std::string> names;
+    std::vector<std::uint32_t> cpus, tasks;
     for (std::uint64_t n = 1 + number(5); n > 0; --n) {
-      l.node_names.push_back(word());
-      l.cpus_per_node.push_back(u32());
-      l.tasks_per_node.push_back(u32());
+      names.push_back("n" + std::to_string(number(12)));
+      cpus.push_back(flag() ? 4 : u32());
+      tasks.push_back(flag() ? 1 : u32());
     }
-    l.rank = static_cast<std::uint32_t>(number(l.node_names.size()));
+    l.rank = static_cast<std::uint32_t>(number(names.size()));
+    l.layout = std::make_shared<const NodeLayout>(names, cpus, tasks);
     l.share.cpus = u32();
     l.share.cpu_ids = list([this] { return u32(); });
     l.share.memory = bytes();

@@ -111,9 +111,10 @@ TEST(StorageConvert, AnAllocationFromBeforeLeasesWereStoredHasNone) {
   Allocated allocated;
   allocated.key = JobKey{JobId{1}, {}};
   allocated.attempt = AttemptNo{1};
-  allocated.nodes.resize(1);
-  allocated.nodes[0].node = NodeId{1};
-  allocated.nodes[0].leased = true;
+  NodeShare share;
+  share.node = NodeId{1};
+  share.leased = true;
+  allocated.nodes = {share};
   std::string bytes = encode_event(allocated);
   const std::string leased("\x50\x01", 2);  // field 10 = 1, the last of the share
   const std::size_t at = bytes.rfind(leased);
@@ -126,7 +127,7 @@ TEST(StorageConvert, AnAllocationFromBeforeLeasesWereStoredHasNone) {
   ASSERT_TRUE(old);
   EXPECT_FALSE(std::get<Allocated>(*old).nodes[0].leased);
 
-  allocated.nodes[0].leased = false;
+  allocated.nodes.change(0, [](NodeShare& one) { one.leased = false; });
   EXPECT_EQ(encode_event(allocated).find(leased), std::string::npos) << "absent is the same as no";
 }
 

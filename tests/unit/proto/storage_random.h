@@ -102,6 +102,12 @@ class RandomModel {
     for (auto& item : value) fill(item);
   }
 
+  void fill(NodeShares& value) {
+    std::vector<NodeShare> shares;
+    fill(shares);
+    value = NodeShares(std::move(shares));
+  }
+
   template <class K, class V>
   void fill(std::map<K, V>& value) {
     for (auto n = below(4); n > 0; --n) value[make<K>()] = make<V>();

@@ -118,7 +118,7 @@ class Ledger {
     });
   }
 
-  void add(const JobSpec& spec, const std::vector<NodeShare>& nodes) {
+  void add(const JobSpec& spec, const NodeShares& nodes) {
     Use use{1, 0, {{"node", nodes.size()}}};
     for (const NodeShare& share : nodes) {
       use.tres["cpu"] += share.cpus;

@@ -139,10 +139,10 @@ TEST_F(AccountingTest, PartsOfGpusAreCountedInThousandths) {
   auto spec = *a.spec;
   spec.gpus_per_node = {{"a100", 0, 250}};
   a.spec = std::make_shared<const JobSpec>(spec);
-  for (NodeShare& share : a.allocation.nodes) {
+  a.allocation.nodes.change_each([](NodeShare& share) {
     share.gpus = {GpuIndex(0)};
     share.gpu_part = 250;
-  }
+  });
   store({a});
   const auto page = ask();
   ASSERT_EQ(page.rows_size(), 1);

@@ -49,8 +49,9 @@ TEST(History, OnlyWhatChangesHowANodeStandsIsKept) {
   for (std::uint32_t id = 1; id <= 3; ++id) world.state.nodes.set(NodeId(id), node(id));
   Allocated allocated;
   allocated.key = {JobId(1), {}};
-  allocated.nodes.resize(1);
-  allocated.nodes[0].node = NodeId(1);
+  NodeShare share;
+  share.node = NodeId(1);
+  allocated.nodes = {share};
   EXPECT_TRUE(world.batch(allocated).node_history.empty());
   EXPECT_EQ(world.batch(NodeLost{NodeId(2)}).node_history.size(), 1u);
   EXPECT_EQ(world.batch(NodeAdminSet{NodeId(2), AdminState::drain, "", {}}).node_history.size(),

@@ -1,0 +1,16 @@
+#include "model/node_layout.h"
+
+#include <utility>
+
+#include "base/hostlist.h"
+
+namespace ares {
+
+NodeLayout::NodeLayout(std::vector<std::string> names_, std::vector<std::uint32_t> cpus_,
+                       std::vector<std::uint32_t> tasks_)
+    : names(std::move(names_)),
+      cpus(std::move(cpus_)),
+      tasks(std::move(tasks_)),
+      list(compress_hostlist(names)) {}
+
+}  // namespace ares
