@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/clip.h"
+
 namespace ares {
 namespace {
 
@@ -141,7 +143,7 @@ class HostlistParser {
   tl::unexpected<Error> bad(std::string_view why) const { return bad(why, at_); }
 
   tl::unexpected<Error> bad(std::string_view why, std::size_t at) const {
-    return fail(ErrorCode::invalid_argument, "host list \"" + std::string(text_) + "\", column " +
+    return fail(ErrorCode::invalid_argument, "host list \"" + clip(text_, 100) + "\", column " +
                                                  std::to_string(at + 1) + ": " + std::string(why));
   }
 
