@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "core/engine/engine.h"
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 
 namespace ares::sim {
 

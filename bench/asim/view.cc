@@ -14,8 +14,8 @@
 #include "cli/json.h"
 #include "cli/table.h"
 #include "config/config.h"
-#include "core/sched/plan.h"
-#include "core/sched/plan_text.h"
+#include "core/sched/pass/plan.h"
+#include "core/sched/pass/plan_text.h"
 #include "proto/view_dump.h"
 
 namespace ares::sim {

@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "core/sched/backfill.h"
-#include "core/sched/score_fragmentation.h"
+#include "core/sched/place/score_fragmentation.h"
+#include "core/sched/time/backfill.h"
 #include "model/policy.h"
 #include "model/state.h"
 

@@ -5,7 +5,7 @@
 //   bench_devices [--benchmark_filter=...]
 #include <benchmark/benchmark.h>
 
-#include "core/sched/devices.h"
+#include "core/sched/place/devices.h"
 #include "core/topology/told.h"
 #include "model/state.h"
 

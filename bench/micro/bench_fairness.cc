@@ -8,8 +8,8 @@
 #include "core/fairness/classic.h"
 #include "core/fairness/decay.h"
 #include "core/fairness/fair_tree.h"
-#include "core/sched/order.h"
-#include "core/sched/turns.h"
+#include "core/sched/queue/order.h"
+#include "core/sched/queue/turns.h"
 
 namespace ares::core::sched {
 namespace {

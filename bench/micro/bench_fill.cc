@@ -14,12 +14,12 @@
 #include "asim/cluster.h"
 #include "asim/workload.h"
 #include "base/random.h"
-#include "core/sched/able.h"
-#include "core/sched/backfill.h"
-#include "core/sched/devices.h"
-#include "core/sched/filter.h"
-#include "core/sched/score_fragmentation.h"
-#include "core/sched/shared_gpus.h"
+#include "core/sched/place/able.h"
+#include "core/sched/place/devices.h"
+#include "core/sched/place/filter.h"
+#include "core/sched/place/score_fragmentation.h"
+#include "core/sched/place/shared_gpus.h"
+#include "core/sched/time/backfill.h"
 #include "model/gpu_part.h"
 
 namespace ares::sim {

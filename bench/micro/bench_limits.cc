@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/accounts/limit_use.h"
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "model/state.h"
 
 namespace ares::core {

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "model/policy.h"
 #include "model/state.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/sched/plugged.h"
+#include "core/sched/place/plugged.h"
 #include "model/policy.h"
 #include "model/state.h"
 #include "sched/glue/plugin_set.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 
 namespace ares::core {
 namespace {

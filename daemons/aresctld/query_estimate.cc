@@ -2,7 +2,7 @@
 #include "aresctld/queries.h"
 #include "aresctld/query_why.h"
 #include "base/hostlist.h"
-#include "core/sched/estimate.h"
+#include "core/sched/why/estimate.h"
 
 namespace ares::aresctld {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "aresctld/queries.h"
-#include "core/sched/priority_report.h"
+#include "core/sched/queue/priority_report.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {

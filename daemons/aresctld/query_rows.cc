@@ -10,8 +10,8 @@
 #include "base/units.h"
 #include "core/cluster/lent.h"
 #include "core/job/gang.h"
-#include "core/sched/admit.h"
-#include "core/sched/order.h"
+#include "core/sched/queue/admit.h"
+#include "core/sched/queue/order.h"
 #include "model/gpu_part.h"
 #include "proto/convert.h"
 

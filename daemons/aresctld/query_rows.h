@@ -12,8 +12,8 @@
 
 #include "aresctld/view.h"
 #include "core/accounts/age_room.h"
-#include "core/sched/explain.h"
-#include "core/sched/order.h"
+#include "core/sched/queue/explain.h"
+#include "core/sched/queue/order.h"
 #include "model/job.h"
 #include "proto/gen/api.pb.h"
 

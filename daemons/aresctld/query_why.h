@@ -1,7 +1,7 @@
 // core::Why as the API tells it. Pure; any thread.
 #pragma once
 
-#include "core/sched/why.h"
+#include "core/sched/why/why.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aresctld {

@@ -5,7 +5,7 @@
 #include <future>
 #include <utility>
 
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 
 namespace ares::aresctld {
 namespace {

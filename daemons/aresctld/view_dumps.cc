@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/fnv1a.h"
-#include "core/sched/plan.h"
-#include "core/sched/plan_text.h"
+#include "core/sched/pass/plan.h"
+#include "core/sched/pass/plan_text.h"
 #include "proto/view_dump.h"
 
 namespace ares::aresctld {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/sched/plan.h"
-#include "core/sched/plan_text.h"
+#include "core/sched/pass/plan.h"
+#include "core/sched/pass/plan_text.h"
 #include "property/world.h"
 
 namespace ares::property {

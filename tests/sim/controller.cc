@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "sim/observer.h"
 #include "sim/world.h"
 #include "store/row_images.h"

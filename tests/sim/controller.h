@@ -11,7 +11,7 @@
 
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "model/policy.h"
 #include "sim/clock.h"
 #include "sim/database.h"

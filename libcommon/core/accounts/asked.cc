@@ -5,7 +5,7 @@
 
 #include "base/saturating.h"
 #include "core/fairness/priority.h"
-#include "core/sched/requested.h"
+#include "core/sched/queue/requested.h"
 #include "model/gpu_alternatives.h"
 #include "model/gpu_part.h"
 

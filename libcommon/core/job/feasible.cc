@@ -8,7 +8,7 @@
 #include "base/saturating.h"
 #include "core/accounts/partition_bounds.h"
 #include "core/job/deciding.h"
-#include "core/sched/machines.h"
+#include "core/sched/index/machines.h"
 #include "model/constraint.h"
 #include "model/gpu_alternatives.h"
 #include "model/gpu_part.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/sched/demand.h"
+#include "core/sched/index/demand.h"
 #include "core/topology/matrix.h"
 #include "model/gpu_part.h"
 

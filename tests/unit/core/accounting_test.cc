@@ -3,7 +3,7 @@
 
 #include "core/accounts/roster.h"
 #include "core/accounts/shares.h"
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/sched/priority_report.h"
+#include "core/sched/queue/priority_report.h"
 #include "unit/core/limits_fixture.h"
 
 namespace ares::core {

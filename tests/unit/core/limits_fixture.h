@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/accounts/job_limits.h"
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -1,5 +1,5 @@
 // Jobs whose GPUs may be had in several ways: which of them starts, what is promised, what is said.
-#include "core/sched/alternatives.h"
+#include "core/sched/queue/alternatives.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <map>
 
 #include "core/job/alternative_checks.h"
-#include "core/sched/explain.h"
-#include "core/sched/score_fragmentation.h"
-#include "core/sched/why.h"
+#include "core/sched/place/score_fragmentation.h"
+#include "core/sched/queue/explain.h"
+#include "core/sched/why/why.h"
 #include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {

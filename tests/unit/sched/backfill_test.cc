@@ -1,12 +1,12 @@
 // The kinds of backfill: who may pass whom, and that nobody who was promised a start is delayed by those who pass.
-#include "core/sched/backfill.h"
+#include "core/sched/time/backfill.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "base/random.h"
-#include "core/sched/order.h"
+#include "core/sched/queue/order.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

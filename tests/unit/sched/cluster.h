@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "model/plan.h"
 #include "model/policy.h"
 #include "model/state.h"

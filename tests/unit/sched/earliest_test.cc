@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/random.h"
-#include "core/sched/backfill.h"
-#include "core/sched/filter.h"
+#include "core/sched/place/filter.h"
+#include "core/sched/time/backfill.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

@@ -1,5 +1,5 @@
 // When a job would start that is not there yet.
-#include "core/sched/estimate.h"
+#include "core/sched/why/estimate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // What is kept from pass to pass of when a demand comes to fit, against a search that knows nothing.
-#include "core/sched/forecast.h"
+#include "core/sched/time/forecast.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
 #include "base/random.h"
-#include "core/sched/devices.h"
+#include "core/sched/place/devices.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

@@ -1,7 +1,7 @@
 // The cluster of the tests of plan(), and what it says of a job. Not thread-safe.
 #pragma once
 
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

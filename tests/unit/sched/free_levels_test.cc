@@ -1,11 +1,11 @@
 // What is remembered of free amounts, against looking at every node.
-#include "core/sched/free_levels.h"
+#include "core/sched/index/free_levels.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "core/sched/cluster_index.h"
+#include "core/sched/index/cluster_index.h"
 
 namespace ares::core::sched {
 namespace {

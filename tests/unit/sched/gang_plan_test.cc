@@ -1,11 +1,11 @@
 // Gangs in the plan: together or not at all, nothing held meanwhile, one promise for all.
-#include "core/sched/gang_turns.h"
+#include "core/sched/pass/gang_turns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/permit.h"
-#include "core/sched/why.h"
+#include "core/sched/pass/permit.h"
+#include "core/sched/why/why.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

@@ -5,9 +5,9 @@
 #include <chrono>
 
 #include "base/random.h"
-#include "core/sched/backfill.h"
-#include "core/sched/filter.h"
-#include "core/sched/shared_gpus.h"
+#include "core/sched/place/filter.h"
+#include "core/sched/place/shared_gpus.h"
+#include "core/sched/time/backfill.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/preempting.h"
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/accounts/roster.h"
-#include "core/sched/plan_text.h"
-#include "core/sched/requested.h"
+#include "core/sched/pass/plan_text.h"
+#include "core/sched/queue/requested.h"
 #include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/accounts/usage.h"
-#include "core/sched/plan_text.h"
+#include "core/sched/pass/plan_text.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

@@ -1,5 +1,5 @@
 // What each queue policy means to users: who starts first where not all can.
-#include "core/sched/order.h"
+#include "core/sched/queue/order.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

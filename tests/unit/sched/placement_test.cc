@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/demand.h"
-#include "core/sched/fit.h"
-#include "core/sched/plan.h"
+#include "core/sched/index/demand.h"
+#include "core/sched/pass/plan.h"
+#include "core/sched/place/fit.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/order.h"
+#include "core/sched/queue/order.h"
 #include "unit/sched/four_nodes.h"
 
 namespace ares::core::sched {

@@ -9,7 +9,7 @@
 #include "core/job/alternative_checks.h"
 #include "core/job/gang.h"
 #include "core/job/part_checks.h"
-#include "core/sched/plan_text.h"
+#include "core/sched/pass/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"
 

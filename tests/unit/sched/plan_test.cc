@@ -1,6 +1,6 @@
 // What users see of scheduling: who starts, where and with what. Why others wait: plan_reasons_test.cc; who comes before whom:
 // plan_order_test.cc.
-#include "core/sched/plan.h"
+#include "core/sched/pass/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "base/random.h"
-#include "core/sched/plan_text.h"
+#include "core/sched/pass/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"
 #include "unit/sched/test_plugins.h"

@@ -1,11 +1,11 @@
 // Plugins in the scheduler's stages: who is refused, what is said of it, how often plugins are asked.
-#include "core/sched/plugged.h"
+#include "core/sched/place/plugged.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "core/sched/why.h"
+#include "core/sched/why/why.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/test_plugins.h"
 

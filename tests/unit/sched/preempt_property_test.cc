@@ -8,10 +8,10 @@
 
 #include "base/random.h"
 #include "core/cluster/preemptible.h"
-#include "core/sched/demand.h"
-#include "core/sched/filter.h"
-#include "core/sched/plan_text.h"
-#include "core/sched/preempt.h"
+#include "core/sched/index/demand.h"
+#include "core/sched/pass/plan_text.h"
+#include "core/sched/pass/preempt.h"
+#include "core/sched/place/filter.h"
 #include "unit/sched/preempting.h"
 
 namespace ares::core::sched {

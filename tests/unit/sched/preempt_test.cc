@@ -1,10 +1,10 @@
 // Preemption in plan(): who is ended for whom, what is kept for the preemptor meanwhile, and all that holds it back.
-#include "core/sched/preempt.h"
+#include "core/sched/pass/preempt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/why.h"
+#include "core/sched/why/why.h"
 #include "unit/sched/four_nodes.h"
 #include "unit/sched/preempting.h"
 

@@ -1,12 +1,12 @@
 // Placement strategies: what each prefers, held against its definition and against the others.
-#include "core/sched/score.h"
+#include "core/sched/place/score.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "core/sched/backfill.h"
-#include "core/sched/score_fragmentation.h"
+#include "core/sched/place/score_fragmentation.h"
+#include "core/sched/time/backfill.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

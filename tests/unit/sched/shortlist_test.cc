@@ -1,5 +1,5 @@
 // The shortlist, against the choice among all nodes.
-#include "core/sched/shortlist.h"
+#include "core/sched/place/shortlist.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "core/cluster/lent.h"
-#include "core/sched/plan_text.h"
+#include "core/sched/pass/plan_text.h"
 #include "unit/sched/four_nodes.h"
 #include "unit/sched/preempting.h"
 

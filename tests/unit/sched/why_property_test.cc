@@ -1,7 +1,7 @@
 // Whatever a person is told would let a job start does: on random clusters each change is made, and the next pass starts the job.
 #include <gtest/gtest.h>
 
-#include "core/sched/why.h"
+#include "core/sched/why/why.h"
 #include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {

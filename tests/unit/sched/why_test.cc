@@ -1,10 +1,10 @@
 // What a person is told of a job that waits: each kind of reason with its numbers, and what would let it start.
-#include "core/sched/why.h"
+#include "core/sched/why/why.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/explain.h"
+#include "core/sched/queue/explain.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

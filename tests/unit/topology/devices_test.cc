@@ -1,5 +1,5 @@
 // Which devices of a node a share gets, against brute force: random jobs come and go on recorded machines.
-#include "core/sched/devices.h"
+#include "core/sched/place/devices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,227 @@
+#include "core/sched/index/cluster_index.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "core/sched/place/plugged.h"
+#include "core/sched/place/shared_gpus.h"
+
+namespace ares::core::sched {
+namespace {
+
+// More than a pass brings, so that it can tell what may have become possible since the last one.
+constexpr std::size_t kMostGains = 4096;
+constexpr std::size_t kMostChanges = 16'384;
+
+std::set<std::string> types_of(const ClusterState& state) {
+  std::set<std::string> types;
+  state.nodes.for_each([&](NodeId, const Node& node) {
+    for (const Gpu& gpu : inventory_of(node).gpus) types.insert(gpu.type);
+  });
+  return types;
+}
+
+const Gpu* gpu_at(const Inventory& inventory, GpuIndex index) {
+  const auto found = std::find_if(inventory.gpus.begin(), inventory.gpus.end(),
+                                  [&](const Gpu& gpu) { return gpu.index == index; });
+  return found == inventory.gpus.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Inventory& inventory_of(const Node& node) {
+  return node.contact == Contact::never ? node.configured : node.inventory;
+}
+
+const std::vector<std::string>& features_of(const Node& node) {
+  return inventory_of(node).features;
+}
+
+bool ClusterIndex::lifts_max_nodes(const JobSpec& spec) const {
+  return !lifting_qos_.empty() &&
+         std::binary_search(lifting_qos_.begin(), lifting_qos_.end(),
+                            spec.qos.empty() ? kNormalQos : std::string_view(spec.qos),
+                            std::less<>());
+}
+
+ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
+    : knows_networks_(networks != nullptr) {
+  const auto types = types_of(state);
+  gpu_types_.assign(types.begin(), types.end());
+  nodes_.reserve(state.nodes.size());
+  state.nodes.for_each([&](NodeId, const Node& node) {
+    IndexedNode entry;
+    read(node, entry);
+    kept_ += entry.guests.kept() ? 1 : 0;
+    by_name_.emplace(node.name, static_cast<NodeIndex>(nodes_.size()));
+    nodes_.push_back(std::move(entry));
+  });
+  by_user_ = kept_ > 0;
+  state.accounting.for_each_from({RecordKind::qos, {}, {}, {}},
+                                 [&](const RecordKey& key, const AccountingRecord& record) {
+                                   if (key.kind != RecordKind::qos) return false;
+                                   if (std::get<Qos>(record).has(QosFlag::partition_max_nodes))
+                                     lifting_qos_.push_back(key.name);
+                                   return true;
+                                 });
+  levels_ = FreeLevels(nodes_.size(), stride());
+  idle_ = Bitset(nodes_.size());
+  sharing_ = Bitset(nodes_.size());
+  barred_ = Bitset(nodes_.size());
+  for (NodeIndex at = 0; at < nodes_.size(); ++at) note_free(at);
+  reserved_ = Reserved(state, [this](const std::string& name) { return find(name); });
+  if (!networks) return;
+  for (const NetworkSpec& spec : networks->all())
+    networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
+}
+
+bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
+  const Inventory& inventory = inventory_of(node);
+  if (!entry.node || !inventory_of(*entry.node).gpu_topology.shares(inventory.gpu_topology))
+    entry.machine = machines_.of(inventory.gpu_topology);
+  entry.node = &node;
+  entry.usable = node.admin == AdminState::up && node.contact == Contact::registered;
+  entry.total.assign(stride(), 0);
+  entry.total[kCpus] = inventory.cpus;
+  entry.total[kMemory] = inventory.memory.value();
+  for (const Gpu& gpu : inventory.gpus) {
+    const auto column = gpu_column(gpu.type);
+    if (!column) return false;
+    ++entry.total[*column];
+  }
+  entry.free = entry.total;
+  entry.gpus_used.clear();
+  entry.shared.clear();
+  entry.guests = {};
+  entry.cpus_used = Bitset(inventory.cpus);
+  for (const Charge& charge : node.charges) {
+    entry.free[kCpus] -= charge.cpus;
+    entry.free[kMemory] -= charge.memory.value();
+    entry.guests.add(charge.user, charge.exclusive_user);
+    for (const GpuIndex index : charge.gpus) {
+      const Gpu* gpu = gpu_at(inventory, index);
+      const std::size_t column = gpu ? *gpu_column(gpu->type) : 0;
+      if (charge.gpu_part > 0 && gpu && !share_gpu(entry, index, column, charge.gpu_part))
+        continue;  // others have parts of it as well
+      entry.gpus_used.push_back(index);
+      if (gpu) --entry.free[column];
+    }
+    for (const std::uint32_t cpu : charge.cpu_ids)
+      if (cpu < entry.cpus_used.size()) entry.cpus_used.set(cpu);
+  }
+  for (std::int64_t& amount : entry.free) amount = std::max<std::int64_t>(amount, 0);
+  std::sort(entry.gpus_used.begin(), entry.gpus_used.end());
+  return true;
+}
+
+void ClusterIndex::note_free(NodeIndex at) {
+  IndexedNode& node = nodes_[at];
+  if (++node.stamp == 0) node.stamp = 1;
+  changes_.note(at);
+  levels_.set(at, node.free);
+  if (node.free[kCpus] == node.total[kCpus])
+    idle_.set(at);
+  else
+    idle_.reset(at);
+  if (std::any_of(node.shared.begin(), node.shared.end(),
+                  [](const SharedGpu& gpu) { return gpu.used < kWholeGpu; }))
+    sharing_.set(at);
+  else
+    sharing_.reset(at);
+  if (node.guests.bars())
+    barred_.set(at);
+  else
+    barred_.reset(at);
+}
+
+bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
+                          std::span<const NodeIndex> given) {
+  bool possible = true, other_totals = false;
+  gains_.trim(kMostGains);
+  changes_.trim(kMostChanges);
+  const auto reread = [&](IndexedNode& entry, const Node& node) {
+    const bool was_usable = entry.usable;
+    const Amounts was_total = entry.total, was_free = entry.free;
+    const auto* was_machine = entry.machine;
+    const Guests were = entry.guests;
+    const auto were_shared = entry.shared;
+    // Only pointers into `before` and `after` are compared and followed: both are alive.
+    const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
+    // Totals do not tell of all that plugins are told.
+    const bool other_gpus = plugged_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
+    kept_ -= entry.guests.kept() ? 1 : 0;
+    possible = possible && read(node, entry);
+    kept_ += entry.guests.kept() ? 1 : 0;
+    if (!possible) return;
+    const auto at = static_cast<NodeIndex>(&entry - nodes_.data());
+    note_free(at);
+    if (entry.guests != were || entry.shared != were_shared ||
+        !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(), was_free.end(),
+                    std::less_equal<>()))
+      gains_.note(at);
+    other_totals = other_totals || was_total != entry.total;
+    if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
+        !same_features || other_gpus)
+      ++generation_;
+  };
+  CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
+                             [&](const NodeId& id, const Node* was, const Node* is) {
+                               const auto at = find(id);
+                               if (!was || !is || !at || was->name != is->name)
+                                 possible = false;
+                               else
+                                 reread(nodes_[*at], *is);
+                             });
+  if (!possible) return false;
+  for (const NodeIndex at : given) reread(nodes_[at], *nodes_[at].node);
+  // A type that no node has any more has no column either.
+  if (other_totals)
+    if (const auto types = types_of(after);
+        !std::equal(types.begin(), types.end(), gpu_types_.begin(), gpu_types_.end()))
+      return false;
+  return possible && by_user_ == (kept_ > 0);
+}
+
+std::optional<std::size_t> ClusterIndex::gpu_column(std::string_view type) const {
+  const auto found = std::lower_bound(gpu_types_.begin(), gpu_types_.end(), type);
+  if (found == gpu_types_.end() || *found != type) return std::nullopt;
+  return kFirstGpu + static_cast<std::size_t>(found - gpu_types_.begin());
+}
+
+std::optional<NodeIndex> ClusterIndex::find(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<NodeIndex> ClusterIndex::find(NodeId id) const {
+  const auto found = std::lower_bound(
+      nodes_.begin(), nodes_.end(), id,
+      [](const IndexedNode& node, NodeId wanted) { return node.node->id < wanted; });
+  if (found == nodes_.end() || found->node->id != id) return std::nullopt;
+  return static_cast<NodeIndex>(found - nodes_.begin());
+}
+
+void ClusterIndex::set_plugins(const SharedPlugins& plugins, const Networks* networks) {
+  plugged_ = plugins.value ? std::make_shared<const Plugged>(plugins, networks, *this) : nullptr;
+}
+
+const topology::Network* ClusterIndex::network(const std::string& name) const {
+  const auto found = networks_.find(name);
+  return found == networks_.end() ? nullptr : &found->second;
+}
+
+const std::vector<NodeIndex>& ClusterIndex::members(const Partition& partition) {
+  const auto [entry, added] = members_.try_emplace(partition.name);
+  if (added) {
+    for (const std::string& name : partition.nodes)
+      if (const auto node = find(name)) entry->second.push_back(*node);
+    std::sort(entry->second.begin(), entry->second.end());
+    entry->second.erase(std::unique(entry->second.begin(), entry->second.end()),
+                        entry->second.end());
+  }
+  return entry->second;
+}
+
+}  // namespace ares::core::sched

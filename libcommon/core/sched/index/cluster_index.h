@@ -1,0 +1,164 @@
+// ClusterIndex: a dense view of nodes, GPU types and partitions, with totals and what is free. Made from the immutable state
+// and kept up to date from pass to pass; a pass marks in it what it gives away. Owned by a Planner; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bitset.h"
+#include "base/ids.h"
+#include "core/sched/index/free_levels.h"
+#include "core/sched/index/guests.h"
+#include "core/sched/index/machines.h"
+#include "core/sched/index/node_log.h"
+#include "core/sched/index/reserved.h"
+#include "core/topology/network.h"
+#include "model/sched_plugins.h"
+#include "model/state.h"
+
+namespace ares::core::sched {
+
+class Mix;
+class Plugged;
+
+// Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster.
+using Amounts = std::vector<std::int64_t>;
+inline constexpr std::size_t kCpus = 0;
+inline constexpr std::size_t kMemory = 1;
+inline constexpr std::size_t kFirstGpu = 2;
+
+// Position in ClusterIndex::nodes(), in the order of node ids, which is that of the configuration.
+using NodeIndex = std::uint32_t;
+
+// A device of which jobs have parts.
+struct SharedGpu {
+  GpuIndex gpu;
+  std::size_t column = 0;  // its type's, of Amounts
+  std::uint32_t used = 0;  // thousandths; above 0
+  friend bool operator==(const SharedGpu&, const SharedGpu&) = default;
+};
+
+struct IndexedNode {
+  const Node* node = nullptr;
+  bool usable = false;  // up, registered: may be given to a job now
+  Amounts total;
+  Amounts
+      free;  // total less every charge, never below zero; of GPUs those of which nobody has any part
+  Bitset cpus_used;                 // as far as the charges name them
+  std::vector<GpuIndex> gpus_used;  // ascending; wholly or in part
+  std::vector<SharedGpu> shared;    // of these; ascending
+  Guests guests;
+  const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
+  std::uint32_t stamp =
+      0;  // another one whenever what is free may have changed; never 0 in an index
+};
+
+// What the node has, or, until it registers, what the configuration says: enough to say "could fit one day".
+const Inventory& inventory_of(const Node& node);
+const std::vector<std::string>& features_of(const Node& node);
+
+class ClusterIndex {
+ public:
+  // The records stay where they are as long as a copy of `state` lives. `networks`: what partitions may name;
+  // null where only those are asked who need not know.
+  explicit ClusterIndex(const ClusterState& state, const Networks* networks = nullptr);
+  ClusterIndex(const ClusterIndex&) = delete;  // demands point to its networks
+  ClusterIndex& operator=(const ClusterIndex&) = delete;
+
+  // Takes in what has changed since; `given` are the nodes on which a pass marked something: they are read again whether or
+  // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types, the first or no node that is kept). Precondition: the
+  // partitions and the reservations are the same.
+  bool update(const ClusterState& before, const ClusterState& after,
+              std::span<const NodeIndex> given);
+
+  // Whether somebody keeps a node to itself: then it matters whose job it is.
+  bool by_user() const { return by_user_; }
+
+  // Grows whenever another set of nodes may be eligible for somebody, or a total has changed.
+  std::uint64_t generation() const { return generation_; }
+
+  std::span<const IndexedNode> nodes() const { return nodes_; }
+  std::span<IndexedNode> nodes() { return nodes_; }
+  std::span<const std::string> gpu_types() const { return gpu_types_; }
+  // What is free, for searches: a pass that has marked something on a node says so with note_given().
+  const FreeLevels& levels() const { return levels_; }
+  const Bitset& idle() const { return idle_; }  // nodes with all of their CPUs free
+  const Bitset& sharing() const {
+    return sharing_;
+  }  // nodes with shared GPUs that have room for more
+  void note_given(NodeIndex node) { note_free(node); }
+  // Whether whoever is on the node now lets the caller in.
+  bool lets_in(NodeIndex node, const Caller& caller) const {
+    return (!caller.alone && !barred_.test(node)) || nodes_[node].guests.admit(caller);
+  }
+
+  // Nodes that got more free than they had.
+  const NodeLog& gains() const { return gains_; }
+  // Nodes of which anything was read again or marked.
+  const NodeLog& changes() const { return changes_; }
+
+  std::size_t stride() const { return kFirstGpu + gpu_types_.size(); }
+
+  // Where a GPU type stands in Amounts; nothing for a type that no node has.
+  std::optional<std::size_t> gpu_column(std::string_view type) const;
+  std::optional<NodeIndex> find(const std::string& name) const;
+  std::optional<NodeIndex> find(NodeId id) const;
+
+  // Of the state that the index was made from; a changed reservation needs a new index.
+  const Reserved& reserved() const { return reserved_; }
+
+  // Whether its QOS lets it have more nodes than partitions allow.
+  bool lifts_max_nodes(const JobSpec& spec) const;
+
+  bool knows_networks() const { return knows_networks_; }
+  // Null for a name that there is no network of. It stays where it is as long as the index lives.
+  const topology::Network* network(const std::string& name) const;
+
+  // The nodes' machines; what they are asked is remembered there.
+  Machines& machines() const { return machines_; }
+
+  // The mix of jobs that strategies look at; the planner's. Null until it gives one.
+  const Mix* mix() const { return mix_; }
+  void set_mix(const Mix* mix) { mix_ = mix; }
+
+  // The site's plugins; null where none is asked. Demands made before know of none.
+  const Plugged* plugged() const { return plugged_.get(); }
+  void set_plugins(const SharedPlugins& plugins, const Networks* networks);
+
+  // The partition's nodes, ascending. Nodes it names that are not known are left out.
+  const std::vector<NodeIndex>& members(const Partition& partition);
+
+ private:
+  bool read(const Node& node, IndexedNode& entry);  // false: a GPU type without a column
+  void note_free(NodeIndex node);
+
+  std::uint64_t generation_ = 1;
+  bool by_user_ = false;
+  std::size_t kept_ = 0;                // nodes
+  std::vector<std::string> gpu_types_;  // ascending
+  std::vector<IndexedNode> nodes_;
+  std::unordered_map<std::string, NodeIndex> by_name_;
+  Reserved reserved_;
+  std::map<std::string, std::vector<NodeIndex>> members_;
+  std::map<std::string, topology::Network> networks_;
+  bool knows_networks_ = false;
+  std::vector<std::string> lifting_qos_;  // ascending
+  const Mix* mix_ = nullptr;
+  std::shared_ptr<const Plugged> plugged_;
+  FreeLevels levels_;
+  Bitset idle_;
+  Bitset sharing_;
+  Bitset barred_;  // nodes that not everybody is let in to who need not be alone
+  NodeLog gains_;
+  NodeLog changes_;
+  mutable Machines machines_;
+};
+
+}  // namespace ares::core::sched

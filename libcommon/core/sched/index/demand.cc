@@ -1,0 +1,257 @@
+#include "core/sched/index/demand.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/saturating.h"
+#include "model/constraint.h"
+#include "model/gpu_part.h"
+
+namespace ares::core::sched {
+namespace {
+
+void mix(std::size_t& seed, std::size_t value) {
+  seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
+}
+
+auto shape_of(const JobSpec& s) {
+  return std::tie(s.min_nodes, s.max_nodes, s.tasks, s.cpus_per_task, s.tasks_per_node,
+                  s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
+                  s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
+                  s.cpus_per_gpu, s.memory_per_gpu, s.exclusive_user, s.prefer, s.switches,
+                  s.segment, s.reservations, s.gpu_constraint, s.gpu_alternatives,
+                  s.alternatives_per);
+}
+
+std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+  return a / b + (a % b > 0 ? 1 : 0);
+}
+
+void fill_memory(Demand& demand, const JobSpec& spec, const Partition& partition) {
+  if (spec.memory_per_node) {
+    demand.memory_rule =
+        spec.memory_per_node->value() == 0 ? MemoryRule::whole : MemoryRule::per_node;
+    demand.memory = *spec.memory_per_node;
+  } else if (spec.memory_per_cpu && spec.memory_per_cpu->value() > 0) {
+    demand.memory_rule = MemoryRule::per_cpu;
+    demand.memory = *spec.memory_per_cpu;
+  } else if (spec.memory_per_cpu) {
+    demand.memory_rule = MemoryRule::whole;
+  } else if (partition.default_memory_per_cpu.value() > 0) {
+    demand.memory_rule = MemoryRule::per_cpu;
+    demand.memory = partition.default_memory_per_cpu;
+  }
+}
+
+void fill_gpus(Demand& demand, const std::vector<GpuRequest>& requests, const ClusterIndex& index,
+               std::vector<std::pair<std::size_t, std::uint32_t>>& typed, std::uint32_t& any) {
+  for (const GpuRequest& request : requests) {
+    const std::uint32_t count = devices_of(request);
+    if (count == 0) continue;
+    if (request.type.empty()) {
+      any = capped_sum(any, count);
+    } else if (const auto column = index.gpu_column(request.type)) {
+      typed.emplace_back(*column, count);
+    } else {
+      demand.unknown_gpu_type = true;
+    }
+  }
+}
+
+std::uint32_t gpu_count(const std::vector<GpuRequest>& requests) {
+  std::uint32_t count = 0;
+  for (const GpuRequest& request : requests) count = capped_sum(count, request.count);
+  return count;
+}
+
+// What comes with each GPU. GPUs in total come with it only where they are on one node (checked at submission).
+void fill_per_gpu(Demand& demand, const JobSpec& spec) {
+  const std::uint32_t per_task = gpu_count(spec.gpus_per_task);
+  const std::uint32_t per_node =
+      capped_sum(gpu_count(spec.gpus_per_node), gpu_count(spec.gpus_total));
+  if (spec.cpus_per_gpu > 0 && per_task > 0)
+    demand.cpus_per_task =
+        std::max(demand.cpus_per_task, capped_product(per_task, spec.cpus_per_gpu));
+  else if (spec.cpus_per_gpu > 0)
+    demand.min_cpus_per_node = capped_product(per_node, spec.cpus_per_gpu);
+  if (!spec.memory_per_gpu) return;
+  demand.memory_rule = per_task > 0 ? MemoryRule::per_task : MemoryRule::per_node;
+  demand.memory = capped_product(*spec.memory_per_gpu, per_task > 0 ? per_task : per_node);
+}
+
+bool needs_user(const JobSpec& spec, bool by_user) {
+  return by_user || spec.exclusive_user;
+}
+
+std::shared_ptr<const Demand::Tags> make_tags(const JobSpec& spec, const Partition& partition,
+                                              ClusterIndex& index) {
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint || !constraint->concerns_the_set()) return nullptr;
+  std::vector<const FeatureTest*> clauses;
+  for (const FeatureTest& test : constraint->same) clauses.push_back(&test);
+  auto tags = std::make_shared<Demand::Tags>();
+  tags->alternatives = clauses.size();
+  for (const FeatureCount& count : constraint->counts) {
+    clauses.push_back(&count.test);
+    tags->counts.push_back(count.nodes);
+  }
+  tags->of_node.resize(index.nodes().size(), 0);
+  for (const NodeIndex at : index.members(partition)) {
+    const auto& features = features_of(*index.nodes()[at].node);
+    for (std::size_t i = 0; i < clauses.size(); ++i)
+      if (clauses[i]->holds(features)) tags->of_node[at] |= std::uint64_t{1} << i;
+  }
+  return tags;
+}
+
+std::shared_ptr<const Bitset> make_preferred(const JobSpec& spec, const Partition& partition,
+                                             ClusterIndex& index) {
+  if (spec.prefer.empty()) return nullptr;
+  const auto constraint = parse_constraint(spec.prefer);
+  if (!constraint || constraint->concerns_the_set()) return nullptr;
+  auto preferred = std::make_shared<Bitset>(index.nodes().size());
+  for (const NodeIndex at : index.members(partition))
+    if (constraint->every.holds(features_of(*index.nodes()[at].node))) preferred->set(at);
+  return preferred;
+}
+
+// The sizes that may be given, of those asked for.
+std::vector<std::uint32_t> allowed_counts(const IntervalSet& asked, std::uint32_t low,
+                                          std::uint32_t high) {
+  std::vector<std::uint32_t> counts;
+  for (const auto& interval : asked.intervals())
+    for (std::uint64_t n = std::max(interval.first, low); n <= std::min(interval.last, high); ++n)
+      counts.push_back(static_cast<std::uint32_t>(n));
+  return counts;
+}
+
+}  // namespace
+
+Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index) {
+  Demand demand;
+  demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
+  demand.tasks_per_node = spec.tasks_per_node;
+  demand.exclusive = spec.exclusive || partition.exclusive;
+  demand.caller.alone = spec.exclusive_user;
+  demand.caller.reservations = spec.reservations;
+  demand.caller.anywhere = index.reserved().flexible(spec.reservations);
+  if (needs_user(spec, index.by_user())) demand.caller.user = spec.uid;
+
+  const auto required = static_cast<std::uint32_t>(spec.required_nodes.size());
+  demand.min_nodes = std::max({spec.min_nodes, 1u, required});
+  demand.tasks = std::max(spec.tasks, 1u);
+  // `-N2 --ntasks-per-node=4` alone asks for eight tasks.
+  if (demand.tasks == 1 && spec.tasks_per_node > 0)
+    demand.tasks = capped_product(demand.min_nodes, spec.tasks_per_node);
+  demand.tasks = std::max(demand.tasks, demand.min_nodes);
+  if (spec.tasks_per_node > 0)
+    demand.min_nodes = std::max(demand.min_nodes, ceil_div(demand.tasks, spec.tasks_per_node));
+
+  demand.max_nodes = spec.max_nodes > 0 ? spec.max_nodes : demand.tasks;
+  demand.max_nodes = std::max(demand.max_nodes, demand.min_nodes);
+  if (partition.max_nodes && demand.min_nodes <= *partition.max_nodes &&
+      !index.lifts_max_nodes(spec))
+    demand.max_nodes = std::min(demand.max_nodes, *partition.max_nodes);
+  demand.as_many_nodes = demand.max_nodes > demand.min_nodes && demand.tasks <= demand.min_nodes;
+  demand.gpu_constraint = spec.gpu_constraint;
+  fill_memory(demand, spec, partition);
+  fill_per_gpu(demand, spec);
+  // Refused at submission; an older release may have stored it.
+  if (demand.memory_rule != MemoryRule::whole && demand.memory <= Bytes{}) {
+    demand.memory_rule = MemoryRule::none;
+    demand.memory = {};
+  }
+  if (const GpuRequest* part = part_request(spec)) {
+    // On one node in total, or for one task, says the same as on each node; whoever takes whole nodes has all of their GPUs.
+    fill_gpus(demand, {*part}, index, demand.gpus_per_node, demand.any_gpus_per_node);
+    if (!demand.exclusive && !demand.unknown_gpu_type) demand.gpu_part = part->part;
+    return demand;
+  }
+  fill_gpus(demand, spec.gpus_per_task, index, demand.gpus_per_task, demand.any_gpus_per_task);
+  if (!spec.gpus_per_task.empty()) return demand;  // the others say the same in other words
+  fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);
+  fill_gpus(demand, spec.gpus_total, index, demand.gpus_total, demand.any_gpus_total);
+  return demand;
+}
+
+std::vector<std::int64_t> gpu_rows_of(const Demand& demand, std::size_t stride) {
+  std::vector<std::int64_t> rows(3 * stride, 0);
+  for (const auto& [column, count] : demand.gpus_per_node) rows[column] += count;
+  for (const auto& [column, count] : demand.gpus_total) rows[stride + column] += count;
+  for (const auto& [column, count] : demand.gpus_per_task) rows[2 * stride + column] += count;
+  return rows;
+}
+
+Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,
+                   bool relaxed) {
+  Demand demand = make_amounts(spec, partition, index);
+  demand.gpu_rows = gpu_rows_of(demand, index.stride());
+  if (spec.node_counts) {
+    if (demand.tasks > demand.min_nodes)
+      demand.max_nodes = std::min(demand.max_nodes, demand.tasks);
+    const auto most = static_cast<std::uint32_t>(index.members(partition).size());
+    demand.node_counts =
+        allowed_counts(*spec.node_counts, demand.min_nodes, std::min(demand.max_nodes, most));
+    demand.as_many_nodes = true;
+    if (demand.node_counts.empty()) demand.min_nodes = demand.max_nodes + 1;  // none is possible
+  }
+  demand.tags = make_tags(spec, partition, index);
+  demand.preferred = make_preferred(spec, partition, index);
+  demand.strategy = demand.wants_gpus() ? partition.placement.gpu : partition.placement.cpu;
+  demand.mix = index.mix();
+  demand.network = index.network(partition.topology);
+  if (!index.knows_networks()) return demand;
+  demand.limits.segment = std::max(spec.segment, 1u);
+  demand.limits.max_leaves = relaxed ? 0 : spec.switches;
+  return demand;
+}
+
+std::optional<Time> relaxed_from(const Job& job) {
+  if (job.spec->switches == 0 || !job.spec->switches_wait) return std::nullopt;
+  return job.eligible + *job.spec->switches_wait;
+}
+
+std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition) {
+  if (job.time_limit) {
+    if (job.time_limit->count() == 0) return std::nullopt;  // asked for no limit
+    return job.time_limit;
+  }
+  return partition.default_time ? partition.default_time : partition.max_time;
+}
+
+bool same_shape(const Job& a, const Job& b, bool by_user) {
+  if (needs_user(*a.spec, by_user) && a.spec->uid != b.spec->uid) return false;
+  return a.excluded == b.excluded && (a.spec == b.spec || shape_of(*a.spec) == shape_of(*b.spec));
+}
+
+// The fields that usually differ are enough: equality decides.
+std::size_t shape_hash(const Job& job, bool by_user) {
+  const JobSpec& s = *job.spec;
+  std::size_t seed = s.min_nodes;
+  mix(seed, s.max_nodes);
+  mix(seed, s.tasks);
+  mix(seed, s.cpus_per_task);
+  mix(seed, s.tasks_per_node);
+  mix(seed, s.memory_per_node ? static_cast<std::size_t>(s.memory_per_node->value()) + 1 : 0);
+  mix(seed, s.memory_per_cpu ? static_cast<std::size_t>(s.memory_per_cpu->value()) + 1 : 0);
+  mix(seed, s.cpus_per_gpu);
+  mix(seed, s.switches);
+  mix(seed, s.segment);
+  mix(seed, static_cast<std::size_t>(s.gpu_constraint.shape));
+  mix(seed, s.gpu_constraint.min_nvlinks);
+  mix(seed, s.gpu_alternatives.size());
+  if (needs_user(s, by_user)) mix(seed, s.uid.value());
+  for (const auto* requests : {&s.gpus_per_node, &s.gpus_total, &s.gpus_per_task})
+    for (const GpuRequest& request : *requests) {
+      mix(seed, request.count);
+      mix(seed, request.part);
+      mix(seed, std::hash<std::string>{}(request.type));
+    }
+  for (const auto* names : {&s.required_nodes, &s.excluded_nodes, &s.features, &s.reservations})
+    for (const std::string& name : *names) mix(seed, std::hash<std::string>{}(name));
+  if (s.node_counts) mix(seed, s.node_counts->count());
+  for (const NodeId node : job.excluded) mix(seed, node.value());
+  return seed;
+}
+
+}  // namespace ares::core::sched

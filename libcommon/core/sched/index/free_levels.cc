@@ -1,0 +1,57 @@
+#include "core/sched/index/free_levels.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/sched/index/cluster_index.h"
+
+namespace ares::core::sched {
+namespace {
+
+constexpr int kExactBits = 4;     // below 16 each number is a level
+constexpr int kFractionBits = 3;  // eight levels from each power of two to the next
+constexpr std::int64_t kMemoryUnit = std::int64_t{64} << 20;
+
+// Ascending with the amount; 0 for nothing.
+std::size_t level_of(std::size_t column, std::int64_t amount) {
+  if (amount <= 0) return 0;
+  const auto value = static_cast<std::uint64_t>(column == kMemory ? amount / kMemoryUnit : amount);
+  const int exponent = static_cast<int>(std::bit_width(value)) - 1;
+  if (exponent < kExactBits) return value;
+  const std::uint64_t fraction = value >> (exponent - kFractionBits) & ((1u << kFractionBits) - 1);
+  return (1u << kExactBits) + (static_cast<std::size_t>(exponent - kExactBits) << kFractionBits) +
+         fraction;
+}
+
+}  // namespace
+
+FreeLevels::FreeLevels(std::size_t nodes, std::size_t stride)
+    : nodes_(nodes),
+      stride_(stride),
+      free_(nodes * stride, 0),
+      level_(nodes * stride, 0),
+      at_least_(stride) {}
+
+void FreeLevels::set(std::size_t node, std::span<const std::int64_t> free) {
+  std::copy_n(free.begin(), stride_, free_.begin() + static_cast<std::ptrdiff_t>(node * stride_));
+  for (std::size_t column = 0; column < stride_; ++column) {
+    std::uint16_t& was = level_[node * stride_ + column];
+    const std::size_t is = level_of(column, free[column]);
+    std::vector<Bitset>& levels = at_least_[column];
+    while (levels.size() < is) levels.emplace_back(nodes_);
+    for (std::size_t level = was; level < is; ++level) levels[level].set(node);
+    for (std::size_t level = is; level < was; ++level) levels[level].reset(node);
+    was = static_cast<std::uint16_t>(is);
+  }
+}
+
+void FreeLevels::keep(std::size_t column, std::int64_t amount, Bitset& nodes) const {
+  const std::size_t level = level_of(column, amount);
+  if (level == 0) return;
+  if (level > at_least_[column].size())
+    nodes.reset_all();
+  else
+    nodes &= at_least_[column][level - 1];
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,63 @@
+#include "core/sched/index/machines.h"
+
+#include "core/topology/matrix.h"
+
+namespace ares::core::sched {
+
+using topology::GpuSet;
+
+namespace {
+
+// An 8-GPU machine has 256 sets of free GPUs, and few of them occur; above so many answers they are forgotten.
+constexpr std::size_t kMostAnswers = 65'536;
+
+void mix(std::size_t& seed, std::size_t value) {
+  seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
+}
+
+}  // namespace
+
+const Machines::Machine* Machines::of(const GpuTopology& told) {
+  if (told.empty()) return nullptr;
+  const auto known = machines_.find(told.text());
+  if (known != machines_.end()) return known->second.get();
+  Result<topology::Matrix> matrix = topology::parse_matrix(told.text());
+  auto machine = matrix ? std::make_unique<const Machine>(*std::move(matrix)) : nullptr;
+  return machines_.emplace(told.text(), std::move(machine)).first->second.get();
+}
+
+std::size_t Machines::Hash::operator()(const Question& question) const {
+  std::size_t seed = std::hash<const void*>{}(question.machine);
+  mix(seed, std::hash<std::uint64_t>{}(question.free));
+  mix(seed, question.request.count);
+  mix(seed, static_cast<std::size_t>(question.request.constraint.shape));
+  mix(seed, question.request.constraint.min_nvlinks);
+  return seed;
+}
+
+std::optional<GpuSet> Machines::choose(const Machine& machine, GpuSet free,
+                                       const topology::GpuRequest& request) {
+  const Question question{&machine, free.bits(), request};
+  if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
+  const auto choice = topology::choose_gpus(machine, free, request);
+  if (answers_.size() == kMostAnswers) answers_.clear();
+  return answers_.emplace(question, choice ? std::optional(choice->gpus) : std::nullopt)
+      .first->second;
+}
+
+unsigned Machines::most_together(const Machine* machine, GpuSet free,
+                                 const GpuConstraint& constraint) {
+  if (!machine) return free.empty() ? 0 : 1;
+  free = free & machine->gpus();
+  if (free.empty() || constraint.none()) return free.count();
+  // What can be had of some number can be had of one fewer.
+  unsigned good = 1;
+  unsigned bad = free.count() + 1;
+  while (bad - good > 1) {
+    const unsigned middle = (good + bad) / 2;
+    (choose(*machine, free, {middle, constraint}) ? good : bad) = middle;
+  }
+  return good;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,66 @@
+// Reserved: which nodes lie in reservations, and who may be on them when. A part of the ClusterIndex, made anew with it when a
+// reservation changes; reads the state it was made from, which must outlive it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cluster/staying.h"
+#include "core/sched/index/guests.h"
+
+namespace ares::core::sched {
+
+class Reserved {
+ public:
+  Reserved() = default;
+  // `find` gives the position of a node by its name, or nothing.
+  template <class Find>
+  Reserved(const ClusterState& state, Find&& find) {
+    state.reservations.for_each([&](const std::string& name, const Reservation& r) {
+      by_name_.emplace(name, &r);
+      for (const std::string& node : r.nodes)
+        if (const auto at = find(node)) on_[*at].push_back(&r);
+    });
+  }
+
+  bool empty() const { return by_name_.empty(); }
+  bool any(std::uint32_t node) const { return on_.contains(node); }
+  const std::vector<const Reservation*>& on(std::uint32_t node) const;
+
+  // Whether one of those is flexible.
+  bool flexible(const std::vector<std::string>& names) const;
+
+  // Whether the caller may be there from `from` until `to` (none: for ever).
+  bool lets_in(std::uint32_t node, const Caller& caller, Time from, std::optional<Time> to) const {
+    if (by_name_.empty()) return caller.reservations.empty();
+    return may_stay(on(node), caller.reservations, caller.anywhere, {from, to});
+  }
+
+  // Tells visit(time) when reservations of the node begin and end after `now`: of recurring ones the next few times.
+  template <class Visit>
+  void each_change(std::uint32_t node, Time now, Visit&& visit) const {
+    for (const Reservation* r : on(node)) {
+      Time at = now;
+      for (int i = 0; i < kOccurrencesTold; ++i) {
+        const auto next = occurrence_at(*r, at);
+        if (!next) break;
+        if (next->start > now) visit(next->start);
+        visit(next->end);
+        at = next->end;
+      }
+    }
+  }
+
+  // The first begin or end of any reservation after `now`.
+  std::optional<Time> next_change(Time now) const;
+
+ private:
+  static constexpr int kOccurrencesTold = 8;
+
+  std::unordered_map<std::string, const Reservation*> by_name_;
+  std::unordered_map<std::uint32_t, std::vector<const Reservation*>> on_;
+};
+
+}  // namespace ares::core::sched

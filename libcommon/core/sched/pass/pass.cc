@@ -1,0 +1,433 @@
+// The turns of a pass: who starts, where, and for how long.
+#include "core/sched/pass/pass.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/cluster/staying.h"
+#include "core/job/deciding.h"
+#include "core/sched/place/devices.h"
+#include "core/sched/place/placed_limits.h"
+#include "core/sched/place/plugged.h"
+#include "core/sched/place/shared_gpus.h"
+#include "core/sched/queue/alternatives.h"
+#include "core/sched/queue/explain.h"
+
+namespace ares::core {
+
+using namespace sched;
+
+namespace {
+
+const char* const kThrottled = "as many tasks of the array run as it allows";
+
+}  // namespace
+
+Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget,
+                    Time now, Witness* witness)
+    : memory_(memory),
+      state_(state),
+      index_(memory.index),
+      budget_(budget),
+      now_(now),
+      use_(state, policy, now, &memory.sums),
+      turns_(memory.queue.entries(), memory.ranking, index_),
+      profile_(state, index_, memory.releases, now),
+      licenses_(state, policy),
+      promises_(policy),
+      work_(budget.units),
+      preempting_({state, policy, index_, profile_, licenses_, work_, now, use_}),
+      resuming_({state, index_, profile_, now}),
+      witness_(witness),
+      gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
+              memory.given, budget, now, use_, witness}) {
+  use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
+  plan_.seen = state.lsn;
+  plan_.budget = budget.units;
+  plan_.config_hash = policy.config_hash;
+}
+
+Plan Planner::Pass::run() {
+  const bool dropped = memory_.shapes.begin_pass();
+  if (dropped) {
+    memory_.forecasts.clear();
+    memory_.queue.forget_shapes();
+  }
+  pass_ = memory_.shapes.pass();
+  serve_earmarks();
+  while (Queued* queued = next()) {
+    if (witness_ && witness_->done()) break;
+    if (resuming_.any_left() && queued->entry.partition)
+      serve_suspended(queued->entry.partition->tier);
+    consider(*queued);
+  }
+  serve_suspended(std::numeric_limits<std::int32_t>::min());
+  make_room_late();
+  estimate();
+  settle_choices();
+  if (const auto change = preempting_.wake())
+    plan_.wake = std::min(plan_.wake.value_or(*change), *change);
+  plan_.pending = memory_.said;
+  if (const auto change = index_.reserved().next_change(now_))
+    plan_.wake = std::min(plan_.wake.value_or(*change), *change);
+  if (const auto change = memory_.ranking.changes_at(); change && !memory_.queue.empty())
+    plan_.wake = std::min(plan_.wake.value_or(*change), *change);
+  return std::move(plan_);
+}
+
+bool Planner::Pass::waits_on(const Shape& shape, std::optional<Seconds> limit) const {
+  return shape.settled_in == pass_ && shape.known_blocked(limit);
+}
+
+Queued* Planner::Pass::next() {
+  if (!work_.exhausted() && !witness_ && !resuming_.any_left()) {
+    const std::vector<Waiting>& waiting = memory_.queue.waiting();
+    turns_.skip([&](std::size_t at) {
+      const auto& [shape, limit] = waiting[at];
+      return shape &&
+             waits_on(*shape, limit == Seconds::max() ? std::nullopt : std::optional(limit));
+    });
+  }
+  return turns_.next();
+}
+
+void Planner::Pass::consider(Queued& queued) {
+  if (queued.waits && waits_on(*queued.shape, queued.limit) && !work_.exhausted() && !witness_)
+    return;
+  if (served(queued)) return;
+  const QueueEntry& entry = queued.entry;
+  if (witness_ && witness_->is_about(queued.entry.job->key))
+    return witness_->turn({entry, index_, profile_, licenses_, array_starts_, use_,
+                           promises_.closed(entry.partition, inside_of(queued)),
+                           work_.exhausted()});
+  if (!queued.steady) {
+    if (waits_with_gang(*entry.job)) return consider_gang(queued);
+    consider_unsteady(queued);
+    return;
+  }
+  Shape& shape = shape_of(queued, false);
+  if (promises_.closed(entry.partition) || !start_one(queued, TaskIndex{}, shape))
+    block(queued, shape);
+}
+
+void Planner::Pass::serve_earmarks() {
+  for (const Preempting::Kept& kept : preempting_.kept(array_starts_)) {
+    const Job& job = *kept.entry.job;
+    if (witness_ && witness_->is_about(job.key)) continue;
+    const auto relaxed_at = relaxed_from(job);
+    const Shape& shape = memory_.shapes.of(kept.entry, index_, relaxed_at && *relaxed_at <= now_);
+    const bool clear = preempting_.is_clear(kept, shape);
+    if (!clear ||
+        !permitted(kept.entry, job.key.task, {kept.placement, job.earmark->licenses, kept.limit})) {
+      PendingInfo info = preempting_.keep(kept, shape);
+      const TresByNode gets = placed_amounts(kept.placement, job.earmark->licenses, index_);
+      use_.start(*job.spec, *kept.entry.partition, kept.limit, &gets);
+      earmarked_[job.key] = clear ? std::exchange(refusal_, nullptr)
+                                  : std::make_shared<const PendingInfo>(std::move(info));
+      continue;
+    }
+    Placement placement = kept.placement;
+    name_free_devices(index_, placement);
+    give(kept.entry, job.key.task, kept.limit, *licenses_.choose(*job.spec), placement);
+    started_.insert(job.key);
+  }
+}
+
+void Planner::Pass::serve_suspended(std::int32_t tier) {
+  while (resuming_.due(tier)) {
+    auto resumed = resuming_.next();
+    if (!resumed) continue;
+    for (const PlacedShare& share : resumed->placement) memory_.given.push_back(share.node);
+    turns_.took(*resumed->job->spec, resumed->placement);
+    plan_.groups.push_back(std::move(resumed->group));
+  }
+}
+
+bool Planner::Pass::served(Queued& queued) {
+  if (state_.earmarked.empty() && earmarked_.empty()) return false;
+  const JobKey& key = queued.entry.job->key;
+  if (const auto found = earmarked_.find(key); found != earmarked_.end()) {
+    say(queued, found->second);
+    return true;
+  }
+  if (!started_.contains(key) || !queued.entry.job->earmark) return false;
+  unsay(queued);
+  return true;
+}
+
+bool Planner::Pass::make_room(Queued& queued, const Shape& shape) {
+  const Job& job = *queued.entry.job;
+  if (!preempting_.concerns(queued.entry.partition) ||
+      promises_.closed(queued.entry.partition, inside_of(queued)))
+    return false;
+  TaskIndex task = job.key.task;
+  if (job.array) {
+    const auto next = next_task_.find(job.key);
+    if (next == next_task_.end()) return false;
+    task = TaskIndex{*next->second};
+  }
+  auto made = preempting_.make_room(queued.entry, shape, task, limit_now(queued));
+  if (!made) return false;
+  plan_.groups.push_back(std::move(made->group));
+  const auto info = std::make_shared<const PendingInfo>(std::move(made->said));
+  earmarked_[job.key] = info;
+  if (!queued.steady && job.spec->partitions.size() > 1)
+    choices_[job.key] = info;
+  else
+    say(queued, info);
+  return true;
+}
+
+void Planner::Pass::make_room_late() {
+  for (Queued* queued : late_) {
+    const JobKey& key = queued->entry.job->key;
+    if (!started_.contains(key) && !earmarked_.contains(key)) make_room(*queued, *queued->shape);
+  }
+}
+
+Shape& Planner::Pass::shape_of(Queued& queued, bool relaxed) {
+  if (queued.shape && queued.shape->relaxed != relaxed) queued.shape = nullptr;
+  Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
+                              : memory_.shapes.of(queued.entry, index_, relaxed);
+  queued.shape = &shape;
+  return shape;
+}
+
+void Planner::Pass::consider_gang(Queued& queued) {
+  if (PendingPtr why = gangs_.turn(queued))
+    say(queued, std::move(why));
+  else
+    return unsay(queued);
+  if (gangs_.unpromised(queued) && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
+}
+
+void Planner::Pass::consider_unsteady(Queued& queued) {
+  const QueueEntry& entry = queued.entry;
+  if (!may_start(queued)) return;
+  const auto relaxed_at = relaxed_from(*entry.job);
+  const bool relaxed = relaxed_at && *relaxed_at <= now_;
+  Shape& shape = shape_of(queued, relaxed);
+  if (!promises_.closed(entry.partition, inside_of(queued)) &&
+      (entry.job->array ? start_tasks(queued, shape)
+                        : start_one(queued, entry.job->key.task, shape)))
+    return;
+  if (refusal_) return block(queued, shape);
+  if (relaxed_at && !relaxed) plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
+  if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
+    say(queued, make_info(Reason::job_array_task_limit, kThrottled));
+  else if (!licenses_.choose(*entry.job->spec))
+    say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
+  else
+    block(queued, shape);
+}
+
+bool Planner::Pass::may_start(Queued& queued) {
+  const QueueEntry& entry = queued.entry;
+  if (started_.contains(entry.job->key)) return false;
+  const Admission admission = admit(state_, use_, entry, array_starts_, now_);
+  if (admission.wake) plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
+  if (admission.refused) {
+    if (admission.refused->reason == Reason::limit && !admission.wake) keep_limits(queued);
+    say(queued, std::make_shared<const PendingInfo>(*admission.refused));
+    return false;
+  }
+  if (!licenses_.choose(*entry.job->spec)) {
+    say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
+    return false;
+  }
+  return true;
+}
+
+void Planner::Pass::keep_limits(Queued& queued) {
+  const QueueEntry& entry = queued.entry;
+  const Job& job = *entry.job;
+  std::vector<LimitUse::Waiting> who{{job.spec.get(), entry.partition, limit_now(queued)}};
+  if (!use_.may_keep(who) || !licenses_.choose(*job.spec) || work_.exhausted() ||
+      all_refusals(state_, use_, entry, array_starts_, now_).size() > 1)
+    return;
+  const auto relaxed_at = relaxed_from(job);
+  Shape& shape = shape_of(queued, relaxed_at && *relaxed_at <= now_);
+  if (!memory_.shapes.impossible(shape, index_, false))
+    use_.keep_room(std::move(who), "job " + job_text(job.key), std::nullopt);
+}
+
+bool Planner::Pass::start_tasks(Queued& queued, Shape& shape) {
+  const Job& job = *queued.entry.job;
+  const std::uint32_t room = throttle_room(state_, job, array_starts_);
+  const IntervalSet& waiting = job.array->waiting;
+  IntervalSet::Iterator& next = next_task_.try_emplace(job.key, waiting.begin()).first->second;
+  for (std::uint32_t count = 0; next != waiting.end(); ++count) {
+    if (count == room || !start_one(queued, TaskIndex{*next}, shape)) return false;
+    if (++next != waiting.end() && turns_.later()) return true;
+  }
+  unsay(queued);
+  return true;
+}
+
+bool Planner::Pass::start_one(Queued& queued, TaskIndex task, Shape& shape) {
+  std::optional<Seconds> limit = limit_now(queued);
+  // The record of a job that waits on as before is not even read.
+  if (queued.steady && is_blocked(shape, limit)) return false;
+  const Job& job = *queued.entry.job;
+  auto licenses = licenses_.choose(*job.spec);
+  if (!licenses) return false;
+  std::uint32_t alternative = 0;
+  const auto placement = shape.alternatives.empty()
+                             ? place(*job.spec, shape, limit)
+                             : place_one_of(queued, shape, limit, *licenses, alternative);
+  if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
+  refusal_.reset();  // of another of its ways
+  give(queued.entry, task, limit, *licenses, *placement, alternative);
+  if (!job.array) {
+    started_.insert(job.key);
+    unsay(queued);
+  }
+  return true;
+}
+
+void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
+                         const std::vector<LicenseRequest>& licenses, const Placement& placement,
+                         std::uint32_t alternative) {
+  const Job& job = *entry.job;
+  PlanGroup group;
+  group.jobs.emplace_back(job.key, job.version);
+  Start start{{job.key.job, task}, entry.partition->name, limit, {}, licenses, alternative};
+  licenses_.take(*job.spec, licenses);
+  std::vector<NodeShare> shares;
+  for (const PlacedShare& share : placement) {
+    IndexedNode& node = index_.nodes()[share.node];
+    group.nodes.emplace_back(node.node->id, node.node->version);
+    shares.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
+    memory_.given.push_back(share.node);
+    node.guests.arrive(job.spec->uid, job.spec->exclusive_user);
+    index_.note_given(share.node);
+  }
+  start.nodes = NodeShares(std::move(shares));
+  group.starts.push_back(std::move(start));
+  plan_.groups.push_back(std::move(group));
+  profile_.start(placement, limit, *job.spec);
+  turns_.took(*job.spec, placement);
+  if (use_.active()) {
+    const TresByNode gets = placed_amounts(placement, licenses, index_);
+    use_.start(*job.spec, *entry.partition, limit, &gets);
+  }
+  if (!task.is_none()) ++array_starts_[job.key.job];
+}
+
+bool Planner::Pass::within_limits(const QueueEntry& entry, const Leave& leave) {
+  if (!use_.active()) return true;
+  const TresByNode gets = placed_amounts(leave.placement, leave.licenses, index_);
+  auto over = use_.over(*entry.job->spec, *entry.partition, leave.limit, &gets);
+  if (!over) return true;
+  PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
+  info.limit = std::move(over->name);
+  refusal_ = std::make_shared<const PendingInfo>(std::move(info));
+  if (over->wanes)
+    plan_.wake = std::min(plan_.wake.value_or(now_ + kLimitsAgain), now_ + kLimitsAgain);
+  else
+    use_.keep_room({{entry.job->spec.get(), entry.partition, leave.limit, gets}},
+                   "job " + job_text(entry.job->key), std::nullopt);
+  return false;
+}
+
+bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Leave& leave) {
+  if (!within_limits(entry, leave)) return false;
+  const Placement& placement = leave.placement;
+  if (!index_.plugged() || !index_.plugged()->permits(*entry.partition)) return true;
+  const Leaving leaving{entry.job, task, entry.partition, &placement};
+  const auto why = index_.plugged()->refusal({&leaving, 1}, index_);
+  if (why) refusal_ = make_info(Reason::plugin, *why);
+  return !why;
+}
+
+std::optional<Seconds> Planner::Pass::limit_now(const Queued& queued) const {
+  if (queued.steady) return queued.limit;
+  const auto left = time_left(*queued.entry.job, now_);
+  const auto asked = limit_within(state_, queued.entry.job->spec->reservations, queued.limit, now_);
+  return left ? std::min(asked.value_or(*left), *left) : asked;
+}
+
+std::optional<Placement> Planner::Pass::place(const JobSpec& spec, Shape& shape,
+                                              std::optional<Seconds>& limit) {
+  auto placement = place(shape, limit);
+  if (placement || !spec.time_min || (limit && *limit <= *spec.time_min)) return placement;
+  placement = place(shape, spec.time_min);
+  if (!placement) return std::nullopt;
+  constexpr std::chrono::minutes kLongest = std::chrono::hours(24 * 365);
+  auto low = std::chrono::ceil<std::chrono::minutes>(*spec.time_min);
+  auto high = limit ? std::chrono::ceil<std::chrono::minutes>(*limit) : kLongest;
+  limit = spec.time_min;
+  while (high - low > std::chrono::minutes(1) && !work_.exhausted()) {
+    const auto middle = low + (high - low) / 2;
+    auto longer = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
+                              Profile::end_of(now_, middle), work_, JoinShared::now);
+    if (!longer) {
+      high = middle;
+      continue;
+    }
+    low = middle;
+    limit = middle;
+    placement = std::move(longer);
+  }
+  return placement;
+}
+
+std::optional<Placement> Planner::Pass::place_one_of(const Queued& queued, Shape& shape,
+                                                     std::optional<Seconds>& limit,
+                                                     const std::vector<LicenseRequest>& licenses,
+                                                     std::uint32_t& alternative) {
+  const JobSpec& spec = *queued.entry.job->spec;
+  const std::optional<Seconds> asked = limit;
+  std::optional<Placement> placement;
+  const auto place_now = [&](std::size_t i) {
+    limit = asked;
+    placement = place(spec, *shape.alternatives[i], limit);
+    if (placement && !within_limits(queued.entry, {*placement, licenses, limit})) placement.reset();
+    return placement.has_value();
+  };
+  const NowOrLater choice = choose_now(spec, now_, asked, place_now, [&](std::size_t i) {
+    return earliest_of(queued, *shape.alternatives[i], asked);
+  });
+  if (!choice.starts()) return std::nullopt;
+  alternative = static_cast<std::uint32_t>(*choice.now);
+  return placement;
+}
+
+std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, Shape& shape,
+                                                        std::optional<Seconds> limit) {
+  if (queued.shape != &shape && memory_.shapes.impossible(shape, index_, false))
+    return std::nullopt;
+  const Time from = std::max(shape.not_before(limit),
+                             promises_.not_before(queued.entry.partition, inside_of(queued)));
+  return memory_.forecasts.earliest(shape, limit, index_, profile_, work_, from);
+}
+
+bool Planner::Pass::is_blocked(Shape& shape, std::optional<Seconds> limit) {
+  if (shape.known_blocked(limit) || work_.exhausted() || !shape.candidates.problem.empty())
+    return true;
+  if (!shape.still_blocked(index_)) return false;
+  work_.spend(shape.nodes().nodes.size());  // as much as whoever does not remember it
+  shape.blocked = true;
+  return true;
+}
+
+std::optional<Placement> Planner::Pass::place(Shape& shape, std::optional<Seconds> limit) {
+  if (is_blocked(shape, limit)) return std::nullopt;
+  auto placement = fit_on(shape.demand, shape.nodes(), index_, Against::free_now, work_);
+  if (!placement) {
+    shape.blocked = true;
+    shape.note_blocked(index_);
+    shape.plugged_out = shape.demand.plugged && shape.fits_unplugged(index_, Against::free_now);
+    return std::nullopt;
+  }
+  if (!promised(*placement, profile_) && !reserved(shape.demand, *placement, index_))
+    return placement;
+  placement = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
+                          Profile::end_of(now_, limit), work_, JoinShared::now);
+  if (!placement) shape.note_promise(limit);
+  if (!placement && !profile_.any_promise()) shape.kept_out = true;
+  return placement;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,215 @@
+// Pass: one pass of a Planner over the queue, and what the planner keeps from pass to pass. Internal to core/sched: plan.cc makes them,
+// pass.cc has the turns of those that may start, pass_waiting.cc what is said and promised to those that cannot. One thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/accounts/age_room.h"
+#include "core/cluster/licenses.h"
+#include "core/sched/index/cluster_index.h"
+#include "core/sched/pass/gang_turns.h"
+#include "core/sched/pass/plan.h"
+#include "core/sched/pass/preempt_pass.h"
+#include "core/sched/pass/resuming.h"
+#include "core/sched/pass/witness.h"
+#include "core/sched/place/score_fragmentation.h"
+#include "core/sched/queue/admit.h"
+#include "core/sched/queue/order.h"
+#include "core/sched/queue/shapes.h"
+#include "core/sched/queue/turns.h"
+#include "core/sched/time/backfill.h"
+#include "core/sched/time/forecast.h"
+#include "core/sched/time/profile.h"
+#include "core/sched/time/releases.h"
+
+namespace ares::core {
+
+inline sched::PendingPtr make_info(Reason reason, std::string detail = {}) {
+  return std::make_shared<const PendingInfo>(
+      PendingInfo{reason, std::move(detail), std::nullopt, {}});
+}
+
+// What is kept from pass to pass. Everything in it is a function of `seen`, but for what the last pass marked on `given`.
+struct Planner::Memory {
+  Memory(const ClusterState& state, const Policy& policy, Time now)
+      : seen(state),
+        networks(policy.networks),
+        plugins(policy.plugins),
+        index(seen, &networks),
+        ranking(seen, policy, index, now),
+        ages(seen.accounting, seen.partitions, policy) {
+    seen.partitions.for_each([&](const std::string&, const Partition& partition) {
+      for (const PlacementStrategy strategy : {partition.placement.cpu, partition.placement.gpu})
+        mixed = mixed || strategy == PlacementStrategy::least_fragmentation;
+    });
+    if (mixed) index.set_mix(&mix);
+    index.set_plugins(plugins, &networks);
+    if (mixed) mix.update(ClusterState{}, seen, index);
+    queue.fill(seen, ranking);
+  }
+
+  // From time to time who may begin to gain age is proposed as well.
+  void look_at_ages(const Policy& policy, Time now, Plan& plan);
+
+  ClusterState seen;  // keeps the records alive that index and queue point to
+  Networks networks;
+  SharedPlugins plugins;
+  sched::ClusterIndex index;
+  sched::Ranking ranking;
+  sched::Mix mix;      // kept only if
+  bool mixed = false;  // a partition places its jobs by it
+  sched::Queue queue;
+  sched::Releases releases;
+  HoldingSums sums;
+  AgeLimits ages;
+  Time ages_seen = Time::min();  // the moment at which was looked who may gain age
+  sched::Shapes shapes;
+  sched::Forecasts forecasts;  // of these
+  PendingInfos said;
+  const sched::PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
+                          refused = make_info(Reason::plugin);
+  std::vector<sched::NodeIndex> given;
+};
+
+// One pass over the queue. Lives for one call of plan().
+class Planner::Pass {
+ public:
+  Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now,
+       sched::Witness* witness);
+
+  Plan run();
+
+ private:
+  // Whoever has a turn; null at the end.
+  sched::Queued* next();
+
+  // Most of a long queue waits on as it did.
+  bool waits_on(const sched::Shape& shape, std::optional<Seconds> limit) const;
+
+  void consider(sched::Queued& queued);
+
+  // Those that others were ended for come before everybody else.
+  void serve_earmarks();
+
+  // Those of that tier or a higher one that made room for others go on, or are promised that they will.
+  void serve_suspended(std::int32_t tier);
+
+  // Whether it had its turn before the others.
+  bool served(sched::Queued& queued);
+
+  bool make_room(sched::Queued& queued, const sched::Shape& shape);
+
+  void make_room_late();
+
+  sched::Shape& shape_of(sched::Queued& queued, bool relaxed);
+
+  void consider_gang(sched::Queued& queued);
+
+  // Something else than nodes has a say as well.
+  void consider_unsteady(sched::Queued& queued);
+
+  // Whether nothing but nodes keeps it from starting. If something does, that is said.
+  bool may_start(sched::Queued& queued);
+
+  // Only what others run keeps it from starting: they do not go on with that for ever.
+  void keep_limits(sched::Queued& queued);
+
+  // Whether every waiting task could be started, or waits for its user's next turn.
+  bool start_tasks(sched::Queued& queued, sched::Shape& shape);
+
+  bool start_one(sched::Queued& queued, TaskIndex task, sched::Shape& shape);
+
+  void give(const sched::QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
+            const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
+            std::uint32_t alternative = 0);
+
+  // How a job would start.
+  struct Leave {
+    const sched::Placement& placement;
+    const std::vector<LicenseRequest>& licenses;
+    std::optional<Seconds> limit;
+  };
+  // Whether limits and plugins let the job start so; if not, `refusal_` says so.
+  bool permitted(const sched::QueueEntry& entry, TaskIndex task, const Leave& leave);
+  bool within_limits(const sched::QueueEntry& entry, const Leave& leave);
+
+  void unsay(sched::Queued& queued);
+
+  // A deadline shortens it.
+  std::optional<Seconds> limit_now(const sched::Queued& queued) const;
+
+  // Where the promises of others leave no room for all of `limit`, a job that allows it gets as much as they leave.
+  std::optional<sched::Placement> place(const JobSpec& spec, sched::Shape& shape,
+                                        std::optional<Seconds>& limit);
+
+  // As one of its alternatives; none also where a cheaper one is worth waiting for.
+  std::optional<sched::Placement> place_one_of(const sched::Queued& queued, sched::Shape& shape,
+                                               std::optional<Seconds>& limit,
+                                               const std::vector<LicenseRequest>& licenses,
+                                               std::uint32_t& alternative);
+
+  // When a job of that shape could start in place of the one in the queue.
+  std::optional<sched::EarliestStart> earliest_of(const sched::Queued& queued, sched::Shape& shape,
+                                                  std::optional<Seconds> limit);
+
+  // Whether it is known without a search that none of that limit starts.
+  bool is_blocked(sched::Shape& shape, std::optional<Seconds> limit);
+
+  std::optional<sched::Placement> place(sched::Shape& shape, std::optional<Seconds> limit);
+
+  // Those who ask for reservations wait in a line of their own. The record of a steady job, which asks for none, is not read.
+  static const sched::Promises::Inside& inside_of(const sched::Queued& queued);
+
+  // It cannot start now: say why, and promise it a start if the partition's rule is so.
+  void block(sched::Queued& queued, sched::Shape& shape);
+
+  // What is said of one that is promised nothing: it is in nobody's way.
+  sched::PendingPtr unpromised_text(const sched::Queued& queued, sched::Shape& shape);
+
+  // Shared by all jobs of the shape, so that saying it again costs nothing.
+  sched::PendingPtr turn_text(sched::Shape& shape, bool first);
+
+  // Says when and where the job is going to start, and keeps that free.
+  sched::PendingPtr promise(PendingInfo info, const sched::Queued& queued, bool* made = nullptr);
+
+  // Nothing starts any more: as if all that wait were promised their turn one after the other.
+  void estimate();
+
+  void say(sched::Queued& queued, sched::PendingPtr info);
+  void note(sched::Queued& queued);
+
+  void settle_choices();
+
+  Memory& memory_;
+  const ClusterState& state_;
+  sched::ClusterIndex& index_;
+  const Budget budget_;
+  Time now_;
+  LimitUse use_;
+  sched::Turns turns_;
+  sched::Profile profile_;
+  LicensePool licenses_;
+  sched::Promises promises_;
+  sched::Work work_;
+  sched::Preempting preempting_;
+  sched::Resuming resuming_;
+  std::map<JobKey, sched::PendingPtr> earmarked_;  // what is said of those that others end for
+  std::vector<sched::Queued*> late_;  // of several partitions: before others end they are all tried
+  sched::Witness* const witness_;
+  std::uint64_t pass_ = 0;
+  Plan plan_;
+  sched::ArrayStarts array_starts_;
+  std::map<JobKey, IntervalSet::Iterator> next_task_;  // of arrays: those before have started
+  std::set<JobKey> started_;
+  std::map<JobKey, sched::PendingPtr> choices_;  // of jobs with several partitions
+  std::vector<sched::Queued*> blocked_;
+  sched::GangTurns gangs_;
+  sched::PendingPtr refusal_;  // of a start that was about to be made
+};
+
+}  // namespace ares::core

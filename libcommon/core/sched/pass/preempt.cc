@@ -1,0 +1,317 @@
+#include "core/sched/pass/preempt.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "core/sched/place/devices.h"
+#include "core/sched/place/shared_gpus.h"
+
+namespace ares::core::sched {
+namespace {
+
+using Gone = std::set<AttemptKey>;
+
+// Those that are ended, and those that stay and lend their CPUs.
+struct Leaving {
+  Gone gone, lending;
+};
+
+// A node that came back smaller: nobody knows what the end of a job gives there.
+bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
+  Amounts sum(index.stride(), 0);
+  std::set<GpuIndex> shared;
+  for (const Charge& charge : node.node->charges) {
+    const Amounts amounts = amounts_held(index, *node.node, charge);
+    const bool again = charge.gpu_part > 0 && !shared.insert(charge.gpus.front()).second;
+    for (std::size_t i = 0; i < (again ? kFirstGpu : sum.size()); ++i) sum[i] += amounts[i];
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    if (sum[i] > node.total[i]) return true;
+  return false;
+}
+
+// One node that victims lie on: what it has free at every step of the job's stay, and what each of them adds until when.
+struct Ground {
+  struct Share {
+    std::size_t victim = 0;
+    Time end{};  // when it would have given that back anyway
+    Amounts amounts;
+  };
+  struct Device {  // shared by victims
+    std::vector<std::size_t> victims;
+    std::size_t column = 0;
+    Time end{};  // as of a share, of the last of them
+  };
+  std::vector<Time> times;
+  std::vector<std::int64_t> rows;
+  std::vector<Share> shares;
+  std::vector<Device> devices;
+};
+
+class Search {
+ public:
+  Search(const Clearing& in, const Demand& demand, std::optional<Seconds> limit, NodeSet set,
+         std::vector<Victim> candidates)
+      : in_(in),
+        demand_(demand),
+        set_(set),
+        from_(in.profile.now() + kSoon),
+        to_(Profile::end_of(std::max(from_, in.ready), limit)),
+        candidates_(std::move(candidates)) {
+    std::sort(candidates_.begin(), candidates_.end());
+    survey();
+  }
+
+  std::optional<Cleared> run() {
+    std::vector<bool> chosen(candidates_.size(), true);
+    if (candidates_.empty() || !place(chosen)) return std::nullopt;
+    chosen.assign(candidates_.size(), false);
+    if (place(chosen) || in_.work.exhausted()) return std::nullopt;
+    auto placement = cheapest(chosen);
+    if (!placement || !spare(chosen, *placement)) return std::nullopt;
+    return result(chosen, *std::move(placement));
+  }
+
+ private:
+  // What every node of the set offers without any victim, and the ground of those with some.
+  void survey() {
+    std::unordered_map<NodeIndex, Ground> found;
+    std::map<AttemptKey, std::size_t> places;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) places[candidates_[i].attempt] = i;
+    const std::size_t stride = in_.index.stride();
+    base_.resize(set_.nodes.size() * stride);
+    ground_.resize(set_.nodes.size());
+    for (std::size_t i = 0; i < set_.nodes.size(); ++i) {
+      const NodeIndex at = set_.nodes[i];
+      const IndexedNode& node = in_.index.nodes()[at];
+      in_.profile.least(at, from_, to_, std::span(base_).subspan(i * stride, stride));
+      Ground ground;
+      for (const Charge& charge : node.node->charges)
+        if (const auto place = places.find(charge.attempt); place != places.end()) {
+          Amounts given = amounts_of(in_.index, *node.node, charge);
+          if (candidates_[place->second].lends) given = cpus_only(std::move(given));
+          ground.shares.push_back(
+              {place->second,
+               expected_end(in_.state, charge, in_.profile.now()).value_or(in_.profile.horizon()),
+               std::move(given)});
+        }
+      if (ground.shares.empty() || is_overcommitted(in_.index, node)) continue;
+      for (const ClearableGpu& gpu : clearable_gpus(in_.state, node, [&](const AttemptKey& one) {
+             const auto place = places.find(one);
+             return place != places.end() && !candidates_[place->second].lends;
+           })) {
+        Ground::Device device{
+            {}, gpu.column, in_.profile.shared_until(at, gpu.gpu).value_or(from_)};
+        for (const AttemptKey& sharer : gpu.sharers) device.victims.push_back(places.at(sharer));
+        ground.devices.push_back(std::move(device));
+      }
+      Amounts row(stride);
+      in_.profile.each_step(at, from_, row, [&](Time time, std::span<const std::int64_t> free) {
+        if (to_ && time >= *to_) return false;
+        ground.times.push_back(time);
+        ground.rows.insert(ground.rows.end(), free.begin(), free.end());
+        return in_.profile.falls(at);  // else it has the least at first
+      });
+      ground_[i] = std::move(ground);
+    }
+    in_.work.spend(set_.nodes.size());
+  }
+
+  // The least that node i has free during the stay once the chosen ones are gone.
+  void room_of(std::size_t i, const std::vector<bool>& chosen, std::span<std::int64_t> out) const {
+    const Ground& ground = ground_[i];
+    const std::size_t stride = out.size();
+    bool first = true;
+    Amounts row(stride);
+    for (std::size_t step = 0; step < ground.times.size(); ++step) {
+      std::copy_n(ground.rows.begin() + static_cast<std::ptrdiff_t>(step * stride), stride,
+                  row.begin());
+      for (const Ground::Share& share : ground.shares)
+        if (chosen[share.victim] && share.end > ground.times[step])
+          for (std::size_t c = 0; c < stride; ++c) row[c] += share.amounts[c];
+      for (const Ground::Device& device : ground.devices)
+        if (device.end > ground.times[step] &&
+            std::all_of(device.victims.begin(), device.victims.end(),
+                        [&](std::size_t victim) { return chosen[victim]; }))
+          ++row[device.column];
+      for (std::size_t c = 0; c < stride; ++c) out[c] = first ? row[c] : std::min(out[c], row[c]);
+      first = false;
+    }
+  }
+
+  std::optional<Placement> place(const std::vector<bool>& chosen) {
+    if (in_.work.exhausted()) return std::nullopt;
+    in_.work.spend(set_.nodes.size());
+    const std::size_t stride = in_.index.stride();
+    const Leaving leaving = leaving_of(chosen);
+    std::vector<std::int64_t> rows = base_;
+    std::vector<Room> rooms;
+    rooms.reserve(set_.nodes.size());
+    std::size_t required = 0;
+    for (std::size_t i = 0; i < set_.nodes.size(); ++i) {
+      const NodeIndex at = set_.nodes[i];
+      const IndexedNode& node = in_.index.nodes()[at];
+      const std::span<std::int64_t> row(rows.data() + i * stride, stride);
+      if (!ground_[i].times.empty()) room_of(i, chosen, row);
+      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.caller, from_, to_, &leaving.gone))
+        continue;
+      if (!demand_.gpu_constraint.none())
+        cap_gpus(demand_, without(node, leaving), GpusOf::free_now, in_.index, row);
+      const bool named = std::binary_search(set_.required.begin(), set_.required.end(), at);
+      required += named ? 1 : 0;
+      rooms.push_back({at, row, node.total, named});
+    }
+    if (required < set_.required.size() || rooms.empty()) return std::nullopt;
+    return fit(demand_, rooms);
+  }
+
+  // The shortest row of the cheapest ones with which it fits, as marks on them.
+  std::optional<Placement> cheapest(std::vector<bool>& chosen) {
+    std::size_t low = 1, high = candidates_.size();
+    std::optional<Placement> found;
+    while (low <= high && !in_.work.exhausted()) {
+      const std::size_t middle = low + (high - low) / 2;
+      std::fill(chosen.begin(), chosen.end(), false);
+      std::fill_n(chosen.begin(), middle, true);
+      if (auto placement = place(chosen)) {
+        found = std::move(placement);
+        high = middle - 1;
+      } else {
+        low = middle + 1;
+      }
+    }
+    if (!found) return std::nullopt;
+    std::fill(chosen.begin(), chosen.end(), false);
+    std::fill_n(chosen.begin(), high + 1, true);
+    return found;
+  }
+
+  // Leaves out whoever is not needed: at once those on other nodes than it would get, then one by one, the dearest first.
+  bool spare(std::vector<bool>& chosen, Placement& placement) {
+    std::vector<bool> here(chosen.size(), false);
+    for (const PlacedShare& share : placement) {
+      const auto at = std::lower_bound(set_.nodes.begin(), set_.nodes.end(), share.node);
+      for (const Ground::Share& s :
+           ground_[static_cast<std::size_t>(at - set_.nodes.begin())].shares)
+        here[s.victim] = true;
+    }
+    std::vector<bool> fewer = chosen;
+    for (std::size_t i = 0; i < fewer.size(); ++i) fewer[i] = fewer[i] && here[i];
+    if (auto still = place(fewer)) {
+      chosen = fewer;
+      placement = *std::move(still);
+    }
+    for (std::size_t i = chosen.size(); i-- > 0;) {
+      if (!chosen[i]) continue;
+      chosen[i] = false;
+      if (auto still = place(chosen))
+        placement = *std::move(still);
+      else
+        chosen[i] = true;
+    }
+    return !in_.work.exhausted();
+  }
+
+  Leaving leaving_of(const std::vector<bool>& chosen) const {
+    Leaving out;
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (chosen[i]) (candidates_[i].lends ? out.lending : out.gone).insert(candidates_[i].attempt);
+    return out;
+  }
+
+  // The node as it is when those have let go.
+  IndexedNode without(const IndexedNode& node, const Leaving& leaving) const {
+    IndexedNode out = node;
+    for (const Charge& charge : node.node->charges) {
+      const bool lends = leaving.lending.contains(charge.attempt);
+      if (!lends && !leaving.gone.contains(charge.attempt) && !is_ending(in_.state, charge))
+        continue;
+      Amounts amounts = amounts_held(in_.index, *node.node, charge);
+      if (lends) amounts = cpus_only(std::move(amounts));
+      const bool all = !lends && (charge.gpu_part == 0 ||
+                                  unshare_gpu(out, charge.gpus.front(), charge.gpu_part));
+      if (!all)  // others still have parts of it, or it keeps them
+        std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
+      for (std::size_t c = 0; c < amounts.size(); ++c)
+        out.free[c] = std::min(out.free[c] + amounts[c], out.total[c]);
+      std::erase_if(out.gpus_used, [&](GpuIndex gpu) {
+        return all && std::find(charge.gpus.begin(), charge.gpus.end(), gpu) != charge.gpus.end();
+      });
+      for (const std::uint32_t cpu : charge.cpu_ids)
+        if (cpu < out.cpus_used.size()) out.cpus_used.reset(cpu);
+    }
+    return out;
+  }
+
+  // None where devices that are counted as free in a moment have not been let go of yet, nor will be by the victims.
+  std::optional<Cleared> result(const std::vector<bool>& chosen, Placement placement) const {
+    Cleared out;
+    const Leaving leaving = leaving_of(chosen);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (chosen[i]) out.victims.push_back(candidates_[i].attempt);
+    std::sort(out.victims.begin(), out.victims.end());
+    for (const PlacedShare& share : placement) {
+      IndexedNode node = without(in_.index.nodes()[share.node], leaving);
+      out.shares.push_back(choose_devices(node, share, demand_.gpu_constraint, in_.index));
+      const auto gpus =
+          std::accumulate(share.amounts.begin() + kFirstGpu, share.amounts.end(), std::int64_t{0});
+      if (gpus != static_cast<std::int64_t>(out.shares.back().gpus.size())) return std::nullopt;
+    }
+    out.placement = std::move(placement);
+    return out;
+  }
+
+  const Clearing& in_;
+  const Demand& demand_;
+  const NodeSet set_;
+  const Time from_;
+  const std::optional<Time> to_;
+  std::vector<Victim> candidates_;
+  std::vector<std::int64_t> base_;  // by position in the set
+  std::vector<Ground> ground_;      // likewise
+};
+
+}  // namespace
+
+bool Victim::operator<(const Victim& other) const {
+  return std::tie(tier, qos, lost, other.attempt) <
+         std::tie(other.tier, other.qos, other.lost, attempt);
+}
+
+Amounts cpus_only(Amounts amounts) {
+  std::fill(amounts.begin() + kCpus + 1, amounts.end(), std::int64_t{0});
+  return amounts;
+}
+
+Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge) {
+  Amounts amounts(index.stride(), 0);
+  amounts[kCpus] = charge.cpus;
+  amounts[kMemory] = charge.memory.value();
+  for (const Gpu& gpu : node.inventory.gpus)
+    if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
+      if (const auto column = index.gpu_column(gpu.type)) ++amounts[*column];
+  return amounts;
+}
+
+Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge) {
+  Amounts amounts = amounts_held(index, node, charge);
+  if (charge.gpu_part > 0) std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
+  return amounts;
+}
+
+bool is_ending(const ClusterState& state, const Charge& charge) {
+  const Job* job = state.jobs.find(charge.attempt.job);
+  return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
+}
+
+std::optional<Cleared> find_victims(const Clearing& in, const Demand& demand,
+                                    std::optional<Seconds> limit, NodeSet set,
+                                    std::vector<Victim> candidates) {
+  return Search(in, demand, limit, set, std::move(candidates)).run();
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,363 @@
+#include "core/sched/pass/preempt_pass.h"
+
+#include <algorithm>
+
+#include "core/cluster/preemptible.h"
+#include "core/job/deciding.h"
+#include "core/sched/place/devices.h"
+#include "core/sched/place/placed_limits.h"
+#include "core/sched/place/plugged.h"
+#include "core/sched/why/why_trial.h"
+
+namespace ares::core::sched {
+namespace {
+
+// Searches of one pass; each may look at every node a few times for each victim.
+constexpr std::uint32_t kMostSearches = 16;
+
+Placement placement_of(const ClusterIndex& index, const Earmark& earmark) {
+  Placement placement;
+  for (const NodeShare& share : earmark.nodes) {
+    const auto at = index.find(share.node);
+    if (!at || !index.nodes()[*at].usable) return {};
+    const Node& node = *index.nodes()[*at].node;
+    for (const GpuIndex gpu : share.gpus)  // it may have come back without
+      if (std::none_of(node.inventory.gpus.begin(), node.inventory.gpus.end(),
+                       [&](const Gpu& has) { return has.index == gpu; }))
+        return {};
+    const Charge as_charge{{}, {}, share.cpus, share.memory, share.gpus, {}};
+    PlacedShare& placed =
+        placement.emplace_back(*at, share.tasks, amounts_held(index, node, as_charge));
+    if (share.gpu_part == 0) continue;
+    const auto gpus = placed.amounts.begin() + kFirstGpu;
+    const auto device = std::find(gpus, placed.amounts.end(), 1);
+    if (device == placed.amounts.end()) return {};
+    placed.part =
+        PlacedPart{static_cast<std::size_t>(device - placed.amounts.begin()), share.gpu_part};
+  }
+  return placement;
+}
+
+}  // namespace
+
+std::string preempting_text(const ClusterState& state, const Earmark& earmark) {
+  constexpr std::size_t kNamed = 8;
+  std::string names;
+  std::size_t gone = 0;
+  for (std::size_t i = 0; i < earmark.victims.size(); ++i) {
+    const AttemptKey& victim = earmark.victims[i];
+    if (i < kNamed) names += (i > 0 ? ", " : "") + job_text(victim.job);
+    const Job* job = state.jobs.find(victim.job);
+    const bool there = job && job->attempt == victim.attempt && holds_resources(job->state) &&
+                       job->state != JobState::suspended;
+    gone += there ? 0 : 1;
+  }
+  const std::size_t all = earmark.victims.size();
+  if (all > kNamed) names += " and " + std::to_string(all - kNamed) + " more";
+  return "waits until " + std::to_string(all) + (all == 1 ? " job" : " jobs") +
+         " that it preempts " + (all == 1 ? "has" : "have") + " ended: " + names + "; " +
+         std::to_string(gone) + " of " + std::to_string(all) +
+         (gone == 1 ? " has so far" : " have so far");
+}
+
+HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& job, Time now) {
+  const auto& names = job.spec->partitions;
+  const bool concerned = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const Partition* partition = state.partitions.find(name);
+    return partition && preempts(state, policy, *partition, *job.spec);
+  });
+  if (!concerned || is_binding(job, now)) return {};
+  if (!job.spec->gpu_alternatives.empty())
+    return {"preempts nobody, for it names several kinds of GPUs", std::nullopt};
+  if (job.array && job.array->throttle > 0)
+    return {"preempts nobody, for its array bounds how many of its tasks run", std::nullopt};
+  if (job.preempted)
+    return {"preempts nobody before it has run again, for it was preempted itself", std::nullopt};
+  const EvictionsLeft left = evictions_left(state, policy, job.spec->uid, now);
+  if (left.count > 0) return {};
+  const auto most = [](std::uint32_t count, const char* in) {
+    return count == 0 ? std::string() : std::to_string(count) + " in " + in;
+  };
+  const std::string hour = most(policy.preemption.per_hour, "an hour"),
+                    day = most(policy.preemption.per_day, "a day");
+  return {"preempts nobody now, for its user has had as many jobs preempted as may be: " + hour +
+              (hour.empty() || day.empty() ? "" : ", ") + day,
+          left.more_at};
+}
+
+std::vector<Preempting::Kept> Preempting::kept(const ArrayStarts& starting) {
+  std::vector<Kept> all;
+  pass_.state.earmarked.for_each([&](const JobKey& key, Lsn) {
+    const Job* job = pass_.state.jobs.find(key);
+    if (!job || !is_binding(*job, pass_.now)) return;
+    const Earmark& earmark = *job->earmark;
+    note_wake(earmark.until);
+    if (kept_back(*job)) return;
+    const auto& asked = job->spec->partitions;
+    const auto choice = std::find(asked.begin(), asked.end(), earmark.partition);
+    const Partition* partition = pass_.state.partitions.find(earmark.partition);
+    if (choice == asked.end() || !partition) return;
+    const QueueEntry entry{job, partition, static_cast<std::uint32_t>(choice - asked.begin())};
+    if (admit(pass_.state, pass_.use, entry, starting, pass_.now).refused) return;
+    Placement placement = placement_of(pass_.index, earmark);
+    if (placement.empty()) return;
+    auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
+    if (earmark.time_limit)
+      limit = std::min(limit.value_or(*earmark.time_limit), *earmark.time_limit);
+    all.push_back({entry, std::move(placement), limit});
+  });
+  return all;
+}
+
+bool Preempting::is_clear(const Kept& kept, const Shape& shape) const {
+  const Demand& demand = shape.demand;
+  const auto end = Profile::end_of(pass_.now, kept.limit);
+  const auto chosen = pass_.licenses.choose(*kept.entry.job->spec);
+  if (!chosen) return false;
+  return std::all_of(kept.placement.begin(), kept.placement.end(), [&](const PlacedShare& share) {
+    const IndexedNode& node = pass_.index.nodes()[share.node];
+    Amounts free = node.free;
+    cap_gpus(demand, node, GpusOf::free_now, pass_.index, free);
+    for (std::size_t i = 0; i < free.size(); ++i)
+      if (free[i] < share.amounts[i]) return false;
+    if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return false;
+    return pass_.profile.admits(share.node, demand.caller, pass_.now, end);
+  });
+}
+
+PendingInfo Preempting::keep(const Kept& kept, const Shape& shape) {
+  const Job& job = *kept.entry.job;
+  const Earmark& earmark = *job.earmark;
+  reserve(shape.demand, kept.placement, earmark.ready, kept.limit);
+  pass_.licenses.take(*job.spec, earmark.licenses);
+  PendingInfo info{Reason::preempting, preempting_text(pass_.state, earmark), std::nullopt, {}};
+  info.expected_start = std::max(earmark.ready, pass_.now);
+  for (const NodeShare& share : earmark.nodes) info.expected_nodes.push_back(share.node);
+  return info;
+}
+
+bool Preempting::concerns(const Partition* partition) {
+  if (!partition) return false;
+  const auto [found, added] = concerns_.try_emplace(partition, false);
+  if (added) found->second = preempts(pass_.state, pass_.policy, *partition);
+  return found->second;
+}
+
+bool Preempting::concerns(const QueueEntry& entry) {
+  if (!concerns(entry.partition)) return false;
+  const auto [found, added] =
+      concerns_qos_.try_emplace({entry.partition, entry.job->spec->qos}, false);
+  if (added)
+    found->second = preempts(pass_.state, pass_.policy, *entry.partition, *entry.job->spec);
+  return found->second;
+}
+
+const std::vector<Preempting::Running>& Preempting::running() {
+  if (running_) return *running_;
+  running_.emplace();
+  for (const IndexedNode& node : pass_.index.nodes())
+    for (const Charge& charge : node.node->charges) {
+      const Job* job = pass_.state.jobs.find(charge.attempt.job);
+      if (!job || job->state != JobState::running || job->attempt != charge.attempt.attempt ||
+          !job->allocation || job->allocation->nodes.front().node != node.node->id)
+        continue;
+      if (preempt_mode_of(pass_.state, *job) == PreemptMode::off) continue;
+      const Partition* partition = pass_.state.partitions.find(job->allocation->partition);
+      Running one{job, {}, {}};
+      std::int64_t cpus = 0;
+      for (const NodeShare& share : job->allocation->nodes) {
+        cpus += share.cpus;
+        if (const auto at = pass_.index.find(share.node)) one.nodes.push_back(*at);
+      }
+      // No job tells yet when it has last kept what it did: all since its start would be lost.
+      const Duration ran =
+          pass_.now - job->started.value_or(pass_.now) - suspended_for(*job, pass_.now);
+      one.victim = {charge.attempt, partition->tier,
+                    qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count(),
+                    lends_cpus(pass_.state, *job)};
+      if (one.victim.lends) one.victim.lost = 0;
+      running_->push_back(std::move(one));
+    }
+  return *running_;
+}
+
+Preempting::Candidates Preempting::candidates(const QueueEntry& entry, const NodeSet& set) {
+  Candidates out;
+  for (const Running& one : running()) {
+    if (ended_.contains(one.victim.attempt)) continue;
+    if (std::none_of(one.nodes.begin(), one.nodes.end(),
+                     [&](NodeIndex at) { return set.bits->test(at); }))
+      continue;
+    const auto from =
+        preemptible_from(pass_.state, pass_.policy, *entry.job->spec, *entry.partition, *one.job);
+    if (!from) continue;
+    if (*from > pass_.now) {
+      note_wake(*from);
+      continue;
+    }
+    out.victims.push_back(one.victim);
+    const Seconds grace = eviction_grace(pass_.state, pass_.policy, *one.job);
+    out.shortest = std::min(out.shortest, grace);
+    out.longest = std::max(out.longest, grace);
+  }
+  return out;
+}
+
+std::optional<Cleared> Preempting::search(const QueueEntry& entry, const Shape& shape,
+                                          std::optional<Seconds> limit) {
+  const NodeSet set = shape.nodes();
+  Candidates candidates = this->candidates(entry, set);
+  if (candidates.victims.empty()) return std::nullopt;
+  // Who starts by then anyway needs nobody's place.
+  const auto soon = earliest(shape.demand, limit, set, pass_.index, pass_.profile, pass_.work);
+  if (soon && soon->at <= pass_.now + candidates.shortest) return std::nullopt;
+  if (searches_ == kMostSearches) return std::nullopt;
+  ++searches_;
+  return find_victims(
+      {pass_.state, pass_.index, pass_.profile, pass_.work, pass_.now + candidates.longest},
+      shape.demand, limit, set, std::move(candidates.victims));
+}
+
+// Whether it is certain that it starts once there is room. What plugins would say of nodes as they will be then nobody knows; an array
+// that throttles itself may not start its next task; and of several kinds of GPUs another may be free before.
+bool Preempting::foreseeable(const QueueEntry& entry, const Shape& shape) const {
+  const Job& job = *entry.job;
+  return !shape.demand.plugged && shape.alternatives.empty() &&
+         !(job.array && job.array->throttle > 0) &&
+         !(pass_.index.plugged() && pass_.index.plugged()->permits(*entry.partition));
+}
+
+const EvictionsLeft& Preempting::left_for(UserId user) {
+  const auto [found, added] = left_.try_emplace(user);
+  if (added) found->second = evictions_left(pass_.state, pass_.policy, user, pass_.now);
+  return found->second;
+}
+
+std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, const Shape& shape,
+                                                      TaskIndex task,
+                                                      std::optional<Seconds> limit) {
+  const Job& job = *entry.job;
+  if (!concerns(entry) || !may_preempt(job, pass_.now)) return std::nullopt;
+  if (!foreseeable(entry, shape)) return std::nullopt;
+  const auto licenses = pass_.licenses.choose(*job.spec);
+  if (!licenses || pass_.work.exhausted()) return std::nullopt;
+  const auto like = std::tuple(static_cast<const Shape*>(&shape), job.spec->qos, limit);
+  const auto like_it = std::pair(job.spec.get(), limit);
+  if (failed_.contains(like) || over_limit_.contains(like_it)) return std::nullopt;
+  const EvictionsLeft& left = left_for(job.spec->uid);
+  if (left.more_at) note_wake(*left.more_at);
+  const std::uint32_t used = used_[job.spec->uid];
+  if (left.count <= used) return std::nullopt;
+  auto cleared = search(entry, shape, limit);
+  if (!cleared) {
+    failed_.insert(like);
+    return std::nullopt;
+  }
+  const TresByNode gets = placed_amounts(cleared->placement, *licenses, pass_.index);
+  if (const auto over = pass_.use.over(*job.spec, *entry.partition, limit, &gets)) {
+    over_limit_.insert(like_it);
+    if (over->wanes) note_wake(pass_.now + kLimitsAgain);
+    return std::nullopt;
+  }
+  const auto count = static_cast<std::uint32_t>(cleared->victims.size());
+  if (count > left.count - used) return std::nullopt;
+  used_[job.spec->uid] += count;
+
+  Made made;
+  EarmarkFor out{{job.key.job, task}, {}};
+  Earmark& earmark = out.earmark;
+  earmark.partition = entry.partition->name;
+  earmark.time_limit = limit;
+  earmark.nodes = NodeShares(std::move(cleared->shares));
+  earmark.licenses = *licenses;
+  earmark.victims = cleared->victims;
+  earmark.at = pass_.now;
+  earmark.ready = pass_.now;
+  for (const AttemptKey& victim : earmark.victims)
+    earmark.ready = std::max(
+        earmark.ready,
+        pass_.now + eviction_grace(pass_.state, pass_.policy, *pass_.state.jobs.find(victim.job)));
+  earmark.until = earmark.ready + kEarmarkSlack;
+  made.group.jobs.emplace_back(job.key, job.version);
+  release(earmark.victims);
+  reserve(shape.demand, cleared->placement, earmark.ready, limit);
+  pass_.licenses.take(*job.spec, *licenses);
+  pass_.use.start(*job.spec, *entry.partition, limit, &gets);
+  made.said = {Reason::preempting, preempting_text(pass_.state, earmark), earmark.ready, {}};
+  for (const NodeShare& share : earmark.nodes) {
+    const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;
+    made.group.nodes.emplace_back(node.id, node.version);
+    made.said.expected_nodes.push_back(share.node);
+  }
+  made.group.earmark = std::move(out);
+  return made;
+}
+
+void Preempting::note_wake(Time at) {
+  if (at > pass_.now) wake_ = std::min(wake_.value_or(at), at);
+}
+
+// From here on the profile has them gone in a moment, as later passes will.
+void Preempting::release(const std::vector<AttemptKey>& victims) {
+  release_shared(victims);
+  for (const AttemptKey& victim : victims) {
+    ended_.insert(victim);
+    for (const NodeShare& share : pass_.state.jobs.find(victim.job)->allocation->nodes) {
+      const auto at = pass_.index.find(share.node);
+      if (!at) continue;
+      const Node& node = *pass_.index.nodes()[*at].node;
+      for (const Charge& charge : node.charges)
+        if (charge.attempt == victim) {
+          Amounts amounts = amounts_of(pass_.index, node, charge);
+          if (lends_cpus(pass_.state, *pass_.state.jobs.find(victim.job)))
+            amounts = cpus_only(std::move(amounts));
+          pass_.profile.release(*at, pass_.now + kSoon,
+                                expected_end(pass_.state, charge, pass_.now), amounts);
+        }
+    }
+  }
+}
+
+// The GPUs of which they have all that is not coming free anyway.
+void Preempting::release_shared(const std::vector<AttemptKey>& victims) {
+  std::set<NodeIndex> nodes;
+  for (const AttemptKey& victim : victims)
+    for (const NodeShare& share : pass_.state.jobs.find(victim.job)->allocation->nodes)
+      if (const auto at = pass_.index.find(share.node); at && share.gpu_part > 0) nodes.insert(*at);
+  const auto gone = [&](const AttemptKey& one) {
+    return ended_.contains(one) || std::binary_search(victims.begin(), victims.end(), one);
+  };
+  for (const NodeIndex at : nodes)
+    for (const ClearableGpu& gpu : clearable_gpus(pass_.state, pass_.index.nodes()[at], gone)) {
+      const bool now =
+          std::any_of(gpu.sharers.begin(), gpu.sharers.end(), [&](const AttemptKey& k) {
+            return std::binary_search(victims.begin(), victims.end(), k);
+          });
+      const auto until = pass_.profile.shared_until(at, gpu.gpu);
+      if (!now || !until) continue;
+      Amounts one(pass_.index.stride(), 0);
+      one[gpu.column] = 1;
+      pass_.profile.release(at, pass_.now + kSoon, until, one);
+    }
+}
+
+// Until its limit has passed, counted from when it is expected to start: so that what is promised behind it does not move.
+void Preempting::reserve(const Demand& demand, Placement placement, Time ready,
+                         std::optional<Seconds> limit) {
+  const Time from = pass_.now + kSoon;
+  const std::optional<Time> end = Profile::end_of(std::max(ready, from), limit);
+  Amounts free(pass_.index.stride());
+  for (PlacedShare& share : placement) {
+    // Which GPUs are linked as it asked nobody can count: all that come free are kept, so that the right ones are among them.
+    if (!demand.gpu_constraint.none()) {
+      pass_.profile.least(share.node, from, end, free);
+      for (std::size_t column = kFirstGpu; column < free.size(); ++column)
+        if (share.amounts[column] > 0)
+          share.amounts[column] = std::max(share.amounts[column], free[column]);
+    }
+    if (demand.caller.alone) share.amounts = pass_.index.nodes()[share.node].total;
+  }
+  pass_.profile.reserve_until(placement, from, end);
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,159 @@
+#include "core/sched/pass/resuming.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/cluster/lent.h"
+#include "core/cluster/staying.h"
+#include "core/sched/pass/preempt.h"
+
+namespace ares::core::sched {
+namespace {
+
+bool holds_node(const NodeShare& share) {
+  return share.phase != SharePhase::released && share.phase != SharePhase::fenced;
+}
+
+std::optional<Seconds> seconds_left(const Job& job) {
+  const auto left = limit_left(job);
+  if (!left) return std::nullopt;
+  return std::chrono::ceil<Seconds>(*left);
+}
+
+}  // namespace
+
+Resuming::Resuming(const Pass& pass) : pass_(pass) {
+  pass.state.resumable.for_each([&](const JobKey& key, Lsn) {
+    const Job* job = pass.state.jobs.find(key);
+    if (!job) return;
+    const Partition* partition = pass.state.partitions.find(job->allocation->partition);
+    waiting_.push_back({job, partition ? partition->tier : 0});
+  });
+  std::sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
+    return std::tuple(-std::int64_t{a.tier}, a.job->allocation->suspension->at, a.job->key) <
+           std::tuple(-std::int64_t{b.tier}, b.job->allocation->suspension->at, b.job->key);
+  });
+}
+
+std::optional<Resuming::Resumed> Resuming::next() {
+  const Job& job = *waiting_[at_++].job;
+  auto placement = cpus_of(job);
+  if (!placement) return std::nullopt;
+  const auto left = seconds_left(job);
+  const auto end = Profile::end_of(pass_.now, left);
+  if (!may_now(job, *placement, end)) {
+    const Time from = earliest(job, *placement, left);
+    pass_.profile.reserve(*placement, from, left);
+    return std::nullopt;
+  }
+  Resumed out{{}, &job, {}};
+  out.group.jobs.emplace_back(job.key, job.version);
+  out.group.resume = AttemptKey{job.key, job.attempt};
+  for (const NodeShare& share : job.allocation->nodes) {
+    const auto at = holds_node(share) ? pass_.index.find(share.node) : std::nullopt;
+    if (!at) continue;
+    IndexedNode& node = pass_.index.nodes()[*at];
+    node.free[kCpus] -= share.cpus;
+    for (const std::uint32_t cpu : share.cpu_ids)
+      if (cpu < node.cpus_used.size()) node.cpus_used.set(cpu);
+    out.group.nodes.emplace_back(node.node->id, node.node->version);
+    pass_.index.note_given(*at);
+  }
+  pass_.profile.start(*placement, left, *job.spec);
+  out.placement = *std::move(placement);
+  return out;
+}
+
+// Nothing but CPUs: the rest is its own all the time. None where a node is not known any more.
+std::optional<Placement> Resuming::cpus_of(const Job& job) const {
+  Placement placement;
+  for (const NodeShare& share : job.allocation->nodes) {
+    if (!holds_node(share)) continue;
+    const auto at = pass_.index.find(share.node);
+    if (!at) return std::nullopt;
+    Amounts amounts(pass_.index.stride(), 0);
+    amounts[kCpus] = share.cpus;
+    placement.push_back({*at, share.tasks, std::move(amounts)});
+  }
+  if (placement.empty()) return std::nullopt;
+  return placement;
+}
+
+bool Resuming::may_now(const Job& job, const Placement& placement, std::optional<Time> end) const {
+  if (cpus_taken(pass_.state, job, pass_.now) || !lets_in(job, placement)) return false;
+  // And what this pass itself has given away or promised.
+  Amounts free(pass_.index.stride());
+  for (const PlacedShare& share : placement) {
+    const IndexedNode& node = pass_.index.nodes()[share.node];
+    pass_.profile.least(share.node, pass_.now, end, free);
+    if (std::min(free[kCpus], node.free[kCpus]) < share.amounts[kCpus]) return false;
+  }
+  for (const NodeShare& share : job.allocation->nodes) {
+    const auto at = holds_node(share) ? pass_.index.find(share.node) : std::nullopt;
+    if (!at) continue;
+    const Bitset& used = pass_.index.nodes()[*at].cpus_used;
+    for (const std::uint32_t cpu : share.cpu_ids)
+      if (cpu < used.size() && used.test(cpu)) return false;
+  }
+  return true;
+}
+
+// A reservation that is on keeps it out. Of one that comes it knows as little as a job that was never suspended.
+bool Resuming::lets_in(const Job& job, const Placement& placement) const {
+  Caller caller{job.spec->uid};
+  // Its own may be over: it is on its nodes already, so only those of others keep it out.
+  caller.reservations = job.spec->reservations;
+  std::erase_if(caller.reservations,
+                [&](const std::string& name) { return !pass_.state.reservations.find(name); });
+  caller.anywhere = true;
+  return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
+    return pass_.index.reserved().lets_in(share.node, caller, pass_.now, pass_.now + kSoon);
+  });
+}
+
+bool Resuming::fits_at(const Placement& placement, Time from, std::optional<Seconds> left) const {
+  Amounts free(pass_.index.stride());
+  return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
+    pass_.profile.least(share.node, from, Profile::end_of(from, left), free);
+    return free[kCpus] >= share.amounts[kCpus];
+  });
+}
+
+// When those have let go whose CPUs have the numbers that it needs.
+Time Resuming::others_end(const Job& job) const {
+  Time at = pass_.now + kSoon;
+  for (const NodeShare& share : job.allocation->nodes) {
+    const Node* node = share.cpu_ids.empty() ? nullptr : pass_.state.nodes.find(share.node);
+    if (!node) continue;
+    for (const Charge& charge : node->charges) {
+      const bool clash =
+          std::any_of(charge.cpu_ids.begin(), charge.cpu_ids.end(), [&](std::uint32_t cpu) {
+            return std::find(share.cpu_ids.begin(), share.cpu_ids.end(), cpu) !=
+                   share.cpu_ids.end();
+          });
+      if (clash)
+        at = std::max(
+            at, expected_end(pass_.state, charge, pass_.now).value_or(pass_.profile.horizon()));
+    }
+  }
+  return at;
+}
+
+// The first moment of its nodes' profiles at which it fits; when all is free at the latest.
+Time Resuming::earliest(const Job& job, const Placement& placement,
+                        std::optional<Seconds> left) const {
+  const Time from = others_end(job);
+  std::set<Time> moments{from};
+  Amounts row(pass_.index.stride());
+  for (const PlacedShare& share : placement)
+    pass_.profile.each_step(share.node, from, row, [&](Time time, std::span<const std::int64_t>) {
+      moments.insert(std::max(time, from));
+      return true;
+    });
+  for (const Time moment : moments)
+    if (fits_at(placement, moment, left)) return moment;
+  return *moments.rbegin();
+}
+
+}  // namespace ares::core::sched

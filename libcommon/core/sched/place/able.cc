@@ -1,0 +1,123 @@
+#include "core/sched/place/able.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+#include "core/sched/place/fit.h"
+#include "core/sched/place/shared_gpus.h"
+
+namespace ares::core::sched {
+namespace {
+
+std::int64_t least_memory(const Demand& demand, std::int64_t tasks) {
+  const std::int64_t memory = demand.memory.value();
+  switch (demand.memory_rule) {
+    case MemoryRule::none:
+    case MemoryRule::whole: return 0;
+    case MemoryRule::per_node: return memory;
+    case MemoryRule::per_cpu:
+      return capped_product(memory, tasks * std::int64_t{demand.cpus_per_task});
+    case MemoryRule::per_task: return capped_product(memory, tasks);
+  }
+  return 0;
+}
+
+// What able() looks at, of one node, exactly.
+bool is_able(const Demand& demand, const IndexedNode& node, std::span<const std::int64_t> free) {
+  const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
+  if (free[kCpus] < tasks * std::int64_t{demand.cpus_per_task}) return false;
+  if (free[kMemory] < least_memory(demand, tasks)) return false;
+  for (const auto& [column, count] : demand.gpus_per_node)
+    if (free[column] < count) return false;
+  return node.guests.admit(demand.caller);
+}
+
+// Nodes of GPUs that a job may have a part of: with a free one, or with a shared one.
+void keep_for_part(const Demand& demand, const ClusterIndex& index, Bitset& nodes) {
+  Bitset with = nodes;
+  with &= index.sharing();
+  for (std::size_t column = kFirstGpu; column < index.stride(); ++column) {
+    if (!demand.gpus_per_node.empty() && demand.gpus_per_node.front().first != column) continue;
+    Bitset of_type = nodes;
+    index.levels().keep(column, 1, of_type);
+    with |= of_type;
+  }
+  nodes = std::move(with);
+}
+
+// Demands whose nodes are counted one by one, each with the tasks it could take, whatever the others are.
+bool counts_nodes(const Demand& demand) {
+  return !demand.wants_any_gpu() && !demand.tags && demand.node_counts.empty();
+}
+
+}  // namespace
+
+Bitset able(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
+  Bitset nodes = among;
+  const FreeLevels& levels = index.levels();
+  // One node takes all tasks, one of several at least one.
+  const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
+  levels.keep(
+      kCpus,
+      std::max(tasks * std::int64_t{demand.cpus_per_task}, std::int64_t{demand.min_cpus_per_node}),
+      nodes);
+  levels.keep(kMemory, least_memory(demand, tasks), nodes);
+  if (demand.gpu_part > 0) {
+    keep_for_part(demand, index, nodes);
+    return nodes;
+  }
+  for (const auto& [column, count] : demand.gpus_per_node) levels.keep(column, count, nodes);
+  for (const auto& [column, count] : demand.gpus_per_task)
+    levels.keep(column, tasks * std::int64_t{count}, nodes);
+  if (demand.max_nodes == 1)
+    for (const auto& [column, count] : demand.gpus_total) levels.keep(column, count, nodes);
+  if (demand.exclusive) nodes &= index.idle();
+  const std::int64_t any =
+      std::max({std::int64_t{demand.any_gpus_per_node}, tasks * demand.any_gpus_per_task,
+                demand.max_nodes == 1 ? std::int64_t{demand.any_gpus_total} : 0});
+  if (any == 0) return nodes;
+  Bitset with(nodes.size());
+  for (std::size_t column = kFirstGpu; column < index.stride(); ++column) {
+    Bitset of_type = nodes;
+    levels.keep(column, any, of_type);
+    with |= of_type;
+  }
+  return with;
+}
+
+bool stays_blocked(const Demand& demand) {
+  if (demand.plugged) return false;  // nobody knows what plugins go by
+  if (demand.max_nodes == 1) return true;
+  return demand.gpus_total.empty() && demand.any_gpus_total == 0 && !demand.tags &&
+         !demand.limited();
+}
+
+std::int64_t tasks_now(const Demand& demand, NodeIndex at, const ClusterIndex& index) {
+  const IndexedNode& node = index.nodes()[at];
+  Amounts row;
+  const auto free = free_to_join(demand, node, row);
+  if (!is_able(demand, node, free)) return 0;
+  const Typed typed(demand, index.stride(), std::nullopt);
+  return task_capacity(demand, typed.per_node, {at, free, node.total, false}, typed.per_task);
+}
+
+Lack lack_of(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
+  if (demand.max_nodes == 1 || !counts_nodes(demand)) return {1, 0};
+  const Typed typed(demand, index.stride(), std::nullopt);
+  std::int64_t nodes = 0, tasks = 0;
+  Amounts row;
+  able(demand, among, index).for_each([&](std::size_t at) {
+    const IndexedNode& node = index.nodes()[at];
+    if (!node.guests.admit(demand.caller)) return;
+    const std::int64_t here = task_capacity(
+        demand, typed.per_node,
+        {static_cast<NodeIndex>(at), free_to_join(demand, node, row), node.total, false},
+        typed.per_task);
+    nodes += here > 0 ? 1 : 0;
+    tasks += here;
+  });
+  const Lack lack{std::int64_t{demand.min_nodes} - nodes, std::int64_t{demand.tasks} - tasks};
+  return lack.any() ? lack : Lack{1, 0};
+}
+
+}  // namespace ares::core::sched

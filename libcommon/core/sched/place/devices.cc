@@ -1,0 +1,154 @@
+#include "core/sched/place/devices.h"
+
+#include <algorithm>
+
+#include "core/sched/place/shared_gpus.h"
+#include "core/topology/cpus.h"
+
+namespace ares::core::sched {
+
+using topology::GpuSet;
+
+namespace {
+
+bool in_use(const IndexedNode& node, GpuIndex gpu) {
+  return std::binary_search(node.gpus_used.begin(), node.gpus_used.end(), gpu);
+}
+
+// Of one type, as far as a set can hold their numbers: a matrix names no others.
+GpuSet gpus_of(const IndexedNode& node, const std::string& type, GpusOf which) {
+  GpuSet gpus;
+  for (const Gpu& gpu : node.node->inventory.gpus)
+    if (gpu.type == type && gpu.index.value() < topology::kMaxGpus &&
+        (which == GpusOf::node || !in_use(node, gpu.index)))
+      gpus.insert(gpu.index.value());
+  return gpus;
+}
+
+void mark_used(IndexedNode& node, std::size_t column, GpuIndex gpu) {
+  node.gpus_used.insert(std::lower_bound(node.gpus_used.begin(), node.gpus_used.end(), gpu), gpu);
+  --node.free[column];
+}
+
+// What the topology has no word on: the lowest numbers.
+void take_lowest(IndexedNode& node, std::size_t column, const std::string& type, std::int64_t count,
+                 std::vector<GpuIndex>& taken) {
+  for (const Gpu& gpu : node.node->inventory.gpus) {
+    if (count == 0) return;
+    if (gpu.type != type || in_use(node, gpu.index)) continue;
+    mark_used(node, column, gpu.index);
+    taken.push_back(gpu.index);
+    --count;
+  }
+}
+
+void take_gpus(IndexedNode& node, std::size_t column, std::int64_t count,
+               const GpuConstraint& constraint, const ClusterIndex& index,
+               std::vector<GpuIndex>& taken) {
+  const std::string& type = index.gpu_types()[column - kFirstGpu];
+  if (node.machine) {
+    const GpuSet free = gpus_of(node, type, GpusOf::free_now) & node.machine->gpus();
+    const auto asked = static_cast<unsigned>(std::min<std::int64_t>(count, free.count()));
+    const auto best = index.machines().choose(*node.machine, free, {asked, constraint});
+    for (const unsigned gpu : best.value_or(GpuSet())) {
+      taken.emplace_back(static_cast<GpuIndex::rep>(gpu));
+      mark_used(node, column, taken.back());
+      --count;
+    }
+  }
+  take_lowest(node, column, type, count, taken);
+}
+
+// A part of a device: joins those that have parts of it, or has it first.
+void take_part(IndexedNode& node, const PlacedPart& part, const ClusterIndex& index,
+               std::vector<GpuIndex>& taken) {
+  const auto gpu = part.gpu ? part.gpu : best_free_gpu(node, part.column, index);
+  if (!gpu) return;
+  if (!part.joins) mark_used(node, part.column, *gpu);
+  share_gpu(node, *gpu, part.column, part.thousandths);
+  taken.push_back(*gpu);
+}
+
+// Only GPUs make one CPU better than another.
+std::vector<std::uint32_t> nearest_cpus(const IndexedNode& node, const std::vector<GpuIndex>& gpus,
+                                        std::int64_t count) {
+  GpuSet near;
+  for (const GpuIndex gpu : gpus)
+    if (gpu.value() < topology::kMaxGpus) near.insert(gpu.value());
+  Bitset free(node.cpus_used.size(), true);
+  free.andnot(node.cpus_used);
+  return topology::choose_cpus(*node.machine, near & node.machine->gpus(), free,
+                               static_cast<std::size_t>(count));
+}
+
+std::vector<std::uint32_t> lowest_cpus(const IndexedNode& node, std::int64_t count) {
+  std::vector<std::uint32_t> ids;
+  for (std::size_t cpu = 0; cpu < node.cpus_used.size() && count > 0; ++cpu) {
+    if (node.cpus_used.test(cpu)) continue;
+    ids.push_back(static_cast<std::uint32_t>(cpu));
+    --count;
+  }
+  return ids;
+}
+
+std::vector<std::uint32_t> take_cpus(IndexedNode& node, std::int64_t count,
+                                     const std::vector<GpuIndex>& gpus) {
+  const std::int64_t unnamed =
+      (node.total[kCpus] - node.free[kCpus]) - static_cast<std::int64_t>(node.cpus_used.count());
+  node.free[kCpus] -= count;
+  if (unnamed != 0) return {};
+  std::vector<std::uint32_t> ids =
+      node.machine && !gpus.empty() ? nearest_cpus(node, gpus, count) : lowest_cpus(node, count);
+  for (const std::uint32_t cpu : ids) node.cpus_used.set(cpu);
+  return ids;
+}
+
+}  // namespace
+
+void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
+              const ClusterIndex& index, std::span<std::int64_t> free) {
+  if (demand.gpu_constraint.none()) return;
+  for (std::size_t column = kFirstGpu; column < free.size(); ++column) {
+    if (free[column] <= 0) continue;
+    const GpuSet gpus = gpus_of(node, index.gpu_types()[column - kFirstGpu], which);
+    std::int64_t most = index.machines().most_together(node.machine, gpus, demand.gpu_constraint);
+    if (demand.exclusive && most < node.total[column]) most = 0;
+    free[column] = std::min(free[column], most);
+  }
+}
+
+std::optional<GpuIndex> best_free_gpu(const IndexedNode& node, std::size_t column,
+                                      const ClusterIndex& index) {
+  const std::string& type = index.gpu_types()[column - kFirstGpu];
+  if (node.machine) {
+    const GpuSet free = gpus_of(node, type, GpusOf::free_now) & node.machine->gpus();
+    const auto best = index.machines().choose(*node.machine, free, {free.empty() ? 0u : 1u, {}});
+    if (best && !best->empty()) return GpuIndex(static_cast<GpuIndex::rep>(best->lowest()));
+  }
+  for (const Gpu& gpu : node.node->inventory.gpus)
+    if (gpu.type == type && !in_use(node, gpu.index)) return gpu.index;
+  return std::nullopt;
+}
+
+NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
+                         const GpuConstraint& constraint, const ClusterIndex& index) {
+  NodeShare chosen;
+  chosen.node = node.node->id;
+  chosen.incarnation = node.node->incarnation;
+  chosen.tasks = share.tasks;
+  chosen.cpus = static_cast<std::uint32_t>(share.amounts[kCpus]);
+  chosen.memory = Bytes(share.amounts[kMemory]);
+  node.free[kMemory] -= share.amounts[kMemory];
+  if (share.part) {
+    chosen.gpu_part = share.part->thousandths;
+    take_part(node, *share.part, index, chosen.gpus);
+  }
+  for (std::size_t column = kFirstGpu; column < share.amounts.size() && !share.part; ++column)
+    if (share.amounts[column] > 0)
+      take_gpus(node, column, share.amounts[column], constraint, index, chosen.gpus);
+  std::sort(chosen.gpus.begin(), chosen.gpus.end());
+  chosen.cpu_ids = take_cpus(node, share.amounts[kCpus], chosen.gpus);
+  return chosen;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,74 @@
+#include "core/sched/place/filter.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "model/constraint.h"
+
+namespace ares::core::sched {
+namespace {
+
+// A list may name as many nodes as the cluster has, and each node is looked up in it.
+std::vector<std::string_view> sorted(const std::vector<std::string>& names) {
+  std::vector<std::string_view> out(names.begin(), names.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool in_one_of(const std::vector<const Reservation*>& there,
+               const std::vector<std::string>& names) {
+  return std::any_of(there.begin(), there.end(), [&](const Reservation* r) {
+    return std::find(names.begin(), names.end(), r->name) != names.end();
+  });
+}
+
+}  // namespace
+
+Candidates filter(const Job& job, const Partition& partition, ClusterIndex& index) {
+  const JobSpec& spec = *job.spec;
+  Candidates result;
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint) {  // checked at submission; an older release may have stored what this one refuses
+    result.problem = constraint.error().message;
+    return result;
+  }
+  const bool inside = !spec.reservations.empty() && !index.reserved().flexible(spec.reservations);
+  const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
+  std::vector<NodeIndex> members, fallback, usable;
+  for (const NodeIndex at : index.members(partition)) {
+    const IndexedNode& node = index.nodes()[at];
+    if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
+      continue;
+    if (!constraint->every.holds(features_of(*node.node))) continue;
+    if (inside && !in_one_of(index.reserved().on(at), spec.reservations)) continue;
+    members.push_back(at);
+    if (!node.usable) continue;
+    fallback.push_back(at);
+    const auto& failed = job.excluded;
+    if (std::find(failed.begin(), failed.end(), node.node->id) == failed.end())
+      usable.push_back(at);
+  }
+  const std::size_t all = index.nodes().size();
+  result.usable = job.excluded.empty() ? NodeList(fallback, all) : NodeList(usable, all);
+  result.fallback = job.excluded.empty() ? result.usable : NodeList(fallback, all);
+  result.members = NodeList(std::move(members), all);
+  if (inside && result.members.empty()) {
+    result.problem = "no node of its reservation is in partition " + partition.name +
+                     ", with the features asked for and not excluded";
+    return result;
+  }
+  for (const std::string& name : spec.required_nodes) {
+    const auto at = index.find(name);
+    if (!at || !std::binary_search(result.members.begin(), result.members.end(), *at)) {
+      result.problem = "node " + name + " of -w is not in partition " + partition.name +
+                       ", or is excluded, or lacks a feature";
+      return result;
+    }
+    result.required.push_back(*at);
+  }
+  std::sort(result.required.begin(), result.required.end());
+  return result;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,94 @@
+// What each node of a placement gives: tasks and GPUs are spread evenly.
+#include <algorithm>
+
+#include "base/saturating.h"
+#include "core/sched/place/fit_nodes.h"
+
+namespace ares::core::sched {
+namespace {
+
+// Shares `amount` among takers as evenly as `limits` allow, the earlier ones first.
+std::vector<std::int64_t> spread(std::int64_t amount, const std::vector<std::int64_t>& limits) {
+  std::vector<std::int64_t> shares(limits.size(), 0);
+  while (amount > 0) {
+    std::int64_t open = 0;
+    for (std::size_t i = 0; i < limits.size(); ++i) open += shares[i] < limits[i];
+    if (open == 0) break;
+    const std::int64_t step = std::max<std::int64_t>(amount / open, 1);
+    for (std::size_t i = 0; i < limits.size() && amount > 0; ++i) {
+      const std::int64_t add = std::min({step, limits[i] - shares[i], amount});
+      shares[i] += add;
+      amount -= add;
+    }
+  }
+  return shares;
+}
+
+std::int64_t memory_of(const Demand& demand, const Room& room, std::int64_t cpus,
+                       std::int64_t tasks) {
+  const std::int64_t asked = demand.memory.value();
+  switch (rule_of(demand)) {
+    case MemoryRule::none: return 0;
+    case MemoryRule::per_node: return asked;
+    case MemoryRule::per_cpu: return std::min(capped_product(asked, cpus), room.total[kMemory]);
+    case MemoryRule::per_task: return capped_product(asked, tasks);
+    case MemoryRule::whole: return room.total[kMemory];
+  }
+  return 0;
+}
+
+}  // namespace
+
+// An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
+MemoryRule rule_of(const Demand& demand) {
+  const bool amount =
+      demand.memory_rule != MemoryRule::none && demand.memory_rule != MemoryRule::whole;
+  return amount && demand.memory <= Bytes{} ? MemoryRule::none : demand.memory_rule;
+}
+
+std::size_t part_column(const Typed& typed) {
+  std::size_t column = kFirstGpu;
+  while (typed.per_node[column] == 0) ++column;
+  return column;
+}
+
+void charge(const Typed& typed, const Room& room, std::int64_t tasks, std::span<std::int64_t> out) {
+  std::copy(typed.per_node.begin(), typed.per_node.end(), out.begin());
+  std::int64_t& cpus = out[kCpus];
+  cpus = typed.demand.exclusive ? room.total[kCpus]
+                                : std::max(tasks * typed.demand.cpus_per_task,
+                                           std::int64_t{typed.demand.min_cpus_per_node});
+  out[kMemory] = memory_of(typed.demand, room, cpus, tasks);
+  for (std::size_t column = kFirstGpu; column < typed.per_task.size(); ++column)
+    out[column] =
+        typed.demand.exclusive ? room.total[column] : out[column] + tasks * typed.per_task[column];
+}
+
+Placement lay_out(const Typed& typed, std::span<const Candidate> chosen) {
+  std::vector<std::int64_t> limits;
+  for (const Candidate& c : chosen) limits.push_back(c.tasks);
+  const auto tasks = spread(
+      std::max<std::int64_t>(typed.demand.tasks, static_cast<std::int64_t>(chosen.size())), limits);
+
+  Placement placement;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Room& room = *chosen[i].room;
+    PlacedShare share{room.node, static_cast<std::uint32_t>(tasks[i]),
+                      Amounts(room.total.size(), 0)};
+    charge(typed, room, tasks[i], share.amounts);
+    if (typed.demand.gpu_part > 0)
+      share.part = PlacedPart{part_column(typed), typed.demand.gpu_part};
+    placement.push_back(std::move(share));
+  }
+  if (typed.demand.exclusive) return placement;  // with all GPUs
+  for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
+    if (typed.total[column] == 0) continue;
+    std::vector<std::int64_t> free;
+    for (const Candidate& c : chosen) free.push_back(c.room->free[column] - typed.per_node[column]);
+    const auto gpus = spread(typed.total[column], free);
+    for (std::size_t i = 0; i < chosen.size(); ++i) placement[i].amounts[column] += gpus[i];
+  }
+  return placement;
+}
+
+}  // namespace ares::core::sched

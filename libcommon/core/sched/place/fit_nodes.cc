@@ -1,0 +1,291 @@
+#include "core/sched/place/fit_nodes.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <tuple>
+
+namespace ares::core::sched {
+namespace {
+
+std::uint64_t tag_of(const Demand& demand, const Candidate& c) {
+  return demand.tags ? demand.tags->of_node[c.room->node] : 0;
+}
+
+std::uint64_t count_bit(const Demand& demand, std::size_t count) {
+  return std::uint64_t{1} << (demand.tags->alternatives + count);
+}
+
+bool meets_counts(const Demand& demand, std::span<const Candidate> chosen) {
+  if (!demand.tags) return true;
+  for (std::size_t i = 0; i < demand.tags->counts.size(); ++i) {
+    const auto meeting = std::count_if(chosen.begin(), chosen.end(), [&](const Candidate& c) {
+      return (tag_of(demand, c) & count_bit(demand, i)) != 0;
+    });
+    if (static_cast<std::uint64_t>(meeting) < demand.tags->counts[i]) return false;
+  }
+  return true;
+}
+
+// Brings the first candidates that the counts need to the front, in their order; behind the
+// required ones. A node that meets several unmet counts comes before one that meets fewer. Exact
+// where no node meets two counts; else the usual greedy cover. How many stand in front.
+std::size_t counted_first(const Demand& demand, std::vector<Candidate>& all) {
+  if (!demand.tags || demand.tags->counts.empty()) return 0;
+  std::vector<std::int64_t> missing(demand.tags->counts.begin(), demand.tags->counts.end());
+  const auto useful = [&](const Candidate& c) {
+    int meets = 0;
+    for (std::size_t i = 0; i < missing.size(); ++i)
+      meets += missing[i] > 0 && (tag_of(demand, c) & count_bit(demand, i)) ? 1 : 0;
+    return meets;
+  };
+  const auto chosen = [&](const Candidate& c) {
+    for (std::size_t i = 0; i < missing.size(); ++i)
+      missing[i] -= tag_of(demand, c) & count_bit(demand, i) ? 1 : 0;
+  };
+  std::size_t front = 0;
+  while (front < all.size() && all[front].room->required) chosen(all[front++]);
+  for (; front < all.size(); ++front) {
+    auto best = all.end();
+    int most = 0;
+    for (auto c = all.begin() + static_cast<std::ptrdiff_t>(front); c != all.end(); ++c) {
+      if (const int meets = useful(*c); meets > most) {
+        most = meets;
+        best = c;
+      }
+      if (most == static_cast<int>(missing.size())) break;
+    }
+    if (best == all.end()) return front;
+    chosen(*best);
+    std::rotate(all.begin() + static_cast<std::ptrdiff_t>(front), best, best + 1);
+  }
+  return front;
+}
+
+bool covers(const Typed& typed, std::span<const Candidate> chosen) {
+  std::int64_t tasks = 0;
+  for (const Candidate& c : chosen) tasks += c.tasks;
+  if (tasks < typed.demand.tasks || !meets_counts(typed.demand, chosen)) return false;
+  for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
+    std::int64_t left = typed.total[column];
+    for (const Candidate& c : chosen)
+      left -= std::min(left, c.room->free[column] - typed.per_node[column]);
+    if (left > 0) return false;
+  }
+  return true;
+}
+
+// How candidates are ranked when only feasibility counts: by GPUs, by tasks, by the scarcer of the two, or so many by GPUs that
+// there are enough of these and the rest by tasks.
+enum class Roomiest : std::uint8_t { gpus, tasks, both, enough_gpus };
+
+// How many of the candidates have to be in order, where only so many are looked at: all of them if counts choose among the rest.
+std::ptrdiff_t in_order(const Demand& demand, std::size_t all, std::size_t looked_at) {
+  return static_cast<std::ptrdiff_t>(demand.tags ? all : std::min(all, looked_at));
+}
+
+// The first `high` of them.
+void sort_roomiest(const Typed& typed, std::vector<Candidate>& all, Roomiest by, std::size_t high) {
+  const auto rank = [&](const Candidate& c) {
+    const std::int64_t gpus = c.gpus * std::int64_t{typed.demand.tasks};
+    const std::int64_t tasks = c.tasks * std::max<std::int64_t>(typed.total_count, 1);
+    switch (by) {
+      case Roomiest::enough_gpus:
+      case Roomiest::gpus: return std::tuple(!c.room->required, -gpus, -tasks, c.room->node);
+      case Roomiest::tasks: return std::tuple(!c.room->required, -tasks, -gpus, c.room->node);
+      case Roomiest::both: break;
+    }
+    return std::tuple(!c.room->required, -std::min(gpus, tasks), -std::max(gpus, tasks),
+                      c.room->node);
+  };
+  const auto before = [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); };
+  if (by == Roomiest::enough_gpus)
+    std::sort(all.begin(), all.end(), before);
+  else
+    std::partial_sort(all.begin(), all.begin() + in_order(typed.demand, all.size(), high),
+                      all.end(), before);
+  if (by == Roomiest::enough_gpus) {
+    std::int64_t gpus = 0;
+    auto rest = all.begin();
+    while (rest != all.end() && (rest->room->required || gpus < typed.total_count))
+      gpus += (rest++)->gpus;
+    by = Roomiest::tasks;
+    std::sort(rest, all.end(), before);
+  }
+  counted_first(typed.demand, all);
+}
+
+// The numbers of nodes that may be given, best first. Where nothing limits which nodes may stand together, any number that
+// can be had does, so the first is enough.
+std::vector<std::size_t> sizes(const Demand& demand, std::size_t low, std::size_t high) {
+  const std::size_t segment = demand.limits.segment;
+  std::vector<std::size_t> out;
+  if (demand.node_counts.empty()) {
+    const std::size_t most = high - high % segment;
+    if (demand.as_many_nodes && !demand.limited()) return {high};
+    for (std::size_t n = low + (segment - low % segment) % segment; n <= most; n += segment)
+      out.push_back(n);
+    if (demand.as_many_nodes) std::reverse(out.begin(), out.end());
+    return out;
+  }
+  for (const std::uint32_t n : demand.node_counts)
+    if (n >= low && n <= high && n % segment == 0) out.push_back(n);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+// How many nodes to take: the fewest that can hold everything; the most where one task a node is
+// enough; of given numbers the largest. The roomiest come first: feasibility only. Exact unless GPUs
+// are asked for in total over several nodes, which would be a knapsack: there four rankings are
+// tried.
+std::optional<std::size_t> how_many(const Typed& typed, std::vector<Candidate>& all,
+                                    std::span<const std::size_t> counts, std::size_t high) {
+  for (const Roomiest by :
+       {Roomiest::tasks, Roomiest::gpus, Roomiest::both, Roomiest::enough_gpus}) {
+    sort_roomiest(typed, all, by, high);
+    if (covers(typed, std::span(all).first(high)))
+      for (const std::size_t n : counts)
+        if (covers(typed, std::span(all).first(n))) return n;
+    if (typed.total_count == 0) break;
+  }
+  return std::nullopt;
+}
+
+// Whether the candidate holds an even share of `n` nodes, of each type of GPUs too.
+bool takes_even(const Typed& typed, const Candidate& c, std::int64_t n) {
+  if (c.tasks < (typed.demand.tasks + n - 1) / n) return false;
+  for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column)
+    if (c.room->free[column] - typed.per_node[column] < (typed.total[column] + n - 1) / n)
+      return false;
+  return true;
+}
+
+// The candidates that can take an even share of `n` nodes, and the required ones; best first. Where the demand has limits all
+// must, or there are none: then any `n` of them hold it, and more free nodes never leave fewer ways.
+std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate> all,
+                                   std::size_t n) {
+  const auto count = static_cast<std::int64_t>(n);
+  const std::int64_t tasks = (typed.demand.tasks + count - 1) / count;
+  const std::int64_t gpus = (typed.total_count + count - 1) / count;
+  struct Scored {
+    bool optional;
+    Score score;
+    const Candidate* candidate;
+  };
+  std::vector<Scored> good;
+  Amounts take(typed.per_node.size(), 0);
+  const std::size_t shared = typed.demand.gpu_part > 0 ? part_column(typed) : 0;
+  for (const Candidate& c : all) {
+    if (typed.demand.limited() && !takes_even(typed, c, count)) {
+      if (c.room->required) return {};
+      continue;
+    }
+    if (!c.room->required && (c.tasks < tasks || c.gpus < gpus)) continue;
+    if (looks_at_take(typed.demand.strategy)) {
+      charge(typed, *c.room, tasks, take);
+      for (std::size_t column = kFirstGpu; column < take.size(); ++column)
+        take[column] = std::min(take[column] + (typed.total[column] + count - 1) / count,
+                                c.room->free[column]);
+    }
+    good.push_back({!c.room->required,
+                    score(typed.demand, {c.room, c.tasks, c.spare_gpus, take, shared}), &c});
+  }
+  const auto better = [](const Scored& a, const Scored& b) {
+    return std::tie(a.optional, a.score) < std::tie(b.optional, b.score);
+  };
+  // Whoever looks beyond the first needs them all in order.
+  const bool all_in_order = typed.demand.tags || typed.demand.network;
+  const auto end =
+      all_in_order || good.size() <= n ? good.end() : good.begin() + static_cast<std::ptrdiff_t>(n);
+  std::partial_sort(good.begin(), end, good.end(), better);
+  std::vector<Candidate> out;
+  for (auto scored = good.begin(); scored != end; ++scored) out.push_back(*scored->candidate);
+  return out;
+}
+
+// Of all ways to take `n` nodes the best, if one with an even share on each exists.
+std::optional<std::vector<Candidate>> best_even(const Typed& typed, std::span<const Candidate> all,
+                                                std::size_t n) {
+  std::vector<Candidate> good = even_takers(typed, all, n);
+  if (good.size() < n) return std::nullopt;
+  counted_first(typed.demand, good);
+  good.resize(n);
+  if (!covers(typed, good)) return std::nullopt;
+  return good;
+}
+
+// The same, close together in the network and within the demand's limits. Nodes that counts ask for are as good as required.
+std::optional<std::vector<Candidate>> best_packed(const Typed& typed,
+                                                  std::span<const Candidate> all, std::size_t n) {
+  std::vector<Candidate> good = even_takers(typed, all, n);
+  const std::size_t counted = counted_first(typed.demand, good);
+  std::vector<topology::Offer> offers;
+  for (std::size_t i = 0; i < good.size(); ++i)
+    offers.push_back({good[i].room->node, good[i].room->required || i < counted});
+  const auto packed = topology::pack(*typed.demand.network, offers, static_cast<std::uint32_t>(n),
+                                     typed.demand.limits);
+  if (!packed) return std::nullopt;
+  std::vector<Candidate> chosen;
+  for (const std::uint32_t i : *packed) chosen.push_back(good[i]);
+  if (!covers(typed, chosen)) return std::nullopt;
+  return chosen;
+}
+
+// The most of the candidates that the demand's limits let stand together: no larger number need be tried. Without a network
+// nothing is known to be close, and one node is close to itself.
+std::size_t most_together(const Demand& demand, std::span<const Candidate> all) {
+  if (!demand.limited()) return all.size();
+  const std::size_t alone = demand.limits.segment > 1 ? 0 : std::min<std::size_t>(all.size(), 1);
+  if (!demand.network) return alone;
+  std::vector<std::size_t> leaves(demand.network->leaves(), 0);
+  for (const Candidate& c : all)
+    if (const auto leaf = demand.network->leaf_of(c.room->node); leaf < leaves.size())
+      ++leaves[leaf];
+  for (std::size_t& nodes : leaves) nodes -= nodes % demand.limits.segment;
+  std::sort(leaves.begin(), leaves.end(), std::greater<>{});
+  if (demand.limits.max_leaves > 0 && demand.limits.max_leaves < leaves.size())
+    leaves.resize(demand.limits.max_leaves);
+  return std::max(alone, std::accumulate(leaves.begin(), leaves.end(), std::size_t{0}));
+}
+
+// Neighbours in the network are neighbours by rank.
+void sort_by_rank(const Demand& demand, std::vector<Candidate>& chosen) {
+  const auto key = [&](const Candidate& c) {
+    const NodeIndex node = c.room->node;
+    return std::tuple(demand.network ? demand.network->leaf_of(node) : 0, node);
+  };
+  std::sort(chosen.begin(), chosen.end(),
+            [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+}
+
+}  // namespace
+
+std::optional<std::vector<Candidate>> choose_nodes(const Typed& typed,
+                                                   std::vector<Candidate> candidates,
+                                                   std::size_t required) {
+  const Demand& demand = typed.demand;
+  const std::size_t low = std::max<std::size_t>(demand.min_nodes, required);
+  const std::size_t high =
+      std::min<std::size_t>(demand.max_nodes, most_together(demand, candidates));
+  if (low > high) return std::nullopt;
+  const std::vector<std::size_t> counts = sizes(demand, low, high);
+  if (demand.limited()) {
+    for (const std::size_t n : counts)
+      if (auto chosen = n > 1 ? best_packed(typed, candidates, n) : best_even(typed, candidates, n))
+        return chosen;
+    return std::nullopt;
+  }
+  const auto count = how_many(typed, candidates, counts, high);
+  if (!count) return std::nullopt;
+  if (demand.network && *count > 1)
+    if (auto chosen = best_packed(typed, candidates, *count)) return chosen;
+  auto chosen = best_even(typed, candidates, *count);
+  if (!chosen) {
+    candidates.resize(*count);
+    chosen = std::move(candidates);
+  }
+  sort_by_rank(demand, *chosen);
+  return chosen;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,39 @@
+#include "core/sched/place/placed_limits.h"
+
+#include "core/sched/index/cluster_index.h"
+#include "model/whole_gpu.h"
+
+namespace ares::core::sched {
+
+const std::vector<LicenseRequest>& certain_licenses(const JobSpec& spec) {
+  static const std::vector<LicenseRequest> kNone;
+  return spec.any_license && spec.licenses.size() > 1 ? kNone : spec.licenses;
+}
+
+TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,
+                          const ClusterIndex& index) {
+  TresByNode gets;
+  for (const PlacedShare& share : placement) {
+    auto& amounts = gets.emplace_back();
+    amounts["cpu"] = static_cast<std::uint64_t>(share.amounts[kCpus]);
+    amounts["mem"] = static_cast<std::uint64_t>(share.amounts[kMemory]) >> 20;
+    amounts["node"] = 1;
+    const auto type_of = [&](std::size_t column) {
+      return "gres/gpu:" + index.gpu_types()[column - kFirstGpu];
+    };
+    if (share.part) {
+      amounts["gres/gpu"] = amounts[type_of(share.part->column)] = share.part->thousandths;
+      continue;
+    }
+    for (std::size_t i = kFirstGpu; i < share.amounts.size(); ++i) {
+      const std::uint64_t units = static_cast<std::uint64_t>(share.amounts[i]) * kWholeGpu;
+      if (units == 0) continue;
+      amounts[type_of(i)] = units;
+      amounts["gres/gpu"] += units;
+    }
+  }
+  add_licenses(licenses, gets);
+  return gets;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,275 @@
+#include "core/sched/place/plugged.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+#include "core/sched/index/demand.h"
+
+namespace ares::core::sched {
+namespace {
+
+constexpr std::uint8_t kNobody = 0xff;
+const std::vector<std::string> kNoLeaves;
+
+bool concerns(const PluginFacts& plugin, const Partition& partition) {
+  return plugin.partitions.empty() || std::find(plugin.partitions.begin(), plugin.partitions.end(),
+                                                partition.name) != plugin.partitions.end();
+}
+
+std::string refusal_text(const std::string& plugin, const std::string& words) {
+  return "plugin " + plugin + ": " + (words.empty() ? "refused" : words);
+}
+
+void mix(std::size_t& seed, std::size_t value) {
+  seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
+}
+
+const std::string* leaf_of(const std::vector<std::string>& leaves, NodeIndex node) {
+  return node < leaves.size() && !leaves[node].empty() ? &leaves[node] : nullptr;
+}
+
+PluginNode told_of(const IndexedNode& node, GpusOf state, const std::string* leaf) {
+  const Amounts& free = state == GpusOf::node ? node.total : node.free;
+  PluginNode out{node.node, &inventory_of(*node.node), free[kCpus], free[kMemory], {}, leaf};
+  if (state == GpusOf::free_now) out.gpus_used = node.gpus_used;
+  return out;
+}
+
+}  // namespace
+
+PluggedClass::PluggedClass(std::shared_ptr<const SchedPlugins> plugins, Job example,
+                           const Partition& partition, const std::vector<std::string>& leaves)
+    : plugins_(std::move(plugins)),
+      example_(std::move(example)),
+      partition_(&partition),
+      leaves_(leaves) {
+  const std::vector<PluginFacts>& all = plugins_->facts();
+  for (std::size_t i = 0; i < all.size() && i < kNobody; ++i) {
+    if (!concerns(all[i], partition)) continue;
+    if (all[i].filters) filters_.push_back(i);
+    if (all[i].scores) scorers_.push_back(i);
+    if (all[i].filters || all[i].scores)
+      changes_ = changes_ || looks(all[i].looks_at, PluginLook::node_free);
+  }
+}
+
+// Plugins that do not look at what is free are told of empty nodes, so that their answers hold as long as the class does.
+PluginNode PluggedClass::told(NodeIndex node, GpusOf state, const ClusterIndex& index) const {
+  return told_of(index.nodes()[node], changes_ ? state : GpusOf::node, leaf_of(leaves_, node));
+}
+
+void PluggedClass::ask(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index) {
+  Answers& known = answers(state);
+  std::vector<NodeIndex> left(nodes.begin(), nodes.end());
+  std::vector<PluginNode> rows;
+  for (const NodeIndex at : left) {
+    rows.push_back(told(at, state, index));
+    known.refusers[at] = kNobody;
+  }
+  for (const std::size_t plugin : filters_) {
+    if (left.empty()) break;
+    Bitset allowed(left.size(), true);
+    plugins_->filter(plugin, job(), rows, allowed, nullptr);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (!allowed.test(i)) {
+        known.refusers[left[i]] = static_cast<std::uint8_t>(plugin);
+        continue;
+      }
+      left[kept] = left[i];
+      rows[kept++] = rows[i];
+    }
+    left.resize(kept);
+    rows.resize(kept);
+  }
+  if (left.empty()) return;
+  std::vector<std::int64_t> scores(left.size());
+  for (const NodeIndex at : left)
+    if (!scorers_.empty()) known.scores[at] = 0;
+  for (const std::size_t plugin : scorers_) {
+    std::fill(scores.begin(), scores.end(), 0);
+    plugins_->score(plugin, job(), rows, scores);
+    for (std::size_t i = 0; i < left.size(); ++i)
+      known.scores[left[i]] = capped_sum(known.scores[left[i]], scores[i]);
+  }
+}
+
+void PluggedClass::keep(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index,
+                        std::vector<NodeIndex>& out) {
+  Answers& known = answers(state);
+  if (known.stamps.empty()) {
+    known.stamps.assign(index.nodes().size(), 0);
+    known.refusers.assign(index.nodes().size(), kNobody);
+    if (!scorers_.empty()) known.scores.assign(index.nodes().size(), 0);
+  }
+  // Of empty nodes one answer holds as long as the class does.
+  const auto stamp = [&](NodeIndex at) {
+    return &known == &now_ ? index.nodes()[at].stamp : std::uint32_t{1};
+  };
+  unknown_.clear();
+  for (const NodeIndex at : nodes)
+    if (known.stamps[at] != stamp(at)) unknown_.push_back(at);
+  if (!unknown_.empty()) ask(unknown_, state, index);
+  for (const NodeIndex at : unknown_) known.stamps[at] = stamp(at);
+  for (const NodeIndex at : nodes)
+    if (known.refusers[at] == kNobody) out.push_back(at);
+}
+
+std::int64_t PluggedClass::score(NodeIndex node, GpusOf state) const {
+  const Answers& known = answers(state);
+  return known.scores.empty() ? 0 : known.scores[node];
+}
+
+std::string PluggedClass::refusals(std::span<const NodeIndex> nodes, GpusOf state,
+                                   const ClusterIndex& index, bool words) {
+  std::vector<NodeIndex> kept;
+  keep(nodes, state, index, kept);
+  const Answers& known = answers(state);
+  std::string text;
+  for (const std::size_t plugin : filters_) {
+    std::vector<PluginNode> refused;
+    for (const NodeIndex at : nodes)
+      if (known.refusers[at] == plugin) refused.push_back(told(at, state, index));
+    if (refused.empty()) continue;
+    text += (text.empty() ? "plugin " : "; plugin ") + plugins_->facts()[plugin].name +
+            " refuses " + std::to_string(refused.size()) +
+            (refused.size() == 1 ? " node" : " nodes");
+    if (!words) continue;
+    std::string why;
+    Bitset allowed(refused.size(), true);
+    plugins_->filter(plugin, job(), refused, allowed, &why);
+    if (!why.empty()) text += ": " + why;
+  }
+  return text;
+}
+
+Plugged::Plugged(SharedPlugins plugins, const Networks* networks, const ClusterIndex& index)
+    : plugins_(std::move(plugins)) {
+  if (!plugins_.value || !networks) return;
+  for (const NetworkSpec& network : networks->all()) {
+    std::vector<std::string>& names = leaves_[network.name];
+    names.resize(index.nodes().size());
+    for (const NetworkDomain& domain : network.domains)
+      for (const std::string& node : domain.nodes)
+        if (const auto at = index.find(node)) names[*at] = domain.name;
+  }
+}
+
+const std::vector<std::string>& Plugged::leaves(const Partition& partition) const {
+  const auto found = leaves_.find(partition.topology);
+  return found == leaves_.end() ? kNoLeaves : found->second;
+}
+
+PluginLooks Plugged::looks_at(const Partition& partition) const {
+  PluginLooks all = 0;
+  if (!any()) return all;
+  for (const PluginFacts& plugin : plugins_.value->facts())
+    if ((plugin.filters || plugin.scores) && concerns(plugin, partition)) all |= plugin.looks_at;
+  return all;
+}
+
+bool Plugged::same_class(const Job& a, const Job& b, const Partition& partition) const {
+  const PluginLooks all = looks_at(partition);
+  const JobSpec &x = *a.spec, &y = *b.spec;
+  const auto same = [&](PluginLook look, bool equal) { return !looks(all, look) || equal; };
+  return same(PluginLook::user, x.uid == y.uid && x.user == y.user) &&
+         same(PluginLook::account, x.account == y.account) &&
+         same(PluginLook::qos, x.qos == y.qos) && same(PluginLook::name, x.name == y.name) &&
+         same(PluginLook::comment, x.comment == y.comment) &&
+         same(PluginLook::job_id, a.key == b.key) &&
+         same(PluginLook::time_limit, time_limit_of(a, partition) == time_limit_of(b, partition));
+}
+
+std::size_t Plugged::class_hash(const Job& job, const Partition& partition) const {
+  const PluginLooks all = looks_at(partition);
+  std::size_t seed = 0;
+  const auto add = [&](PluginLook look, const std::string& text) {
+    if (looks(all, look)) mix(seed, std::hash<std::string>{}(text));
+  };
+  add(PluginLook::account, job.spec->account);
+  add(PluginLook::name, job.spec->name);
+  add(PluginLook::comment, job.spec->comment);
+  if (looks(all, PluginLook::user)) mix(seed, job.spec->uid.value());
+  if (looks(all, PluginLook::job_id)) mix(seed, job.key.job.value());
+  return seed;
+}
+
+std::shared_ptr<PluggedClass> Plugged::class_of(const Job& example,
+                                                const Partition& partition) const {
+  if (!any()) return nullptr;
+  for (const PluginFacts& plugin : plugins_.value->facts())
+    if ((plugin.filters || plugin.scores) && concerns(plugin, partition))
+      return std::make_shared<PluggedClass>(plugins_.value, example, partition, leaves(partition));
+  return nullptr;
+}
+
+bool Plugged::permits(const Partition& partition) const {
+  if (!any()) return false;
+  const auto& all = plugins_.value->facts();
+  return std::any_of(all.begin(), all.end(), [&](const PluginFacts& plugin) {
+    return plugin.permits && concerns(plugin, partition);
+  });
+}
+
+namespace {
+
+// What one job of a group would get, with all that its placement points to.
+struct Offered {
+  Job job;
+  std::vector<NodeShare> shares;
+  std::vector<std::vector<GpuIndex>> gpus_used;
+  std::vector<PluginNode> nodes;
+};
+
+// As if each job took its share before the next one does; the index is as before at the end.
+std::vector<Offered> offer(std::span<const Leaving> group, ClusterIndex& index,
+                           const std::vector<const std::vector<std::string>*>& leaves) {
+  std::vector<Offered> out(group.size());
+  std::vector<std::pair<NodeIndex, IndexedNode>> before;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Leaving& leaving = group[i];
+    out[i].job = *leaving.job;
+    if (!leaving.task.is_none()) out[i].job.key.task = leaving.task;
+    for (const PlacedShare& share : *leaving.placement) {
+      IndexedNode& node = index.nodes()[share.node];
+      before.emplace_back(share.node, node);
+      out[i].nodes.push_back(told_of(node, GpusOf::free_now, leaf_of(*leaves[i], share.node)));
+      out[i].gpus_used.push_back(node.gpus_used);
+      out[i].shares.push_back(
+          choose_devices(node, share, leaving.job->spec->gpu_constraint, index));
+    }
+    for (std::size_t n = 0; n < out[i].nodes.size(); ++n)
+      out[i].nodes[n].gpus_used = out[i].gpus_used[n];
+  }
+  // A node that two of them use is restored to what it was first.
+  for (auto saved = before.rbegin(); saved != before.rend(); ++saved)
+    index.nodes()[saved->first] = std::move(saved->second);
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> Plugged::refusal(std::span<const Leaving> group,
+                                            ClusterIndex& index) const {
+  if (!any()) return std::nullopt;
+  std::vector<const std::vector<std::string>*> of_partition;
+  for (const Leaving& leaving : group) of_partition.push_back(&leaves(*leaving.partition));
+  std::optional<std::vector<Offered>> offered;  // made for the first plugin that asks
+  const auto& all = plugins_.value->facts();
+  for (std::size_t plugin = 0; plugin < all.size(); ++plugin) {
+    if (!all[plugin].permits) continue;
+    std::vector<PluginPlacement> placements;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (!concerns(all[plugin], *group[i].partition)) continue;
+      if (!offered) offered = offer(group, index, of_partition);
+      Offered& one = (*offered)[i];
+      placements.push_back({{&one.job, group[i].partition}, one.shares, one.nodes});
+    }
+    std::string why;
+    if (!placements.empty() && !plugins_.value->permit(plugin, placements, why))
+      return refusal_text(all[plugin].name, why);
+  }
+  return std::nullopt;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,245 @@
+#include "core/sched/queue/admit.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/duration.h"
+#include "core/accounts/membership.h"
+#include "core/accounts/partition_bounds.h"
+#include "core/cluster/staying.h"
+#include "core/sched/index/demand.h"
+#include "core/sched/why/why_trial.h"
+
+namespace ares::core::sched {
+namespace {
+
+Admission refuse(Reason reason, std::string detail = {}) {
+  return {PendingInfo{reason, std::move(detail), std::nullopt, {}}, std::nullopt};
+}
+
+Admission wait_until(Time time, std::string detail) {
+  return {PendingInfo{Reason::begin_time, std::move(detail), time, {}}, time};
+}
+
+// The array's own record: what the throttle counts on, for tasks with records of their own as well.
+const Job* array_record(const ClusterState& state, const Job& job) {
+  if (job.array) return &job;
+  if (job.key.task.is_none()) return nullptr;
+  const Job* array = state.jobs.find(JobKey{job.key.job, TaskIndex{}});
+  return array && array->array ? array : nullptr;
+}
+
+struct Asked {
+  const ClusterState& state;
+  Enforce enforce;
+  LimitUse* use;  // null: what others run is not looked at
+  const QueueEntry& entry;
+  const ArrayStarts& starting;
+  Time now;
+};
+using Check = std::optional<Admission> (*)(const Asked&);
+
+std::optional<Admission> check_begin(const Asked& asked) {
+  const auto& begin = asked.entry.job->spec->begin;
+  if (!begin || *begin <= asked.now) return std::nullopt;
+  return wait_until(*begin, "not before the begin time asked for");
+}
+
+std::optional<Admission> check_delay(const Asked& asked) {
+  const Job& job = *asked.entry.job;
+  if (job.not_before <= asked.now) return std::nullopt;
+  return wait_until(job.not_before, job.launch_failures == 0
+                                        ? "not before the delay behind another job is over"
+                                        : "launch failed " + std::to_string(job.launch_failures) +
+                                              " times in a row; tried again later");
+}
+
+std::optional<Admission> check_deadline(const Asked& asked) {
+  if (!deadline_is_lost(*asked.entry.job, asked.now)) return std::nullopt;
+  return refuse(Reason::deadline, "it cannot be over by its deadline any more");
+}
+
+std::optional<Admission> check_partition(const Asked& asked) {
+  const QueueEntry& entry = asked.entry;
+  if (!entry.partition)
+    return refuse(
+        Reason::invalid_partition,
+        "partition " + entry.job->spec->partitions[entry.choice] + " does not exist any more");
+  if (entry.partition->up) return std::nullopt;
+  return refuse(Reason::partition_down, "partition " + entry.partition->name + " is down");
+}
+
+std::optional<Admission> check_account(const Asked& asked) {
+  if (!asked.entry.partition) return std::nullopt;
+  const Partition& partition = *asked.entry.partition;
+  if (auto problem =
+          ineligible(asked.state.accounting, asked.enforce, *asked.entry.job->spec, partition.name))
+    return refuse(problem->reason, std::move(problem->text));
+  std::string missing = missing_qos(asked.state.accounting, asked.enforce, partition);
+  if (missing.empty()) return std::nullopt;
+  return refuse(Reason::invalid_qos, std::move(missing));
+}
+
+std::optional<Admission> check_time_limit(const Asked& asked) {
+  if (!asked.entry.partition) return std::nullopt;
+  const Partition& partition = *asked.entry.partition;
+  const auto limit = time_limit_of(*asked.entry.job, partition);
+  if (!partition.max_time || (limit && *limit <= *partition.max_time)) return std::nullopt;
+  if (!bounds_of(asked.state.accounting, *asked.entry.job->spec, partition).max_time)
+    return std::nullopt;
+  return refuse(Reason::partition_time_limit,
+                "time limit " + format_time_limit(limit) + " is above " +
+                    format_time_limit(partition.max_time) + " of partition " + partition.name);
+}
+
+std::optional<Admission> check_limits(const Asked& asked) {
+  if (!asked.entry.partition || !asked.use) return std::nullopt;
+  const Job& job = *asked.entry.job;
+  const Partition& partition = *asked.entry.partition;
+  auto over =
+      asked.use->over(*job.spec, partition, limit_at(asked.state, job, partition, asked.now));
+  if (!over) return std::nullopt;
+  Admission refused = refuse(Reason::limit, std::move(over->text));
+  refused.refused->limit = std::move(over->name);
+  if (over->wanes) refused.wake = asked.now + kLimitsAgain;
+  return refused;
+}
+
+std::optional<Admission> check_node_limit(const Asked& asked) {
+  if (!asked.entry.partition) return std::nullopt;
+  const Partition& partition = *asked.entry.partition;
+  const JobSpec& spec = *asked.entry.job->spec;
+  const std::uint32_t nodes =
+      std::max({spec.min_nodes, 1u, static_cast<std::uint32_t>(spec.required_nodes.size())});
+  const PartitionBounds bounds = bounds_of(asked.state.accounting, spec, partition);
+  if (bounds.max_nodes && nodes > *bounds.max_nodes)
+    return refuse(Reason::partition_node_limit, "needs " + std::to_string(nodes) +
+                                                    " nodes, partition " + partition.name +
+                                                    " allows " + std::to_string(*bounds.max_nodes));
+  const std::uint32_t most = std::max(spec.max_nodes, nodes);
+  if (spec.max_nodes == 0 || most >= bounds.min_nodes) return std::nullopt;
+  return refuse(Reason::partition_node_limit,
+                "asks for at most " + std::to_string(most) + " nodes, partition " + partition.name +
+                    " wants at least " + std::to_string(partition.min_nodes));
+}
+
+// Whether one of the reservations it asked for is on and lasts long enough; else when the next of them begins.
+std::optional<Admission> check_reservations(const Asked& asked) {
+  const JobSpec& spec = *asked.entry.job->spec;
+  if (spec.reservations.empty() || !asked.entry.partition) return std::nullopt;
+  const auto limit =
+      spec.time_min ? spec.time_min : time_limit_of(*asked.entry.job, *asked.entry.partition);
+  const Seconds needed = limit.value_or(Seconds{1});
+  const Seconds least = std::max(needed - kLateStart, Seconds{1});
+  bool flexible = false, on = false;
+  std::string why;
+  Reason reason = Reason::reservation_deleted;
+  std::optional<Time> next;
+  for (const std::string& name : spec.reservations) {
+    const Reservation* r = asked.state.reservations.find(name);
+    if (!r) {
+      if (why.empty()) why = "reservation " + name + " does not exist any more";
+      continue;
+    }
+    if (!may_use(*r, spec.uid, spec.account))
+      return refuse(Reason::reservation,
+                    "reservation " + name + " is not for the job's user any more");
+    flexible = flexible || r->flexible;
+    if (needed > r->end - r->start) {
+      reason = Reason::reservation;
+      why = "reservation " + name + " is shorter than the job's time limit";
+      continue;
+    }
+    auto occurrence = occurrence_at(*r, asked.now);
+    if (occurrence && occurrence->start <= asked.now) {
+      on = on || occurrence->end - asked.now >= least;
+      reason = Reason::reservation;
+      why = "reservation " + name + " is over before the job's time limit is";
+      occurrence = occurrence_at(*r, occurrence->end);
+    }
+    if (occurrence) next = std::min(next.value_or(occurrence->start), occurrence->start);
+  }
+  if (flexible || on) return std::nullopt;
+  if (!next) return refuse(reason, why);
+  if (reason != Reason::reservation) why = "its reservation has not begun yet";
+  return Admission{PendingInfo{Reason::reservation, why, next, {}}, next};
+}
+
+std::optional<Admission> check_throttle(const Asked& asked) {
+  const Job& job = *asked.entry.job;
+  if (throttle_room(asked.state, job, asked.starting) > 0) return std::nullopt;
+  return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");
+}
+
+// In the order in which reasons are given.
+constexpr Check kChecks[] = {
+    check_begin,      check_delay,      check_deadline, check_partition,    check_account,
+    check_time_limit, check_node_limit, check_limits,   check_reservations, check_throttle};
+
+}  // namespace
+
+std::optional<PendingInfo> kept_back(const Job& job) {
+  const auto because = [](Reason reason, std::string detail = {}) {
+    return PendingInfo{reason, std::move(detail), std::nullopt, {}};
+  };
+  if (job.hold == Hold::admin) return because(Reason::job_held_admin);
+  if (job.hold == Hold::user) return because(Reason::job_held_user);
+  if (job.dependency_failed)
+    return because(Reason::dependency_never_satisfied, "a job it depends on ended otherwise");
+  if (!job.waiting_for.empty())
+    return because(Reason::dependency,
+                   std::string("waits for ") + (job.spec->any_dependency ? "one of " : "") +
+                       std::to_string(job.waiting_for.size()) +
+                       (job.waiting_for.size() == 1 ? " other job" : " other jobs"));
+  return std::nullopt;
+}
+
+std::uint32_t throttle_room(const ClusterState& state, const Job& job,
+                            const ArrayStarts& starting) {
+  const Job* array = array_record(state, job);
+  if (!array || array->array->throttle == 0) return std::numeric_limits<std::uint32_t>::max();
+  const auto found = starting.find(job.key.job);
+  const std::uint32_t busy = array->array->holding + (found == starting.end() ? 0 : found->second);
+  return array->array->throttle > busy ? array->array->throttle - busy : 0;
+}
+
+bool is_steady(const ClusterState& state, Enforce enforce, const Fairness& rules,
+               const QueueEntry& entry) {
+  const Job& job = *entry.job;
+  const JobSpec& spec = *job.spec;
+  if (waits_with_gang(job) || job.array || !job.key.task.is_none() || job.not_before != Time{} ||
+      spec.begin || spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
+      spec.partitions.size() != 1 || !spec.reservations.empty() || !spec.gpu_alternatives.empty())
+    return false;
+  // These look at the entry and at records of accounting alone.
+  static const ArrayStarts kNobody;
+  const Asked asked{state, enforce, nullptr, entry, kNobody, Time{}};
+  if (check_partition(asked) || check_account(asked) || check_time_limit(asked) ||
+      check_node_limit(asked))
+    return false;
+  const Partition& partition = *entry.partition;
+  if (has_shared_limits(state.accounting, enforce, spec, partition)) return false;
+  static const Policy kAnyPolicy;
+  Wholes wholes(state, kAnyPolicy);  // not asked: relative limits are shared ones
+  return !over_limit(state.accounting, enforce,
+                     {spec, partition, rules, time_limit_of(job, partition)}, wholes);
+}
+
+Admission admit(const ClusterState& state, LimitUse& use, const QueueEntry& entry,
+                const ArrayStarts& starting, Time now) {
+  for (const Check check : kChecks)
+    if (auto refused = check({state, use.enforce(), &use, entry, starting, now})) return *refused;
+  return {};
+}
+
+std::vector<Admission> all_refusals(const ClusterState& state, LimitUse& use,
+                                    const QueueEntry& entry, const ArrayStarts& starting,
+                                    Time now) {
+  std::vector<Admission> all;
+  for (const Check check : kChecks)
+    if (auto refused = check({state, use.enforce(), &use, entry, starting, now}))
+      all.push_back(*std::move(refused));
+  return all;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,71 @@
+// Of a job whose GPUs may be had in several ways (model/gpu_alternatives.h): which of them it gets now, which one it waits for.
+// To the search it is as many jobs, each of a Shape that is shared with jobs that ask for that alone. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/sched/queue/shapes.h"
+#include "model/gpu_alternatives.h"
+
+namespace ares::core::sched {
+
+// Positions, cheapest first; of equal cost in the user's order. Of those that can start at the same time the first of these is taken.
+std::vector<std::size_t> by_cost(const JobSpec& spec);
+
+// What becomes of the job at its turn.
+struct NowOrLater {
+  std::optional<std::size_t> now;  // the alternative that could start
+  std::optional<std::pair<std::size_t, Time>>
+      later;  // a cheaper one that is worth waiting for instead
+  bool starts() const { return now && !later; }
+};
+
+// fits_now(i): whether one could start now. when(i): its earliest start, if there is any. A job with a deadline waits for nothing.
+template <class FitsNow, class When>
+NowOrLater choose_now(const JobSpec& spec, Time now, std::optional<Seconds> limit,
+                      FitsNow&& fits_now, When&& when) {
+  NowOrLater out;
+  const std::vector<std::size_t> order = by_cost(spec);
+  for (const std::size_t i : order)
+    if (fits_now(i)) {
+      out.now = i;
+      break;
+    }
+  if (!out.now || spec.deadline) return out;
+  const CostlyStart start{now, spec.gpu_alternatives[*out.now].cost};
+  for (const std::size_t i : order) {
+    const std::uint32_t cost = spec.gpu_alternatives[i].cost;
+    if (cost >= start.cost) break;
+    const auto found = when(i);
+    if (!found || !counts_less({found->at, cost}, start, limit)) continue;
+    out.later.emplace(i, found->at);
+    break;
+  }
+  return out;
+}
+
+// The start that counts least of all that a job may wait for, and the shape that starts so; of a job without alternatives its only one.
+// when(shape) is the earliest start of one.
+template <class When>
+std::optional<EarliestStart> first_start(Shape*& shape, std::optional<Seconds> limit, When&& when) {
+  if (shape->alternatives.empty()) return when(*shape);
+  const JobSpec& spec = *shape->example.spec;
+  std::optional<EarliestStart> best;
+  std::size_t chosen = 0;
+  const Shape& all = *shape;
+  for (std::size_t i = 0; i < all.alternatives.size(); ++i) {
+    auto found = when(*all.alternatives[i]);
+    if (!found || (best && !counts_less({found->at, spec.gpu_alternatives[i].cost},
+                                        {best->at, spec.gpu_alternatives[chosen].cost}, limit)))
+      continue;
+    best = std::move(found);
+    chosen = i;
+    shape = all.alternatives[i];
+  }
+  return best;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,446 @@
+#include "core/sched/queue/explain.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "base/saturating.h"
+#include "core/accounts/promise_floor.h"
+#include "core/cluster/licenses.h"
+#include "core/sched/place/devices.h"
+#include "core/sched/place/plugged.h"
+#include "core/sched/place/shared_gpus.h"
+#include "core/sched/queue/admit.h"
+#include "core/sched/queue/gathering.h"
+#include "core/sched/queue/shapes.h"
+
+namespace ares::core::sched {
+namespace {
+
+enum class Obstacle : std::uint8_t {
+  drained,
+  down,
+  unregistered,
+  lost,
+  excluded,
+  gpus,
+  parts,
+  links,
+  cpus,
+  memory,
+  busy,
+  others,
+  plugged,
+  none
+};
+
+constexpr std::array<const char*, 14> kObstacleText = {"drained",
+                                                       "down",
+                                                       "not registered",
+                                                       "not responding",
+                                                       "failed to launch it",
+                                                       "with too few free GPUs",
+                                                       "with too little free of every GPU",
+                                                       "with too few free GPUs so linked",
+                                                       "with too few free CPUs",
+                                                       "with too little free memory",
+                                                       "not empty",
+                                                       "not to be shared with others' jobs",
+                                                       "refused by plugins",
+                                                       "with room"};
+
+Obstacle state_obstacle(const Node& node) {
+  if (node.admin == AdminState::drain) return Obstacle::drained;
+  if (node.admin == AdminState::down) return Obstacle::down;
+  if (node.contact == Contact::never) return Obstacle::unregistered;
+  return Obstacle::lost;
+}
+
+// The most GPUs, of its type or of any one, that the job could have there now, linked as it asks.
+std::int64_t most_linked(const Demand& demand, const IndexedNode& node, const ClusterIndex& index) {
+  if (demand.gpu_constraint.none()) return 0;
+  Amounts free = node.free;
+  cap_gpus(demand, node, GpusOf::free_now, index, free);
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_per_task, &demand.gpus_total})
+    if (!list->empty()) return free[list->front().first];
+  return free.size() > kFirstGpu ? *std::max_element(free.begin() + kFirstGpu, free.end()) : 0;
+}
+
+// Whether so many are too few; GPUs in total, of several nodes, may come from others. The constraint is on GPUs of one type.
+bool too_few_linked(const Demand& demand, std::int64_t most) {
+  if (demand.gpu_constraint.none()) return false;
+  std::int64_t fewest = std::int64_t{demand.any_gpus_per_node} + demand.any_gpus_per_task;
+  if (demand.max_nodes == 1) fewest += demand.any_gpus_total;
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_per_task, &demand.gpus_total})
+    if (list != &demand.gpus_total || demand.max_nodes == 1)
+      for (const auto& [column, count] : *list) fewest += count;
+  return most < fewest;
+}
+
+// The most that is free of one GPU, of its type or of any, in thousandths.
+std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
+  std::int64_t most = 0;
+  const auto wanted = [&](std::size_t column) {
+    return demand.gpus_per_node.empty() || demand.gpus_per_node.front().first == column;
+  };
+  for (std::size_t column = kFirstGpu; column < node.free.size(); ++column)
+    if (wanted(column) && node.free[column] > 0) return kWholeGpu;
+  for (const SharedGpu& shared : node.shared)
+    if (wanted(shared.column)) most = std::max<std::int64_t>(most, kWholeGpu - shared.used);
+  return most;
+}
+
+// What one task needs there but for GPUs.
+Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
+  if (node.free[kCpus] < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
+    return Obstacle::cpus;
+  switch (demand.memory_rule) {
+    case MemoryRule::none: break;
+    case MemoryRule::per_node:
+      if (node.free[kMemory] < demand.memory.value()) return Obstacle::memory;
+      break;
+    case MemoryRule::per_cpu:
+      if (Bytes(node.free[kMemory]) < capped_product(demand.memory, demand.cpus_per_task))
+        return Obstacle::memory;
+      break;
+    case MemoryRule::per_task:
+      if (node.free[kMemory] < demand.memory.value()) return Obstacle::memory;
+      break;
+    case MemoryRule::whole:
+      if (node.free[kMemory] != node.total[kMemory]) return Obstacle::memory;
+      break;
+  }
+  return Obstacle::none;
+}
+
+// What one task with the GPUs of a node needs there, for an untyped request of the type most free.
+Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
+  if (!node.guests.admit(demand.caller)) return Obstacle::others;
+  if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has any of it
+  if (demand.gpu_part > 0) {
+    if (most_of_one(demand, node) < demand.gpu_part) return Obstacle::parts;
+    return cpu_or_memory_obstacle(demand, node);
+  }
+  for (const auto& [column, count] : demand.gpus_per_node)
+    if (node.free[column] < count) return Obstacle::gpus;
+  if (demand.any_gpus_per_node > 0) {
+    const auto most = node.free.size() > kFirstGpu
+                          ? *std::max_element(node.free.begin() + kFirstGpu, node.free.end())
+                          : 0;
+    if (most < demand.any_gpus_per_node) return Obstacle::gpus;
+  }
+  if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return Obstacle::busy;
+  for (const auto& [column, count] : demand.gpus_per_task)
+    if (node.free[column] < count) return Obstacle::gpus;
+  if (too_few_linked(demand, linked)) return Obstacle::links;
+  return cpu_or_memory_obstacle(demand, node);
+}
+
+std::string plural(std::uint64_t count, const char* one) {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+std::string gpu_text(const std::vector<GpuRequest>& requests) {
+  std::string text;
+  for (const GpuRequest& request : requests)
+    text += ", " + format_thousandths(thousandths_of(request)) +
+            (request.type.empty() ? request.part > 0 ? " of a GPU" : " GPUs of one type"
+                                  : " " + request.type);
+  return text;
+}
+
+std::string need_text(const Shape& shape) {
+  const Demand& demand = shape.demand;
+  const JobSpec& spec = *shape.example.spec;
+  std::string text = plural(std::uint64_t{demand.tasks} * demand.cpus_per_task, "CPU");
+  switch (demand.memory_rule) {
+    case MemoryRule::none: break;
+    case MemoryRule::per_node: text += ", " + format_memory(demand.memory) + " a node"; break;
+    case MemoryRule::per_cpu: text += ", " + format_memory(demand.memory) + " a CPU"; break;
+    case MemoryRule::per_task: text += ", " + format_memory(demand.memory) + " a task"; break;
+    case MemoryRule::whole: text += ", all memory of the node"; break;
+  }
+  if (!spec.gpus_per_node.empty()) text += gpu_text(spec.gpus_per_node) + " a node";
+  if (!spec.gpus_per_task.empty()) text += gpu_text(spec.gpus_per_task) + " a task";
+  if (!spec.gpus_total.empty()) text += gpu_text(spec.gpus_total) + " in all";
+  if (!demand.gpu_constraint.none()) text += " with " + to_text(demand.gpu_constraint);
+  text +=
+      " on " + (demand.min_nodes == demand.max_nodes
+                    ? plural(demand.min_nodes, "node")
+                    : std::to_string(demand.min_nodes) + " to " + plural(demand.max_nodes, "node"));
+  if (demand.exclusive) text += " alone";
+  if (spec.segment > 1) text += " in segments of " + plural(spec.segment, "node");
+  if (demand.limits.max_leaves > 0)
+    text += " under " + (demand.limits.max_leaves == 1
+                             ? std::string("one leaf switch")
+                             : std::to_string(demand.limits.max_leaves) + " leaf switches");
+  if (demand.caller.alone) text += " without other users' jobs";
+  return text;
+}
+
+// "; plugin a refuses 3 nodes: its words", of those with room; `nodes` are these, less what is refused afterwards.
+std::string plugged_text(const Shape& shape, const ClusterIndex& index,
+                         std::vector<NodeIndex>& nodes) {
+  if (!shape.demand.plugged) return {};
+  const std::string text = shape.demand.plugged->refusals(nodes, GpusOf::free_now, index, true);
+  std::vector<NodeIndex> kept;
+  shape.demand.plugged->keep(nodes, GpusOf::free_now, index, kept);
+  nodes = std::move(kept);
+  return text.empty() ? text : "; " + text;
+}
+
+// "3 nodes with too few free CPUs, 1 drained".
+std::string node_text(const Shape& shape, const ClusterIndex& index) {
+  std::array<std::uint64_t, kObstacleText.size()> counts{};
+  const auto usable = shape.nodes().nodes;
+  std::vector<NodeIndex> with_room;
+  std::int64_t most = 0;  // GPUs linked as asked, on nodes where they are too few
+  std::int64_t part = 0;  // thousandths of one GPU, likewise
+  for (const NodeIndex at : shape.candidates.members) {
+    const IndexedNode& node = index.nodes()[at];
+    Obstacle obstacle = Obstacle::excluded;
+    if (!node.usable)
+      obstacle = state_obstacle(*node.node);
+    else if (std::binary_search(usable.begin(), usable.end(), at)) {
+      const std::int64_t linked = most_linked(shape.demand, node, index);
+      obstacle = room_obstacle(shape.demand, node, linked);
+      if (obstacle == Obstacle::links) most = std::max(most, linked);
+      if (obstacle == Obstacle::parts) part = std::max(part, most_of_one(shape.demand, node));
+    }
+    ++counts[static_cast<std::size_t>(obstacle)];
+    if (obstacle == Obstacle::none) with_room.push_back(at);
+  }
+  const std::string refusals = plugged_text(shape, index, with_room);
+  std::uint64_t& room = counts[static_cast<std::size_t>(Obstacle::none)];
+  counts[static_cast<std::size_t>(Obstacle::plugged)] = room - with_room.size();
+  room = with_room.size();
+  std::string text;
+  for (std::size_t i = counts.size(); i-- > 0;) {
+    if (counts[i] == 0) continue;
+    text += text.empty() ? plural(counts[i], "node") : ", " + std::to_string(counts[i]);
+    text += std::string(" ") + kObstacleText[i];
+    if (i == static_cast<std::size_t>(Obstacle::links))
+      text += " (at most " + std::to_string(most) + " together)";
+    if (i == static_cast<std::size_t>(Obstacle::parts))
+      text += " (at most " + format_thousandths(part) + ")";
+  }
+  return (text.empty() ? "no node qualifies" : text) + refusals;
+}
+
+// Whether the node could be one of the fewest that the demand asks for, GPUs of any type aside.
+bool takes_share(const Demand& demand, const ClusterIndex& index, NodeIndex at) {
+  const IndexedNode& node = index.nodes()[at];
+  if (room_obstacle(demand, node, most_linked(demand, node, index)) != Obstacle::none) return false;
+  Amounts per_node(node.free.size(), 0), per_task(node.free.size(), 0);
+  for (const auto& [column, count] : demand.gpus_per_node) per_node[column] += count;
+  for (const auto& [column, count] : demand.gpus_per_task) per_task[column] += count;
+  Amounts row;
+  const std::uint32_t tasks =
+      task_capacity(demand, per_node, {at, free_to_join(demand, node, row), node.total}, per_task);
+  return tasks >= (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
+}
+
+// How far the nodes with room are from standing together as asked: "; under 1 leaf switch at most 1 node has room for its share".
+std::string network_text(const Shape& shape, const ClusterIndex& index) {
+  const Demand& demand = shape.demand;
+  if (!demand.limited() || demand.min_nodes < 2) return {};
+  if (!demand.network) return "; nothing is known of the network between them";
+  std::vector<std::uint64_t> leaves(demand.network->leaves(), 0);
+  for (const NodeIndex at : shape.nodes().nodes) {
+    const std::uint32_t leaf = demand.network->leaf_of(at);
+    if (leaf < leaves.size() && takes_share(demand, index, at)) ++leaves[leaf];
+  }
+  const std::uint32_t segment = demand.limits.segment, most = demand.limits.max_leaves;
+  for (std::uint64_t& nodes : leaves) nodes -= nodes % segment;
+  std::sort(leaves.begin(), leaves.end(), std::greater<>{});
+  if (most > 0 && most < leaves.size()) leaves.resize(most);
+  const std::uint64_t nodes = std::accumulate(leaves.begin(), leaves.end(), std::uint64_t{0});
+  const std::string where =
+      most == 0 ? std::string()
+                : " under " + std::to_string(most) + " leaf switch" + (most == 1 ? "" : "es");
+  if (segment > 1)
+    return "; room for " + plural(nodes / segment, "whole segment") + where + ", " +
+           std::to_string(demand.min_nodes / segment) + " needed";
+  return ";" + where + " at most " + plural(nodes, "node") + (nodes == 1 ? " has" : " have") +
+         " room for a share";
+}
+
+struct Free {
+  std::int64_t in_all = 0, most = 0;
+};
+
+std::string free_text(const Free& free, const std::string& what) {
+  return std::to_string(free.in_all) + " " + what +
+         (free.in_all > free.most ? ", at most " + std::to_string(free.most) + " on one node" : "");
+}
+
+}  // namespace
+
+std::string explain_blocked(const Shape& shape, const ClusterIndex& index) {
+  if (!shape.alternatives.empty()) {
+    std::string text;
+    for (const Shape* one : shape.alternatives)
+      text += (text.empty() ? "" : "; or ") + explain_blocked(*one, index);
+    return text;
+  }
+  return "needs " + need_text(shape) + ": " + node_text(shape, index) + network_text(shape, index);
+}
+
+std::string explain_totals(const Shape& shape, ClusterIndex& index) {
+  std::vector<Free> columns(index.stride());
+  for (const NodeIndex at : shape.nodes().nodes)
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::int64_t free = index.nodes()[at].free[i];
+      columns[i].in_all += free;
+      columns[i].most = std::max(columns[i].most, free);
+    }
+  const Demand& demand = shape.demand;
+  std::string text = "free in all: " + free_text(columns[kCpus], "CPUs");
+  const auto name = [&](std::size_t column) { return index.gpu_types()[column - kFirstGpu]; };
+  std::vector<bool> told(columns.size(), !demand.wants_gpus() || demand.wants_any_gpu());
+  for (const auto* list : {&demand.gpus_per_node, &demand.gpus_total, &demand.gpus_per_task})
+    for (const auto& [column, count] : *list) {
+      text += "; " + free_text(columns[column], name(column));
+      told[column] = true;
+    }
+  std::string others;
+  for (std::size_t column = kFirstGpu; column < columns.size(); ++column) {
+    if (demand.wants_any_gpu() && columns[column].in_all > 0)
+      text += "; " + free_text(columns[column], name(column));
+    if (!told[column] && columns[column].in_all > 0)
+      others += (others.empty() ? "; of other types " : ", ") +
+                std::to_string(columns[column].in_all) + " " + name(column);
+  }
+  text += others;
+  const std::size_t all = index.members(*shape.partition).size();
+  const std::size_t fit = shape.candidates.members.size();
+  if (fit < all)
+    text += "; of the partition's " + plural(all, "node") + " " + std::to_string(all - fit) +
+            (all - fit == 1 ? " is" : " are") + " excluded or without the features asked for";
+  return text;
+}
+
+bool says_more(const PendingInfo& info, const PendingInfo& than) {
+  const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
+  if (turn(info.reason) != turn(than.reason)) return turn(info.reason);
+  return turn(info.reason) && info.expected_start &&
+         (!than.expected_start || *info.expected_start < *than.expected_start);
+}
+
+std::string explain_reserved(const Shape& shape, const ClusterIndex& index) {
+  const std::vector<std::string>& asked = shape.demand.caller.reservations;
+  std::map<std::string, std::uint64_t> counts;
+  for (const NodeIndex at : shape.nodes().nodes) {
+    if (!takes_share(shape.demand, index, at)) continue;
+    for (const Reservation* r : index.reserved().on(at))
+      if (std::find(asked.begin(), asked.end(), r->name) == asked.end()) ++counts[r->name];
+  }
+  std::string text = "free nodes are reserved before it could end";
+  const char* separator = ": ";
+  for (const auto& [name, count] : counts) {
+    text += separator + plural(count, "node") + " in " + name;
+    separator = ", ";
+  }
+  return text;
+}
+
+PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bool if_up) {
+  PendingInfo info;
+  if (!shape.candidates.problem.empty()) {
+    info.reason = Reason::req_node_not_avail;
+    info.detail = shape.candidates.problem;
+  } else if (if_up) {
+    info.reason = Reason::req_node_not_avail;
+    info.detail = "nodes it needs are down, drained or not registered: " + node_text(shape, index);
+  } else if (shape.refused_for_ever()) {
+    info.reason = Reason::plugin;
+    info.detail = "even on empty nodes " +
+                  shape.demand.plugged->refusals(shape.nodes().nodes, GpusOf::node, index, true);
+  } else {
+    info.reason = Reason::bad_constraints;
+    info.detail = "needs " + need_text(shape) + ", which partition " + shape.partition->name +
+                  " never has (" + plural(shape.candidates.members.size(), "node") +
+                  " with the features asked for)";
+  }
+  return info;
+}
+
+}  // namespace ares::core::sched
+
+namespace ares::core {
+
+using namespace sched;
+
+struct Explainer::Memory {
+  Memory(const ClusterState& state, const Policy& policy, Time now)
+      : index(state, &policy.networks), licenses(state, policy), use(state, policy, now) {
+    index.set_plugins(policy.plugins, &policy.networks);
+    shapes.begin_pass();
+    use.judge_by([&, now](const JobSpec& spec) {
+      if (!ranking) ranking.emplace(state, policy, index, now);
+      return ranking->fair_share_of(spec);
+    });
+  }
+  ClusterIndex index;
+  LicensePool licenses;
+  LimitUse use;
+  std::optional<Ranking> ranking;  // once somebody is asked about whose QOS has a threshold
+  Shapes shapes;
+  std::map<JobId, Gathering> gangs;
+  std::size_t kinds = 0;
+};
+
+Explainer::Explainer(const ClusterState& state, const Policy& policy)
+    : state_(state), policy_(policy) {}
+Explainer::~Explainer() = default;
+
+PendingInfo Explainer::why(const Job& job, Time now) {
+  if (auto why = kept_back(job)) return *std::move(why);
+  if (!memory_) memory_ = std::make_unique<Memory>(state_, policy_, now);
+  const auto reason = [](Reason named, std::string detail) {
+    return PendingInfo{named, std::move(detail), std::nullopt, {}};
+  };
+  std::string together;
+  if (waits_with_gang(job)) {
+    auto [found, added] = memory_->gangs.try_emplace(job.gang);
+    if (added) found->second = gather(state_, memory_->use, job, now);
+    const auto refused = found->second.refused.find(job.key);
+    if (refused != found->second.refused.end()) return refused->second;
+    together = together_text(found->second.gang);
+  }
+  std::optional<PendingInfo> most;
+  for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
+    const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
+    PendingInfo info;
+    if (const Admission admission = admit(state_, memory_->use, entry, {}, now);
+        admission.refused) {
+      info = *admission.refused;
+    } else if (!memory_->licenses.choose(*job.spec)) {
+      info = reason(Reason::licenses, memory_->licenses.explain(*job.spec));
+    } else {
+      const auto relaxed_at = relaxed_from(job);
+      Shape& shape = memory_->shapes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
+      if (!shape.turn) {
+        ++memory_->kinds;
+        shape.turn = memory_->shapes.impossible(shape, memory_->index, true);
+        if (!shape.turn)
+          shape.turn = std::make_shared<const PendingInfo>(
+              reason(Reason::priority, explain_blocked(shape, memory_->index)));
+      }
+      info = *shape.turn;
+      const std::string floor = promise_floor_text(state_.accounting, policy_.accounting.enforce,
+                                                   *job.spec, *entry.partition);
+      if (!floor.empty()) info.detail += "; " + floor;
+    }
+    info.detail.insert(0, together);
+    if (!most || says_more(info, *most)) most = std::move(info);
+  }
+  return most.value_or(PendingInfo{});
+}
+
+std::size_t Explainer::kinds() const {
+  return memory_ ? memory_->kinds : 0;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,54 @@
+// explain: why jobs of a shape wait, with numbers, for `aqueue` and `actl show job`; why.h tells more, of one job.
+// Pure; called once for each blocked shape of a pass.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/sched/index/cluster_index.h"
+#include "model/plan.h"
+#include "model/policy.h"
+
+namespace ares::core::sched {
+
+struct Shape;
+
+// "needs 4 a100 on one node: 12 nodes have too few free GPUs, 3 drained".
+std::string explain_blocked(const Shape& shape, const ClusterIndex& index);
+
+// "free nodes are reserved before it could end: 3 in maint1, 1 in demo".
+std::string explain_reserved(const Shape& shape, const ClusterIndex& index);
+
+// What is free in all, where that makes a difference: "free in all: 12 CPUs, at most 3 on one node; of other types 8 h100". Empty
+// if there is nothing to tell.
+std::string explain_totals(const Shape& shape, ClusterIndex& index);
+
+// `if_up`: it would fit if every node of the partition were up.
+PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bool if_up);
+
+// Of several partitions the one where it only waits its turn says most, and of these the one with the earliest start.
+bool says_more(const PendingInfo& info, const PendingInfo& than);
+
+}  // namespace ares::core::sched
+
+namespace ares::core {
+
+// Why pending jobs wait, with numbers, as of one state. The first answer, and the first for each kind of job, cost a look at every
+// node; others are found again. State and policy must outlive it. One thread.
+class Explainer {
+ public:
+  Explainer(const ClusterState& state, const Policy& policy);
+  ~Explainer();
+  // Precondition: the job is pending in the state.
+  PendingInfo why(const Job& job, Time now);
+  // How many kinds of jobs it has looked at.
+  std::size_t kinds() const;
+
+ private:
+  struct Memory;
+  const ClusterState& state_;
+  const Policy& policy_;
+  std::unique_ptr<Memory> memory_;
+};
+
+}  // namespace ares::core

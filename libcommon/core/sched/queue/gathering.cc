@@ -1,0 +1,56 @@
+#include "core/sched/queue/gathering.h"
+
+#include <algorithm>
+
+#include "core/job/deciding.h"
+
+namespace ares::core::sched {
+namespace {
+
+// "job 12 (JobHeldUser)", or "job 12 (BeginTime) and 2 more".
+std::string hindered_text(const Job& first, Reason reason, std::size_t count) {
+  std::string text = "job " + job_text(first.key) + " (" + std::string(to_string(reason)) + ")";
+  if (count > 1) text += " and " + std::to_string(count - 1) + " more";
+  return text;
+}
+
+}  // namespace
+
+std::string together_text(const Gang& gang) {
+  const std::size_t others = gang.members.size() - 1;
+  return "starts together with the " + std::to_string(others) +
+         (others == 1 ? " other of gang " : " others of gang ") + gang.request.name + "; ";
+}
+
+Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Time now) {
+  Gathering out{gang_of(state, member), {}, std::nullopt};
+  const Job* hindered = nullptr;
+  Reason why = Reason::none;
+  std::size_t count = 0;
+  for (const Job* job : out.gang.members) {
+    std::optional<PendingInfo> refused = kept_back(*job);
+    const bool own = refused.has_value();  // which its record says
+    if (!own) {
+      const QueueEntry entry{job, state.partitions.find(job->spec->partitions.front()), 0};
+      Admission admission = admit(state, use, entry, {}, now);
+      if (admission.wake) out.wake = std::min(out.wake.value_or(*admission.wake), *admission.wake);
+      refused = std::move(admission.refused);
+    }
+    if (!refused) continue;
+    if (count++ == 0) {
+      hindered = job;
+      why = refused->reason;
+    }
+    if (!own) out.refused.emplace(job->key, *std::move(refused));
+  }
+  if (!hindered && out.gang.complete()) return out;
+  std::string text = gathering_text(out.gang);
+  if (hindered) text += "; it waits for " + hindered_text(*hindered, why, count);
+  for (const Job* job : out.gang.members)
+    if (!kept_back(*job))
+      out.refused.try_emplace(job->key,
+                              PendingInfo{Reason::waiting_for_gang, text, std::nullopt, {}});
+  return out;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,87 @@
+#include "core/sched/queue/turns.h"
+
+#include "model/gpu_part.h"
+
+namespace ares::core::sched {
+
+using fairness::DominantShare;
+
+Turns::Turns(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index)
+    : entries_(entries), ranking_(ranking), index_(index) {}
+
+Queued* Turns::next_in_turn() {
+  settle();
+  if (!filling_) {
+    if (at_ == entries_.size()) return nullptr;
+    if (!ranking_.takes_turns(entries_[at_].rank)) return &entries_[at_++];
+    begin_filling();
+  }
+  turn_ = filling_->next();
+  return &entries_[groups_[*turn_].at];
+}
+
+void Turns::took(const JobSpec& spec, const Placement& placement) {
+  if (!ranking_.any_turns()) return;
+  Amounts& amounts = taken_[spec.uid];
+  amounts.resize(index_.stride());
+  for (const PlacedShare& share : placement) {
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+      if (i < kFirstGpu || !share.part)
+        amounts[i] += share.amounts[i] * (i < kFirstGpu ? 1 : std::int64_t{kWholeGpu});
+    if (share.part) amounts[share.part->column] += share.part->thousandths;
+  }
+  started_ = true;
+}
+
+bool Turns::later() {
+  stays_ = filling_.has_value();
+  return stays_;
+}
+
+// After an entry was considered: its user has another share, or another entry, or none left.
+void Turns::settle() {
+  if (turn_) {
+    Group& group = groups_[*turn_];
+    if (!stays_) ++group.at;
+    if (group.at == group.end)
+      filling_->drop();
+    else if (started_)
+      filling_->serve(share_of(group));
+    if (!filling_->next()) filling_.reset();
+  }
+  turn_.reset();
+  started_ = stays_ = false;
+}
+
+// The entries from here that have the same tier, policy and band lie together, and among them those of each user.
+void Turns::begin_filling() {
+  if (capacity_.empty()) capacity_ = capacity_of(index_);
+  const auto tier = entries_[at_].rank.tier;
+  filling_.emplace();
+  groups_.clear();
+  while (at_ < entries_.size() && ranking_.takes_turns(entries_[at_].rank) &&
+         entries_[at_].rank.tier == tier) {
+    const JobSpec& spec = *entries_[at_].entry.job->spec;
+    Group group{at_, at_, ranking_.weight_of(spec.user)};
+    while (group.end < entries_.size() && ranking_.takes_turns(entries_[group.end].rank) &&
+           entries_[group.end].rank.tier == tier &&
+           entries_[group.end].entry.job->spec->uid == spec.uid)
+      ++group.end;
+    at_ = group.end;
+    filling_->add(static_cast<std::uint32_t>(groups_.size()), share_of(group));
+    groups_.push_back(group);
+  }
+}
+
+DominantShare Turns::share_of(const Group& group) const {
+  const UserId user = entries_[group.at].entry.job->spec->uid;
+  Amounts amounts(index_.stride());
+  const auto add = [&](const Amounts& more) {
+    for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] += more[i];
+  };
+  if (const Amounts* running = ranking_.running().of(user)) add(*running);
+  if (const auto taken = taken_.find(user); taken != taken_.end()) add(taken->second);
+  return fairness::dominant_share(amounts, capacity_, group.weight);
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,138 @@
+#include "core/sched/time/releases.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace ares::core::sched {
+namespace {
+
+// An attempt past its limit is being killed: it counts as gone in a moment, again at every pass.
+constexpr auto kOverdue = std::chrono::seconds(1);
+
+// More than a pass brings.
+constexpr std::size_t kMostChanges = 16'384;
+
+// A charge as amounts of its node, in the index's columns; of a part of a GPU nothing, for that comes free with the last part of it.
+void add_amounts(const ClusterIndex& index, const Node& node, const Charge& charge,
+                 std::span<std::int64_t> row) {
+  row[kCpus] += charge.cpus;
+  row[kMemory] += charge.memory.value();
+  if (charge.gpus.empty() || charge.gpu_part > 0) return;
+  for (const Gpu& gpu : node.inventory.gpus)
+    if (std::find(charge.gpus.begin(), charge.gpus.end(), gpu.index) != charge.gpus.end())
+      if (const auto column = index.gpu_column(gpu.type)) ++row[*column];
+}
+
+// The end as it is whatever the time: the past for what is ending, Time::max() where nobody knows. `begun` is false for what
+// counts its limit from now on.
+Time fixed_end(const ClusterState& state, const Charge& charge, Time now, bool& begun) {
+  const Job* job = state.jobs.find(charge.attempt.job);
+  if (!job || job->attempt != charge.attempt.attempt || !job->allocation) return Time::max();
+  if (job->ending || job->state == JobState::completing) return Time::min();
+  // Nobody knows when a suspended job goes on, so nobody knows when what it keeps comes free.
+  if (!job->allocation->time_limit || job->allocation->suspension) return Time::max();
+  begun = job->started.has_value();
+  return begun ? *limit_end(*job)
+               : std::max(job->allocation->at, now) + *job->allocation->time_limit;
+}
+
+// Of each shared GPU whoever lets go of it last, with its column.
+using LastSharers = std::vector<std::pair<const Charge*, std::size_t>>;
+
+// `charges` are in the order of their ends.
+LastSharers last_sharers(const ClusterIndex& index, const Node& node,
+                         const std::vector<std::pair<Time, const Charge*>>& charges) {
+  std::map<GpuIndex, const Charge*> of_gpu;
+  for (const auto& [end, charge] : charges)
+    if (charge->gpu_part > 0 && !charge->gpus.empty()) of_gpu[charge->gpus.front()] = charge;
+  LastSharers last;
+  if (of_gpu.empty()) return last;
+  for (const Gpu& gpu : node.inventory.gpus)
+    if (const auto found = of_gpu.find(gpu.index); found != of_gpu.end())
+      if (const auto column = index.gpu_column(gpu.type)) last.emplace_back(found->second, *column);
+  return last;
+}
+
+}  // namespace
+
+std::optional<Time> expected_end(const ClusterState& state, const Charge& charge, Time now) {
+  bool begun = true;
+  const Time end = fixed_end(state, charge, now, begun);
+  if (end == Time::max()) return std::nullopt;
+  return std::max(end, now + kOverdue);
+}
+
+void Releases::update(const ClusterState& before, const ClusterState& after,
+                      const ClusterIndex& index) {
+  changes_.trim(kMostChanges);
+  const auto forget = [&](NodeId id) {
+    const auto at = index.find(id);
+    if (at) changes_.note(*at);
+    if (at && *at < nodes_.size()) nodes_[*at].known = false;
+  };
+  CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
+                             [&](NodeId id, const Node*, const Node*) { forget(id); });
+  CowMap<JobKey, Job>::diff(before.jobs, after.jobs,
+                            [&](const JobKey&, const Job* was, const Job* is) {
+                              for (const Job* job : {was, is})
+                                if (job && job->allocation)
+                                  for (const NodeShare& share : job->allocation->nodes)
+                                    forget(share.node);
+                            });
+}
+
+const Releases::OfNode& Releases::of(NodeIndex at, const ClusterState& state,
+                                     const ClusterIndex& index, Time now) {
+  if (nodes_.size() < index.nodes().size()) nodes_.resize(index.nodes().size());
+  Entry& entry = nodes_[at];
+  if (!entry.known || (entry.node.moves && entry.read_at != now))
+    read(entry, at, state, index, now);
+  return entry.node;
+}
+
+void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
+                    const ClusterIndex& index, Time now) {
+  const Node& node = *index.nodes()[at].node;
+  entry.known = true;
+  entry.read_at = now;
+  OfNode& out = entry.node;
+  out.moves = false;
+  out.ends.clear();
+  out.amounts.clear();
+  out.shared.clear();
+  std::vector<std::pair<Time, const Charge*>> charges;
+  for (const Charge& charge : node.charges) {
+    bool begun = true;
+    charges.emplace_back(fixed_end(state, charge, now, begun), &charge);
+    if (!begun) out.moves = true;
+  }
+  std::stable_sort(charges.begin(), charges.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const LastSharers last = last_sharers(index, node, charges);
+  Amounts sum(index.stride(), 0);
+  for (const auto& [end, charge] : charges) {
+    const std::size_t row = out.amounts.size();
+    out.ends.push_back(end);
+    out.amounts.resize(row + index.stride(), 0);
+    add_amounts(index, node, *charge, std::span(out.amounts).subspan(row));
+    for (const auto& [sharer, column] : last)
+      if (sharer == charge) {
+        ++out.amounts[row + column];
+        out.shared.emplace_back(charge->gpus.front(), end);
+      }
+    for (std::size_t column = 0; column < sum.size(); ++column)
+      sum[column] += out.amounts[row + column];
+  }
+  // An over-committed node (it came back smaller) has less than the charges would give back: nothing is counted on there.
+  const Amounts& total = index.nodes()[at].total;
+  for (std::size_t column = 0; column < sum.size(); ++column)
+    if (sum[column] > total[column]) {
+      out.ends.clear();
+      out.amounts.clear();
+      out.shared.clear();
+      return;
+    }
+}
+
+}  // namespace ares::core::sched

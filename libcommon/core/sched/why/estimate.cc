@@ -1,0 +1,140 @@
+#include "core/sched/why/estimate.h"
+
+#include <algorithm>
+
+#include "core/job/apply.h"
+#include "core/job/deciding.h"
+#include "core/sched/pass/plan.h"
+#include "core/sched/place/plugged.h"
+#include "core/sched/queue/admit.h"
+#include "core/sched/queue/alternatives.h"
+#include "core/sched/queue/explain.h"
+#include "core/sched/time/backfill.h"
+
+namespace ares::core {
+namespace {
+
+using namespace sched;
+
+// So much of a pass that one question costs well under a second on the largest cluster.
+constexpr Budget kBudget{.units = 2'000'000, .estimates = 64, .details = false};
+
+// Adds the job to the state as its submission would; its key.
+Result<JobKey> add(ClusterState& state, const Policy& policy, const Principal& who,
+                   const Submit& submit, Time now) {
+  const Decision decision = decide_submit({state, policy, now}, who, submit);
+  if (decision.failed) return fail(decision.error);
+  for (const EventBody& body : decision.events)
+    apply(state, Event{state.lsn.next(), state.epoch, now, body});
+  return decision.jobs.front();
+}
+
+bool fill_in_start(const ClusterState& state, const Plan& plan, JobId id, Time now,
+                   StartEstimate& out) {
+  for (const PlanGroup& group : plan.groups)
+    for (const Start& start : group.starts) {
+      if (start.key.job != id) continue;
+      out.start = now;
+      out.partition = start.partition;
+      for (const NodeShare& share : start.nodes) {
+        out.nodes.push_back(state.nodes.find(share.node)->name);
+        out.cpus += share.cpus;
+      }
+      return true;
+    }
+  return false;
+}
+
+// As if nobody else waited: the earliest start in any of its partitions.
+void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& job, Time now,
+                   StartEstimate& out) {
+  ClusterIndex index(state, &policy.networks);
+  index.set_plugins(policy.plugins, &policy.networks);
+  Releases releases;
+  const Profile profile(state, index, releases, now);
+  const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
+  Shapes shapes;
+  shapes.begin_pass();
+  for (std::uint32_t choice = 0; choice < job.spec->partitions.size(); ++choice) {
+    const std::string& name = job.spec->partitions[choice];
+    const Partition* partition = state.partitions.find(name);
+    if (!partition) continue;
+    const auto limit = time_limit_of(job, *partition);
+    Shape* shape = &shapes.of({&job, partition, choice}, index);
+    Work work(kBudget.units);
+    const auto found = first_start(shape, limit, [&](const Shape& one) {
+      return one.candidates.problem.empty()
+                 ? earliest(one.demand, limit, {one.candidates.usable, one.candidates.required},
+                            index, profile, work)
+                 : std::nullopt;
+    });
+    if (!found || found->at >= profile.horizon()) continue;
+    const Time at = std::max(found->at, not_before);
+    if (out.start && *out.start <= at) continue;
+    out.start = at;
+    out.partition = name;
+    out.nodes.clear();
+    out.cpus = 0;
+    for (const PlacedShare& share : found->placement) {
+      if (found->at >= not_before) out.nodes.push_back(index.nodes()[share.node].node->name);
+      out.cpus += static_cast<std::uint32_t>(share.amounts[kCpus]);
+    }
+  }
+}
+
+// When it would start, and why not at once, in short. False: it would.
+bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, const Job& job,
+           Time now, StartEstimate& out) {
+  if (auto why = kept_back(job)) {
+    out.waiting = *std::move(why);
+    return true;
+  }
+  if (fill_in_start(state, plan, job.key.job, now, out)) return false;
+
+  out.waiting = Explainer(state, policy).why(job, now);
+  const PendingInfo* seen = plan.pending.find(job.key);
+  if (seen) out.waiting.reason = seen->reason;
+  if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
+  if (out.waiting.reason == Reason::preempting && seen && seen->expected_start) {
+    out.start = seen->expected_start;
+    for (const NodeId node : seen->expected_nodes)
+      out.nodes.push_back(state.nodes.find(node)->name);
+    return true;
+  }
+  const bool turn =
+      out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority ||
+      ((out.waiting.reason == Reason::reservation || out.waiting.reason == Reason::plugin) &&
+       seen && seen->expected_start);
+  if (!turn && out.waiting.reason != Reason::begin_time) return true;
+
+  fill_in_alone(state, policy, job, now, out);
+  if (!turn || !out.start) return true;
+  if (seen && seen->expected_start) {  // its turn has been reckoned out
+    if (*seen->expected_start != *out.start) out.nodes.clear();
+    out.start = seen->expected_start;
+  } else {
+    out.at_the_earliest = true;
+    out.nodes.clear();
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& policy,
+                                     const Principal& who, const Submit& submit, Time now) {
+  ClusterState with = state;
+  now = std::max(now, state.now);
+  const auto key = add(with, policy, who, submit, now);
+  if (!key) return fail(key.error());
+  const Job& job = *with.jobs.find(*key);
+
+  StartEstimate out;
+  out.partition = job.spec->partitions.front();
+  const Plan plan = core::plan(with, policy, kBudget, now);
+  if (waits(with, policy, plan, job, now, out))
+    out.why = explain_job(with, policy, job, plan.pending.find(*key), now);
+  return out;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,258 @@
+#include "core/sched/why/why.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/cluster/preemptible.h"
+#include "core/fairness/priority.h"
+#include "core/job/submit_checks.h"
+#include "core/sched/pass/preempt_pass.h"
+#include "core/sched/queue/explain.h"
+#include "core/sched/queue/ranking.h"
+#include "core/sched/why/why_causes.h"
+#include "core/sched/why/why_search.h"
+
+namespace ares::core {
+
+using namespace sched;
+
+namespace {
+
+// Other partitions that are tried; a site has seldom more.
+constexpr std::size_t kPartitionsTried = 16;
+// So many changes are told, and checked, at most.
+constexpr std::size_t kMostChanges = 8;
+
+bool is_throttled(const ClusterState& state, const Job& job) {
+  return throttle_room(state, job, {}) == 0;
+}
+
+// With partitions behind its own that it might use as well.
+Job with_more_partitions(const ClusterState& state, Job job) {
+  auto spec = std::make_shared<JobSpec>(*job.spec);
+  std::size_t more = 0;
+  state.partitions.for_each([&](const std::string& name, const Partition& partition) {
+    const bool own =
+        std::find(spec->partitions.begin(), spec->partitions.end(), name) != spec->partitions.end();
+    if (own || !partition.up || !partition.open || !partition.allow_groups.empty()) return;
+    if (more++ < kPartitionsTried) spec->partitions.push_back(name);
+  });
+  job.spec = std::move(spec);
+  return job;
+}
+
+ClusterState with_job(const ClusterState& state, const Job& job) {
+  ClusterState out = state;
+  out.pending.set(job.key, job.version);
+  out.jobs.set(job.key, job);
+  return out;
+}
+
+// Follows the pass up to the job's last turn.
+class Onlooker final : public Witness {
+ public:
+  Onlooker(const ClusterState& state, const Policy& policy, const Job& job, const Freed& freed,
+           Time now, const WhyBudget& budget)
+      : state_(state),
+        job_(job),
+        now_(now),
+        units_(budget.trial_units),
+        trial_(state, policy, now, budget.trial_units),
+        search_(trial_, freed, promises_, now) {}
+
+  bool is_about(const JobKey& record) const override { return record == job_.key; }
+
+  void turn(const Turn& turn) override {
+    ++turns_;
+    const std::size_t own = job_.spec->partitions.size();
+    if (turn.entry.choice >= own) return search_.look_elsewhere(turn);
+    // Of the job as it is, not as it was changed to be looked at.
+    const QueueEntry entry{&job_, turn.entry.partition, turn.entry.choice};
+    const Turn as_is{entry,         turn.index, turn.profile, turn.licenses,
+                     turn.starting, turn.use,   turn.closed,  turn.exhausted};
+    TurnAccount account = look_at_turn(state_, as_is, promises_, now_, units_);
+    starts = starts || account.causes.empty();
+    std::move(account.causes.begin(), account.causes.end(), std::back_inserter(causes));
+    if (account.earliest && (!earliest || account.earliest->at < earliest->first)) {
+      std::vector<NodeId> nodes;
+      for (const PlacedShare& share : account.earliest->placement)
+        nodes.push_back(turn.index.nodes()[share.node].node->id);
+      earliest.emplace(account.earliest->at, std::move(nodes));
+    }
+    if (turn.entry.partition) search_.look(as_is);
+  }
+
+  void promised(const QueueEntry& entry, const EarliestStart& reservation) override {
+    WhyPromise promise{entry.job->key, reservation.at, {}};
+    for (const PlacedShare& share : reservation.placement)
+      promise.nodes.push_back(node_id(share.node));
+    promises_.push_back(std::move(promise));
+  }
+
+  bool done() const override { return turns_ == entries; }
+
+  std::vector<WhyChange> changes() { return search_.take(); }
+  bool cut() const { return trial_.exhausted(); }
+
+  std::size_t entries = 0;  // how many turns it will have
+  std::vector<WhyCause> causes;
+  bool starts = false;
+  std::optional<std::pair<Time, std::vector<NodeId>>> earliest;
+
+ private:
+  // Positions are those of nodes in the order of their ids.
+  NodeId node_id(NodeIndex at) {
+    if (ids_.empty()) state_.nodes.for_each([&](NodeId id, const Node&) { ids_.push_back(id); });
+    return ids_[at];
+  }
+
+  const ClusterState& state_;
+  const Job& job_;
+  const Time now_;
+  const std::uint64_t units_;
+  std::size_t turns_ = 0;
+  std::vector<NodeId> ids_;
+  std::vector<WhyPromise> promises_;
+  Trial trial_;
+  WhySearch search_;
+};
+
+bool starts_in(const Plan& plan, const JobKey& key) {
+  for (const PlanGroup& group : plan.groups)
+    for (const auto& [record, version] : group.jobs)
+      if (record == key && !group.starts.empty()) return true;
+  return false;
+}
+
+// Whether the changed job could be submitted so, and would be started by a pass over everything.
+bool holds(const ClusterState& state, const Policy& policy, Planner& planner, const Job& job,
+           Time now, const WhyBudget& budget) {
+  const std::vector<std::string>& partitions = job.spec->partitions;
+  if (!check_partitions({state, policy, now}, *job.spec, partitions)) return false;
+  const Budget pass{.units = budget.pass_units, .estimates = 0, .details = false};
+  return starts_in(planner.plan(with_job(state, job), policy, pass, now), job.key);
+}
+
+WhyPriority priority_of(const ClusterState& state, const Policy& policy, const Job& job, Time now) {
+  WhyPriority out;
+  out.value = job.priority;
+  out.set = job.priority_set;
+  const std::string& name = job.spec->partitions.front();
+  if (policy.fairness.value) out.policy = policy.fairness.value->policy_of(name);
+  const QueueEntry entry{&job, state.partitions.find(name), 0};
+  if (Ranking::is_plain(policy) || !entry.partition) return out;
+  ClusterIndex index(state);
+  const Ranking ranking(state, policy, index, now);
+  if (out.policy == QueuePolicy::fair_tree)
+    out.standing = "rank " + std::to_string(-ranking.rank_of(entry).value) +
+                   " in the tree of accounts (the highest is served first)";
+  if (out.policy != QueuePolicy::multifactor) return out;
+  const fairness::Priority priority = ranking.priority_of(entry);
+  if (!out.set) out.value = priority.value;
+  for (const fairness::FactorRow& row : fairness::factor_table()) {
+    const fairness::FactorValue& factor = priority.factors[static_cast<std::size_t>(row.factor)];
+    out.factors.push_back(
+        {row.name, row.weight(*policy.fairness.value), factor.normalised, factor.weighted});
+  }
+  return out;
+}
+
+void add_start(const PendingInfo* known, const Onlooker& seen, bool kept, Why& why) {
+  if (known && known->expected_start) {
+    why.start = known->expected_start;
+    why.nodes = known->expected_nodes;
+  } else if (seen.earliest && !kept) {
+    std::tie(why.start, why.nodes) = *seen.earliest;
+    why.at_the_earliest = why.jobs_ahead > 0;
+    for (const WhyCause& cause : why.causes)
+      if (cause.reason == Reason::begin_time && cause.until && *cause.until > *why.start) {
+        why.start = cause.until;
+        why.nodes.clear();
+      }
+  }
+}
+
+// What only waits its turn, or a time, is told a start; what waits for a person or for another job is not.
+bool nobody_knows(const std::vector<WhyCause>& causes) {
+  return std::any_of(causes.begin(), causes.end(), [](const WhyCause& cause) {
+    return cause.reason != Reason::resources && cause.reason != Reason::priority &&
+           cause.reason != Reason::begin_time && cause.reason != Reason::reservation &&
+           cause.reason != Reason::preempting && cause.reason != Reason::plugin;
+  });
+}
+
+// A gang is planned as a whole: what would let one member start by itself is of no use to it.
+Why why_of_member(const ClusterState& state, const Policy& policy, const Job& job,
+                  const PendingInfo* known, Time now, const WhyBudget& budget) {
+  Why why;
+  why.causes = causes_of_record(state, job);
+  why.priority = priority_of(state, policy, job, now);
+  if (!why.causes.empty()) return why;
+  const Budget pass{.units = budget.pass_units, .estimates = 64, .details = false};
+  const Plan plan = core::plan(state, policy, pass, now);
+  why.starts_now = starts_in(plan, job.key);
+  if (why.starts_now) return why;
+  why.jobs_ahead = Ahead(state, policy, now).of(job);
+  const PendingInfo* seen = plan.pending.find(job.key);
+  PendingInfo told = seen ? *seen : PendingInfo{};
+  if (told.detail.empty()) told.detail = Explainer(state, policy).why(job, now).detail;
+  why.causes.push_back(
+      {told.reason, job.spec->partitions.front(), std::move(told.detail), std::nullopt, {}});
+  const PendingInfo& start = known && known->expected_start ? *known : told;
+  why.start = start.expected_start;
+  why.nodes = start.expected_nodes;
+  return why;
+}
+
+}  // namespace
+
+Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
+                const PendingInfo* known, Time now, const WhyBudget& budget) {
+  if (waits_with_gang(job)) return why_of_member(state, policy, job, known, now, budget);
+  Why why;
+  why.causes = causes_of_record(state, job);
+  if (is_binding(job, now))
+    why.causes.push_back({Reason::preempting,
+                          job.earmark->partition,
+                          preempting_text(state, *job.earmark),
+                          job.earmark->ready,
+                          {}});
+  const Freed free = freed(job, is_throttled(state, job), now);
+  Job watched = free.job;  // to be looked at, it must be in the queue
+  watched = with_more_partitions(state, std::move(watched));
+
+  Planner planner;
+  Onlooker onlooker(state, policy, job, free, now, budget);
+  onlooker.entries = watched.spec->partitions.size();
+  const Budget pass{.units = budget.pass_units, .estimates = 0, .details = false};
+  planner.plan(with_job(state, watched), policy, pass, now, &onlooker);
+
+  why.starts_now = why.causes.empty() && onlooker.starts;
+  const bool kept = !why.causes.empty();
+  if (!why.starts_now)
+    std::move(onlooker.causes.begin(), onlooker.causes.end(), std::back_inserter(why.causes));
+  if (HeldBack bound = held_back(state, policy, free.job, now);
+      !why.starts_now && !bound.text.empty())
+    why.causes.push_back({Reason::preempting, {}, std::move(bound.text), bound.until, {}});
+  why.jobs_ahead = Ahead(state, policy, now).of(free.job);
+  add_start(known, onlooker, kept || nobody_knows(why.causes), why);
+  why.priority = priority_of(state, policy, free.job, now);
+  if (why.starts_now) return why;
+
+  const std::uint64_t one = state.pending.size() + state.nodes.size() + 1;
+  const std::uint64_t most = std::max<std::uint64_t>(budget.check_units / one, 1);
+  why.cut = onlooker.cut();
+  std::uint64_t checked = 0;
+  for (WhyChange& change : onlooker.changes()) {
+    if (checked == most || why.changes.size() == kMostChanges) {
+      why.cut = true;
+      break;
+    }
+    ++checked;
+    if (holds(state, policy, planner, change.job, now, budget))
+      why.changes.push_back(std::move(change));
+  }
+  return why;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,79 @@
+// explain_job(): why one job waits, in full, and the smallest changes that would let it start now. The scheduler's own pass is run up
+// to the job's turn, and changed jobs are tried on what it has left; what is told was then planned whole and seen to start.
+// Pure; any thread. Costs a few passes of the planner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/sched/pass/plan.h"
+#include "model/plan.h"
+#include "model/policy.h"
+#include "model/state.h"
+
+namespace ares::core {
+
+// A start promised to another job that this one would delay.
+struct WhyPromise {
+  JobKey job;
+  Time start{};
+  std::vector<NodeId> nodes;  // of those that this one could have now
+};
+
+struct WhyCause {
+  Reason reason = Reason::none;
+  std::string partition;  // where it is so; empty = everywhere
+  std::string text;       // with numbers
+  std::optional<Time> until;
+  std::vector<WhyPromise> promises;
+  std::string limit{};  // of Reason::limit, as users know it
+};
+
+struct WhyChange {
+  std::string text;  // as asub takes it: "--mem=30G"
+  std::string note;  // why that does it, where it is not plain
+  Job job;           // the record with the change
+};
+
+struct WhyFactor {
+  std::string_view name;
+  double weight = 0;
+  double value = 0;  // 0 to 1
+  double weighted = 0;
+};
+
+// Where it stands in its first partition.
+struct WhyPriority {
+  QueuePolicy policy = QueuePolicy::priority;
+  std::uint32_t value = 0;         // computed, with multifactor; else what it was given
+  bool set = false;                // by an operator
+  std::vector<WhyFactor> factors;  // of multifactor
+  std::string standing;            // of other policies: what it is sorted by
+};
+
+struct Why {
+  bool starts_now = false;       // nothing stands in its way
+  std::vector<WhyCause> causes;  // all there are
+  std::uint32_t jobs_ahead = 0;
+  std::optional<Time> start;     // expected
+  bool at_the_earliest = false;  // others wait before it, and were not reckoned with
+  std::vector<NodeId> nodes;     // where, as far as it is known
+  WhyPriority priority;
+  std::vector<WhyChange> changes;  // each by itself is enough; the smallest of its kind
+  bool cut = false;                // the search for them was not finished
+};
+
+struct WhyBudget {
+  std::uint64_t pass_units = 10'000'000;   // of one pass, see Budget
+  std::uint64_t trial_units = 10'000'000;  // of all trials of changes; a node looked at is one
+  std::uint64_t check_units = 400'000;  // of passes that check what was found: jobs and nodes there
+};
+
+// Precondition: the job is pending in the state. `known`: what the scheduler has said of it, or null.
+Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
+                const PendingInfo* known, Time now, const WhyBudget& budget = {});
+
+}  // namespace ares::core

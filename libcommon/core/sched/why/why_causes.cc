@@ -1,0 +1,242 @@
+#include "core/sched/why/why_causes.h"
+
+#include <algorithm>
+
+#include "core/job/deciding.h"
+#include "core/sched/place/plugged.h"
+#include "core/sched/queue/alternatives.h"
+#include "core/sched/queue/explain.h"
+#include "core/sched/why/why_trial.h"
+
+namespace ares::core::sched {
+namespace {
+
+std::string_view kind_text(DependencyKind kind) {
+  switch (kind) {
+    case DependencyKind::after_any: return "the end of job ";
+    case DependencyKind::after_ok: return "the success of job ";
+    case DependencyKind::after_not_ok: return "the failure of job ";
+    case DependencyKind::after: return "the start of job ";
+    case DependencyKind::after_corr: return "the same tasks of job ";
+    case DependencyKind::singleton: return "earlier jobs of the same user and name";
+  }
+  return "job ";
+}
+
+// "the success of job 12, which is RUNNING".
+std::string dependency_text(const ClusterState& state, const Dependency& dependency) {
+  std::string text(kind_text(dependency.kind));
+  if (dependency.kind == DependencyKind::singleton) return text;
+  text += job_text(dependency.target);
+  const Job* target = state.jobs.find(dependency.target);
+  return text + (target ? ", which is " + std::string(to_string(target->state)) : "");
+}
+
+std::string dependencies_text(const ClusterState& state, const Job& job) {
+  constexpr std::size_t kShown = 8;
+  std::string text = job.spec->any_dependency ? "waits for any of: " : "waits for ";
+  for (std::size_t i = 0; i < job.waiting_for.size() && i < kShown; ++i)
+    text += (i > 0 ? "; " : "") + dependency_text(state, job.waiting_for[i]);
+  if (job.waiting_for.size() > kShown)
+    text += "; and " + std::to_string(job.waiting_for.size() - kShown) + " more";
+  return text;
+}
+
+// Those of others on the nodes that it could have now, where it would leave too little.
+std::vector<WhyPromise> delayed(const Turn& turn, const Placement& placement,
+                                std::optional<Time> end, const std::vector<WhyPromise>& promises) {
+  const auto collect = [&](bool all) {
+    std::vector<NodeId> nodes;
+    std::vector<std::int64_t> least(turn.index.stride());
+    for (const PlacedShare& share : placement) {
+      turn.profile.least(share.node, turn.profile.now(), end, least);
+      bool lacks = all;
+      for (std::size_t i = 0; i < least.size(); ++i) lacks = lacks || least[i] < share.amounts[i];
+      if (lacks) nodes.push_back(turn.index.nodes()[share.node].node->id);
+    }
+    std::vector<WhyPromise> out;
+    for (const WhyPromise& promise : promises) {
+      if (end && promise.start >= *end) continue;
+      WhyPromise one{promise.job, promise.start, {}};
+      std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(one.nodes), [&](NodeId node) {
+        return std::find(promise.nodes.begin(), promise.nodes.end(), node) != promise.nodes.end();
+      });
+      if (!one.nodes.empty()) out.push_back(std::move(one));
+    }
+    return out;
+  };
+  auto out = collect(false);
+  return out.empty() ? collect(true) : out;  // it wants to be alone there
+}
+
+std::string delays_text(const std::vector<WhyPromise>& promises) {
+  std::string text = "enough is free now, but it would delay ";
+  if (promises.empty()) return text + "jobs that come before it";
+  text += promises.size() == 1 ? "job " : "jobs ";
+  for (std::size_t i = 0; i < promises.size(); ++i)
+    text += (i > 0 ? ", " : "") + job_text(promises[i].job);
+  return text + (promises.size() == 1 ? ", which is" : ", which are") +
+         " promised nodes that it would use";
+}
+
+// What plugins have against a start there.
+std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& placement) {
+  const Partition* partition = turn.entry.partition;
+  if (!turn.index.plugged() || !turn.index.plugged()->permits(*partition)) return std::nullopt;
+  TaskIndex task;
+  if (const auto& array = turn.entry.job->array; array && !array->waiting.empty())
+    task.value = array->waiting.front();
+  const Leaving leaving{turn.entry.job, task, partition, &placement};
+  const auto why = turn.index.plugged()->refusal({&leaving, 1}, turn.index);
+  if (!why) return std::nullopt;
+  return WhyCause{Reason::plugin, {}, *why, std::nullopt, {}};
+}
+
+// What nodes, promises and plugins have against it; nothing if it starts.
+std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& turn,
+                                       const Shape& shape, const std::vector<WhyPromise>& promises,
+                                       Time now, Work& work) {
+  const Job& job = *turn.entry.job;
+  const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work);
+  WhyCause cause;
+  if (!free) {
+    const bool refused =
+        shape.demand.plugged && shape.fits_unplugged(turn.index, Against::free_now);
+    cause.reason = refused ? Reason::plugin : Reason::resources;
+    cause.text = explain_blocked(shape, turn.index) + "; " + explain_totals(shape, turn.index);
+    return cause;
+  }
+  const bool by_promise = promised(*free, turn.profile);
+  if (!by_promise && !reserved(shape.demand, *free, turn.index))
+    return cause_of_permit(turn, *free);
+  const auto limit = limit_at(state, job, *turn.entry.partition, now);
+  const auto holds = [&](std::optional<Seconds> length) {
+    return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now,
+                       Profile::end_of(now, length), work, JoinShared::now);
+  };
+  auto held = holds(limit);
+  if (!held && job.spec->time_min) held = holds(job.spec->time_min);
+  if (held) return cause_of_permit(turn, *held);
+  if (!by_promise) {
+    cause.reason = Reason::reservation;
+    cause.text = explain_reserved(shape, turn.index);
+    return cause;
+  }
+  cause.reason = Reason::priority;
+  cause.promises = delayed(turn, *free, Profile::end_of(now, limit), promises);
+  cause.text = delays_text(cause.promises);
+  return cause;
+}
+
+// Of each alternative; nothing if one of them starts.
+std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& turn,
+                                      const Shape& shape, const std::vector<WhyPromise>& promises,
+                                      Time now, Work& work) {
+  std::vector<WhyCause> causes;
+  const auto starts_as = [&](const Shape& one, const std::string& which) {
+    auto cause = cause_of_nodes(state, turn, one, promises, now, work);
+    if (!cause) return true;
+    cause->text = which + cause->text;
+    causes.push_back(*std::move(cause));
+    return false;
+  };
+  if (shape.alternatives.empty()) {
+    starts_as(shape, {});
+    return causes;
+  }
+  const JobSpec& spec = *turn.entry.job->spec;
+  const auto limit = limit_at(state, *turn.entry.job, *turn.entry.partition, now);
+  const auto named = [&](std::size_t i) { return to_text(spec.gpu_alternatives[i].gpus); };
+  const NowOrLater choice = choose_now(
+      spec, now, limit,
+      [&](std::size_t i) { return starts_as(*shape.alternatives[i], "with " + named(i) + ": "); },
+      [&](std::size_t i) {
+        const Shape& one = *shape.alternatives[i];
+        return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+      });
+  if (choice.starts()) return {};
+  if (choice.later)
+    causes.push_back({Reason::resources,
+                      {},
+                      "could start now with " + named(*choice.now) + ", but that costs " +
+                          format_gpu_cost(spec.gpu_alternatives[*choice.now].cost) +
+                          " times its time limit, and " + named(choice.later->first) +
+                          ", which is worth waiting for at a cost of " +
+                          format_gpu_cost(spec.gpu_alternatives[choice.later->first].cost) +
+                          ", comes free",
+                      choice.later->second,
+                      {}});
+  return causes;
+}
+
+}  // namespace
+
+std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job) {
+  std::vector<WhyCause> causes;
+  Job rest = job;
+  if (job.hold != Hold::none) {
+    causes.push_back({kept_back(job)->reason,
+                      {},
+                      job.hold == Hold::admin ? "held by an administrator, who alone can release it"
+                                              : "held by its user; actl release lets it go",
+                      std::nullopt,
+                      {}});
+    rest.hold = Hold::none;
+  }
+  if (const auto why = kept_back(rest))
+    causes.push_back({why->reason,
+                      {},
+                      job.dependency_failed ? why->detail : dependencies_text(state, job),
+                      std::nullopt,
+                      {}});
+  return causes;
+}
+
+TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
+                         const std::vector<WhyPromise>& promises, Time now, std::uint64_t units) {
+  const QueueEntry& entry = turn.entry;
+  const std::string& partition = entry.job->spec->partitions[entry.choice];
+  TurnAccount out;
+  const auto add = [&](Reason reason, std::string text, std::optional<Time> until = {}) {
+    out.causes.push_back({reason, partition, std::move(text), until, {}});
+  };
+  for (const Admission& refusal : all_refusals(state, turn.use, entry, turn.starting, now)) {
+    const PendingInfo& why = *refusal.refused;
+    // When a limit is looked at again is not yet when it lets the job start.
+    const auto until = why.reason == Reason::limit ? std::nullopt : refusal.wake;
+    out.causes.push_back({why.reason, partition, why.detail, until, {}, why.limit});
+  }
+  if (!turn.licenses.choose(*entry.job->spec))
+    add(Reason::licenses, turn.licenses.explain(*entry.job->spec));
+  if (!entry.partition) return out;
+
+  Shapes shapes;
+  shapes.begin_pass();
+  const auto relaxed_at = relaxed_from(*entry.job);
+  const bool relaxed = relaxed_at && *relaxed_at <= now;
+  Shape& shape = shapes.of(entry, turn.index, relaxed);
+  if (const PendingPtr impossible = shapes.impossible(shape, turn.index, true)) {
+    add(impossible->reason, impossible->detail);
+    return out;
+  }
+  if (turn.exhausted) add(Reason::priority, "not looked at in this pass: its budget was spent");
+  if (turn.closed)
+    add(Reason::priority, promises.empty() ? "nobody passes those that wait before it"
+                                           : "nobody passes those that wait before it, first job " +
+                                                 job_text(promises.front().job));
+  Work work(units);
+  for (WhyCause& cause : causes_of_nodes(state, turn, shape, promises, now, work)) {
+    cause.partition = partition;
+    if (!relaxed && relaxed_at && shape.demand.limits.max_leaves > 0) cause.until = relaxed_at;
+    out.causes.push_back(std::move(cause));
+  }
+  const auto limit = limit_at(state, *entry.job, *entry.partition, now);
+  Shape* chosen = &shape;
+  out.earliest = first_start(chosen, limit, [&](const Shape& one) {
+    return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+  });
+  if (out.earliest && out.earliest->at >= turn.profile.horizon()) out.earliest.reset();
+  return out;
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,25 @@
+// What keeps a job from starting at its turn in one partition: everything, with numbers. Pure; called once a turn.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/sched/pass/witness.h"
+#include "core/sched/queue/shapes.h"
+#include "core/sched/why/why.h"
+
+namespace ares::core::sched {
+
+// What the job's own record keeps back, whatever the time and the cluster.
+std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job);
+
+struct TurnAccount {
+  std::vector<WhyCause> causes;           // empty: it starts
+  std::optional<EarliestStart> earliest;  // when it would start if nobody else came before it
+};
+
+// `promises`: of those that come before it.
+TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
+                         const std::vector<WhyPromise>& promises, Time now, std::uint64_t units);
+
+}  // namespace ares::core::sched
