@@ -18,6 +18,7 @@ ALLOWED = {
     "base": [],
     "model": ["base"],
     "core": ["model"],
+    "node": ["model"],
     "config": ["model"],
     "proto": ["model"],
     "store": ["model", "proto"],
@@ -26,14 +27,14 @@ ALLOWED = {
     "plugin": ["base"],
     "os": ["base"],
     "cli": ["rpc", "config"],
-    "exec/glue": ["plugin", "core", "os"],
-    "exec/baremetal": ["exec/glue", "plugin", "core", "os"],
-    "exec/mock": ["exec/glue", "plugin", "core", "os"],
+    "exec/glue": ["plugin", "node", "os"],
+    "exec/baremetal": ["exec/glue", "plugin", "node", "os"],
+    "exec/mock": ["exec/glue", "plugin", "node", "os"],
     "sched/glue": ["plugin", "core"],
     "sched/min_nvlink": ["plugin"],
     "aresctld": ["core", "config", "store", "rpc", "plugin", "cli", "sched/glue"],
-    "aresd": ["core", "proto", "rpc", "plugin", "os", "config", "exec/glue", "exec/baremetal", "exec/mock"],
-    "aresstepd": ["core", "os", "exec/baremetal"],
+    "aresd": ["core", "node", "proto", "rpc", "plugin", "os", "config", "exec/glue", "exec/baremetal", "exec/mock"],
+    "aresstepd": ["node", "os", "exec/baremetal"],
     "asub": ["cli"],
     "aqueue": ["cli"],
     "acancel": ["cli"],
@@ -49,9 +50,9 @@ ALLOWED = {
     "asim": ["core", "config", "cli", "proto", "sched/glue"],
 }
 
-PURE = ["model", "core"]
+PURE = ["model", "core", "node"]
 # aresstepd is here because it must start in a millisecond, the others because they serve it or the core.
-NO_BIG_LIBRARIES = ["base", "model", "core", "config", "auth", "plugin", "os", "exec/glue", "exec/baremetal", "exec/mock", "aresstepd"]
+NO_BIG_LIBRARIES = ["base", "model", "core", "node", "config", "auth", "plugin", "os", "exec/glue", "exec/baremetal", "exec/mock", "aresstepd"]
 
 CLOCKS = "time is an argument here"
 THREADS = "pure code has no threads"

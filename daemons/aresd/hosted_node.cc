@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "core/node/memory_spool.h"
 #include "exec/baremetal/file_spool.h"
+#include "node/memory_spool.h"
 #include "os/users.h"
 
 namespace ares::aresd {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "core/node/agent.h"
 #include "exec/glue/plugin_executor.h"
+#include "node/agent.h"
 
 namespace ares::aresd {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/node/step.h"
-#include "core/node/step_spec.h"
 #include "exec/baremetal/file_spool.h"
+#include "node/step.h"
+#include "node/step_spec.h"
 #include "os/fd.h"
 #include "os/task_tree.h"
 

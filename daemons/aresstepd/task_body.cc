@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/clip.h"
-#include "core/node/environment.h"
-#include "core/node/file_pattern.h"
+#include "node/environment.h"
+#include "node/file_pattern.h"
 #include "os/fd.h"
 
 namespace ares::stepd {

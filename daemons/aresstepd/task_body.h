@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/time.h"
-#include "core/node/step_spec.h"
+#include "node/step_spec.h"
 #include "os/task_tree.h"
 
 namespace ares::stepd {

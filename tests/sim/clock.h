@@ -2,7 +2,7 @@
 // little fast or slow. A value; one thread.
 #pragma once
 
-#include "core/node/moment.h"
+#include "node/moment.h"
 #include "sim/timeline.h"
 
 namespace ares::sim {

@@ -1,7 +1,7 @@
 // Words for the trace and for violations.
 #include <type_traits>
 
-#include "core/node/records.h"
+#include "node/records.h"
 #include "sim/observer.h"
 #include "sim/stage.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "core/node/records.h"
+#include "node/records.h"
 #include "sim/crash.h"
 
 namespace ares::sim {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/node/agent.h"
-#include "core/node/supervisors.h"
+#include "node/agent.h"
+#include "node/supervisors.h"
 #include "sim/machine.h"
 
 namespace ares::sim {

@@ -4,7 +4,7 @@
 
 #include "core/engine/invariants.h"
 #include "core/job/effects.h"
-#include "core/node/records.h"
+#include "node/records.h"
 
 namespace ares::sim {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/node/step.h"
-#include "core/node/step_spec.h"
+#include "node/step.h"
+#include "node/step_spec.h"
 #include "sim/machine.h"
 
 namespace ares::sim {

@@ -1,8 +1,8 @@
 #include "exec/baremetal/baremetal.h"
 
-#include "core/node/text_fields.h"
 #include "exec/baremetal/step_channels.h"
 #include "exec/glue/backend.h"
+#include "node/text_fields.h"
 #include "os/task_tree.h"
 
 namespace ares::exec {

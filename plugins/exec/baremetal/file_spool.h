@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/node/records.h"
+#include "node/records.h"
 #include "os/file.h"
 
 namespace ares::exec {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/node/supervisors.h"
 #include "exec/baremetal/file_spool.h"
+#include "node/supervisors.h"
 #include "os/fd.h"
 
 namespace ares::exec {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/node/executor.h"
+#include "node/executor.h"
 #include "plugin/exec_abi.h"
 
 namespace ares::exec {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/node/executor.h"
-#include "core/node/records.h"
+#include "node/executor.h"
+#include "node/records.h"
 #include "plugin/exec_abi.h"
 
 namespace ares::exec {

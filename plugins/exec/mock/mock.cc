@@ -3,11 +3,11 @@
 #include <map>
 #include <set>
 
-#include "core/node/memory_spool.h"
-#include "core/node/step.h"
-#include "core/node/text_fields.h"
 #include "exec/glue/backend.h"
 #include "exec/mock/pretended_tree.h"
+#include "node/memory_spool.h"
+#include "node/step.h"
+#include "node/text_fields.h"
 
 namespace ares::exec {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/node/moment.h"
-#include "core/node/step.h"
+#include "node/moment.h"
+#include "node/step.h"
 
 namespace ares::exec {
 

@@ -2,7 +2,7 @@
 // not from the sending of that heartbeat. Owned by a NodeDaemon of a mutated simulation; one thread.
 #pragma once
 
-#include "core/node/executor.h"
+#include "node/executor.h"
 
 namespace ares::sim {
 

@@ -1,9 +1,9 @@
 // What aresd's brain does when the controller does not answer as it should.
-#include "core/node/agent.h"
+#include "node/agent.h"
 
 #include <gtest/gtest.h>
 
-#include "core/node/memory_spool.h"
+#include "node/memory_spool.h"
 
 namespace ares::node {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/node/memory_spool.h"
 #include "exec/mock/pretended_tree.h"
+#include "node/memory_spool.h"
 #include "real_node.h"
 
 namespace ares::exec {

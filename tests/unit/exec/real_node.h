@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "core/node/agent.h"
 #include "exec/baremetal/baremetal.h"
 #include "exec/baremetal/file_spool.h"
 #include "exec/glue/plugin_executor.h"
+#include "node/agent.h"
 #include "os/clock.h"
 #include "os/task_tree.h"
 #include "os/users.h"

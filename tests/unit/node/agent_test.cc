@@ -1,4 +1,4 @@
-#include "core/node/agent.h"
+#include "node/agent.h"
 
 #include <gtest/gtest.h>
 

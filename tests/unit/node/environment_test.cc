@@ -1,4 +1,4 @@
-#include "core/node/environment.h"
+#include "node/environment.h"
 
 #include <algorithm>
 #include <fstream>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/node/file_pattern.h"
+#include "node/file_pattern.h"
 
 namespace ares::node {
 namespace {

@@ -1,10 +1,10 @@
-#include "core/node/records.h"
+#include "node/records.h"
 
 #include <gtest/gtest.h>
 
-#include "core/node/memory_spool.h"
-#include "core/node/step_message.h"
-#include "core/node/step_spec.h"
+#include "node/memory_spool.h"
+#include "node/step_message.h"
+#include "node/step_spec.h"
 
 namespace ares::node {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/node/step.h"
+#include "node/step.h"
 
 #include <csignal>
 
 #include <gtest/gtest.h>
 
 #include "base/clip.h"
-#include "core/node/memory_spool.h"
+#include "node/memory_spool.h"
 #include "world.h"
 
 namespace ares::node {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/node/memory_spool.h"
-#include "core/node/step.h"
+#include "node/memory_spool.h"
+#include "node/step.h"
 #include "world.h"
 
 namespace ares::node {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/node/agent.h"
-#include "core/node/step.h"
-#include "core/node/supervisors.h"
+#include "node/agent.h"
+#include "node/step.h"
+#include "node/supervisors.h"
 
 namespace ares::node {
 

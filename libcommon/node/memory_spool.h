@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/node/records.h"
+#include "node/records.h"
 
 namespace ares::node {
 

@@ -1,4 +1,4 @@
-#include "core/node/supervisors.h"
+#include "node/supervisors.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/file_pattern.h"
-#include "core/node/step_spec.h"
+#include "node/step_spec.h"
 
 namespace ares::node {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/node/step_spec.h"
+#include "node/step_spec.h"
 
 namespace ares::node {
 

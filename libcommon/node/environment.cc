@@ -1,4 +1,4 @@
-#include "core/node/environment.h"
+#include "node/environment.h"
 
 #include <array>
 #include <map>

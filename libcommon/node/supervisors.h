@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/node/executor.h"
-#include "core/node/records.h"
-#include "core/node/step_message.h"
+#include "node/executor.h"
+#include "node/records.h"
+#include "node/step_message.h"
 
 namespace ares::node {
 

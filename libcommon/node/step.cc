@@ -1,4 +1,4 @@
-#include "core/node/step.h"
+#include "node/step.h"
 
 #include <algorithm>
 #include <csignal>

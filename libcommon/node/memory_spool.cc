@@ -1,4 +1,4 @@
-#include "core/node/memory_spool.h"
+#include "node/memory_spool.h"
 
 namespace ares::node {
 namespace {

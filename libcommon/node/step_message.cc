@@ -1,6 +1,6 @@
-#include "core/node/step_message.h"
+#include "node/step_message.h"
 
-#include "core/node/text_fields.h"
+#include "node/text_fields.h"
 
 namespace ares::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/node/file_pattern.h"
+#include "node/file_pattern.h"
 
 namespace ares::node {
 

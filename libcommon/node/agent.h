@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/node/executor.h"
-#include "core/node/moment.h"
-#include "core/node/records.h"
-#include "core/node/step_spec.h"
 #include "model/node_message.h"
+#include "node/executor.h"
+#include "node/moment.h"
+#include "node/records.h"
+#include "node/step_spec.h"
 
 namespace ares::node {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "core/node/moment.h"
-#include "core/node/records.h"
-#include "core/node/step_message.h"
+#include "node/moment.h"
+#include "node/records.h"
+#include "node/step_message.h"
 
 namespace ares::node {
 

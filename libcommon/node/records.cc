@@ -1,8 +1,8 @@
-#include "core/node/records.h"
+#include "node/records.h"
 
 #include <charconv>
 
-#include "core/node/text_fields.h"
+#include "node/text_fields.h"
 
 namespace ares::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/node/text_fields.h"
+#include "node/text_fields.h"
 
 namespace ares::node {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "core/node/moment.h"
-#include "core/node/step_spec.h"
 #include "model/node_message.h"
+#include "node/moment.h"
+#include "node/step_spec.h"
 
 namespace ares::node {
 
