@@ -10,7 +10,7 @@
 #include "aresctld/account_commands.h"
 #include "aresctld/commands.h"
 #include "aresctld/queries.h"
-#include "core/job/privileges.h"
+#include "core/job/decide/privileges.h"
 #include "proto/convert.h"
 #include "proto/request_digest.h"
 

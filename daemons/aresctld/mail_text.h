@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/job/notices.h"
+#include "core/job/effects/notices.h"
 
 namespace ares::aresctld {
 

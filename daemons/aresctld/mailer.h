@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/job/notices.h"
+#include "core/job/effects/notices.h"
 
 namespace ares::aresctld {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/job/privileges.h"
+#include "core/job/decide/privileges.h"
 #include "proto/convert.h"
 #include "store/runaways.h"
 

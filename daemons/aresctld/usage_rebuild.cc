@@ -5,7 +5,7 @@
 
 #include "base/saturating.h"
 #include "core/accounts/reckon.h"
-#include "core/job/privileges.h"
+#include "core/job/decide/privileges.h"
 #include "model/gpu_part.h"
 #include "proto/request_digest.h"
 #include "store/usage_records.h"

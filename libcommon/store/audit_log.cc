@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kPage = 5'000;
 
-// What users and the scheduler do to jobs: core/job/decide.cc and decide_plan.cc name them.
+// What users and the scheduler do to jobs: core/job/decide/decide.cc and decide_plan.cc name them.
 constexpr const char* kAboutJobs[] = {"submit",  "cancel",     "signal",      "hold",
                                       "release", "requeue",    "requeuehold", "suspend",
                                       "resume",  "update job", "preempt"};

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/job/apply.h"
-#include "core/job/decide.h"
+#include "core/job/apply/apply.h"
+#include "core/job/decide/decide.h"
 
 namespace ares::property {
 namespace {

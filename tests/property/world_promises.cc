@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "core/engine/invariants.h"
-#include "core/job/apply.h"
-#include "core/job/effects.h"
+#include "core/job/apply/apply.h"
+#include "core/job/apply/wakes.h"
+#include "core/job/effects/effects.h"
 #include "core/job/transitions.h"
-#include "core/job/wakes.h"
 
 namespace ares::property {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/job/apply.h"
+#include "core/job/apply/apply.h"
 #include "sim/observer.h"
 #include "store/images.h"
 

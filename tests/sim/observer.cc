@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/engine/invariants.h"
-#include "core/job/effects.h"
+#include "core/job/effects/effects.h"
 #include "node/records.h"
 
 namespace ares::sim {

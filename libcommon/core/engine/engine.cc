@@ -4,9 +4,9 @@
 #include <cassert>
 
 #include "core/engine/attempt_row.h"
-#include "core/job/apply.h"
-#include "core/job/decide.h"
-#include "core/job/effects.h"
+#include "core/job/apply/apply.h"
+#include "core/job/decide/decide.h"
+#include "core/job/effects/effects.h"
 #include "core/job/transitions.h"
 
 namespace ares::core {

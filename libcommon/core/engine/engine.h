@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/accounts/holding_sums.h"
-#include "core/job/notices.h"
-#include "core/job/wakes.h"
+#include "core/job/apply/wakes.h"
+#include "core/job/effects/notices.h"
 #include "model/command.h"
 #include "model/effect.h"
 #include "model/policy.h"

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "core/job/alternative_checks.h"
-#include "core/job/part_checks.h"
+#include "core/job/checks/alternative_checks.h"
+#include "core/job/checks/part_checks.h"
 
 namespace ares::core {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 
 namespace ares::core {
 namespace {

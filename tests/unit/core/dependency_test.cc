@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <random>
 
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -15,8 +15,8 @@
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/engine/invariants.h"
+#include "core/job/apply/wakes.h"
 #include "core/job/transitions.h"
-#include "core/job/wakes.h"
 
 namespace ares::core {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/job/apply.h"
+#include "core/job/apply/apply.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -1,5 +1,5 @@
 // Nodes: registration, failure, silence, late results; and what the scheduler proposes about them.
-#include "core/job/effects.h"
+#include "core/job/effects/effects.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

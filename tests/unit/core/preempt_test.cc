@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/cluster/preemptible.h"
-#include "core/job/effects.h"
+#include "core/job/effects/effects.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

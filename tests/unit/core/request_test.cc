@@ -1,5 +1,5 @@
 // A request acts once, however often it is sent; every command leaves its trail.
-#include "core/job/decide.h"
+#include "core/job/decide/decide.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

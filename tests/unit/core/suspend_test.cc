@@ -1,7 +1,7 @@
 // Suspend and resume as the engine takes them: by command, by a plan, and what outlives node reports, ends and restarts.
 #include <gmock/gmock.h>
 
-#include "core/job/effects.h"
+#include "core/job/effects/effects.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

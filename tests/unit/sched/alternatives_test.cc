@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "core/job/alternative_checks.h"
+#include "core/job/checks/alternative_checks.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/queue/explain.h"
 #include "core/sched/why/why.h"

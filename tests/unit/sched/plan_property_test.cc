@@ -6,9 +6,9 @@
 #include <map>
 
 #include "base/random.h"
-#include "core/job/alternative_checks.h"
+#include "core/job/checks/alternative_checks.h"
+#include "core/job/checks/part_checks.h"
 #include "core/job/gang.h"
-#include "core/job/part_checks.h"
 #include "core/sched/pass/plan_text.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/random_cluster.h"

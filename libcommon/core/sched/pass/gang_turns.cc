@@ -5,7 +5,7 @@
 
 #include "core/accounts/promise_floor.h"
 #include "core/cluster/staying.h"
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 #include "core/sched/pass/permit.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"

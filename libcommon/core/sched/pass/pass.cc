@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/cluster/staying.h"
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugged.h"

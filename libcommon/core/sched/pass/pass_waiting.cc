@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/accounts/promise_floor.h"
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/explain.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/cluster/preemptible.h"
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugged.h"

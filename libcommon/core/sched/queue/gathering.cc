@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 
 namespace ares::core::sched {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/job/apply.h"
-#include "core/job/deciding.h"
+#include "core/job/apply/apply.h"
+#include "core/job/decide/deciding.h"
 #include "core/sched/pass/plan.h"
 #include "core/sched/place/plugged.h"
 #include "core/sched/queue/admit.h"

@@ -5,7 +5,7 @@
 
 #include "core/cluster/preemptible.h"
 #include "core/fairness/priority.h"
-#include "core/job/submit_checks.h"
+#include "core/job/checks/submit_checks.h"
 #include "core/sched/pass/preempt_pass.h"
 #include "core/sched/queue/explain.h"
 #include "core/sched/queue/ranking.h"

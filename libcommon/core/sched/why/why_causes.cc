@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/job/deciding.h"
+#include "core/job/decide/deciding.h"
 #include "core/sched/place/plugged.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/explain.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/job/submit_checks.h"
+#include "core/job/checks/submit_checks.h"
 #include "core/sched/queue/alternatives.h"
 
 namespace ares::core::sched {

@@ -1,0 +1,168 @@
+// What follows from an event without anybody asking.
+#include <algorithm>
+
+#include "core/accounts/charge.h"
+#include "core/job/decide/deciding.h"
+#include "core/job/gang.h"
+
+namespace ares::core {
+namespace {
+
+bool let_go(const NodeShare& s) {
+  return s.phase == SharePhase::released || s.phase == SharePhase::fenced;
+}
+
+// After the n-th failed launch in a row a job waits backoff * 2^(n-1), at most the bound.
+Time back_off(const Policy& policy, std::uint32_t failures, Time now) {
+  if (failures == 0) return Time{};
+  const std::uint32_t doublings = std::min<std::uint32_t>(failures - 1, 20);
+  return now +
+         std::min<Seconds>(policy.launch_backoff * (1LL << doublings), policy.launch_backoff_max);
+}
+
+struct Follow {
+  const ClusterState& state;
+  const Policy& policy;
+  Time now;
+  std::vector<EventBody> out{};
+  std::vector<Wake> wakes{};
+
+  // When every node has let go of an ending attempt, the job ends or returns to the queue.
+  void settle(const AttemptKey& attempt) {
+    const Job* job = state.jobs.find(attempt.job);
+    if (!job || job->attempt != attempt.attempt || job->state != JobState::completing ||
+        !job->ending || !job->allocation)
+      return;
+    const auto& nodes = job->allocation->nodes;
+    if (!std::all_of(nodes.begin(), nodes.end(), let_go)) return;
+    const Ending& ending = *job->ending;
+    if (auto charged = charge_for(state, policy, *job, now)) out.emplace_back(*std::move(charged));
+    if (ending.requeue) {
+      const Time not_before =
+          ending.node_fault ? back_off(policy, job->launch_failures, now) : Time{};
+      out.emplace_back(Requeued{job->key, ending.node_fault, ending.hold, not_before});
+    } else {
+      out.emplace_back(Ended{job->key, ending.state, ending.reason, ending.by});
+    }
+  }
+
+  void judge(const JobKey& key, const JobSpec& spec, const Dependency& d) {
+    for (EventBody& event : answer_to(state, key, spec, d)) out.push_back(std::move(event));
+  }
+
+  // An array ends with the last of its tasks.
+  void end_array(const JobKey& task) {
+    if (task.task.is_none()) return;
+    const Job* array = state.jobs.find(JobKey{task.job, {}});
+    if (!array || !array->array || is_terminal(array->state)) return;
+    if (!array->array->waiting.empty() || array->array->active > 0) return;
+    if (array->ending) {
+      out.emplace_back(
+          Ended{array->key, array->ending->state, array->ending->reason, array->ending->by});
+    } else if (array->array->completed + array->array->unsuccessful < array->spec->array->count()) {
+      // It was cancelled before all its tasks had a record, and others of them ran again.
+      out.emplace_back(Ended{array->key, JobState::cancelled, Reason::none, {}});
+    } else {
+      const bool ok = array->array->unsuccessful == 0;
+      out.emplace_back(
+          Ended{array->key, ok ? JobState::completed : JobState::failed, Reason::none, {}});
+    }
+  }
+
+  void operator()(const NodeReady& e) {
+    const Job* job = state.jobs.find(e.attempt.job);
+    if (!job || job->attempt != e.attempt.attempt || job->state != JobState::configuring ||
+        !job->allocation)
+      return;
+    const auto& nodes = job->allocation->nodes;
+    const bool all = std::all_of(nodes.begin(), nodes.end(),
+                                 [](const NodeShare& s) { return s.phase == SharePhase::ready; });
+    if (all) out.emplace_back(Started{e.attempt});
+  }
+  void operator()(const Started& e) { add_wakes_of_start(state, e.attempt.job, wakes); }
+  void operator()(const LaunchFailed& e) { settle(e.attempt); }
+  void operator()(const EndingBegan& e) { settle(e.attempt); }
+  void operator()(const BatchFinished& e) { settle(e.attempt); }
+  void operator()(const NodeReleased& e) { settle(e.attempt); }
+  void operator()(const NodeFenced& e) { settle(e.attempt); }
+  void operator()(const Ended& e) {
+    end_array(e.key);
+    add_wakes_of_end(state, e.key, wakes);
+    const Job* job = e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
+    if (!job || !is_terminal(job->state)) return;
+    add_wakes_of_name(state, *job->spec, wakes);
+    // A member of a gang that never started.
+    if (job->spec->gang && job->attempt == AttemptNo{0}) out = lose_member(state, *job);
+  }
+  void operator()(const DependencyFailed& e) {
+    const Job* job = state.jobs.find(e.key);
+    if (!job || job->state != JobState::pending || !job->dependency_failed) return;
+    // The others of a gang are not kept waiting for who never comes.
+    if (!job->spec->kill_on_invalid_dependency && !waits_with_gang(*job)) return;
+    if (job->array && job->array->waiting.empty()) return;
+    out.emplace_back(Ended{e.key, JobState::cancelled, Reason::cancelled_dependency, {}});
+  }
+
+  // What a record waits for may be over when it comes into the queue.
+  void judge_all(const JobKey& key) {
+    const Job* job = state.jobs.find(key);
+    if (!job || job->dependency_failed) return;
+    for (const Dependency& d : job->waiting_for) judge(key, *job->spec, d);
+  }
+  // Cancelled while it waited, it was not told.
+  void operator()(const Requeued& e) { judge_all(e.key); }
+  // Its array may be told only later, and then of the tasks that it still has.
+  void operator()(const TaskSplit& e) { judge_all(e.key); }
+
+  void operator()(const Submitted& e) { add_wakes_of_array(state, e.key, wakes); }
+  void operator()(const Modified& e) {
+    if (e.waiting_for) add_wakes_of_array(state, e.key, wakes);
+    const Job* job = e.was_named && e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
+    if (!job) return;
+    JobSpec before = *job->spec;
+    before.name = *e.was_named;
+    add_wakes_of_name(state, before, wakes);
+  }
+
+  void operator()(const ControllerActivated&) {}
+  void operator()(const ConfigApplied&) {}
+  void operator()(const TresDefined&) {}
+  void operator()(const Held&) {}
+  void operator()(const Released&) {}
+  void operator()(const DependencyMet&) {}
+  void operator()(const Allocated&) {}
+  void operator()(const NodeRunning&) {}
+  void operator()(const ChargeCleared&) {}
+  void operator()(const Signalled&) {}
+  void operator()(const Forgotten&) {}
+  void operator()(const NodeRegistered&) {}
+  void operator()(const NodeAdminSet&) {}
+  void operator()(const NodeLost&) {}
+  void operator()(const LateResult&) {}
+  void operator()(const RequestRecorded&) {}
+  void operator()(const RequestExpired&) {}
+  void operator()(const Audited&) {}
+  void operator()(const PlanPass&) {}
+  void operator()(const PartitionModified&) {}
+  void operator()(const TimeNoticed&) {}
+  void operator()(const AccrualBegan&) {}
+  void operator()(const Earmarked&) {}
+  void operator()(const Suspended&) {}
+  void operator()(const Resumed&) {}
+  void operator()(const ReservationSet&) {}
+  void operator()(const ReservationRemoved&) {}
+  void operator()(const AccountingChanged&) {}
+  void operator()(const UsageCharged&) {}
+  void operator()(const UsageSet&) {}
+};
+
+}  // namespace
+
+Consequences follow(const ClusterState& state, const Policy& policy, const EventBody& event,
+                    Time now) {
+  Follow follow{state, policy, now};
+  std::visit(follow, event);
+  return {std::move(follow.out), std::move(follow.wakes)};
+}
+
+}  // namespace ares::core

@@ -1,0 +1,206 @@
+#include "core/job/apply/wakes.h"
+
+#include <algorithm>
+
+#include "core/job/decide/deciding.h"
+
+namespace ares::core {
+namespace {
+
+constexpr JobKey kFirst{JobId{0}, TaskIndex{0}}, kLast{JobId{UINT64_MAX}, TaskIndex{}};
+
+// Those who wait for anything from `first` to `last`.
+void add(const ClusterState& state, const JobKey& first, const JobKey& last, TaskIndex changed,
+         std::vector<Wake>& out) {
+  state.dependents.for_each_from(WaitKey{first, kFirst}, [&](const WaitKey& key, const Lsn&) {
+    if (key.first <= last) out.push_back(Wake{key, {last, kLast}, changed});
+    return false;
+  });
+}
+
+void add_if_all_began(const ClusterState& state, JobId id, std::vector<Wake>& out) {
+  const JobKey all{id, kAllBegun};
+  const std::size_t before = out.size();
+  add(state, all, all, {}, out);
+  if (out.size() > before && !has_begun(state, JobKey{id, {}})) out.resize(before);
+}
+
+bool goes_task_by_task(const ClusterState& state, const Job& job, const Dependency& d) {
+  return job.array && waits_task_by_task(state, {job.key, *job.spec}, d);
+}
+
+Standing standing_of_task(const ClusterState& state, const Job& array, const Dependency& d,
+                          std::uint32_t task) {
+  return standing(state, {JobKey{array.key.job, TaskIndex{task}}, *array.spec}, d);
+}
+
+// Visits the tasks from `from` on until visit(task) says to stop; whether it came to the end.
+template <class Visit>
+bool each_task(const IntervalSet& tasks, std::uint32_t from, Visit&& visit) {
+  for (const IntervalSet::Interval& run : tasks.intervals())
+    for (std::uint64_t task = std::max(run.first, from); task <= run.last; ++task)
+      if (!visit(static_cast<std::uint32_t>(task))) return false;
+  return true;
+}
+
+class Answers {
+ public:
+  Answers(const ClusterState& state, Wake& wake, Allowance& allowance)
+      : state_(state), wake_(wake), allowance_(allowance) {}
+
+  // Whether there is nothing more to say to this record, so that the next may be looked at.
+  bool look_at(const WaitKey& key) {
+    if (!take_look()) return false;
+    const Job* job = state_.jobs.find(key.second);
+    if (!job) return true;
+    for (const Dependency& d : job->waiting_for) {
+      if (awaited(*job, d) != key.first) continue;
+      const bool all = goes_task_by_task(state_, *job, d)
+                           ? tell_tasks(*job, d)
+                           : say(answer_to(state_, job->key, *job->spec, d));
+      if (!all || !out_.empty()) return false;
+    }
+    return true;
+  }
+
+  std::vector<EventBody> take() { return std::move(out_); }
+
+ private:
+  bool take_look() {
+    if (allowance_.looks == 0 || allowance_.events == 0) return false;
+    --allowance_.looks;
+    return true;
+  }
+
+  bool say(std::vector<EventBody> events) {
+    allowance_.events -= std::min(allowance_.events, events.size());
+    for (EventBody& event : events) out_.push_back(std::move(event));
+    return true;
+  }
+
+  // A waiting task for which the other array's task has an answer gets a record of its own, with the answer.
+  void tell_task(const Job& array, const Dependency& d, std::uint32_t task) {
+    const JobKey key{array.key.job, TaskIndex{task}};
+    std::vector<EventBody> events = answer_to(state_, key, *array.spec, d);
+    if (events.empty()) return;
+    events.insert(events.begin(), TaskSplit{key, task_rank(array, key.task)});
+    say(std::move(events));
+  }
+
+  bool tell_tasks(const Job& array, const Dependency& d) {
+    const IntervalSet& waiting = array.array->waiting;
+    if (!wake_.changed.is_none()) {
+      if (waiting.contains(wake_.changed.value)) tell_task(array, d, wake_.changed.value);
+      return true;
+    }
+    const Job* target = state_.jobs.find(JobKey{d.target.job, {}});
+    const bool over = target && is_terminal(target->state);
+    if (over && wake_.next_task == 0 && tell_array(array, d)) return true;
+    const bool end = each_task(waiting, wake_.next_task, [&](std::uint32_t task) {
+      if (!take_look()) return false;
+      wake_.next_task = task + 1;
+      const bool told = !over || standing_of_task(state_, array, d, task).kind == Standing::met;
+      if (told) tell_task(array, d, task);
+      return true;
+    });
+    // Of an array that is over, those that are left have failed, unless it ran again meanwhile: looked at from the start.
+    if (end && over) wake_.next_task = 0;
+    return end && !over;
+  }
+
+  // Everything is answered. What all tasks have in common is said of the array, so that a large one costs one event.
+  bool tell_array(const Job& array, const Dependency& d) {
+    const IntervalSet& waiting = array.array->waiting;
+    std::size_t met = 0;
+    each_task(waiting, 0, [&](std::uint32_t task) {
+      met += standing_of_task(state_, array, d, task).kind == Standing::met ? 1 : 0;
+      return true;
+    });
+    if (met == waiting.count()) return say({DependencyMet{array.key, d, {}}});
+    if (met == 0) return say({DependencyFailed{array.key, d}});
+    return false;
+  }
+
+  const ClusterState& state_;
+  Wake& wake_;
+  Allowance& allowance_;
+  std::vector<EventBody> out_;
+};
+
+}  // namespace
+
+void add_wakes_of_start(const ClusterState& state, const JobKey& started, std::vector<Wake>& out) {
+  if (!started.task.is_none()) add(state, started, started, {}, out);
+  add_if_all_began(state, started.job, out);
+}
+
+void add_wakes_of_end(const ClusterState& state, const JobKey& ended, std::vector<Wake>& out) {
+  // Of an array also for tasks that were cancelled with it before they had a record.
+  if (ended.task.is_none()) return add(state, {ended.job, TaskIndex{0}}, ended, {}, out);
+  const JobKey each{ended.job, kEachTask};
+  add(state, ended, ended, {}, out);
+  add(state, each, each, ended.task, out);
+  add_if_all_began(state, ended.job, out);
+}
+
+void add_wakes_of_array(const ClusterState& state, const JobKey& array, std::vector<Wake>& out) {
+  const Job* job = state.jobs.find(array);
+  if (!job || !job->array) return;
+  for (const Dependency& d : job->waiting_for)
+    if (goes_task_by_task(state, *job, d))
+      out.push_back(Wake{{awaited(*job, d), array}, {awaited(*job, d), array}});
+}
+
+void add_wakes_of_name(const ClusterState& state, const JobSpec& like, std::vector<Wake>& out) {
+  const Job* next = first_of_name(state, like);
+  if (!next) return;
+  const JobKey turn{next->key.job, kItsTurn};
+  add(state, turn, turn, {}, out);
+}
+
+Wake wake_everybody() {
+  return Wake{{kFirst, kFirst}, {kLast, kLast}};
+}
+
+std::vector<EventBody> next_answer(const ClusterState& state, Wake& wake, Allowance& allowance) {
+  Answers answers(state, wake, allowance);
+  bool stopped = false;
+  state.dependents.for_each_from(wake.next, [&](const WaitKey& key, const Lsn&) {
+    if (key > wake.last) return false;
+    if (key != wake.next) wake.next_task = 0;
+    wake.next = key;
+    stopped = !answers.look_at(key);
+    return !stopped;
+  });
+  wake.done = !stopped;
+  return answers.take();
+}
+
+std::vector<EventBody> answer_to(const ClusterState& state, const JobKey& key, const JobSpec& spec,
+                                 const Dependency& dependency) {
+  const Standing s = standing(state, {key, spec}, dependency);
+  switch (s.kind) {
+    case Standing::waiting: return {};
+    case Standing::met: return {DependencyMet{key, dependency, s.not_before}};
+    case Standing::failed: return {DependencyFailed{key, dependency}};
+  }
+  return {};
+}
+
+std::vector<JobKey> forgotten(const ClusterState& state) {
+  std::vector<JobKey> out;
+  state.jobs.for_each([&](const JobKey& key, const Job& job) {
+    if (!is_queued(job) || job.dependency_failed) return;
+    const auto is_over = [&](const Dependency& d) {
+      if (!goes_task_by_task(state, job, d))
+        return standing(state, {key, *job.spec}, d).kind != Standing::waiting;
+      return !each_task(job.array->waiting, 0, [&](std::uint32_t task) {
+        return standing_of_task(state, job, d, task).kind == Standing::waiting;
+      });
+    };
+    if (std::any_of(job.waiting_for.begin(), job.waiting_for.end(), is_over)) out.push_back(key);
+  });
+  return out;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,327 @@
+// Whether a request could ever run on the nodes of a partition, and if not, which number is too big.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+#include "base/saturating.h"
+#include "core/accounts/partition_bounds.h"
+#include "core/job/decide/deciding.h"
+#include "core/sched/index/machines.h"
+#include "model/constraint.h"
+#include "model/gpu_alternatives.h"
+#include "model/gpu_part.h"
+
+namespace ares::core {
+namespace {
+
+// Names of a list that may be as long as the cluster is large, to look many others up in. The list must outlive it.
+class Names {
+ public:
+  explicit Names(const std::vector<std::string>& list) : sorted_(list.begin(), list.end()) {
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  bool hold(std::string_view name) const {
+    return std::binary_search(sorted_.begin(), sorted_.end(), name);
+  }
+
+ private:
+  std::vector<std::string_view> sorted_;
+};
+
+// The first of `wanted` that is not among `there`, of which there may be many more.
+const std::string* first_missing(const std::vector<std::string>& wanted,
+                                 const std::vector<std::string>& there) {
+  if (wanted.empty()) return nullptr;
+  const Names asked(wanted);
+  std::vector<std::string> common;
+  std::copy_if(there.begin(), there.end(), std::back_inserter(common),
+               [&](const std::string& name) { return asked.hold(name); });
+  const Names found(common);
+  const auto missing = std::find_if_not(wanted.begin(), wanted.end(),
+                                        [&](const std::string& name) { return found.hold(name); });
+  return missing == wanted.end() ? nullptr : &*missing;
+}
+
+std::uint64_t gpu_count(const std::vector<GpuRequest>& requests) {
+  std::uint64_t count = 0;
+  for (const GpuRequest& request : requests) count += request.count;
+  return count;
+}
+
+// The largest each node of the partition could offer, and how many nodes pass: collected only while more is needed.
+class Search {
+ public:
+  // Nodes must meet `same` as well; empty = whatever.
+  Search(const JobSpec& spec, const Constraint& constraint, const FeatureTest& same,
+         bool whole_nodes)
+      : spec_(spec),
+        constraint_(constraint),
+        same_(same),
+        whole_nodes_(whole_nodes),
+        excluded_(spec.excluded_nodes),
+        counted_(constraint.counts.size(), 0) {
+    gpus_per_task_ = gpu_count(spec.gpus_per_task);
+    const std::uint64_t gpus_each =
+        gpus_per_task_ > 0 ? gpus_per_task_
+                           : gpu_count(spec.gpus_per_node) + gpu_count(spec.gpus_total);
+    cpus_per_task_ = std::max<std::uint64_t>(1, spec.cpus_per_task);
+    if (gpus_per_task_ > 0)
+      cpus_per_task_ = std::max(cpus_per_task_,
+                                capped_product(gpus_per_task_, std::uint64_t{spec.cpus_per_gpu}));
+    cpus_each_ =
+        std::max(capped_product(cpus_per_task_, std::max<std::uint64_t>(1, spec.tasks_per_node)),
+                 capped_product(gpus_each, std::uint64_t{spec.cpus_per_gpu}));
+    memory_each_ = spec.memory_per_node.value_or(Bytes{});
+    if (spec.memory_per_gpu) memory_each_ = capped_product(*spec.memory_per_gpu, gpus_each);
+    if (spec.memory_per_cpu)
+      memory_each_ = std::max(memory_each_, capped_product(*spec.memory_per_cpu, cpus_each_));
+  }
+
+  bool satisfied() const {
+    return fit_ >= std::max<std::uint32_t>(1, spec_.min_nodes) &&
+           tasks_ >= std::max<std::uint32_t>(1, spec_.tasks) && gpus_enough() &&
+           counts_enough() == nullptr;
+  }
+
+  void offer(const Node& node) {
+    const Inventory& has = node.inventory;
+    if (excluded_.hold(node.name)) return;
+    if (!constraint_.every.holds(has.features) || !same_.holds(has.features)) return;
+    ++with_features_;
+    if (has.cpus == 0) {  // never registered, and the configuration leaves its size open
+      unknown_ = true;
+      return;
+    }
+    most_cpus_ = std::max<std::uint64_t>(most_cpus_, has.cpus);
+    most_memory_ = std::max(most_memory_, has.memory);
+    bool fits = has.cpus >= cpus_each_ && has.memory >= memory_each_;
+    for (const GpuRequest& want : spec_.gpus_per_node) {
+      const std::uint32_t there = gpus_of(has, want.type);
+      std::uint32_t& most = most_gpus_[want.type];
+      most = std::max(most, there);
+      fits = fits && there >= devices_of(want);
+    }
+    std::uint64_t by_gpus = ~std::uint64_t{0};
+    for (const GpuRequest& want : spec_.gpus_per_task) {
+      const std::uint32_t there = gpus_of(has, want.type);
+      std::uint32_t& most = most_gpus_[want.type];
+      most = std::max(most, there);
+      fits = fits && there >= devices_of(want);
+      by_gpus = std::min<std::uint64_t>(by_gpus, there / devices_of(want));
+    }
+    if (!fits) return;
+    ++fit_;
+    for (std::size_t i = 0; i < counted_.size(); ++i)
+      counted_[i] += constraint_.counts[i].test.holds(has.features) ? 1 : 0;
+    std::uint64_t tasks = std::min<std::uint64_t>(has.cpus / cpus_per_task_, by_gpus);
+    if (spec_.memory_per_cpu && spec_.memory_per_cpu->value() > 0) {
+      const std::int64_t by_memory = has.memory.value() / spec_.memory_per_cpu->value() /
+                                     static_cast<std::int64_t>(cpus_per_task_);
+      tasks = std::min(tasks, static_cast<std::uint64_t>(by_memory));
+    }
+    if (spec_.tasks_per_node > 0) tasks = std::min<std::uint64_t>(tasks, spec_.tasks_per_node);
+    add(task_counts_, tasks_, tasks);
+    for (const GpuRequest& want : spec_.gpus_total) {
+      auto& [counts, sum] = gpu_counts_[want.type];
+      add(counts, sum, gpus_of(has, want.type));
+    }
+  }
+
+  // Most requests are satisfied by the first nodes looked at.
+  void look_at(const ClusterState& state, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const NodeId* id = state.node_ids.find(name);
+      const Node* node = id ? state.nodes.find(*id) : nullptr;
+      if (node) offer(*node);
+      if (satisfied()) return;
+    }
+  }
+
+  // What is too big; empty if nothing is, or if nobody knows yet.
+  std::string why(const std::string& partition) const {
+    if (satisfied() || unknown_) return {};
+    const std::string where = " of partition " + partition;
+    if (with_features_ == 0)
+      return "no node" + where +
+             " has the features asked for (invalid feature specification): " + features_text();
+    if (cpus_each_ > most_cpus_)
+      return too_big(std::to_string(cpus_each_) + " CPUs on one node", std::to_string(most_cpus_),
+                     where);
+    if (memory_each_ > most_memory_)
+      return too_big(format_memory(memory_each_) + " of memory on one node",
+                     format_memory(most_memory_), where);
+    for (const auto* wanted : {&spec_.gpus_per_node, &spec_.gpus_per_task})
+      for (const GpuRequest& want : *wanted) {
+        const auto most = most_gpus_.find(want.type);
+        const std::uint32_t there = most == most_gpus_.end() ? 0 : most->second;
+        if (devices_of(want) > there)
+          return too_big(gpu_text(want) + " on one node", std::to_string(there), where);
+      }
+    if (fit_ < spec_.min_nodes) {
+      return "needs " + std::to_string(spec_.min_nodes) + " nodes; " + std::to_string(fit_) +
+             where + " could take their share";
+    }
+    if (const FeatureCount* lacking = counts_enough())
+      return "needs " + std::to_string(lacking->nodes) + " nodes with " + lacking->test.text() +
+             "; " +
+             std::to_string(
+                 counted_[static_cast<std::size_t>(lacking - constraint_.counts.data())]) +
+             where + " could take their share";
+    for (const GpuRequest& want : spec_.gpus_total) {
+      const auto found = gpu_counts_.find(want.type);
+      const std::uint64_t there = found == gpu_counts_.end() ? 0 : found->second.second;
+      if (there < devices_of(want))
+        return "needs " + gpu_text(want) + "; " + std::to_string(spread()) + " nodes" + where +
+               " have " + std::to_string(there);
+    }
+    return "needs " + std::to_string(spec_.tasks) + " tasks of " + std::to_string(cpus_per_task_) +
+           " CPUs; " + std::to_string(spread()) + " nodes" + where + " have room for " +
+           std::to_string(tasks_);
+  }
+
+ private:
+  // The most GPUs of one type that a node could give, linked as the job asks.
+  std::uint32_t gpus_of(const Inventory& inventory, const std::string& type) {
+    std::map<std::string_view, std::vector<GpuIndex>> by_type;
+    for (const Gpu& gpu : inventory.gpus)
+      if (type.empty() || gpu.type == type) by_type[gpu.type].push_back(gpu.index);
+    std::size_t best = 0;
+    for (const auto& [name, gpus] : by_type) best = std::max(best, together(inventory, gpus));
+    return static_cast<std::uint32_t>(best);
+  }
+
+  std::size_t together(const Inventory& inventory, const std::vector<GpuIndex>& gpus) {
+    if (spec_.gpu_constraint.none()) return gpus.size();
+    topology::GpuSet set;
+    for (const GpuIndex gpu : gpus)
+      if (gpu.value() < topology::kMaxGpus) set.insert(gpu.value());
+    const unsigned most =
+        machines_.most_together(machines_.of(inventory.gpu_topology), set, spec_.gpu_constraint);
+    return whole_nodes_ && most < gpus.size() ? 0 : most;
+  }
+
+  std::string gpu_text(const GpuRequest& want) const {
+    std::string text = format_thousandths(thousandths_of(want)) +
+                       (want.type.empty() ? "" : " " + want.type) +
+                       (devices_of(want) == 1 ? " GPU" : " GPUs");
+    if (!spec_.gpu_constraint.none())
+      text += " with " + to_text(spec_.gpu_constraint) + (whole_nodes_ ? " of whole nodes" : "");
+    return text;
+  }
+
+  std::string features_text() const {
+    FeatureTest both{FeatureTest::Kind::all, {}, constraint_.every.parts};
+    if (!same_.text().empty()) both.parts.push_back(same_);
+    return both.text();
+  }
+  // The first count that is not met.
+  const FeatureCount* counts_enough() const {
+    for (std::size_t i = 0; i < counted_.size(); ++i)
+      if (counted_[i] < constraint_.counts[i].nodes) return &constraint_.counts[i];
+    return nullptr;
+  }
+  static std::string too_big(const std::string& want, const std::string& most,
+                             const std::string& where) {
+    return "needs " + want + "; the most a node" + where + " has is " + most;
+  }
+  std::size_t bound() const {
+    return std::max<std::size_t>(1, std::max(spec_.max_nodes, spec_.min_nodes));
+  }
+  // On how many nodes it could spread, for texts.
+  std::size_t spread() const { return std::min<std::size_t>(bound(), fit_); }
+
+  // Keeps the sum of the largest counts that the bound on nodes allows.
+  void add(std::vector<std::uint64_t>& heap, std::uint64_t& sum, std::uint64_t count) const {
+    heap.push_back(count);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>{});
+    sum += count;
+    if (heap.size() <= bound()) return;
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
+    sum -= heap.back();
+    heap.pop_back();
+  }
+
+  bool gpus_enough() const {
+    return std::all_of(
+        spec_.gpus_total.begin(), spec_.gpus_total.end(), [&](const GpuRequest& want) {
+          const auto found = gpu_counts_.find(want.type);
+          return found != gpu_counts_.end() && found->second.second >= devices_of(want);
+        });
+  }
+
+  const JobSpec& spec_;
+  const Constraint& constraint_;
+  const FeatureTest& same_;
+  const bool whole_nodes_;  // with all GPUs
+  sched::Machines machines_;
+  const Names excluded_;
+  std::vector<std::uint32_t> counted_;  // nodes that would do, by count
+  std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;
+  Bytes memory_each_;
+  std::uint64_t with_features_ = 0, most_cpus_ = 0, tasks_ = 0;
+  std::uint32_t fit_ = 0;
+  Bytes most_memory_{};
+  bool unknown_ = false;
+  std::map<std::string, std::uint32_t> most_gpus_;
+  std::vector<std::uint64_t> task_counts_;
+  std::map<std::string, std::pair<std::vector<std::uint64_t>, std::uint64_t>> gpu_counts_;
+};
+
+}  // namespace
+
+// Impossible only if each of the ways to have its GPUs is.
+static std::string why_all_impossible(const ClusterState& state, const JobSpec& spec,
+                                      const Partition& partition) {
+  std::string all;
+  for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i) {
+    const std::string why = why_impossible(state, with_alternative(spec, i), partition);
+    if (why.empty()) return {};
+    all += (all.empty() ? "" : "; or ") + to_text(spec.gpu_alternatives[i].gpus) + ": " + why;
+  }
+  return all;
+}
+
+std::string why_impossible(const ClusterState& state, const JobSpec& spec,
+                           const Partition& partition) {
+  if (!spec.gpu_alternatives.empty()) return why_all_impossible(state, spec, partition);
+  const auto most = bounds_of(state.accounting, spec, partition).max_nodes;
+  if (most && spec.min_nodes > *most)
+    return "needs " + std::to_string(spec.min_nodes) + " nodes; partition " + partition.name +
+           " allows a job " + std::to_string(*most);
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint) return constraint.error().message;
+  const Names excluded(spec.excluded_nodes);
+  const std::string* elsewhere = first_missing(spec.required_nodes, partition.nodes);
+  for (const std::string& name : spec.required_nodes) {
+    if (!state.node_ids.find(name)) return "Invalid node name specified: " + name;
+    if (&name == elsewhere) return "node " + name + " is not in partition " + partition.name;
+    if (excluded.hold(name)) return "node " + name + " is both required and excluded";
+    if (!constraint->every.holds(state.nodes.find(*state.node_ids.find(name))->inventory.features))
+      return "node " + name + " of -w lacks the features asked for: " + constraint->every.text();
+  }
+  std::string first;
+  for (const FeatureTest& same :
+       constraint->same.empty() ? std::vector<FeatureTest>(1) : constraint->same) {
+    Search search(spec, *constraint, same, spec.exclusive || partition.exclusive);
+    search.look_at(state, partition.nodes);
+    const std::string why = search.why(partition.name);
+    if (why.empty()) return {};
+    if (first.empty()) first = why;
+  }
+  return first;
+}
+
+bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec) {
+  for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i)
+    if (named_nodes_suffice(state, with_alternative(spec, i))) return true;
+  const auto constraint = parse_constraints(spec.features);
+  if (!constraint || spec.required_nodes.empty()) return false;
+  const FeatureTest any;
+  Search search(spec, *constraint, any, spec.exclusive);
+  search.look_at(state, spec.required_nodes);
+  return search.satisfied();
+}
+
+}  // namespace ares::core

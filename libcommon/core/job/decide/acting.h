@@ -1,0 +1,107 @@
+// Carrying one command out on many jobs: each is judged by itself, what cannot be done is told in one text.
+// Internal to core/job; pure, engine thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/job/decide/deciding.h"
+#include "model/request_limits.h"
+
+namespace ares::core {
+
+class Acting {
+ public:
+  // `verb` as in "may not cancel job 12".
+  Acting(const Question& q, const Principal& who, std::string_view verb)
+      : q_(q), who_(who), verb_(verb) {}
+
+  // Calls act(*this, target) for each selected job the caller may act on.
+  template <class Act>
+  Decision each(const JobSelector& selector, Act&& act) {
+    if (selector.keys.empty() && selector.own_ids.empty() && !selector.everything) {
+      return refuse(ErrorCode::invalid_argument, "no jobs given: name job ids or a filter");
+    }
+    if (selector.user && selector.everything && *selector.user != who_.uid &&
+        !is_operator(q_.policy, who_.uid)) {
+      return refuse(ErrorCode::permission_denied,
+                    "user " + who_.user + " may not " + std::string(verb_) + " jobs of uid " +
+                        std::to_string(selector.user->value()) +
+                        ": only operators and administrators may act on other users' jobs");
+    }
+    const Selected selected = select(q_, who_, selector);
+    if (const Status ok = check_gaps(q_, who_, selected); !ok)
+      return refuse(ok.error().code, ok.error().message);
+    for (const std::string& missing : selected.missing) problem(ErrorCode::not_found, missing);
+    for (const Target& target : selected.targets) {
+      if (may_act_on(q_.policy, who_.uid, *target.record)) {
+        act(*this, target);
+        if (also_ > kMaxSubmitEvents)
+          return refuse(ErrorCode::invalid_argument,
+                        "too many dependencies in one request that are met or failed already; at "
+                        "most " +
+                            std::to_string(kMaxSubmitEvents) +
+                            " of them in all jobs: name fewer jobs at once");
+      } else {
+        problem(ErrorCode::permission_denied,
+                "user " + who_.user + " may not " + std::string(verb_) + " job " +
+                    job_text(target.key) + " of " + target.record->spec->user +
+                    ": only its owner, operators and administrators may");
+      }
+    }
+    return finish();
+  }
+
+  // The target is acted on by this event; a waiting array task gets its record first.
+  void event(const Target& target, EventBody body) {
+    if (target.in_array) decision_.events.emplace_back(split(target));
+    decision_.events.push_back(std::move(body));
+    done(target);
+  }
+  // Belongs to what event() just did.
+  void also(EventBody body) {
+    decision_.events.push_back(std::move(body));
+    ++also_;
+  }
+  // Already as asked.
+  void done(const Target& target) {
+    if (decision_.jobs.empty() || decision_.jobs.back() != target.key)
+      decision_.jobs.push_back(target.key);
+  }
+  // Cannot be done; only worth telling for a job that was named.
+  void cannot(const Target& target, std::string_view why) {
+    if (target.named)
+      problem(ErrorCode::failed_precondition,
+              "job " + job_text(target.key) + ": " + std::string(why));
+  }
+  // What was forbidden counts more than what is not there: callers may be silent about the latter.
+  void problem(ErrorCode code, std::string text) {
+    if (problems_++ == 0 || code == ErrorCode::permission_denied) decision_.error.code = code;
+    constexpr std::size_t kTold = 20;
+    if (problems_ > kTold) return;
+    if (!decision_.error.message.empty()) decision_.error.message += "; ";
+    decision_.error.message += text;
+  }
+
+  const Question& question() const { return q_; }
+  const Principal& who() const { return who_; }
+
+ private:
+  Decision finish() {
+    decision_.failed = problems_ > 0;
+    if (decision_.failed && !decision_.jobs.empty()) {
+      decision_.error.message += " (done for " + std::to_string(decision_.jobs.size()) +
+                                 " other job" + (decision_.jobs.size() == 1 ? ")" : "s)");
+    }
+    return std::move(decision_);
+  }
+
+  const Question& q_;
+  const Principal& who_;
+  std::string_view verb_;
+  Decision decision_;
+  std::size_t problems_ = 0;
+  std::size_t also_ = 0;
+};
+
+}  // namespace ares::core

@@ -1,0 +1,146 @@
+// What administrators say: configuration, activation, the state of nodes.
+#include <algorithm>
+
+#include "core/job/decide/deciding.h"
+#include "core/job/decide/report.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::pair<TresId, std::string_view> kBaseTres[] = {{kTresCpu, "cpu"},
+                                                             {kTresMem, "mem"},
+                                                             {kTresNode, "node"},
+                                                             {kTresBilling, "billing"},
+                                                             {kTresGpu, "gres/gpu"}};
+
+// Down means that its jobs are over: they end there as a node's failure once the node has let go. A lost node answers nothing:
+// what carried a lease was fenced when it was lost; for the rest the administrator's word stands in for the fence, and it does not
+// run again by itself.
+void end_jobs_of(const Question& q, const Node& node, Decision& d) {
+  const bool gone = node.contact == Contact::lost;
+  for (const Charge& charge : node.charges) {
+    const Job* job = q.state.jobs.find(charge.attempt.job);
+    if (!job || !current_share(*job, charge.attempt, charge.fence, node.id)) continue;
+    const AttemptKey attempt = charge.attempt;
+    const bool ending = job->state == JobState::completing;
+    if (job->state == JobState::configuring) {
+      d.events.emplace_back(
+          LaunchFailed{attempt, node.id, true, "node " + node.name + " was set down"});
+    } else if (!ending || (gone && job->ending->requeue)) {
+      const bool again = job->spec->requeue && !gone;
+      d.events.emplace_back(EndingBegan{attempt, Ending{JobState::node_fail,
+                                                        Reason::node_down,
+                                                        {},
+                                                        again,
+                                                        again ? job->hold : Hold::none,
+                                                        true}});
+    }
+    if (gone) d.events.emplace_back(NodeFenced{attempt, node.id});
+  }
+}
+
+}  // namespace
+
+Decision decide_admin(const Question& q, const Principal& who, const UpdateNode& c) {
+  if (!is_operator(q.policy, who.uid)) {
+    return refuse(
+        ErrorCode::permission_denied,
+        "user " + who.user + " may not change nodes: only operators and administrators may");
+  }
+  if (c.names.empty()) return refuse(ErrorCode::invalid_argument, "no nodes given");
+  if ((c.admin != AdminState::up || c.reason_only) && c.reason.empty()) {
+    return refuse(ErrorCode::invalid_argument,
+                  "give a reason: others will want to know why the node is out of service");
+  }
+  std::vector<const Node*> nodes;
+  for (const std::string& name : c.names) {
+    const NodeId* id = q.state.node_ids.find(name);
+    const Node* node = id ? q.state.nodes.find(*id) : nullptr;
+    if (!node) return refuse(ErrorCode::not_found, "Invalid node name specified: " + name);
+    if (c.drained_only && node->admin == AdminState::down)
+      return refuse(ErrorCode::failed_precondition,
+                    "node " + name + " is down, not drained: resume it");
+    if (c.reason_only && node->admin == AdminState::up)
+      return refuse(ErrorCode::failed_precondition,
+                    "node " + name + " is in service: give a state with the reason");
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  }
+  Decision d;
+  for (const Node* node : nodes) {
+    const AdminState admin = c.reason_only ? node->admin : c.admin;
+    const std::string reason = admin == AdminState::up ? std::string{} : c.reason;
+    if (node->admin == admin && node->reason == reason) continue;
+    d.events.emplace_back(NodeAdminSet{node->id, admin, reason, who.uid});
+    if (c.admin == AdminState::down) end_jobs_of(q, *node, d);
+  }
+  return d;
+}
+
+Decision decide_config(const Question& q, const ApplyConfig& c, const Policy& policy_after) {
+  ConfigApplied event;
+  event.hash = c.hash;
+  event.partitions = c.partitions;
+  event.lease = c.lease;
+  NodeId next = q.state.next_node_id;
+  std::size_t staying = 0;
+  q.state.nodes.for_each([&](NodeId, const Node& node) { staying += node.leaving ? 0 : 1; });
+  bool same = c.hash == q.state.config_hash && c.lease == q.state.lease &&
+              c.partitions.size() == q.state.partitions.size() && c.nodes.size() == staying;
+  for (const Partition& partition : c.partitions) {
+    const Partition* found = q.state.partitions.find(partition.name);
+    same = same && found && (c.keep_changes || *found == partition);
+  }
+  std::vector<const Inventory*> inventories;
+  for (const auto& [name, inventory] : c.nodes) {
+    const NodeId* known = q.state.node_ids.find(name);
+    NodeId id = known ? *known : next;
+    if (!known) next = next.next();
+    const Node* node = known ? q.state.nodes.find(id) : nullptr;
+    same = same && node && !node->leaving && node->configured == inventory;
+    event.nodes.push_back({id, name, inventory});
+    inventories.push_back(&inventory);
+  }
+  Decision d;
+  define_tres(q.state, inventories, d.events);
+  CowMap<std::string, Partition> after = q.state.partitions;
+  if (!same) {
+    after = {};
+    for (const Partition& partition : c.partitions) after.set(partition.name, partition);
+    d.events.emplace_back(std::move(event));
+  }
+  keep_ages(q, after, policy_after, d);
+  return d;
+}
+
+Decision decide_config(const Question& q, const Activate& c) {
+  if (c.epoch < q.state.epoch)
+    return refuse(ErrorCode::stale, "this controller's epoch is older than the one recorded");
+  Decision d;
+  d.events.emplace_back(ControllerActivated{c.epoch, c.host, q.state.next_job_id});
+  for (const auto& [id, name] : kBaseTres) {
+    if (!q.state.tres.find(std::string(name)))
+      d.events.emplace_back(TresDefined{{id, std::string(name)}});
+  }
+  return d;
+}
+
+void define_tres(const ClusterState& state, const std::vector<const Inventory*>& inventories,
+                 std::vector<EventBody>& events) {
+  TresId next = kFirstDynamicTres;
+  state.tres.for_each([&](const std::string&, TresId id) {
+    if (id >= next) next = id.next();
+  });
+  std::vector<std::string> defined;
+  for (const Inventory* inventory : inventories) {
+    for (const Gpu& gpu : inventory->gpus) {
+      std::string name = "gres/gpu:" + gpu.type;
+      if (state.tres.find(name) || std::find(defined.begin(), defined.end(), name) != defined.end())
+        continue;
+      events.emplace_back(TresDefined{{next, name}});
+      defined.push_back(std::move(name));
+      next = next.next();
+    }
+  }
+}
+
+}  // namespace ares::core

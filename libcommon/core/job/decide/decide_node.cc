@@ -1,0 +1,182 @@
+// What nodes say: registration, heartbeats, progress, refused launches.
+#include <algorithm>
+
+#include "core/cluster/inventory.h"
+#include "core/job/decide/report.h"
+#include "core/topology/told.h"
+
+namespace ares::core {
+namespace {
+
+// A session that was heard within so many heartbeats is alive.
+constexpr int kAliveHeartbeats = 3;
+
+std::string ago(Duration d) {
+  return std::to_string(std::chrono::duration_cast<Seconds>(d).count()) + " s";
+}
+
+// A node may list an attempt more than once; the last word counts.
+void decide_reports(const Question& q, const Node& node, const std::vector<AttemptReport>& reports,
+                    Decision& d) {
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const bool repeated = std::any_of(
+        reports.begin() + static_cast<std::ptrdiff_t>(i) + 1, reports.end(),
+        [&](const AttemptReport& later) { return later.attempt == reports[i].attempt; });
+    if (!repeated) decide_report(q, node, reports[i], d);
+  }
+}
+
+std::optional<Error> why_not_register(const Question& q, const Node& node, const Register& r,
+                                      const NodeCommand& command) {
+  if (r.highest_epoch > q.state.epoch) {
+    return Error{ErrorCode::stale, "node " + node.name + " has served epoch " +
+                                       std::to_string(r.highest_epoch.value()) +
+                                       " and this controller has " +
+                                       std::to_string(q.state.epoch.value()) +
+                                       ": another controller took over, or an older database was "
+                                       "restored (see --accept-rollback)"};
+  }
+  if (r.highest_lsn > q.state.lsn) {
+    return Error{ErrorCode::stale, "node " + node.name + " has seen journal position " +
+                                       std::to_string(r.highest_lsn.value()) +
+                                       " and this controller is at " +
+                                       std::to_string(q.state.lsn.value()) +
+                                       ": an older database was restored (see --accept-rollback)"};
+  }
+  if (r.inventory.gpu_topology != node.inventory.gpu_topology)
+    if (const Status told = topology::check_told(r.inventory.gpu_topology); !told)
+      return Error{told.error().code,
+                   "node " + node.name + ": topology of its GPUs: " + told.error().message};
+  if (node.contact == Contact::never) return std::nullopt;
+  const bool same = r.incarnation_tag == node.incarnation_tag;
+  if (!same && command.rival_heard &&
+      q.now - *command.rival_heard < q.policy.heartbeat * kAliveHeartbeats) {
+    return Error{ErrorCode::already_exists, "two nodes of the name " + node.name + ": the one at " +
+                                                node.address + " spoke " +
+                                                ago(q.now - *command.rival_heard) + " ago; give " +
+                                                command.address + " another name"};
+  }
+  if (r.incarnation < node.incarnation || (!same && r.incarnation == node.incarnation)) {
+    return Error{
+        ErrorCode::stale,
+        "node " + node.name + " registers as incarnation " + std::to_string(r.incarnation) +
+            " and was " + std::to_string(node.incarnation) +
+            " before: an old copy of its spool directory, or a second machine of the same name"};
+  }
+  return std::nullopt;
+}
+
+Decision decide_register(const Question& q, const Node& node, const Register& r,
+                         const NodeCommand& command) {
+  if (auto error = why_not_register(q, node, r, command))
+    return refuse(error->code, std::move(error->message));
+
+  Decision d;
+  const bool new_incarnation =
+      node.contact != Contact::never &&
+      (r.incarnation_tag != node.incarnation_tag || r.incarnation != node.incarnation);
+  const Inventory inventory = in_force(node.configured, r.inventory);
+  const bool unchanged = node.contact == Contact::registered && !new_incarnation &&
+                         node.inventory == inventory && node.can_freeze == r.can_freeze &&
+                         node.version_text == r.version && node.address == command.address;
+  if (!unchanged) {
+    define_tres(q.state, {&inventory}, d.events);
+    d.events.emplace_back(NodeRegistered{node.id, node.name, r.incarnation_tag, r.incarnation,
+                                         inventory, r.can_freeze, r.version, command.address});
+  }
+  const std::string low = shortfall(node.configured, r.inventory);
+  const bool drained_by_us =
+      node.admin == AdminState::drain && !node.reason_by && node.reason.starts_with(kShortfall);
+  if (!low.empty() && (node.admin == AdminState::up || (drained_by_us && node.reason != low))) {
+    d.events.emplace_back(NodeAdminSet{node.id, AdminState::drain, low, {}});
+  } else if (low.empty() && drained_by_us) {
+    d.events.emplace_back(NodeAdminSet{node.id, AdminState::up, {}, {}});
+  }
+
+  decide_reports(q, node, r.attempts, d);
+  if (new_incarnation) {
+    // The processes of the incarnation before are gone for certain. What has a result on disk is listed as over; all else is lost.
+    for (const Charge& charge : node.charges) {
+      const bool told =
+          std::any_of(r.attempts.begin(), r.attempts.end(), [&](const AttemptReport& a) {
+            return a.attempt == charge.attempt && a.fence == charge.fence && is_over(a.phase);
+          });
+      if (!told) decide_gone(q, node, charge, d);
+    }
+  }
+  d.effects.push_back({node.id, Lsn{}, Welcome{r.incarnation, q.policy.lease, q.policy.heartbeat}});
+  d.reconcile = node.id;
+  return d;
+}
+
+Decision decide_refused_launch(const Question& q, const Node& node, const LaunchRefused& r) {
+  Decision d;
+  const Job* job = q.state.jobs.find(r.attempt.job);
+  const NodeShare* share = job ? current_share(*job, r.attempt, r.fence, node.id) : nullptr;
+  AttemptReport report;
+  report.attempt = r.attempt;
+  report.fence = r.fence;
+  report.phase = AttemptPhase::never_ran;
+  report.detail = r.cause;
+  const bool jobs_fault = share && !r.node_fault && job->state == JobState::configuring &&
+                          share->phase != SharePhase::released;
+  if (!jobs_fault) {
+    decide_report(q, node, report, d);
+  } else {
+    d.events.emplace_back(NodeReleased{r.attempt, node.id, {}});
+    d.events.emplace_back(LaunchFailed{r.attempt, node.id, false, r.cause});
+  }
+  d.effects.push_back({node.id, Lsn{}, Forget{r.attempt, r.fence}});
+  return d;
+}
+
+struct Said {
+  const Question& q;
+  const NodeCommand& command;
+  const Node& node;
+
+  Decision operator()(const Register& r) const { return decide_register(q, node, r, command); }
+  Decision operator()(const Heartbeat& h) const {
+    Decision d;
+    decide_reports(q, node, h.attempts, d);
+    d.effects.push_back({node.id, Lsn{}, HeartbeatAck{h.sequence}});
+    d.reconcile = node.id;
+    return d;
+  }
+  Decision operator()(const Progress& p) const {
+    Decision d;
+    decide_report(q, node, p.report, d);
+    // The end of something that is settled already: tell the node that it may forget.
+    if (d.events.empty() && is_over(p.report.phase))
+      d.effects.push_back({node.id, Lsn{}, Forget{p.report.attempt, p.report.fence}});
+    if (!d.events.empty() && std::holds_alternative<ChargeCleared>(d.events.back())) {
+      d.effects.push_back({node.id, Lsn{}, Forget{p.report.attempt, p.report.fence}});
+    }
+    return d;
+  }
+  Decision operator()(const LaunchRefused& r) const { return decide_refused_launch(q, node, r); }
+};
+
+}  // namespace
+
+Decision decide_node(const Question& q, const NodeCommand& command) {
+  const FromNode& message = command.message;
+  const NodeId* id = q.state.node_ids.find(message.node);
+  const Node* node = id ? q.state.nodes.find(*id) : nullptr;
+  if (!node) {
+    return refuse(ErrorCode::not_found,
+                  "node " + message.node + " is not configured: add it to the nodes of ares.yaml");
+  }
+  const bool registers = std::holds_alternative<Register>(message.body);
+  if (!registers && node->contact != Contact::registered) {
+    return refuse(ErrorCode::failed_precondition,
+                  "node " + node->name + " is not registered (any more): register first");
+  }
+  if (!registers && message.incarnation != node->incarnation) {
+    return refuse(ErrorCode::stale, "node " + node->name + " has registered as incarnation " +
+                                        std::to_string(node->incarnation) + " since");
+  }
+  return std::visit(Said{q, command, *node}, message.body);
+}
+
+}  // namespace ares::core

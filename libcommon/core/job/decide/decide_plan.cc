@@ -1,0 +1,443 @@
+// What the scheduler proposes, checked once more against what is true now.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "core/accounts/age_room.h"
+#include "core/accounts/charge.h"
+#include "core/accounts/limit_use.h"
+#include "core/accounts/membership.h"
+#include "core/accounts/partition_bounds.h"
+#include "core/cluster/lent.h"
+#include "core/cluster/licenses.h"
+#include "core/cluster/preemptible.h"
+#include "core/cluster/staying.h"
+#include "core/job/checks/alternative_checks.h"
+#include "core/job/checks/part_checks.h"
+#include "core/job/decide/deciding.h"
+#include "core/job/decide/plan_taken.h"
+#include "core/job/gang.h"
+
+namespace ares::core {
+namespace {
+
+using Gone = std::set<AttemptKey>;  // attempts that are to be
+
+class Check {
+ public:
+  Check(const Question& q)
+      : q_(q),
+        licenses_(q.state, q.policy),
+        ages_(q.state.accounting, q.state.partitions, q.policy),
+        use_(q.state, q.policy, q.now, q.sums) {}
+
+  // Lets it begin to gain age, unless it starts.
+  void take(const Accruing& wanted, Decision& d) {
+    const Job* job = q_.state.jobs.find(wanted.key);
+    if (!job || !taken_.job(wanted.key)) return;
+    taken_.keep();
+    if (may_begin_to_age(*job, wanted, ages_, use_, q_.now))
+      d.events.emplace_back(AccrualBegan{wanted.key, wanted.since});
+  }
+
+  // Takes all starts of the group, or none.
+  bool take(const PlanGroup& group, Decision& d) {
+    for (const auto& [key, version] : group.jobs) {
+      if (!unchanged(key, version)) return false;
+    }
+    if (group.earmark) return group.starts.empty() && take(*group.earmark, d);
+    if (group.resume) return group.starts.empty() && resume(*group.resume, d);
+    if (group.starts.empty()) return false;
+    std::vector<JobKey> starting;
+    for (const Start& start : group.starts) starting.push_back(start.key);
+    if (!starts_whole_gangs(q_.state, starting)) return false;
+    std::vector<EventBody> events;
+    const std::size_t used = use_.mark();
+    for (const Start& start : group.starts) {
+      if (take(start, events)) continue;
+      use_.back_to(used);
+      taken_.give_back();
+      for (const auto* licenses : new_licenses_) licenses_.give_back(*licenses);
+      new_licenses_.clear();
+      return false;
+    }
+    taken_.keep();
+    new_licenses_.clear();
+    for (EventBody& event : events) d.events.push_back(std::move(event));
+    for (const Start& start : group.starts) d.jobs.push_back(start.key);
+    return true;
+  }
+
+ private:
+  // An array's record changes with every task that ends; what matters of it is checked start by start.
+  bool unchanged(const JobKey& key, Lsn version) const {
+    const Job* job = q_.state.jobs.find(key);
+    if (!job) job = q_.state.jobs.find(JobKey{key.job, {}});
+    return job && (job->array || job->version == version);
+  }
+
+  bool take(const Start& start, std::vector<EventBody>& events) {
+    const Job* own = q_.state.jobs.find(start.key);
+    const Job* array =
+        start.key.task.is_none() ? nullptr : q_.state.jobs.find(JobKey{start.key.job, {}});
+    const Job* job = own ? own : array;
+    if (!job || (own && own->array) || !taken_.job(start.key)) return false;
+    const std::uint32_t tasks = start.key.task.is_none() ? 0 : ++taken_.tasks(start.key.job);
+    if (!own && (!array->array || !array->array->waiting.contains(start.key.task.value)))
+      return false;
+    if (!may_start(*job) || !bounds_hold(*job, start)) return false;
+    if (array && array->array && array->array->throttle > 0 &&
+        array->array->holding + tasks > array->array->throttle)
+      return false;
+    if (!has_its_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes) ||
+        !is_its_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+      return false;
+    if (!keeps_reservations(*job, start) || !is_eligible(*job, start)) return false;
+    for (const NodeShare& share : start.nodes) {
+      if (!fits(*job, start, share, taken_.on(share.node))) return false;
+      taken_.share(start.key, share, *job->spec);
+    }
+    if (!licenses_.take(*job->spec, start.licenses)) return false;
+    new_licenses_.push_back(&start.licenses);
+    if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
+    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
+    Allocated allocated{
+        start.key,   job->attempt.next(), start.partition,   limit_of(*job, start),
+        start.nodes, start.licenses,      start.alternative, tres_noted(*job, start, gets),
+        {}};
+    Allocation whole{{}, start.partition, q_.now, start.nodes, {}, start.licenses};
+    whole.tres = allocated.tres;
+    allocated.charged_to = charged_to(q_.state, q_.policy, *job->spec, whole);
+    use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit, &gets);
+    allocated.nodes.change_each([&](NodeShare& share) {
+      share.phase = SharePhase::preparing;
+      share.usage = {};
+      const Node* node = q_.state.nodes.find(share.node);
+      share.leased = job->spec->requeue && node && node->can_freeze;
+    });
+    events.emplace_back(std::move(allocated));
+    return true;
+  }
+
+  // Ends the victims and keeps what they leave for the job, or does nothing.
+  bool take(const EarmarkFor& wanted, Decision& d) {
+    const JobKey& key = wanted.key;
+    const Job* own = q_.state.jobs.find(key);
+    const Job* array = key.task.is_none() ? nullptr : q_.state.jobs.find(JobKey{key.job, {}});
+    const Job* job = own ? own : array;
+    if (!job || (own && own->array)) return false;
+    if (!own && (!array->array || !array->array->waiting.contains(key.task.value))) return false;
+    if (!may_start(*job) || !may_preempt(*job, q_.now)) return false;
+    const Earmark& earmark = wanted.earmark;
+    const Start start{key, earmark.partition, earmark.time_limit, earmark.nodes, earmark.licenses};
+    if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
+    if (!has_its_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+      return false;
+    if (!is_eligible(*job, start)) return false;
+    if (!job->spec->gpu_alternatives.empty() ||
+        (array && array->array && array->array->throttle > 0))
+      return false;
+    const Gone gone(earmark.victims.begin(), earmark.victims.end());
+    if (gone.empty() || gone.size() != earmark.victims.size()) return false;
+    if (!may_end(gone, *job, earmark.partition)) return false;
+    for (const NodeShare& share : earmark.nodes)
+      if (!will_fit(*job, start, share, gone)) return false;
+    if (!licenses_.take(*job->spec, earmark.licenses) || !taken_.job(key)) return false;
+    taken_.keep();
+    accept(wanted, own ? nullptr : array, *job, d);
+    return true;
+  }
+
+  // A job that made room goes on, with its own CPUs.
+  bool resume(const AttemptKey& attempt, Decision& d) {
+    const Job* job = q_.state.jobs.find(attempt.job);
+    if (!job || job->attempt != attempt.attempt || !is_resumable(*job)) return false;
+    std::vector<TakenBeside> beside;
+    for (const NodeShare& share : job->allocation->nodes)
+      for (const Taken::Share& other : taken_.on(share.node))
+        beside.push_back({other.key, other.share});
+    // What is kept for others is theirs: the amounts, for any devices will do them.
+    std::deque<NodeShare> kept;
+    for (const auto& [wanted, of] : earmarked_)
+      for (const NodeShare& share : wanted->earmark.nodes) {
+        kept.push_back(share);
+        kept.back().cpu_ids.clear();
+        beside.push_back({wanted->key, &kept.back()});
+      }
+    if (cpus_taken(q_.state, *job, q_.now, beside) || !taken_.job(attempt.job)) return false;
+    for (const NodeShare& share : job->allocation->nodes) {
+      NodeShare& cpus = resumed_.emplace_back(share);  // the rest is charged already
+      cpus.memory = Bytes{};
+      cpus.gpus.clear();
+      cpus.gpu_part = 0;
+      taken_.share(attempt.job, cpus, *job->spec);
+    }
+    taken_.keep();
+    d.events.emplace_back(Resumed{attempt, {}});
+    d.jobs.push_back(attempt.job);
+    return true;
+  }
+
+  bool may_end(const Gone& victims, const Job& job, const std::string& partition) {
+    const Partition* its = q_.state.partitions.find(partition);
+    const bool all = its && std::all_of(victims.begin(), victims.end(), [&](const AttemptKey& v) {
+                       const Job* victim = q_.state.jobs.find(v.job);
+                       if (!victim || victim->attempt != v.attempt || ended_.contains(v))
+                         return false;
+                       const auto from =
+                           preemptible_from(q_.state, q_.policy, *job.spec, *its, *victim);
+                       return from && *from <= q_.now;
+                     });
+    const std::uint64_t used = used_[job.spec->uid] + victims.size();
+    return all && used <= evictions_left(q_.state, q_.policy, job.spec->uid, q_.now).count;
+  }
+
+  // Once those have let go, and all that are ending, beside what else is kept for others.
+  bool will_fit(const Job& job, const Start& start, const NodeShare& share, const Gone& gone) {
+    // Of earmarks only the amounts: other devices will do them.
+    std::deque<NodeShare> counted;
+    std::vector<Taken::Share> others = taken_.on(share.node);
+    const auto add = [&](const Earmark& earmark, const JobSpec& of) {
+      for (const NodeShare& other : earmark.nodes) {
+        if (other.node != share.node) continue;
+        NodeShare& amounts = counted.emplace_back(other);
+        amounts.gpus.clear();
+        amounts.gpu_part = 0;
+        amounts.cpu_ids.clear();
+        others.push_back({&amounts, &of});
+      }
+    };
+    q_.state.earmarked.for_each([&](const JobKey& key, Lsn) {
+      const Job* other = q_.state.jobs.find(key);
+      if (other && key != start.key && is_binding(*other, q_.now))
+        add(*other->earmark, *other->spec);
+    });
+    for (const auto& [wanted, of] : earmarked_) add(wanted->earmark, *of);
+    return fits(job, start, share, others, &gone);
+  }
+
+  void accept(const EarmarkFor& wanted, const Job* array, const Job& job, Decision& d) {
+    const JobKey& key = wanted.key;
+    Earmark earmark = wanted.earmark;
+    std::sort(earmark.victims.begin(), earmark.victims.end());
+    earmark.at = q_.now;
+    earmark.ready = q_.now;
+    for (const AttemptKey& victim : earmark.victims)
+      earmark.ready =
+          std::max(earmark.ready,
+                   q_.now + eviction_grace(q_.state, q_.policy, *q_.state.jobs.find(victim.job)));
+    earmark.until = earmark.ready + kEarmarkSlack;
+    earmarked_.emplace_back(&wanted, job.spec.get());
+    used_[job.spec->uid] += static_cast<std::uint32_t>(earmark.victims.size());
+    if (array) d.events.emplace_back(TaskSplit{key, task_rank(*array, key.task)});
+    const std::vector<AttemptKey> victims = earmark.victims;
+    d.events.emplace_back(Earmarked{key, std::move(earmark)});
+    d.jobs.push_back(key);
+    for (const AttemptKey& attempt : victims) {
+      ended_.insert(attempt);
+      const Job& victim = *q_.state.jobs.find(attempt.job);
+      if (lends_cpus(q_.state, victim)) {
+        d.events.emplace_back(Suspended{attempt, {}, {}, key});
+        audit(job, attempt, "suspended for job " + job_text(key), d);
+        continue;
+      }
+      const Ending ending = eviction_of(q_.state, q_.policy, victim, key, q_.now);
+      d.events.emplace_back(EndingBegan{attempt, ending});
+      audit(job, attempt,
+            std::string(ending.requeue ? "requeued" : "cancelled") + " for job " + job_text(key),
+            d);
+    }
+  }
+
+  void audit(const Job& job, const AttemptKey& victim, std::string outcome, Decision& d) const {
+    d.events.emplace_back(Audited{{q_.now,
+                                   job.spec->uid,
+                                   job.spec->user,
+                                   {},
+                                   "preempt",
+                                   "job " + job_text(victim.job),
+                                   std::move(outcome)}});
+  }
+
+  // The plan was made a moment ago: what is left until the deadline is a little less now.
+  std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
+    const std::optional<Seconds> left = time_left(job, q_.now);
+    const auto asked = limit_within(q_.state, job.spec->reservations, start.time_limit, q_.now);
+    return left ? std::min(asked.value_or(*left), *left) : asked;
+  }
+
+  bool may_start(const Job& job) const {
+    return job.state == JobState::pending && job.hold == Hold::none && job.waiting_for.empty() &&
+           !job.dependency_failed && job.not_before <= q_.now &&
+           job.spec->begin.value_or(Time{}) <= q_.now && !deadline_is_lost(job, q_.now);
+  }
+
+  bool bounds_hold(const Job& job, const Start& start) const {
+    const Partition* partition = q_.state.partitions.find(start.partition);
+    const auto& asked = job.spec->partitions;
+    if (!partition || !partition->up ||
+        std::find(asked.begin(), asked.end(), start.partition) == asked.end())
+      return false;
+    const std::size_t nodes = start.nodes.size();
+    if (nodes < job.spec->min_nodes || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
+      return false;
+    const auto most = bounds_of(q_.state.accounting, *job.spec, *partition).max_nodes;
+    if (most && nodes > *most) return false;
+    if (job.spec->node_counts &&
+        !job.spec->node_counts->contains(static_cast<std::uint32_t>(nodes)))
+      return false;
+    std::set<NodeId> distinct;
+    for (const NodeShare& share : start.nodes) distinct.insert(share.node);
+    if (distinct.size() != nodes) return false;
+    const std::optional<Seconds> limit = effective_time_limit(job, *partition);
+    return !limit || (start.time_limit && *start.time_limit <= *limit);
+  }
+
+  bool is_eligible(const Job& job, const Start& start) {
+    const Enforce enforce = q_.policy.accounting.enforce;
+    const Partition* partition = q_.state.partitions.find(start.partition);
+    if (!partition || ineligible(q_.state.accounting, enforce, *job.spec, start.partition))
+      return false;
+    if (!missing_qos(q_.state.accounting, enforce, *partition).empty()) return false;
+    if (!use_.active()) return true;
+    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
+    return !use_.over(*job.spec, *partition, start.time_limit, &gets);
+  }
+
+  // What accounting knows of the allocation beyond its shares, as it is now: inventories and weights may change while it lasts.
+  std::vector<TresAmount> tres_noted(const Job& job, const Start& start,
+                                     const TresByNode& gets) const {
+    const Asked asked{*job.spec, *q_.state.partitions.find(start.partition), rules_of(q_.policy),
+                      start.time_limit, &gets};
+    std::vector<TresAmount> noted{{"billing", asked.amount("billing")}};
+    for (const auto& node : gets)
+      for (const auto& [tres, amount] : node)
+        if (tres.starts_with("gres/gpu:")) add_tres(noted, {{tres, amount}});
+    return noted;
+  }
+
+  bool keeps_reservations(const Job& job, const Start& start) const {
+    const auto& asked = job.spec->reservations;
+    if (q_.state.reservations.size() == 0) return asked.empty();
+    Stay stay{q_.now, std::nullopt};
+    if (const auto limit = limit_of(job, start)) stay.to = q_.now + *limit;
+    if (stay.to && *stay.to < q_.now + Seconds{1}) return false;  // its reservation is all but over
+    const bool anywhere = any_flexible(q_.state, asked);
+    for (const std::string& name : asked) {
+      const Reservation* r = q_.state.reservations.find(name);
+      if (r && !may_use(*r, job.spec->uid, job.spec->account)) return false;
+    }
+    return std::all_of(start.nodes.begin(), start.nodes.end(), [&](const NodeShare& share) {
+      const Node* node = q_.state.nodes.find(share.node);
+      std::vector<const Reservation*> there;
+      q_.state.reservations.for_each([&](const std::string&, const Reservation& r) {
+        if (node && has_node(r, node->name)) there.push_back(&r);
+      });
+      return may_stay(there, asked, anywhere, stay);
+    });
+  }
+
+  // `gone`: those and whoever is ending count no more; of those that lend their CPUs, these.
+  bool fits(const Job& job, const Start& start, const NodeShare& share,
+            const std::vector<Taken::Share>& others, const Gone* gone = nullptr) const {
+    const Node* node = q_.state.nodes.find(share.node);
+    if (!node || node->contact != Contact::registered || node->admin != AdminState::up)
+      return false;
+    if (node->incarnation != share.incarnation || share.cpus == 0) return false;
+    const auto& excluded = job.excluded;
+    if (std::find(excluded.begin(), excluded.end(), share.node) != excluded.end()) return false;
+    if (!q_.state.members.find({start.partition, node->name})) return false;
+
+    const JobSpec& spec = *job.spec;
+    const auto shut_out = [&](const std::optional<UserId>& user, bool keeps) {
+      return (keeps || spec.exclusive_user) && user != spec.uid;
+    };
+    // A victim that lends its CPUs stays, without them.
+    const auto stays = [&](const Charge& charge) {
+      return !gone || (!is_ending(charge) && (!gone->contains(charge.attempt) || lends(charge)));
+    };
+    for (const Charge& charge : node->charges)
+      if (stays(charge) && shut_out(charge.user, charge.exclusive_user)) return false;
+    for (const Taken::Share& other : others)
+      if (shut_out(other.of->uid, other.of->exclusive_user)) return false;
+
+    std::uint64_t cpus = share.cpus;
+    Bytes memory = share.memory;
+    DeviceUse devices;
+    bool clash = !devices.add(share) || repeats(share.cpu_ids);
+    const auto add = [&](const auto& other, bool lends = false) {
+      if (!lends) cpus += other.cpus;
+      memory += other.memory;
+      clash = clash || (!share.gpus.empty() && !devices.add(other)) ||
+              (!lends && intersect(share.cpu_ids, other.cpu_ids));
+    };
+    for (const Charge& charge : node->charges)
+      if (stays(charge)) add(charge, gone && gone->contains(charge.attempt));
+    for (const Taken::Share& other : others) add(*other.share);
+    if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
+    if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
+    return std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
+      const auto& has = node->inventory.gpus;
+      return std::any_of(has.begin(), has.end(),
+                         [&](const Gpu& gpu) { return gpu.index == index; });
+    });
+  }
+
+  bool lends(const Charge& charge) const {
+    const Job* job = q_.state.jobs.find(charge.attempt.job);
+    return job && lends_cpus(q_.state, *job);
+  }
+
+  bool is_ending(const Charge& charge) const {
+    const Job* job = q_.state.jobs.find(charge.attempt.job);
+    return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
+  }
+
+  template <class T>
+  static bool intersect(const std::vector<T>& a, const std::vector<T>& b) {
+    return std::any_of(a.begin(), a.end(),
+                       [&](const T& x) { return std::find(b.begin(), b.end(), x) != b.end(); });
+  }
+  template <class T>
+  static bool repeats(std::vector<T> list) {
+    std::sort(list.begin(), list.end());
+    return std::adjacent_find(list.begin(), list.end()) != list.end();
+  }
+
+  const Question& q_;
+  Taken taken_;
+  LicensePool licenses_;
+  AgeLimits ages_;
+  LimitUse use_;                                                         // with what was taken
+  std::vector<std::pair<const EarmarkFor*, const JobSpec*>> earmarked_;  // by this plan
+  std::deque<NodeShare> resumed_;                                        // CPUs of those, likewise
+  Gone ended_;                                                           // likewise
+  std::map<UserId, std::uint32_t> used_;  // of what users may have ended, likewise
+  std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the group in hand
+};
+
+}  // namespace
+
+Decision decide_plan(const Question& q, const TakePlan& command) {
+  Decision d;
+  Check check(q);
+  Rejected rejected;
+  std::size_t refused = 0;
+  for (const PlanGroup& group : command.plan.groups) {
+    if (!rejected.touches(group) && check.take(group, d)) continue;
+    rejected.add(group);
+    ++refused;
+  }
+  for (const Accruing& accruing : command.plan.accruing) check.take(accruing, d);
+  // A pass that started nothing leaves nothing to replay.
+  if (!d.events.empty()) {
+    d.events.insert(d.events.begin(),
+                    PlanPass{command.plan.seen, command.plan.budget, command.plan.config_hash});
+  }
+  d.text = std::to_string(command.plan.groups.size() - refused) + " of " +
+           std::to_string(command.plan.groups.size()) + " groups taken";
+  return d;
+}
+
+}  // namespace ares::core

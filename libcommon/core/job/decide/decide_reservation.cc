@@ -1,0 +1,331 @@
+// Reservations: made, changed, taken away, and moved to their next occurrence.
+#include <algorithm>
+#include <iterator>
+
+#include "base/duration.h"
+#include "core/job/decide/deciding.h"
+#include "core/job/text_check.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxReservations = 10'000;
+constexpr auto kLatest = std::chrono::minutes(1);  // a start may lie so far in the past
+constexpr auto kLongest = std::chrono::hours(24 * 366 * 10);
+constexpr auto kFarthest = std::chrono::hours(24 * 366 * 100);  // from now, either way
+// Two that recur are compared so many occurrences ahead.
+constexpr int kCompared = 400;
+
+Error bad(std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message)};
+}
+
+Status may_reserve(const Question& q, const Principal& who) {
+  if (is_operator(q.policy, who.uid)) return {};
+  return fail(
+      ErrorCode::permission_denied,
+      "user " + who.user + " may not change reservations: only operators and administrators may");
+}
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+// Its times, by themselves.
+Status check_times(const Reservation& r, Time now) {
+  const std::string which = "reservation " + r.name;
+  if (r.start > now + kFarthest || r.start < now - kFarthest || r.end > now + 2 * kFarthest ||
+      r.end < now - kFarthest)
+    return fail(bad(which + ": it would be more than a hundred years away"));
+  if (r.end <= r.start) return fail(bad(which + ": it would end before it begins"));
+  if (r.end - r.start > kLongest) return fail(bad(which + ": it would last more than ten years"));
+  if (r.recurrence != Recurrence::none && r.end - r.start >= period_of(r.recurrence))
+    return fail(bad(which + ": it would come again before it is over"));
+  return {};
+}
+
+// By itself.
+Status check_reservation(const Reservation& r) {
+  const std::string which = "reservation " + r.name;
+  if (r.name.empty() || r.name.size() > kMaxName ||
+      !std::all_of(r.name.begin(), r.name.end(), is_name_char))
+    return fail(bad("a reservation's name has 1 to " + std::to_string(kMaxName) +
+                    " letters, digits, or any of _ - ."));
+  if (r.nodes.empty()) return fail(bad(which + ": it needs at least one node"));
+  if (!r.maintenance && r.users.empty() && r.accounts.empty())
+    return fail(bad(which + ": name users or accounts who may use it, or the flag MAINT"));
+  if (r.maintenance && (!r.users.empty() || !r.accounts.empty()))
+    return fail(
+        bad(which + ": nobody's jobs run during maintenance; leave out users and accounts"));
+  if (Status s = check_plain(which + ": comment", r.comment); !s) return s;
+  for (const std::string& account : r.accounts)
+    if (Status s = check_plain(which + ": account", account); !s) return s;
+  return {};
+}
+
+// Before anything is reckoned with it.
+Status check_far(Time at, Time now) {
+  if (at <= now + kFarthest && at >= now - kFarthest) return {};
+  return fail(bad("a reservation cannot begin more than a hundred years away"));
+}
+
+bool sets(const UpdateReservation& c, std::string_view field) {
+  return std::find(c.fields.begin(), c.fields.end(), field) != c.fields.end();
+}
+
+template <class T>
+void sort_unique(std::vector<T>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+// The start of a time that is in both, if there is one.
+std::optional<Time> both(const Reservation& a, const Reservation& b) {
+  Time at = std::max(a.start, b.start);
+  for (int i = 0; i < kCompared; ++i) {
+    const auto x = occurrence_at(a, at), y = occurrence_at(b, at);
+    if (!x || !y) return std::nullopt;
+    const Time begin = std::max(x->start, y->start);
+    if (begin < std::min(x->end, y->end)) return begin;
+    at = std::min(x->end, y->end);
+  }
+  return std::nullopt;
+}
+
+// Why the node cannot be in the reservation, or nothing.
+class Obstacles {
+ public:
+  Obstacles(const Question& q, const Reservation& r) : q_(q), wanted_(r) {
+    q.state.reservations.for_each([&](const std::string&, const Reservation& other) {
+      if (other.name == r.name) return;
+      if (r.overlap || other.overlap || r.maintenance || other.maintenance) return;
+      if (both(r, other)) rivals_.push_back(&other);
+    });
+  }
+
+  std::optional<std::string> on(const Node& node) const {
+    for (const Reservation* rival : rivals_)
+      if (has_node(*rival, node.name))
+        return "node " + node.name + " is in reservation " + rival->name +
+               " at the same time; another time, other nodes, or the flag OVERLAP would do";
+    if (wanted_.ignore_jobs) return std::nullopt;
+    for (const Charge& charge : node.charges) {
+      const Job* job = q_.state.jobs.find(charge.attempt.job);
+      if (!job || job->attempt != charge.attempt.attempt || !runs_into(*job)) continue;
+      return "job " + job_text(job->key) + " on node " + node.name +
+             " may still run then; a later start, other nodes, or the flag IGNORE_JOBS would do";
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool runs_into(const Job& job) const {
+    if (job.ending || !job.allocation) return false;
+    const auto& asked = job.spec->reservations;
+    if (std::find(asked.begin(), asked.end(), wanted_.name) != asked.end()) return false;
+    if (!job.allocation->time_limit) return touches(wanted_, q_.now, std::nullopt);
+    if (job.started) return touches(wanted_, q_.now, limit_end(job));
+    return touches(wanted_, q_.now,
+                   std::max(job.allocation->at, q_.now) + *job.allocation->time_limit);
+  }
+
+  const Question& q_;
+  const Reservation& wanted_;
+  std::vector<const Reservation*> rivals_;
+};
+
+// The names, ascending; every node of the cluster where `all`.
+Result<std::vector<std::string>> known_nodes(const ClusterState& state,
+                                             std::vector<std::string> names, bool all) {
+  if (all) {
+    names.clear();
+    state.nodes.for_each([&](NodeId, const Node& node) {
+      if (!node.leaving) names.push_back(node.name);
+    });
+  }
+  sort_unique(names);
+  for (const std::string& name : names) {
+    const NodeId* id = state.node_ids.find(name);
+    if (!id || state.nodes.find(*id)->leaving)
+      return fail(bad("Invalid node name specified: " + name));
+  }
+  return names;
+}
+
+// So many nodes without obstacles, those in service first, in the order of the configuration.
+Result<std::vector<std::string>> choose_nodes(const Question& q, const CreateReservation& c,
+                                              const Reservation& r) {
+  const Partition* partition = nullptr;
+  if (!c.partition.empty()) {
+    partition = q.state.partitions.find(c.partition);
+    if (!partition) return fail(bad("Invalid partition name specified: " + c.partition));
+  }
+  const Obstacles obstacles(q, r);
+  std::vector<std::string> good, poor;
+  std::size_t considered = 0;
+  q.state.nodes.for_each([&](NodeId, const Node& node) {
+    if (node.leaving || (partition && !q.state.members.find({partition->name, node.name}))) return;
+    ++considered;
+    if (obstacles.on(node)) return;
+    const bool serves = node.admin == AdminState::up && node.contact == Contact::registered;
+    (serves ? good : poor).push_back(node.name);
+  });
+  std::move(poor.begin(), poor.end(), std::back_inserter(good));
+  if (good.size() < c.node_count)
+    return fail(ErrorCode::failed_precondition,
+                "reservation " + r.name + ": " + std::to_string(c.node_count) +
+                    " nodes are asked for; " + std::to_string(good.size()) + " of " +
+                    std::to_string(considered) +
+                    " are free of other reservations and of jobs that may still run then");
+  good.resize(c.node_count);
+  sort_unique(good);
+  return good;
+}
+
+Status check_obstacles(const Question& q, const Reservation& r) {
+  const Obstacles obstacles(q, r);
+  for (const std::string& name : r.nodes) {
+    const NodeId* id = q.state.node_ids.find(name);
+    if (auto why = id ? obstacles.on(*q.state.nodes.find(*id)) : std::nullopt)
+      return fail(ErrorCode::failed_precondition, "reservation " + r.name + ": " + *why);
+  }
+  return {};
+}
+
+template <auto Member>
+void copy(const Reservation& from, Reservation& to) {
+  to.*Member = from.*Member;
+}
+
+// What a command may change: by its name in api.proto's Reservation. Nodes and times that need more than a copy are not here.
+struct Field {
+  std::string_view name;
+  void (*copy)(const Reservation& from, Reservation& to);
+};
+constexpr Field kFields[] = {
+    {"start", copy<&Reservation::start>},
+    {"end", copy<&Reservation::end>},
+    {"nodes", copy<&Reservation::nodes>},
+    {"recurrence", copy<&Reservation::recurrence>},
+    {"users", copy<&Reservation::users>},
+    {"accounts", copy<&Reservation::accounts>},
+    {"maintenance", copy<&Reservation::maintenance>},
+    {"flexible", copy<&Reservation::flexible>},
+    {"ignore_jobs", copy<&Reservation::ignore_jobs>},
+    {"overlap", copy<&Reservation::overlap>},
+    {"comment", copy<&Reservation::comment>},
+};
+
+Decision refuse(const Error& error) {
+  return core::refuse(error.code, error.message);
+}
+
+}  // namespace
+
+Decision decide_admin(const Question& q, const Principal& who, const CreateReservation& c) {
+  if (Status s = may_reserve(q, who); !s) return refuse(s.error());
+  Reservation r = c.values;
+  if (r.start == Time{}) r.start = q.now;
+  if (c.duration && r.end != Time{})
+    return refuse(bad("reservation " + r.name + ": give an end or a duration, not both"));
+  if (c.node_count > 0 && (c.all_nodes || !r.nodes.empty()))
+    return refuse(bad("reservation " + r.name + ": name nodes or their number, not both"));
+  if (!c.partition.empty() && c.node_count == 0)
+    return refuse(bad("reservation " + r.name +
+                      ": a partition is where nodes are chosen from; give their number as well"));
+  if (Status s = check_far(r.start, q.now); !s) return refuse(s.error());
+  if (c.duration) r.end = r.start + *c.duration;
+  if (r.end == Time{})
+    return refuse(bad("reservation " + r.name + ": say when it ends, or how long it lasts"));
+  sort_unique(r.users);
+  sort_unique(r.accounts);
+  if (q.state.reservations.find(r.name))
+    return core::refuse(ErrorCode::already_exists,
+                        "there is a reservation " + r.name + " already; update or delete it");
+  if (q.state.reservations.size() >= kMaxReservations)
+    return core::refuse(ErrorCode::resource_exhausted, "there are as many reservations as may be");
+  if (r.start < q.now - kLatest)
+    return refuse(bad("reservation " + r.name + ": it would begin in the past"));
+  if (Status s = check_times(r, q.now); !s) return refuse(s.error());
+  const bool chosen = c.node_count > 0;
+  auto nodes =
+      chosen ? choose_nodes(q, c, r) : known_nodes(q.state, std::move(r.nodes), c.all_nodes);
+  if (!nodes) return refuse(nodes.error());
+  r.nodes = std::move(*nodes);
+  if (Status s = check_reservation(r); !s) return refuse(s.error());
+  if (!chosen)
+    if (Status s = check_obstacles(q, r); !s) return refuse(s.error());
+  Decision d;
+  d.text = "reservation " + r.name + " created";
+  d.events.emplace_back(ReservationSet{std::move(r)});
+  return d;
+}
+
+Decision decide_admin(const Question& q, const Principal& who, const UpdateReservation& c) {
+  if (Status s = may_reserve(q, who); !s) return refuse(s.error());
+  const Reservation* found = q.state.reservations.find(c.name);
+  if (!found) return core::refuse(ErrorCode::not_found, "there is no reservation " + c.name);
+  if (c.fields.empty()) return refuse(bad("nothing to change"));
+  Reservation r = *found;
+  for (const std::string& name : c.fields) {
+    if (name == "duration" && c.duration) continue;  // once the start is settled
+    const auto* field = std::find_if(std::begin(kFields), std::end(kFields),
+                                     [&](const Field& row) { return row.name == name; });
+    if (field == std::end(kFields))
+      return refuse(bad("this controller cannot change \"" + name + "\" of a reservation"));
+    field->copy(c.values, r);
+  }
+  if (c.duration && sets(c, "end"))
+    return refuse(bad("reservation " + r.name + ": give an end or a duration, not both"));
+  if (Status s = check_far(r.start, q.now); !s) return refuse(s.error());
+  if (c.duration) r.end = r.start + *c.duration;
+  sort_unique(r.users);
+  sort_unique(r.accounts);
+  if (sets(c, "nodes")) {  // others may name nodes that have left since
+    auto nodes = known_nodes(q.state, std::move(r.nodes), c.all_nodes);
+    if (!nodes) return refuse(nodes.error());
+    r.nodes = std::move(*nodes);
+  }
+  if (Status s = check_times(r, q.now); !s) return refuse(s.error());
+  if (Status s = check_reservation(r); !s) return refuse(s.error());
+  if (!occurrence_at(r, q.now))
+    return refuse(bad("reservation " + r.name + ": it would be over already; delete it instead"));
+  const bool moves = r.start != found->start || r.end != found->end || r.nodes != found->nodes ||
+                     r.recurrence != found->recurrence || r.overlap != found->overlap ||
+                     r.maintenance != found->maintenance || r.ignore_jobs != found->ignore_jobs;
+  if (moves)
+    if (Status s = check_obstacles(q, r); !s) return refuse(s.error());
+  Decision d;
+  if (r != *found) d.events.emplace_back(ReservationSet{std::move(r)});
+  return d;
+}
+
+Decision decide_admin(const Question& q, const Principal& who, const DeleteReservations& c) {
+  if (Status s = may_reserve(q, who); !s) return refuse(s.error());
+  if (c.names.empty()) return refuse(bad("no reservations given"));
+  std::vector<std::string> names = c.names;
+  sort_unique(names);
+  Decision d;
+  for (const std::string& name : names) {
+    if (!q.state.reservations.find(name))
+      return core::refuse(ErrorCode::not_found, "there is no reservation " + name);
+    d.events.emplace_back(ReservationRemoved{name});
+  }
+  return d;
+}
+
+Decision decide_time(const Question& q, const NextOccurrence& c) {
+  Decision d;
+  const Reservation* r = q.state.reservations.find(c.reservation);
+  if (!r || r->recurrence == Recurrence::none || r->end > q.now) return d;
+  if (c.when.start < r->end || c.when.end <= std::max(c.when.start, q.now)) return d;
+  Reservation next = *r;
+  next.start = c.when.start;
+  next.end = c.when.end;
+  d.events.emplace_back(ReservationSet{std::move(next)});
+  return d;
+}
+
+}  // namespace ares::core

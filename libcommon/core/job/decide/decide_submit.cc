@@ -1,0 +1,494 @@
+// Submission: refused with a reason, or a new job.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/duration.h"
+#include "core/accounts/membership.h"
+#include "core/accounts/partition_bounds.h"
+#include "core/job/checks/submit_checks.h"
+#include "core/job/gang.h"
+#include "core/job/text_check.h"
+#include "model/request_limits.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::string_view kBadLimit =
+    "Requested time limit is invalid (missing or exceeds some limit)";
+constexpr std::string_view kBadNodes = "Requested node configuration is not available";
+
+Error bad(std::string message) {
+  return Error{ErrorCode::invalid_argument, std::move(message)};
+}
+
+Status check_array(const Policy& policy, const JobSpec& spec) {
+  if (!spec.array) {
+    if (spec.array_throttle > 0)
+      return fail(bad("Invalid job array specification: a task throttle without an array"));
+    return {};
+  }
+  if (spec.array->empty()) return fail(bad("Invalid job array specification: no tasks"));
+  if (spec.array->back() >= policy.max_array_size) {
+    return fail(bad("Invalid job array specification: task " + std::to_string(spec.array->back()) +
+                    " is above the largest index " + std::to_string(policy.max_array_size - 1) +
+                    " (max_array_size)"));
+  }
+  if (spec.array->intervals().size() > kMaxArrayRanges)
+    return fail(
+        bad("Invalid job array specification: " + std::to_string(spec.array->intervals().size()) +
+            " separate ranges of tasks; at most " + std::to_string(kMaxArrayRanges) +
+            " are allowed: number the tasks without gaps"));
+  return {};
+}
+
+Status check_blobs(const Policy& policy, const std::vector<Blob>& blobs,
+                   const std::vector<std::shared_ptr<const JobSpec>>& specs) {
+  std::set<BlobId> scripts;
+  for (const auto& spec : specs) scripts.insert(spec->script);
+  for (const Blob& blob : blobs) {
+    const bool script = scripts.contains(blob.id);
+    const std::size_t most = script ? policy.max_script_bytes : policy.max_environment_bytes;
+    if (blob.content && blob.content->size() > most) {
+      return fail(bad(std::string(script ? "the script" : "the environment") + " has " +
+                      std::to_string(blob.content->size()) + " bytes; at most " +
+                      std::to_string(most) + " are allowed"));
+    }
+  }
+  return {};
+}
+
+Status check_privileges(const Question& q, const Principal& who, const JobSpec& spec) {
+  if (spec.uid != who.uid) {
+    return fail(ErrorCode::permission_denied,
+                "a job is submitted by its own user: uid " + std::to_string(who.uid.value()) +
+                    " may not submit for uid " + std::to_string(spec.uid.value()));
+  }
+  if (is_operator(q.policy, who.uid)) return {};
+  if (spec.priority)
+    return fail(ErrorCode::permission_denied,
+                "only operators and administrators may set a priority");
+  if (spec.nice < 0)
+    return fail(ErrorCode::permission_denied,
+                "only operators and administrators may set a negative nice value");
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> partitions_of(const ClusterState& state, const JobSpec& spec) {
+  std::vector<std::string> names;
+  for (const std::string& name : spec.partitions) {
+    if (!state.partitions.find(name)) return fail(bad("Invalid partition name specified: " + name));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (!names.empty()) return names;
+  state.partitions.for_each([&](const std::string& name, const Partition& partition) {
+    if (partition.is_default) names = {name};
+  });
+  if (names.empty())
+    return fail(bad(
+        "Invalid partition name specified: none given, and this cluster has no default partition"));
+  return names;
+}
+
+Status check_open(const ClusterState& state, const std::vector<std::string>& partitions) {
+  for (const std::string& name : partitions) {
+    const Partition* partition = state.partitions.find(name);
+    if (partition && !partition->open)
+      return fail(ErrorCode::failed_precondition, "partition " + name + " takes no new jobs now (" +
+                                                      std::string(state_text(*partition)) + ")");
+  }
+  return {};
+}
+
+Status check_partitions(const Question& q, const JobSpec& spec,
+                        const std::vector<std::string>& names) {
+  std::optional<Error> first;
+  for (const std::string& name : names) {
+    const Partition& partition = *q.state.partitions.find(name);
+    Error error;
+    const bool unlimited = spec.time_limit && *spec.time_limit == Seconds{0};
+    if (spec.time_limit && *spec.time_limit < Seconds{0}) {
+      error = bad(std::string(kBadLimit) + ": it is negative");
+    } else if (const auto most = bounds_of(q.state.accounting, spec, partition).max_time;
+               most && spec.time_limit && (unlimited || *spec.time_limit > *most)) {
+      error = bad(std::string(kBadLimit) + ": partition " + name + " allows " +
+                  std::to_string(most->count()) + " seconds");
+    } else if (std::string why = why_impossible(q.state, spec, partition); !why.empty()) {
+      error = bad(std::string(kBadNodes) + ": " + why);
+    } else if (why = why_network_forbids(q.policy, spec, partition); !why.empty()) {
+      error = bad(std::string(kBadNodes) + ": " + why);
+    } else {
+      return {};
+    }
+    if (!first) first = std::move(error);
+  }
+  return fail(*first);
+}
+
+namespace {
+
+std::string_view kind_name(DependencyKind kind) {
+  switch (kind) {
+    case DependencyKind::after_any: return "afterany";
+    case DependencyKind::after_ok: return "afterok";
+    case DependencyKind::after_not_ok: return "afternotok";
+    case DependencyKind::after: return "after";
+    case DependencyKind::after_corr: return "aftercorr";
+    case DependencyKind::singleton: return "singleton";
+  }
+  return "after";
+}
+
+// Whether an unknown job has let the dependency fail for all that anybody knows: then it is better refused.
+bool needs_known_target(DependencyKind kind) {
+  return kind == DependencyKind::after_ok || kind == DependencyKind::after_not_ok;
+}
+
+// Looks the target up; true if there is something to wait for. An array task may go by its own number.
+Result<bool> find_target(const Question& q, const Principal& who, Dependency& d) {
+  if (d.kind == DependencyKind::singleton || q.state.jobs.find(d.target)) return true;
+  JobSelector named;
+  named.keys.push_back(d.target);
+  const Selected found = select(q, who, named);
+  if (!found.targets.empty()) {
+    d.target = found.targets.front().key;
+    return true;
+  }
+  if (!needs_known_target(d.kind)) return false;
+  return fail(bad("Job dependency problem: " + std::string(kind_name(d.kind)) + ":" +
+                  job_text(d.target) +
+                  " names a job this controller does not know (never submitted, or long over)"));
+}
+
+struct Awaitable {
+  Dependency dependency;
+  bool known = false;  // there is something to wait for
+};
+
+// What it depends on, in its order, each thing once: one that is named again with another delay counts with the later time,
+// or, where any one is enough, the earlier.
+Result<std::vector<Awaitable>> known_targets(const Question& q, const Principal& who,
+                                             const JobSpec& spec) {
+  std::vector<Awaitable> out;
+  std::map<std::pair<DependencyKind, JobKey>, std::size_t> places;
+  for (Dependency d : spec.dependencies) {
+    const Result<bool> known = find_target(q, who, d);
+    if (!known) return fail(known.error());
+    const auto [place, added] = places.try_emplace({d.kind, d.target}, out.size());
+    if (added) {
+      out.push_back({d, *known});
+      continue;
+    }
+    Seconds& delay = out[place->second].dependency.delay;
+    delay = spec.any_dependency ? std::min(delay, d.delay) : std::max(delay, d.delay);
+  }
+  return out;
+}
+
+}  // namespace
+
+Status check_account(const Question& q, const JobSpec& spec) {
+  const auto problem =
+      ineligible(q.state.accounting, q.policy.accounting.enforce, spec, spec.partitions);
+  if (!problem) return {};
+  return fail(bad((problem->reason == Reason::invalid_qos
+                       ? "Invalid qos specification: "
+                       : "Invalid account or account/partition combination specified: ") +
+                  problem->text +
+                  (problem->reason == Reason::invalid_account
+                       ? "; " + accounts_text(q.state.accounting, spec)
+                       : "")));
+}
+
+Status check_wckey(const Question& q, const JobSpec& spec) {
+  if (!q.policy.accounting.require_wckey) return {};
+  const auto problem = foreign_wckey(q.state.accounting, spec);
+  if (!problem) return {};
+  return fail(bad("Invalid wckey specification: " + *problem));
+}
+
+namespace {
+
+Error over_limit_error(const OverLimit& over) {
+  return bad("Job violates accounting/QOS policy (" + over.name + "): " + over.text);
+}
+
+}  // namespace
+
+Status check_limits(const Question& q, const JobSpec& spec) {
+  LimitUse use(q.state, q.policy, q.now, q.sums);
+  std::optional<OverLimit> first;
+  for (const std::string& name : spec.partitions) {
+    const Partition* partition = q.state.partitions.find(name);
+    if (!partition) continue;
+    const auto limit = spec.time_limit           ? spec.time_limit
+                       : partition->default_time ? partition->default_time
+                                                 : partition->max_time;
+    auto over = use.over_alone(spec, *partition, limit == Seconds{0} ? std::nullopt : limit);
+    if (!over || !over->refuse) return {};
+    if (!first) first = std::move(over);
+  }
+  if (!first) return {};
+  return fail(over_limit_error(*first));
+}
+
+Status check_submitted(LimitUse& use, const JobSpec& spec, std::uint64_t jobs) {
+  if (const auto over = use.over_submitted(spec, spec.partitions.front(), jobs))
+    return fail(over_limit_error(*over));
+  return {};
+}
+
+Status check_times(const JobSpec& spec, Time now) {
+  const std::string bad_limit(kBadLimit);
+  const Seconds limit = spec.time_limit.value_or(Seconds{0});  // 0: none given, or unlimited
+  if (spec.time_min && limit > Seconds{0} && *spec.time_min > limit)
+    return fail(bad(bad_limit + ": the minimum, " + format_duration(*spec.time_min) +
+                    ", is above the limit itself, " + format_duration(limit)));
+  if (!spec.deadline) return {};
+  const Seconds needed = spec.time_min.value_or(limit);
+  const Time start = std::max(now, spec.begin.value_or(now));
+  if (start + std::max(needed, Seconds{1}) > *spec.deadline)
+    return fail(bad(bad_limit + ": the deadline cannot be met" +
+                    (*spec.deadline <= now ? ", it has passed"
+                     : needed > Seconds{0} ? " by a job of " + format_duration(needed)
+                                           : std::string(", the job may not begin before it"))));
+  return {};
+}
+
+Status check_reservations(const ClusterState& state, const JobSpec& spec) {
+  const auto refused = [](const std::string& name, const std::string& why) {
+    return fail(bad("Requested reservation is invalid: " + name + " " + why));
+  };
+  constexpr std::size_t kMost = 64;
+  if (spec.reservations.size() > kMost)
+    return fail(bad("Requested reservation is invalid: at most " + std::to_string(kMost) +
+                    " may be named"));
+  for (const std::string& name : spec.reservations) {
+    const Reservation* r = state.reservations.find(name);
+    if (!r) return refused(name, "does not exist");
+    if (r->maintenance) return refused(name, "is for maintenance: no jobs run in it");
+    if (!may_use(*r, spec.uid, spec.account))
+      return fail(ErrorCode::permission_denied,
+                  "reservation " + name + " is not for user " + spec.user +
+                      (spec.account.empty() ? std::string() : ", nor for account " + spec.account));
+    const Seconds needed = spec.time_min.value_or(spec.time_limit.value_or(Seconds{0}));
+    if (!r->flexible && needed > r->end - r->start)
+      return refused(name, "lasts " +
+                               format_duration(std::chrono::floor<Seconds>(r->end - r->start)) +
+                               ", the job asks for " + format_duration(needed));
+  }
+  return {};
+}
+
+namespace {
+
+// Pairs of a task and a task of another array that it waits for.
+std::uint64_t corresponding_tasks(const JobSpec& spec) {
+  if (!spec.array) return 0;
+  const auto arrays =
+      std::count_if(spec.dependencies.begin(), spec.dependencies.end(), [](const Dependency& d) {
+        return d.kind == DependencyKind::after_corr && d.target.task.is_none();
+      });
+  return static_cast<std::uint64_t>(arrays) * spec.array->count();
+}
+
+Error too_many_correspond() {
+  return bad("Job dependency problem: aftercorr of more than " +
+             std::to_string(kMaxCorrespondingTasks) + " tasks in all");
+}
+
+}  // namespace
+
+Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec,
+                                   const JobKey& key,
+                                   const std::function<bool()>& same_name_ahead) {
+  if (spec.dependencies.size() > kMaxDependencies)
+    return fail(bad("Job dependency problem: " + std::to_string(spec.dependencies.size()) +
+                    " jobs or tasks to wait for; at most " + std::to_string(kMaxDependencies) +
+                    " are allowed: name an array instead of its tasks"));
+  if (corresponding_tasks(spec) > kMaxCorrespondingTasks) return fail(too_many_correspond());
+  const auto asked = known_targets(q, who, spec);
+  if (!asked) return fail(asked.error());
+  Awaited out;
+  bool one_met = false;
+  for (const auto& [d, known] : *asked) {
+    Standing s = known ? standing(q.state, {key, spec}, d) : Standing{Standing::met, {}};
+    if (d.kind == DependencyKind::singleton && same_name_ahead && same_name_ahead()) s = {};
+    if (s.kind == Standing::met && s.not_before <= q.now) {
+      one_met = true;
+      continue;
+    }
+    out.waiting.push_back(d);
+    if (s.kind == Standing::met) out.delayed.emplace_back(d, s.not_before);
+    if (s.kind == Standing::failed) out.failed.push_back(d);
+  }
+  if (one_met && spec.any_dependency) out = {};
+  return out;
+}
+
+namespace {
+
+Status check(const Question& q, const Principal& who, const JobSpec& spec) {
+  if (Status s = check_text(spec); !s) return s;
+  if (Status s = check_privileges(q, who, spec); !s) return s;
+  if (Status s = check_resources(q.policy, spec); !s) return s;
+  if (Status s = check_gang(spec); !s) return s;
+  if (Status s = check_times(spec, q.now); !s) return s;
+  return check_array(q.policy, spec);
+}
+
+// One specification for jobs that are alike, as a loop over one script makes them: the newest records are looked at. That it
+// is shared shows nowhere but in memory.
+std::shared_ptr<const JobSpec> shared(const ClusterState& state, const Decision& d,
+                                      std::shared_ptr<const JobSpec> spec) {
+  constexpr std::uint64_t kLooked = 4;
+  for (auto event = d.events.rbegin(); event != d.events.rend(); ++event)
+    if (const auto* before = std::get_if<Submitted>(&*event)) {
+      if (before->spec == spec || *before->spec == *spec) return before->spec;
+      break;
+    }
+  const std::uint64_t next = state.next_job_id.value();
+  for (std::uint64_t id = next; id > 1 && next - id < kLooked; --id) {
+    const Job* job = state.jobs.find(JobKey{JobId(id - 1), {}});
+    if (job && job->spec && *job->spec == *spec) return job->spec;
+  }
+  return spec;
+}
+
+// What the specification leaves open, settled by the cluster as it is now: the partitions, the account, and how many nodes. Nodes that are
+// named are enough if they can be; else the job may spread over as many as it has tasks.
+Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
+                                              const std::shared_ptr<const JobSpec>& spec) {
+  auto partitions = partitions_of(state, *spec);
+  if (!partitions) return fail(partitions.error());
+  const bool whole = spec->partitions == *partitions && spec->max_nodes > 0;
+  if (whole && state.accounting.empty()) return spec;
+  JobSpec settled = *spec;
+  if (!fill_account(state.accounting, partitions->front(), settled) && whole) return spec;
+  settled.partitions = std::move(*partitions);
+  if (settled.max_nodes == 0)
+    settled.max_nodes = named_nodes_suffice(state, *spec)
+                            ? settled.min_nodes
+                            : std::max(settled.min_nodes, settled.tasks);
+  return std::make_shared<const JobSpec>(std::move(settled));
+}
+
+// All that is the same for every job made of a specification. It is given back settled.
+Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal& who,
+                                             const std::shared_ptr<const JobSpec>& asked) {
+  if (Status ok = check(q, who, *asked); !ok) return fail(ok.error());
+  auto settled = settle(q.state, asked);
+  if (!settled) return settled;
+  const std::vector<std::string>& partitions = (*settled)->partitions;
+  if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
+  if (Status ok = check_partitions(q, **settled, partitions); !ok) return fail(ok.error());
+  if (Status ok = check_account(q, **settled); !ok) return fail(ok.error());
+  if (Status ok = check_wckey(q, **settled); !ok) return fail(ok.error());
+  if (Status ok = check_limits(q, **settled); !ok) return fail(ok.error());
+  if (Status ok = check_reservations(q.state, **settled); !ok) return fail(ok.error());
+  return settled;
+}
+
+// What the jobs of one command have in common.
+struct Together {
+  explicit Together(const Question& q) : use(q.state, q.policy, q.now, q.sums) {}
+  LimitUse use;  // with the jobs so far
+  // By the specification asked for, which thousands of jobs may share: judged once.
+  std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> judged;
+  // Of the jobs so far, which are all the same user's. They lie in `judged`.
+  std::unordered_set<std::string_view> names;
+  std::uint64_t corresponding_tasks = 0;
+  Joining gangs;
+};
+
+// Adds one job's events under the id given, or says why it cannot be.
+Status admit(const Question& q, const Principal& who, const std::shared_ptr<const JobSpec>& asked,
+             JobId id, Together& together, Decision& d) {
+  std::shared_ptr<const JobSpec>& settled = together.judged[asked.get()];
+  if (!settled) {
+    auto judged = judge(q, who, asked);
+    if (!judged) return fail(judged.error());
+    settled = std::move(*judged);
+  }
+  const JobSpec& spec = *settled;
+  const JobKey key{id, {}};
+  const Result<Awaited> awaited =
+      check_dependencies(q, who, spec, key, [&] { return together.names.contains(spec.name); });
+  if (!awaited) return fail(awaited.error());
+  if (Status ok = together.gangs.join(q.state, spec); !ok) return fail(ok.error());
+  const std::uint64_t jobs = spec.array ? spec.array->count() : 1;
+  if (Status ok = check_submitted(together.use, spec, jobs); !ok) return fail(ok.error());
+  together.use.submit(spec, spec.partitions.front(), jobs);
+  together.names.insert(spec.name);
+  together.corresponding_tasks += corresponding_tasks(spec);
+  if (together.corresponding_tasks > kMaxCorrespondingTasks) return fail(too_many_correspond());
+
+  Submitted event;
+  event.key = key;
+  event.id_count = spec.array ? 1 + static_cast<std::uint32_t>(spec.array->count()) : 1;
+  event.spec = shared(q.state, d, settled);
+  event.priority =
+      spec.priority.value_or(q.state.partitions.find(spec.partitions.front())->priority);
+  event.hold = spec.hold ? Hold::user : Hold::none;
+  event.waiting_for = awaited->waiting;
+  d.events.emplace_back(std::move(event));
+  for (const auto& [met, not_before] : awaited->delayed)
+    d.events.emplace_back(DependencyMet{key, met, not_before});
+  for (const Dependency& failed : awaited->failed)
+    d.events.emplace_back(DependencyFailed{key, failed});
+  d.jobs.push_back(key);
+  return {};
+}
+
+Decision decide_all(const Question& q, const Principal& who,
+                    const std::vector<std::shared_ptr<const JobSpec>>& specs,
+                    const std::vector<Blob>& blobs) {
+  if (specs.empty() || std::count(specs.begin(), specs.end(), nullptr) > 0)
+    return refuse(ErrorCode::invalid_argument, "a submission without a job");
+  if (Status ok = check_blobs(q.policy, blobs, specs); !ok)
+    return refuse(ok.error().code, ok.error().message);
+  if (q.state.jobs.size() + specs.size() > q.policy.max_jobs) {
+    return refuse(ErrorCode::resource_exhausted,
+                  "the controller holds " + std::to_string(q.state.jobs.size()) +
+                      " jobs of at most " + std::to_string(q.policy.max_jobs) +
+                      "; submit again later");
+  }
+  Decision d;
+  Together together(q);
+  JobId next = q.state.next_job_id;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (Status ok = admit(q, who, specs[i], next, together, d); !ok) {
+      const std::string which = specs.size() == 1 ? ""
+                                                  : "job " + std::to_string(i + 1) + " of " +
+                                                        std::to_string(specs.size()) + ": ";
+      return refuse(ok.error().code, which + ok.error().message);
+    }
+    if (d.events.size() > kMaxSubmitEvents)
+      return refuse(ErrorCode::invalid_argument,
+                    "job " + std::to_string(i + 1) + " of " + std::to_string(specs.size()) +
+                        ": too many dependencies in one request that are met or failed already; "
+                        "at most " +
+                        std::to_string(kMaxSubmitEvents) +
+                        " jobs and such dependencies are allowed: submit fewer jobs at once");
+    const auto tasks = specs[i]->array ? specs[i]->array->count() : 0;
+    next = JobId(next.value() + 1 + tasks);
+  }
+  return d;
+}
+
+}  // namespace
+
+Decision decide_submit(const Question& q, const Principal& who, const Submit& submit) {
+  return decide_all(q, who, {submit.spec}, submit.blobs);
+}
+
+Decision decide_submit(const Question& q, const Principal& who, const SubmitMany& submit) {
+  return decide_all(q, who, submit.specs, submit.blobs);
+}
+
+}  // namespace ares::core

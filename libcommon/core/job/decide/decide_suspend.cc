@@ -1,0 +1,69 @@
+// Suspend and resume, by command.
+
+#include "core/cluster/lent.h"
+#include "core/job/decide/acting.h"
+#include "core/job/transitions.h"
+
+namespace ares::core {
+namespace {
+
+std::string remark(JobState from, JobEvent event) {
+  return std::string(transition(from, event).remark) + " (" + std::string(to_string(from)) + ")";
+}
+
+bool is_array(const Target& t) {
+  return !t.in_array && t.record->array.has_value();
+}
+
+Decision not_allowed(const Principal& who, std::string_view verb) {
+  return refuse(ErrorCode::permission_denied, "user " + who.user + " may not " + std::string(verb) +
+                                                  " jobs: only operators and administrators may");
+}
+
+// An operator's suspension stays until somebody resumes it, whatever the scheduler wanted before.
+void suspend(Acting& acting, const Target& t) {
+  const Job& job = *t.record;
+  if (is_array(t)) return;  // its tasks are targets of their own
+  const JobState state = t.in_array ? JobState::pending : job.state;
+  if (state == JobState::suspended && !is_resumable(job)) return acting.done(t);
+  if (!accepts(state, JobEvent::suspended))
+    return acting.cannot(t, remark(state, JobEvent::suspended));
+  acting.event(t, Suspended{{job.key, job.attempt}, acting.who().uid, acting.who().user, {}});
+}
+
+class Resume {
+ public:
+  void operator()(Acting& acting, const Target& t) {
+    const Job& job = *t.record;
+    if (is_array(t)) return;
+    const JobState state = t.in_array ? JobState::pending : job.state;
+    if (!accepts(state, JobEvent::resumed))
+      return acting.cannot(t, remark(state, JobEvent::resumed));
+    const Question& q = acting.question();
+    if (const auto taken = cpus_taken(q.state, job, q.now, beside_))
+      return acting.cannot(t, text_of(q.state, *taken) +
+                                  "; suspend or end those first, or try again when they are over");
+    for (const NodeShare& share : job.allocation->nodes) beside_.push_back({job.key, &share});
+    acting.event(t, Resumed{{job.key, job.attempt}, acting.who().uid});
+  }
+
+ private:
+  std::vector<TakenBeside> beside_;  // by those resumed before, of the same command
+};
+
+}  // namespace
+
+Decision decide_jobs(const Question& q, const Principal& who, const SuspendJobs& c) {
+  if (!is_operator(q.policy, who.uid)) return not_allowed(who, "suspend");
+  return Acting(q, who, "suspend").each(c.jobs, suspend);
+}
+
+Decision decide_jobs(const Question& q, const Principal& who, const ResumeJobs& c) {
+  if (!is_operator(q.policy, who.uid)) return not_allowed(who, "resume");
+  Resume resume;
+  return Acting(q, who, "resume").each(c.jobs, [&](Acting& acting, const Target& t) {
+    resume(acting, t);
+  });
+}
+
+}  // namespace ares::core

@@ -1,0 +1,178 @@
+// What time alone brings about: nodes that never got ready, silence, the end of retention.
+// Bounded: only what is due is looked at, oldest first, and at most kMost records a tick; the rest comes with the next.
+#include <algorithm>
+#include <set>
+
+#include "core/cluster/lease_monitor.h"
+#include "core/job/decide/deciding.h"
+#include "core/job/gang.h"
+#include "model/mail.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::size_t kMost = 1000;
+// Faster than they can come, so that what is remembered does not outgrow its retention.
+constexpr std::size_t kMostExpired = 5000;
+
+// Visits the records whose timer of this kind ran out, oldest first, while visit(job) says to go on.
+template <class Visit>
+void each_due(const Question& q, TimerKind kind, Duration after, Visit&& visit) {
+  q.state.timers.for_each_from(Timer{kind, Time::min(), {}}, [&](const Timer& timer, const Lsn&) {
+    if (timer.kind != kind || timer.since + after > q.now) return false;
+    const Job* job = q.state.jobs.find(timer.job);
+    return !job || visit(*job);
+  });
+}
+
+void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decision& d) {
+  const AttemptKey attempt{job.key, job.attempt};
+  if (is_active(job.state)) {
+    const Ending ending{
+        JobState::node_fail, Reason::launch_failure, {}, job.spec->requeue, job.hold, true};
+    d.events.emplace_back(EndingBegan{attempt, ending});
+  }
+  for (const NodeShare& share : job.allocation->nodes) {
+    if (share.phase == stuck) d.events.emplace_back(LaunchFailed{attempt, share.node, true, cause});
+  }
+}
+
+void launches(const Question& q, Decision& d) {
+  const std::string ready =
+      "not ready within " + std::to_string(q.policy.prepare_timeout.count()) + " s";
+  each_due(q, TimerKind::preparing, q.policy.prepare_timeout, [&](const Job& job) {
+    fail_late(job, SharePhase::preparing, ready, d);
+    return d.events.size() < kMost;
+  });
+  const std::string running =
+      "did not start the job within " + std::to_string(q.policy.start_barrier.count()) + " s";
+  each_due(q, TimerKind::starting, q.policy.start_barrier, [&](const Job& job) {
+    fail_late(job, SharePhase::ready, running, d);
+    return d.events.size() < kMost;
+  });
+}
+
+// A job that cannot be over by its deadline any more does not start; one that runs then is ended.
+void deadlines(const Question& q, Decision& d) {
+  each_due(q, TimerKind::deadline, Duration{0}, [&](const Job& job) {
+    if (holds_resources(job.state)) {
+      const Ending ending{JobState::deadline, Reason::deadline, {}, false, Hold::none, false};
+      d.events.emplace_back(EndingBegan{{job.key, job.attempt}, ending});
+    } else {
+      d.events.emplace_back(Ended{job.key, JobState::deadline, Reason::deadline, {}});
+    }
+    return d.events.size() < kMost;
+  });
+}
+
+// A gang that has not started by now does not start any more.
+void gangs(const Question& q, Decision& d) {
+  std::set<JobId> seen;
+  each_due(q, TimerKind::gang, Duration{0}, [&](const Job& job) {
+    if (!seen.insert(job.gang).second) return true;
+    for (const Job* member : gang_of(q.state, job).members)
+      if (!deadline_is_lost(*member, q.now))  // that has ended it already
+        d.events.emplace_back(Ended{member->key, JobState::cancelled, Reason::gang_timeout, {}});
+    return d.events.size() < kMost;
+  });
+}
+
+// Of a job that is told of late only the largest share counts.
+void time_shares(const Question& q, Decision& d) {
+  each_due(q, TimerKind::notice, Duration{0}, [&](const Job& job) {
+    Job told = job;
+    for (auto timer = notice_timer_of(told); timer && timer->since <= q.now;
+         timer = notice_timer_of(told))
+      told.time_noticed = next_time_share(*told.spec, told.time_noticed);
+    d.events.emplace_back(TimeNoticed{{job.key, job.attempt}, told.time_noticed});
+    return d.events.size() < kMost;
+  });
+}
+
+void forget(const Question& q, Decision& d) {
+  std::size_t seen = 0;
+  each_due(q, TimerKind::finished, q.policy.min_job_age, [&](const Job& job) {
+    if (!has_dependents(q.state, job.key.job)) {
+      // Tasks go before their array: the array's record sorts behind them, and its timer holds all of them.
+      q.state.jobs.for_each_from(JobKey{job.key.job, TaskIndex{0}},
+                                 [&](const JobKey& key, const Job&) {
+                                   if (key.job != job.key.job) return false;
+                                   d.events.emplace_back(Forgotten{key});
+                                   return d.events.size() < kMost;
+                                 });
+    }
+    return ++seen < kMost && d.events.size() < kMost;
+  });
+}
+
+void expire(const Question& q, Decision& d) {
+  std::size_t seen = 0;
+  q.state.request_ages.for_each_from({Time::min(), RequestKey{}},
+                                     [&](const std::pair<Time, RequestKey>& age, const Lsn&) {
+                                       if (age.first > q.now || ++seen > kMostExpired) return false;
+                                       d.events.emplace_back(RequestExpired{age.second});
+                                       return true;
+                                     });
+}
+
+// What comes again is moved to its next occurrence by whoever knows the clock on the wall.
+void reservations(const Question& q, Decision& d) {
+  q.state.reservations.for_each([&](const std::string& name, const Reservation& r) {
+    if (r.recurrence == Recurrence::none && r.end <= q.now && d.events.size() < kMost)
+      d.events.emplace_back(ReservationRemoved{name});
+  });
+}
+
+// Whether the attempt cannot go on behind our back on a node that is silent: its lease ran out, or no gate was ever told to open.
+// What may not run a second time carries no lease, so it waits, unless an administrator has declared the node down.
+// What counts is what this attempt was started with, not what the node says of itself now.
+bool can_fence(const Node& node, const Job& job, const NodeShare& share) {
+  if (!job.started || share.leased) return true;
+  return node.admin == AdminState::down && job.ending && !job.ending->requeue;
+}
+
+}  // namespace
+
+Decision decide_time(const Question& q, const Tick&) {
+  Decision d;
+  launches(q, d);
+  deadlines(q, d);
+  gangs(q, d);
+  time_shares(q, d);
+  forget(q, d);
+  expire(q, d);
+  reservations(q, d);
+  return d;
+}
+
+Decision decide_time(const Question& q, const NodeSilent& c) {
+  Decision d;
+  const Node* node = q.state.nodes.find(c.node);
+  if (!node || node->contact != Contact::registered) return d;
+  if (q.now < silent_at(q.state, q.policy, *node, c.last_heard)) return d;
+  for (const Charge& charge : node->charges) {
+    const Job* job = q.state.jobs.find(charge.attempt.job);
+    if (!job || job->attempt != charge.attempt.attempt || !job->allocation ||
+        job->allocation->fence != charge.fence)
+      continue;
+    if (!holds_resources(job->state)) continue;
+    const auto& shares = job->allocation->nodes;
+    const auto share = std::find_if(shares.begin(), shares.end(), [&](const NodeShare& s) {
+      return s.node == node->id && s.phase != SharePhase::released && s.phase != SharePhase::fenced;
+    });
+    if (share == shares.end() || !can_fence(*node, *job, *share)) continue;
+    d.events.emplace_back(NodeFenced{charge.attempt, node->id});
+    if (job->state == JobState::configuring) {
+      d.events.emplace_back(
+          LaunchFailed{charge.attempt, node->id, true, "node " + node->name + " is silent"});
+    } else if (job->state != JobState::completing) {
+      const Ending ending{JobState::node_fail, Reason::node_down, {},
+                          job->spec->requeue,  job->hold,         true};
+      d.events.emplace_back(EndingBegan{charge.attempt, ending});
+    }
+  }
+  d.events.emplace_back(NodeLost{node->id});
+  return d;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,274 @@
+// Changing jobs: priority, time limit, an array's throttle, and what their specifications say.
+#include <algorithm>
+#include <map>
+
+#include "core/job/checks/spec_fields.h"
+#include "core/job/checks/submit_checks.h"
+#include "core/job/decide/acting.h"
+#include "core/job/gang.h"
+#include "core/job/text_check.h"
+#include "core/job/transitions.h"
+
+namespace ares::core {
+namespace {
+
+constexpr std::string_view kBadLimit =
+    "Requested time limit is invalid (missing or exceeds some limit)";
+
+// What bounds it now, in the partition it runs in, else the first it asked for.
+std::optional<Seconds> current_limit(const ClusterState& state, const Job& job) {
+  if (job.allocation && holds_resources(job.state)) return job.allocation->time_limit;
+  const Partition* partition = state.partitions.find(job.spec->partitions.front());
+  return partition ? effective_time_limit(job, *partition) : job.time_limit;
+}
+
+// What a command makes of the specifications it meets. Jobs that share one share the changed one, which is judged once.
+class SpecChange {
+ public:
+  struct Verdict {
+    std::optional<Error> refused;
+    std::shared_ptr<const JobSpec> spec;  // null: it says so already
+  };
+
+  SpecChange(const Question& q, const Principal& who, const UpdateJob& command)
+      : q_(q), who_(who), command_(command), use_(q.state, q.policy, q.now, q.sums) {}
+
+  // invalid_argument names a field that cannot be changed.
+  Status learn_fields() {
+    for (const std::string& name : command_.fields) {
+      const SpecField* field = find_spec_field(name);
+      if (!field || !command_.values)
+        return fail(ErrorCode::invalid_argument,
+                    "this controller cannot change \"" + name + "\" of a job");
+      fields_.push_back(field);
+    }
+    return {};
+  }
+
+  bool sets(std::string_view name) const {
+    return std::any_of(fields_.begin(), fields_.end(),
+                       [&](const SpecField* field) { return field->name == name; });
+  }
+  const SpecField* needs_pending() const {
+    for (const SpecField* field : fields_)
+      if (!field->alive) return field;
+    return nullptr;
+  }
+
+  // That as many may wait where it moves to, with those that the command has moved before.
+  Status move(const Target& t, const JobSpec& changed) {
+    const Job& job = *t.record;
+    const JobSpec& before = *job.spec;
+    if (job.state != JobState::pending ||
+        (changed.account == before.account && changed.qos == before.qos &&
+         changed.partitions.front() == before.partitions.front()))
+      return {};
+    const std::uint64_t jobs = job.array && !t.in_array ? job.array->waiting.count() : 1;
+    const std::size_t unmoved = use_.mark();
+    use_.leave(before, before.partitions.front(), jobs);
+    if (Status good = check_submitted(use_, changed, jobs); !good) {
+      use_.back_to(unmoved);
+      return good;
+    }
+    use_.submit(changed, changed.partitions.front(), jobs);
+    return {};
+  }
+
+  const Verdict& judge(const Job& job) {
+    const auto [found, added] = verdicts_.try_emplace({job.spec.get(), job.time_limit});
+    if (added) found->second = make(job);
+    return found->second;
+  }
+
+ private:
+  Verdict make(const Job& job) const {
+    JobSpec changed = *job.spec;
+    for (const SpecField* field : fields_) field->copy(*command_.values, changed);
+    if (Status good = check(job, changed); !good) return {good.error(), nullptr};
+    if (changed == *job.spec) return {};
+    return {{}, std::make_shared<const JobSpec>(std::move(changed))};
+  }
+
+  bool touches(SpecField::Touches what) const {
+    return std::any_of(fields_.begin(), fields_.end(),
+                       [&](const SpecField* field) { return field->touches == what; });
+  }
+
+  Status check(const Job& job, JobSpec& changed) const {
+    if (Status good = check_text(changed); !good) return good;
+    if (Status good = check_gang(changed); !good) return good;
+    if (waits_with_gang(job) && sets("partitions") && changed.partitions != job.spec->partitions)
+      return fail(ErrorCode::invalid_argument,
+                  "it waits for its gang, all members of which are in partition " +
+                      job.spec->partitions.front());
+    if (changed.nice < job.spec->nice && !is_operator(q_.policy, who_.uid)) {
+      return fail(ErrorCode::permission_denied,
+                  "user " + who_.user + " may not lower the nice value below " +
+                      std::to_string(job.spec->nice) +
+                      ": only operators and administrators may raise a job in the queue");
+    }
+    const auto& dependencies = changed.dependencies;
+    const bool by_name =
+        std::any_of(dependencies.begin(), dependencies.end(),
+                    [](const Dependency& d) { return d.kind == DependencyKind::singleton; });
+    if (by_name && changed.name != job.spec->name)
+      return fail(ErrorCode::invalid_argument,
+                  "it waits for others of its name (singleton): set its dependency first");
+
+    JobSpec limited = changed;
+    limited.time_limit =
+        command_.set_time_limit ? command_.time_limit.value_or(Seconds{0}) : job.time_limit;
+    if (touches(SpecField::times) || (command_.set_time_limit && job.state == JobState::pending)) {
+      if (Status good = check_times(limited, q_.now); !good) return good;
+    }
+    const bool pending = job.state == JobState::pending;
+    if (pending &&
+        (sets("reservations") || sets("account") || sets("time_min") || command_.set_time_limit)) {
+      if (Status good = check_reservations(q_.state, limited); !good) return good;
+    }
+    if (!touches(SpecField::shape)) return pending ? check_accounts(job, limited) : Status{};
+    if (Status good = check_resources(q_.policy, changed); !good) return good;
+    Result<std::vector<std::string>> partitions = partitions_of(q_.state, changed);
+    if (!partitions) return fail(partitions.error());
+    changed.partitions = std::move(*partitions);
+    if (sets("partitions")) {
+      if (Status good = check_open(q_.state, changed.partitions); !good) return good;
+    }
+    limited.partitions = changed.partitions;
+    if (pending)
+      if (Status good = check_accounts(job, limited); !good) return good;
+    return check_partitions(q_, limited, changed.partitions);
+  }
+
+  // What it may use, where any of that changed; and that it is over no limit for which it would have been refused.
+  Status check_accounts(const Job& job, const JobSpec& changed) const {
+    const JobSpec& before = *job.spec;
+    if (changed.account != before.account || changed.qos != before.qos ||
+        changed.partitions != before.partitions || changed.reservations != before.reservations)
+      if (Status good = check_account(q_, changed); !good) return good;
+    if (changed.wckey != before.wckey)
+      if (Status good = check_wckey(q_, changed); !good) return good;
+    return check_limits(q_, changed);
+  }
+
+  const Question& q_;
+  const Principal& who_;
+  const UpdateJob& command_;
+  std::vector<const SpecField*> fields_;
+  std::map<std::pair<const JobSpec*, std::optional<Seconds>>, Verdict> verdicts_;
+  LimitUse use_;
+};
+
+// Why the command may not do this to the job; permission_denied unless it says otherwise.
+std::optional<Error> denied(const Acting& acting, const Target& t, const UpdateJob& c) {
+  if (is_operator(acting.question().policy, acting.who().uid)) return std::nullopt;
+  const std::string user = "user " + acting.who().user + " may not ";
+  const std::string job = "job " + job_text(t.key);
+  if (c.priority) {
+    return Error{ErrorCode::permission_denied,
+                 user + "set the priority of " + job + ": only operators and administrators may"};
+  }
+  if (!c.set_time_limit) return std::nullopt;
+  const std::optional<Seconds> now = current_limit(acting.question().state, *t.record);
+  if (c.time_limit && (!now || *c.time_limit <= *now)) return std::nullopt;
+  return Error{ErrorCode::permission_denied,
+               user + "raise the time limit of " + job +
+                   ": its owner may only lower it; operators and administrators may raise it"};
+}
+
+// A job that is to wait for what waits for itself would never start.
+std::optional<Error> circle(const ClusterState& state, const Target& t,
+                            const std::vector<Dependency>& waiting) {
+  std::vector<JobKey> targets;
+  for (const Dependency& d : waiting)
+    if (d.kind != DependencyKind::singleton) targets.push_back(d.target);
+  const std::optional<JobKey> found = first_waiting_for(state, targets, t.key);
+  if (!found) return std::nullopt;
+  return Error{ErrorCode::invalid_argument,
+               "Job dependency problem: job " + job_text(*found) +
+                   (*found == t.key ? " would wait for itself" : " waits for this job")};
+}
+
+void update(Acting& acting, const Target& t, const UpdateJob& c, SpecChange& change) {
+  const Job& job = *t.record;
+  const bool array = job.array && !t.in_array;
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    acting.problem(code, "job " + job_text(t.key) + ": " + why);
+  };
+  if (c.array_throttle && !array && t.named)
+    return refuse(ErrorCode::invalid_argument,
+                  t.key.task.is_none()
+                      ? "it is not an array, so it has no bound on running tasks"
+                      : "the bound on running tasks is the whole array's: name job " +
+                            std::to_string(t.key.job.value()));
+  const bool all_split = array && job.array->waiting.empty() && !is_terminal(job.state);
+  if (all_split && !c.array_throttle) return;  // its tasks are targets of their own
+  if (!accepts(job.state, JobEvent::modified))
+    return acting.cannot(t, transition(job.state, JobEvent::modified).remark);
+  if (const auto error = denied(acting, t, c)) return acting.problem(error->code, error->message);
+  if (const SpecField* field = change.needs_pending(); field && job.state != JobState::pending) {
+    return acting.cannot(t, "its " + std::string(field->title) +
+                                " can only be changed while it is pending (" +
+                                std::string(to_string(job.state)) + ")");
+  }
+  const SpecChange::Verdict& verdict = change.judge(job);
+  if (verdict.refused) return refuse(verdict.refused->code, verdict.refused->message);
+  if (verdict.spec)
+    if (Status good = change.move(t, *verdict.spec); !good)
+      return refuse(good.error().code, good.error().message);
+
+  Modified event;
+  event.key = t.key;
+  event.priority = c.priority;
+  event.set_time_limit = c.set_time_limit;
+  event.time_limit = c.time_limit;
+  event.spec = verdict.spec;
+  const JobSpec& spec = event.spec ? *event.spec : *job.spec;
+  if (spec.name != job.spec->name) event.was_named = job.spec->name;
+  if (array) event.array_throttle = c.array_throttle;
+  Awaited awaited;
+  if (change.sets("dependencies")) {
+    Result<Awaited> found = check_dependencies(acting.question(), acting.who(), spec, t.key);
+    if (!found) return refuse(found.error().code, found.error().message);
+    if (const auto error = circle(acting.question().state, t, found->waiting))
+      return refuse(error->code, error->message);
+    awaited = std::move(*found);
+    event.waiting_for = awaited.waiting;
+  }
+  if (!event.priority && !event.set_time_limit && !event.spec && !event.waiting_for &&
+      !event.array_throttle)
+    return acting.done(t);
+  acting.event(t, std::move(event));
+  for (const auto& [met, not_before] : awaited.delayed)
+    acting.also(DependencyMet{t.key, met, not_before});
+  for (const Dependency& failed : awaited.failed) acting.also(DependencyFailed{t.key, failed});
+}
+
+}  // namespace
+
+Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& c) {
+  if (!c.priority && !c.set_time_limit && !c.array_throttle && c.fields.empty())
+    return refuse(ErrorCode::invalid_argument, "nothing to change: name at least one field");
+  if (c.set_time_limit && c.time_limit && *c.time_limit <= Seconds{0}) {
+    return refuse(ErrorCode::invalid_argument,
+                  std::string(kBadLimit) + ": it must be at least a second");
+  }
+  SpecChange change(q, who, c);
+  if (Status known = change.learn_fields(); !known)
+    return refuse(known.error().code, known.error().message);
+  return Acting(q, who, "update").each(c.jobs, [&](Acting& acting, const Target& t) {
+    update(acting, t, c, change);
+  });
+}
+
+std::optional<Seconds> effective_time_limit(const Job& job, const Partition& partition) {
+  if (job.time_limit) {
+    if (*job.time_limit == Seconds{0}) return std::nullopt;
+    return job.time_limit;
+  }
+  if (partition.default_time && partition.max_time)
+    return std::min(*partition.default_time, *partition.max_time);
+  return partition.default_time ? partition.default_time : partition.max_time;
+}
+
+}  // namespace ares::core

@@ -1,0 +1,159 @@
+#include "core/job/decide/report.h"
+
+#include <algorithm>
+
+namespace ares::core {
+namespace {
+
+const Charge* charge_of(const Node& node, const AttemptKey& attempt) {
+  for (const Charge& charge : node.charges) {
+    if (charge.attempt == attempt) return &charge;
+  }
+  return nullptr;
+}
+
+// The attempt ends everywhere through this node's fault. Before Started that is a failed launch, which costs the job nothing.
+void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason reason,
+                 bool never_ran, const std::string& cause, Decision& d) {
+  if (job.state == JobState::configuring) {
+    d.events.emplace_back(LaunchFailed{attempt, node, true, cause});
+    return;
+  }
+  if (!is_active(job.state)) return;
+  // Without its batch node nothing of the user's ran anywhere, so even a job that may not be requeued may start again.
+  const bool nothing_ran = never_ran && job.allocation->nodes.front().node == node;
+  const Ending ending{
+      JobState::node_fail, reason, {}, job.spec->requeue || nothing_ran, job.hold, true};
+  d.events.emplace_back(EndingBegan{attempt, ending});
+  if (never_ran) d.events.emplace_back(LaunchFailed{attempt, node, true, cause});
+}
+
+void done(const Question& q, const Job& job, const AttemptReport& r, NodeId node, Decision& d) {
+  const bool batch = job.allocation->nodes.front().node == node;
+  const NodeReleased released{r.attempt, node, r.usage};
+  if (job.state == JobState::configuring) {
+    // Ended before the gate could open: no user code has run.
+    d.events.emplace_back(released);
+    node_failed(job, r.attempt, node, Reason::launch_failure, true,
+                "the attempt ended on the node before it was told to start", d);
+    return;
+  }
+  if (batch) {
+    // The node's clock is its own: a job does not end before it started, nor in the future.
+    const Time ended = std::clamp(r.ended_at.value_or(q.now), job.started.value_or(q.now), q.now);
+    d.events.emplace_back(
+        BatchFinished{r.attempt, r.exit, ended, ending_of(job, r.exit), r.detail});
+    d.events.emplace_back(released);
+    return;
+  }
+  d.events.emplace_back(released);
+  if (job.state == JobState::completing) return;
+  if (r.exit.timed_out || r.exit.out_of_memory) {
+    d.events.emplace_back(EndingBegan{r.attempt, ending_of(job, r.exit)});
+  } else {
+    node_failed(job, r.attempt, node, Reason::node_down, false,
+                "the allocation ended on a node that was not told to end it", d);
+  }
+}
+
+void late(const Node& node, const AttemptReport& r, Decision& d) {
+  const Charge* charge = charge_of(node, r.attempt);
+  if (!is_over(r.phase) || !charge || charge->fence != r.fence)
+    return;  // reconcile() tells the node what to do with it
+  // Clearing the charge is what makes this happen once, however often the node reports.
+  if (r.phase != AttemptPhase::never_ran) {
+    std::string detail =
+        r.phase == AttemptPhase::done
+            ? "exit " + std::to_string(r.exit.code) + " signal " + std::to_string(r.exit.signal)
+            : r.detail;
+    d.events.emplace_back(LateResult{r.attempt, r.fence, node.id, std::move(detail)});
+  }
+  d.events.emplace_back(ChargeCleared{r.attempt, node.id});
+}
+
+// A limit that was cut off at the deadline runs out at the deadline.
+bool limit_is_deadline(const Job& job) {
+  const auto end = limit_end(job);
+  return job.spec->deadline && end && *end >= *job.spec->deadline;
+}
+
+}  // namespace
+
+const NodeShare* current_share(const Job& job, const AttemptKey& attempt, Fence fence,
+                               NodeId node) {
+  if (job.attempt != attempt.attempt || !job.allocation || job.allocation->fence != fence ||
+      !holds_resources(job.state))
+    return nullptr;
+  for (const NodeShare& share : job.allocation->nodes) {
+    if (share.node == node) return share.phase == SharePhase::fenced ? nullptr : &share;
+  }
+  return nullptr;
+}
+
+Ending ending_of(const Job& job, const ExitStatus& exit) {
+  Ending ending;
+  if (exit.out_of_memory) {
+    ending.state = JobState::out_of_memory;
+    ending.reason = Reason::out_of_memory;
+  } else if (exit.timed_out && limit_is_deadline(job)) {
+    ending.state = JobState::deadline;
+    ending.reason = Reason::deadline;
+  } else if (exit.timed_out) {
+    ending.state = JobState::timeout;
+    ending.reason = Reason::time_limit;
+  } else if (exit.signal != 0) {
+    ending.state = JobState::failed;
+    ending.reason = Reason::raised_signal;
+  } else if (exit.code != 0) {
+    ending.state = JobState::failed;
+    ending.reason = Reason::non_zero_exit_code;
+  }
+  return ending;
+}
+
+void decide_report(const Question& q, const Node& node, const AttemptReport& r, Decision& d) {
+  const Job* job = q.state.jobs.find(r.attempt.job);
+  const NodeShare* share = job ? current_share(*job, r.attempt, r.fence, node.id) : nullptr;
+  if (!share) return late(node, r, d);
+  if (share->phase == SharePhase::released) return;
+
+  const NodeReleased released{r.attempt, node.id, r.usage};
+  switch (r.phase) {
+    case AttemptPhase::accepted: break;
+    case AttemptPhase::ready:
+      if (share->phase == SharePhase::preparing && job->state == JobState::configuring)
+        d.events.emplace_back(NodeReady{r.attempt, node.id});
+      break;
+    case AttemptPhase::running:
+      if (share->phase == SharePhase::ready && is_active(job->state))
+        d.events.emplace_back(NodeRunning{r.attempt, node.id});
+      break;
+    case AttemptPhase::done: done(q, *job, r, node.id, d); break;
+    case AttemptPhase::never_ran:
+      d.events.emplace_back(released);
+      node_failed(*job, r.attempt, node.id, Reason::launch_failure, true, r.detail, d);
+      break;
+    case AttemptPhase::lost:
+      d.events.emplace_back(released);
+      node_failed(*job, r.attempt, node.id, Reason::node_down, false, r.detail, d);
+      break;
+  }
+}
+
+void decide_gone(const Question& q, const Node& node, const Charge& charge, Decision& d) {
+  const Job* job = q.state.jobs.find(charge.attempt.job);
+  const NodeShare* share =
+      job ? current_share(*job, charge.attempt, charge.fence, node.id) : nullptr;
+  if (!share) {
+    d.events.emplace_back(ChargeCleared{charge.attempt, node.id});
+    return;
+  }
+  // Only a gate that was told to open may have let user code run.
+  const bool never_ran =
+      share->phase == SharePhase::preparing || job->state == JobState::configuring;
+  d.events.emplace_back(NodeReleased{charge.attempt, node.id, {}});
+  node_failed(*job, charge.attempt, node.id, never_ran ? Reason::launch_failure : Reason::node_down,
+              never_ran, "node " + node.name + " restarted", d);
+}
+
+}  // namespace ares::core

@@ -1,0 +1,168 @@
+// What a node is owed, from state alone.
+#include <algorithm>
+
+#include "core/job/decide/report.h"
+#include "core/job/effects/effects.h"
+
+namespace ares::core {
+namespace {
+
+class Reconcile {
+ public:
+  Reconcile(const Policy& policy, const ClusterState& state, const Node& node,
+            const std::vector<AttemptReport>& reported)
+      : policy_(policy), state_(state), node_(node), reported_(reported) {}
+
+  Effects run() {
+    // Who lends his CPUs stops before another is told to go.
+    for (const Charge& charge : node_.charges) suspended(charge);
+    for (const Charge& charge : node_.charges) charged(charge);
+    for (const AttemptReport& report : reported_) {
+      if (!charged_here(report)) forgotten(report);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void send(ToNodeBody body) { out_.push_back({node_.id, state_.lsn, std::move(body)}); }
+
+  const AttemptReport* report_of(const Charge& charge) const {
+    const AttemptReport* last = nullptr;
+    for (const AttemptReport& r : reported_) {
+      if (r.attempt == charge.attempt && r.fence == charge.fence) last = &r;
+    }
+    return last;
+  }
+  bool charged_here(const AttemptReport& report) const {
+    return std::any_of(node_.charges.begin(), node_.charges.end(), [&](const Charge& c) {
+      return c.attempt == report.attempt && c.fence == report.fence;
+    });
+  }
+
+  // Without knowing what the node has applied, what was ever said is said again; the node keeps the newest.
+  void tell_suspended(const Charge& charge, const Job& job) {
+    if (job.allocation->suspend_set == Lsn{}) return;
+    send(SetSuspended{charge.attempt, charge.fence, job.allocation->suspend_set,
+                      job.state == JobState::suspended, policy_.suspend_wait});
+  }
+
+  void suspended(const Charge& charge) {
+    const AttemptReport* report = report_of(charge);
+    const Job* job = state_.jobs.find(charge.attempt.job);
+    if (!job || job->state != JobState::suspended || (report && is_over(report->phase))) return;
+    if (current_share(*job, charge.attempt, charge.fence, node_.id)) tell_suspended(charge, *job);
+  }
+
+  void prepare(const Job& job) {
+    const NodeShares& shares = job.allocation->nodes;
+    std::size_t rank = 0;
+    while (shares[rank].node != node_.id) ++rank;  // one of them is: see current_share()
+    send(make_prepare(policy_, state_, job, rank, layout_of(state_, *job.allocation)));
+  }
+
+  void charged(const Charge& charge) {
+    const AttemptReport* report = report_of(charge);
+    if (report && is_over(report->phase)) return;  // its report is being settled
+    const Job* job = state_.jobs.find(charge.attempt.job);
+    const NodeShare* share =
+        job ? current_share(*job, charge.attempt, charge.fence, node_.id) : nullptr;
+    if (!share) return send(Kill{charge.attempt, charge.fence, true});
+    switch (job->state) {
+      case JobState::configuring:
+        if (!report) prepare(*job);
+        return;
+      case JobState::running:
+      case JobState::suspended: {
+        const bool running = report && report->phase == AttemptPhase::running;
+        if (!running) send(Go{charge.attempt, charge.fence});
+        // Without knowing what the node has applied, a limit that was changed at all is told again; the node keeps the newest.
+        if (job->allocation->limit_set != Lsn{}) {
+          send(SetLimit{charge.attempt, charge.fence, job->allocation->limit_set,
+                        job->allocation->time_limit});
+        }
+        if (job->state == JobState::running) tell_suspended(charge, *job);
+        return;
+      }
+      case JobState::completing:
+        return send(Kill{charge.attempt, charge.fence, false, grace_of(*job)});
+      default: return;  // current_share() is none in every other state
+    }
+  }
+
+  void forgotten(const AttemptReport& report) {
+    if (is_over(report.phase)) {
+      send(Forget{report.attempt, report.fence});
+    } else {
+      send(Kill{report.attempt, report.fence, true});
+    }
+  }
+
+  const Policy& policy_;
+  const ClusterState& state_;
+  const Node& node_;
+  const std::vector<AttemptReport>& reported_;
+  Effects out_;
+};
+
+}  // namespace
+
+Effects reconcile(const Policy& policy, const ClusterState& state, NodeId node,
+                  const std::vector<AttemptReport>& reported) {
+  const Node* record = state.nodes.find(node);
+  if (!record) return {};
+  return Reconcile(policy, state, *record, reported).run();
+}
+
+std::shared_ptr<const NodeLayout> layout_of(const ClusterState& state,
+                                            const Allocation& allocation) {
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> cpus, tasks;
+  for (const NodeShare& share : allocation.nodes) {
+    const Node* node = state.nodes.find(share.node);
+    names.push_back(node ? node->name : "gone-" + std::to_string(share.node.value()));
+    cpus.push_back(share.cpus);
+    tasks.push_back(share.tasks);
+  }
+  return std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks));
+}
+
+Prepare make_prepare(const Policy& policy, const ClusterState& state, const Job& job,
+                     std::size_t rank, std::shared_ptr<const NodeLayout> layout) {
+  Prepare prepare;
+  LaunchSpec& launch = prepare.launch;
+  const Allocation& allocation = *job.allocation;
+  launch.attempt = {job.key, job.attempt};
+  launch.fence = allocation.fence;
+  launch.own_id = job.own_id;
+  launch.spec = job.spec;
+  launch.cluster_name = policy.cluster_name;
+  const NodeShare& share = allocation.nodes[rank];
+  launch.rank = static_cast<std::uint32_t>(rank);
+  launch.node_name = layout->names[rank];
+  launch.layout = std::move(layout);
+  launch.share = share;
+  launch.partition = allocation.partition;
+  launch.time_limit = allocation.time_limit;
+  launch.restarts = job.restarts;
+  launch.kill_wait = policy.kill_wait;
+  launch.leased = share.leased;
+  if (const Node* node = state.nodes.find(share.node)) {
+    for (GpuIndex index : share.gpus) {
+      const auto& gpus = node->inventory.gpus;
+      const auto gpu =
+          std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& g) { return g.index == index; });
+      launch.gpu_types.push_back(gpu == gpus.end() ? "gpu" : gpu->type);
+    }
+  }
+  if (job.spec->array && !job.spec->array->empty()) {
+    const IntervalSet& tasks = *job.spec->array;
+    launch.array_count = static_cast<std::uint32_t>(tasks.count());
+    launch.array_min = tasks.front();
+    launch.array_max = tasks.back();
+    auto second = tasks.begin();
+    launch.array_step = ++second == tasks.end() ? 1 : *second - tasks.front();
+  }
+  return prepare;
+}
+
+}  // namespace ares::core
