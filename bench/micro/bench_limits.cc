@@ -10,7 +10,7 @@
 #include <limits>
 #include <string>
 
-#include "core/accounts/limit_use.h"
+#include "core/accounts/limits/limit_use.h"
 #include "core/sched/pass/plan.h"
 #include "model/state.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "aresctld/queries.h"
-#include "core/accounts/share_report.h"
+#include "core/accounts/usage/share_report.h"
 #include "proto/accounts_convert.h"
 
 namespace ares::aresctld {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "aresctld/view.h"
-#include "core/accounts/age_room.h"
+#include "core/accounts/limits/age_room.h"
 #include "core/sched/queue/explain.h"
 #include "core/sched/queue/order.h"
 #include "model/job.h"

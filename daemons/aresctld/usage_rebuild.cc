@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/saturating.h"
-#include "core/accounts/reckon.h"
+#include "core/accounts/usage/reckon.h"
 #include "core/job/decide/privileges.h"
 #include "model/gpu_part.h"
 #include "proto/request_digest.h"

@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/charge.h"
 #include "core/accounts/roster.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/charge.h"
+#include "core/accounts/usage/usage.h"
 #include "sim/observer.h"
 
 namespace ares::sim {

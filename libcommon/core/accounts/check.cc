@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/accounts/job_limits.h"
+#include "core/accounts/limits/job_limits.h"
 #include "core/job/text_check.h"
 
 namespace ares::core {

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "core/accounts/holding_sums.h"
+#include "core/accounts/limits/holding_sums.h"
 #include "core/job/apply/wakes.h"
 #include "core/job/effects/notices.h"
 #include "model/command.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/accounts/job_limits.h"
+#include "core/accounts/limits/job_limits.h"
 
 namespace ares::aacctmgr {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/accounts/roster.h"
-#include "core/accounts/shares.h"
+#include "core/accounts/usage/shares.h"
 #include "core/sched/pass/plan.h"
 #include "unit/core/engine_fixture.h"
 

@@ -1,6 +1,6 @@
 // Limits on waiting jobs that gain age: each kind at each level lets in as many as it says, who could run first first; who has begun
 // goes on, and who leaves makes room.
-#include "core/accounts/age_room.h"
+#include "core/accounts/limits/age_room.h"
 
 #include <gmock/gmock.h>
 

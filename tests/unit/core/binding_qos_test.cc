@@ -1,10 +1,10 @@
 // The QOS of a partition beside that of a job: whose limits come first, what both count, and what a QOS does to limits of others.
 #include <gmock/gmock.h>
 
-#include "core/accounts/charge.h"
-#include "core/accounts/limit_use.h"
-#include "core/accounts/reckon.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/limits/limit_use.h"
+#include "core/accounts/usage/charge.h"
+#include "core/accounts/usage/reckon.h"
+#include "core/accounts/usage/usage.h"
 #include "unit/core/limits_fixture.h"
 
 namespace ares::core {

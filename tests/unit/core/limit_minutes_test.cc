@@ -1,8 +1,8 @@
 // Limits on minutes, of TRES or of jobs: what was used and decays, what still runs, and what it may still use.
 #include <gmock/gmock.h>
 
-#include "core/accounts/limit_use.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/limits/limit_use.h"
+#include "core/accounts/usage/usage.h"
 #include "unit/core/limits_fixture.h"
 
 namespace ares::core {

@@ -2,8 +2,8 @@
 // runs and not one unit earlier; and what is in use is counted from what there is, whatever happens to jobs.
 #include <gmock/gmock.h>
 
-#include "core/accounts/limit_use.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/limits/limit_use.h"
+#include "core/accounts/usage/usage.h"
 #include "unit/core/limits_fixture.h"
 
 namespace ares::core {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/accounts/job_limits.h"
+#include "core/accounts/limits/job_limits.h"
 #include "core/sched/pass/plan.h"
 #include "unit/core/engine_fixture.h"
 

@@ -1,6 +1,6 @@
 // Who is promised a start: MinPrioThresh at each level, and NoReserve, keep nothing free for a job and let others pass it, and the job
 // starts all the same when it can at once.
-#include "core/accounts/promise_floor.h"
+#include "core/accounts/limits/promise_floor.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // What ashare prints: the tree in order, parts of shares and usage, and factors as the policy makes them.
 #include <gmock/gmock.h>
 
-#include "core/accounts/share_report.h"
+#include "core/accounts/usage/share_report.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "core/accounts/reckon.h"
 #include "core/accounts/roster.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/reckon.h"
+#include "core/accounts/usage/usage.h"
 #include "model/holding.h"
 #include "unit/core/engine_fixture.h"
 

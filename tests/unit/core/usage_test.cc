@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/accounts/roster.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/usage.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

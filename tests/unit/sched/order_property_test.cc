@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/usage.h"
 #include "core/sched/pass/plan_text.h"
 #include "unit/sched/cluster.h"
 

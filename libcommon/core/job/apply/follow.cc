@@ -1,7 +1,7 @@
 // What follows from an event without anybody asking.
 #include <algorithm>
 
-#include "core/accounts/charge.h"
+#include "core/accounts/usage/charge.h"
 #include "core/job/decide/deciding.h"
 #include "core/job/gang.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/saturating.h"
-#include "core/accounts/partition_bounds.h"
+#include "core/accounts/limits/partition_bounds.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/index/machines.h"
 #include "model/constraint.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/accounts/limit_use.h"
+#include "core/accounts/limits/limit_use.h"
 #include "core/job/decide/deciding.h"
 
 namespace ares::core {

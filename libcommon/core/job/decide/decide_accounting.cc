@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/accounts/age_room.h"
 #include "core/accounts/check.h"
+#include "core/accounts/limits/age_room.h"
 #include "core/job/decide/deciding.h"
 
 namespace ares::core {

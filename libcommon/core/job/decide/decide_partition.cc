@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/age_room.h"
+#include "core/accounts/limits/age_room.h"
 #include "core/job/checks/partition_fields.h"
 #include "core/job/decide/deciding.h"
 

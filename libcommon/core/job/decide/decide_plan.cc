@@ -4,11 +4,11 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/age_room.h"
-#include "core/accounts/charge.h"
-#include "core/accounts/limit_use.h"
+#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/limit_use.h"
+#include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
-#include "core/accounts/partition_bounds.h"
+#include "core/accounts/usage/charge.h"
 #include "core/cluster/lent.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"

@@ -7,8 +7,8 @@
 #include <unordered_set>
 
 #include "base/duration.h"
+#include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
-#include "core/accounts/partition_bounds.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/gang.h"
 #include "core/job/text_check.h"

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/charge.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/charge.h"
+#include "core/accounts/usage/usage.h"
 #include "core/job/decide/deciding.h"
 
 namespace ares::core {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/accounts/promise_floor.h"
+#include "core/accounts/limits/promise_floor.h"
 #include "core/cluster/staying.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/pass/permit.h"

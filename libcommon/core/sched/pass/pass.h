@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/age_room.h"
+#include "core/accounts/limits/age_room.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/pass/gang_turns.h"

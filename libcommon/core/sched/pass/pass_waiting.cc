@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/accounts/promise_floor.h"
+#include "core/accounts/limits/promise_floor.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"

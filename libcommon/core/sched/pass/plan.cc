@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/accounts/charge.h"
 #include "core/accounts/roster.h"
+#include "core/accounts/usage/charge.h"
 #include "core/sched/pass/pass.h"
 #include "core/sched/queue/admit.h"
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/duration.h"
+#include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
-#include "core/accounts/partition_bounds.h"
 #include "core/cluster/staying.h"
 #include "core/sched/index/demand.h"
 #include "core/sched/why/why_trial.h"

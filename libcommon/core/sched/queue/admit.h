@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/accounts/limit_use.h"
+#include "core/accounts/limits/limit_use.h"
 #include "core/sched/queue/order.h"
 #include "model/plan.h"
 

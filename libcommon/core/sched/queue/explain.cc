@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/saturating.h"
-#include "core/accounts/promise_floor.h"
+#include "core/accounts/limits/promise_floor.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/plugged.h"

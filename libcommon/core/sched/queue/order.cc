@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/accounts/promise_floor.h"
+#include "core/accounts/limits/promise_floor.h"
 #include "core/fairness/drf.h"
 #include "core/sched/index/demand.h"
 #include "core/sched/queue/admit.h"

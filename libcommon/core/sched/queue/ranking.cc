@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "core/accounts/shares.h"
+#include "core/accounts/usage/shares.h"
 #include "core/sched/index/demand.h"
 #include "core/sched/queue/requested.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/age_room.h"
+#include "core/accounts/limits/age_room.h"
 #include "core/fairness/decay.h"
 #include "core/fairness/priority.h"
 #include "core/fairness/tree.h"

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "base/saturating.h"
-#include "core/accounts/charge.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/charge.h"
+#include "core/accounts/usage/usage.h"
 #include "core/fairness/classic.h"
 #include "core/fairness/drf.h"
 #include "core/fairness/fair_tree.h"

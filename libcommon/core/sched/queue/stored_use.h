@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/usage.h"
 #include "core/fairness/tree.h"
 
 namespace ares::core::sched {

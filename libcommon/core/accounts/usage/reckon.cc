@@ -1,11 +1,11 @@
-#include "core/accounts/reckon.h"
+#include "core/accounts/usage/reckon.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/usage.h"
 
 namespace ares::core {
 namespace {

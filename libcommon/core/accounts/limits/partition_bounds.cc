@@ -1,4 +1,4 @@
-#include "core/accounts/partition_bounds.h"
+#include "core/accounts/limits/partition_bounds.h"
 
 #include "core/accounts/binding_qos.h"
 

@@ -1,10 +1,10 @@
-#include "core/accounts/charge.h"
+#include "core/accounts/usage/charge.h"
 
 #include <algorithm>
 
 #include "base/saturating.h"
 #include "core/accounts/binding_qos.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/usage.h"
 #include "core/fairness/priority.h"
 #include "model/gpu_part.h"
 #include "model/holding.h"

@@ -1,9 +1,9 @@
-#include "core/accounts/wholes.h"
+#include "core/accounts/limits/wholes.h"
 
 #include <algorithm>
 
-#include "core/accounts/asked.h"
-#include "core/accounts/charge.h"
+#include "core/accounts/limits/asked.h"
+#include "core/accounts/usage/charge.h"
 #include "model/gpu_part.h"
 
 namespace ares::core {

@@ -1,11 +1,11 @@
-#include "core/accounts/share_report.h"
+#include "core/accounts/usage/share_report.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/accounts/charge.h"
-#include "core/accounts/shares.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/charge.h"
+#include "core/accounts/usage/shares.h"
+#include "core/accounts/usage/usage.h"
 #include "core/fairness/classic.h"
 #include "core/fairness/fair_tree.h"
 #include "core/fairness/tree.h"

@@ -1,4 +1,4 @@
-#include "core/accounts/limit_use.h"
+#include "core/accounts/limits/limit_use.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 
 #include "base/duration.h"
 #include "base/saturating.h"
-#include "core/accounts/charge.h"
-#include "core/accounts/limit_reasons.h"
-#include "core/accounts/usage.h"
+#include "core/accounts/limits/limit_reasons.h"
+#include "core/accounts/usage/charge.h"
+#include "core/accounts/usage/usage.h"
 #include "model/gpu_part.h"
 
 namespace ares::core {

@@ -1,4 +1,4 @@
-#include "core/accounts/usage.h"
+#include "core/accounts/usage/usage.h"
 
 #include <algorithm>
 

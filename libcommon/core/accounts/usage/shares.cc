@@ -1,4 +1,4 @@
-#include "core/accounts/shares.h"
+#include "core/accounts/usage/shares.h"
 
 #include <utility>
 

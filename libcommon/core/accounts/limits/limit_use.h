@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/accounts/holding_sums.h"
-#include "core/accounts/job_limits.h"
+#include "core/accounts/limits/holding_sums.h"
+#include "core/accounts/limits/job_limits.h"
 #include "core/fairness/decay.h"
 #include "model/policy.h"
 #include "model/state.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/accounts/binding_qos.h"
-#include "core/accounts/limit_reasons.h"
+#include "core/accounts/limits/limit_reasons.h"
 #include "model/holding.h"
 
 namespace ares::core {

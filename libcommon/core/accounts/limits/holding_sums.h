@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "core/accounts/limit_parties.h"
+#include "core/accounts/limits/limit_parties.h"
 #include "model/state.h"
 
 namespace ares::core {

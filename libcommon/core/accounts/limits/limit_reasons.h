@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/accounts/wholes.h"
+#include "core/accounts/limits/wholes.h"
 #include "model/accounts.h"
 
 namespace ares::core {

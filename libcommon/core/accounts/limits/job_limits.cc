@@ -1,10 +1,10 @@
-#include "core/accounts/job_limits.h"
+#include "core/accounts/limits/job_limits.h"
 
 #include <set>
 
 #include "base/duration.h"
 #include "base/saturating.h"
-#include "core/accounts/limit_reasons.h"
+#include "core/accounts/limits/limit_reasons.h"
 
 namespace ares::core {
 namespace {

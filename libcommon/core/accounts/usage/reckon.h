@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/charge.h"
+#include "core/accounts/usage/charge.h"
 
 namespace ares::core {
 

@@ -1,4 +1,4 @@
-#include "core/accounts/limit_reasons.h"
+#include "core/accounts/limits/limit_reasons.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/accounts/asked.h"
+#include "core/accounts/limits/asked.h"
 
 #include <algorithm>
 #include <limits>

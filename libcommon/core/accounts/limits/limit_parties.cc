@@ -1,10 +1,10 @@
-#include "core/accounts/limit_parties.h"
+#include "core/accounts/limits/limit_parties.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "core/accounts/charge.h"
+#include "core/accounts/usage/charge.h"
 
 namespace ares::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/accounts/holding_sums.h"
+#include "core/accounts/limits/holding_sums.h"
 
 namespace ares::core {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "core/accounts/asked.h"
 #include "core/accounts/binding_qos.h"
-#include "core/accounts/wholes.h"
+#include "core/accounts/limits/asked.h"
+#include "core/accounts/limits/wholes.h"
 
 namespace ares::core {
 

@@ -1,10 +1,10 @@
-#include "core/accounts/age_room.h"
+#include "core/accounts/limits/age_room.h"
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-#include "core/accounts/charge.h"
+#include "core/accounts/usage/charge.h"
 
 namespace ares::core {
 namespace {

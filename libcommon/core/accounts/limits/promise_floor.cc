@@ -1,4 +1,4 @@
-#include "core/accounts/promise_floor.h"
+#include "core/accounts/limits/promise_floor.h"
 
 namespace ares::core {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/saturating.h"
-#include "core/accounts/charge.h"
-#include "core/accounts/limit_reasons.h"
-#include "core/accounts/limit_use.h"
+#include "core/accounts/limits/limit_reasons.h"
+#include "core/accounts/limits/limit_use.h"
+#include "core/accounts/usage/charge.h"
 
 namespace ares::core {
 
