@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "config/config.h"
-#include "model/command.h"
-#include "model/effect.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/effect.h"
+#include "model/engine/state.h"
 
 namespace ares::sim {
 

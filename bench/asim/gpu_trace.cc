@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::sim {
 

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "config/fields.h"
 #include "config/types.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::sim {
 namespace {

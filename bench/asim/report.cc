@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "cli/json.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/cluster/lease_monitor.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::sim {
 namespace {

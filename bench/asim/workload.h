@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::sim {
 

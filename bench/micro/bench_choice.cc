@@ -8,8 +8,8 @@
 
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/time/backfill.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core::sched {
 namespace {

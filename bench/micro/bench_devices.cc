@@ -7,7 +7,7 @@
 
 #include "core/sched/place/devices.h"
 #include "core/topology/told.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::core::sched {
 namespace {

@@ -20,7 +20,7 @@
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/time/backfill.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::sim {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "core/accounts/limits/limit_use.h"
 #include "core/sched/pass/plan.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 namespace {

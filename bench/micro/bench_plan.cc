@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "core/sched/pass/plan.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 namespace {

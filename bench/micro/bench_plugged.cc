@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/sched/place/plugged.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 #include "sched/glue/plugin_set.h"
 
 namespace ares::core::sched {

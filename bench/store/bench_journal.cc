@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "model/state.h"
+#include "model/engine/state.h"
 #include "store/pg_journal.h"
 
 namespace {

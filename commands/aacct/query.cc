@@ -7,7 +7,7 @@
 #include "base/timespec.h"
 #include "cli/filter_options.h"
 #include "cli/text.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::aacct {
 namespace {

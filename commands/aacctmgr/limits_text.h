@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 
 namespace ares::aacctmgr {
 

@@ -10,7 +10,7 @@
 
 #include "aacctmgr/line.h"
 #include "base/result.h"
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 
 namespace ares::aacctmgr {
 

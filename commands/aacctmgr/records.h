@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/accounts/roster.h"
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 
 namespace ares::aacctmgr {
 

@@ -9,7 +9,7 @@
 #include "cli/job_ids.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::acancel {
 namespace {

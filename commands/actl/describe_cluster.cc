@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cli/gpu_values.h"
 #include "cli/job_ids.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::actl {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/explanation.h"
 #include "cli/gpu_values.h"
 #include "cli/spec_values.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::actl {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/job_ids.h"
 #include "cli/json.h"
 #include "cli/text.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::actl {
 namespace {

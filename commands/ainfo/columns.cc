@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "cli/gpu_values.h"
 #include "cli/text.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::ainfo {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "aqueue/columns.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::aqueue {
 

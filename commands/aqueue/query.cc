@@ -4,7 +4,7 @@
 #include "base/duration.h"
 #include "cli/filter_options.h"
 #include "cli/text.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::aqueue {
 namespace {

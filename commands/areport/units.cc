@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "cli/text.h"
-#include "model/whole_gpu.h"
+#include "model/job/whole_gpu.h"
 
 namespace ares::areport {
 namespace {

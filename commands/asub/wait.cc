@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::asub {
 namespace {

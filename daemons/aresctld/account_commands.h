@@ -4,7 +4,7 @@
 
 #include "aresctld/view.h"
 #include "base/result.h"
-#include "model/command.h"
+#include "model/engine/command.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aresctld {

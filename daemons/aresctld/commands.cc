@@ -7,8 +7,8 @@
 #include "aresctld/reservation_commands.h"
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
-#include "model/constraint.h"
-#include "model/request_limits.h"
+#include "model/job/constraint.h"
+#include "model/policy/request_limits.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {

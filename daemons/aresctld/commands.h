@@ -4,8 +4,8 @@
 
 #include "aresctld/identity.h"
 #include "base/result.h"
-#include "model/command.h"
-#include "model/policy.h"
+#include "model/engine/command.h"
+#include "model/policy/policy.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aresctld {

@@ -19,8 +19,8 @@
 #include "base/result.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
-#include "model/command.h"
-#include "model/policy.h"
+#include "model/engine/command.h"
+#include "model/policy/policy.h"
 #include "store/committer.h"
 #include "store/journal.h"
 

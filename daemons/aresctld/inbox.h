@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "model/command.h"
+#include "model/engine/command.h"
 
 namespace ares::aresctld {
 

@@ -7,7 +7,7 @@
 
 #include "aresctld/mail_program.h"
 #include "aresctld/mail_text.h"
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 namespace ares::aresctld {
 

@@ -17,7 +17,7 @@
 
 #include "aresctld/engine_loop.h"
 #include "aresctld/view.h"
-#include "model/effect.h"
+#include "model/engine/effect.h"
 #include "rpc/server.h"
 #include "store/journal.h"
 

@@ -6,8 +6,8 @@
 #include "aresctld/node_hub.h"
 #include "aresctld/view.h"
 #include "base/result.h"
-#include "model/policy.h"
-#include "model/request.h"
+#include "model/engine/request.h"
+#include "model/policy/policy.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aresctld {

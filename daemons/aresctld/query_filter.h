@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aresctld {

@@ -10,7 +10,7 @@
 #include "aresctld/row_page.h"
 #include "base/hostlist.h"
 #include "core/topology/told.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {

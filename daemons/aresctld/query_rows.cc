@@ -12,7 +12,7 @@
 #include "core/job/gang.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/order.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {

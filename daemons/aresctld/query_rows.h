@@ -14,7 +14,7 @@
 #include "core/accounts/limits/age_room.h"
 #include "core/sched/queue/explain.h"
 #include "core/sched/queue/order.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aresctld {

@@ -13,7 +13,7 @@
 #include "aresctld/scheduler_plugins.h"
 #include "aresctld/view.h"
 #include "config/diff.h"
-#include "model/request.h"
+#include "model/engine/request.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aresctld {

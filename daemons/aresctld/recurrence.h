@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/time.h"
-#include "model/fairness.h"
-#include "model/reservation.h"
+#include "model/accounts/fairness.h"
+#include "model/cluster/reservation.h"
 
 namespace ares::aresctld {
 

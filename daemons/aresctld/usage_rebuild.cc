@@ -6,7 +6,7 @@
 #include "base/saturating.h"
 #include "core/accounts/usage/reckon.h"
 #include "core/job/decide/privileges.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 #include "proto/request_digest.h"
 #include "store/usage_records.h"
 

@@ -12,8 +12,8 @@
 #include "aresctld/engine_loop.h"
 #include "aresctld/view.h"
 #include "base/result.h"
-#include "model/policy.h"
-#include "model/request.h"
+#include "model/engine/request.h"
+#include "model/policy/policy.h"
 #include "proto/gen/api.pb.h"
 #include "store/pg_options.h"
 

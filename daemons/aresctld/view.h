@@ -9,8 +9,8 @@
 #include <mutex>
 #include <optional>
 
-#include "model/plan.h"
-#include "model/state.h"
+#include "model/engine/plan.h"
+#include "model/engine/state.h"
 
 namespace ares::aresctld {
 

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "model/resources.h"
+#include "model/cluster/resources.h"
 
 namespace ares::aresd {
 

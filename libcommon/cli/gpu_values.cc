@@ -5,8 +5,8 @@
 
 #include "cli/spec_values.h"
 #include "cli/text.h"
-#include "model/gpu_alternatives.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_alternatives.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::cli {
 namespace {

@@ -2,7 +2,7 @@
 #include "base/duration.h"
 #include "cli/spec_values.h"
 #include "cli/text.h"
-#include "model/request_limits.h"
+#include "model/policy/request_limits.h"
 
 namespace ares::cli {
 namespace {

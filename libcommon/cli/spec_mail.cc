@@ -1,6 +1,6 @@
 // Mail as users ask for it: which types, to whom.
 #include "cli/spec_values.h"
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 namespace ares::cli {
 

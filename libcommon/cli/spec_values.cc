@@ -12,8 +12,8 @@
 #include "base/timespec.h"
 #include "base/units.h"
 #include "cli/text.h"
-#include "model/constraint.h"
-#include "model/gpu_constraint.h"
+#include "model/job/constraint.h"
+#include "model/job/gpu_constraint.h"
 
 namespace ares::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/fields.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace ares::config {
 

@@ -14,9 +14,9 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "model/node.h"
-#include "model/policy.h"
-#include "model/resources.h"
+#include "model/cluster/node.h"
+#include "model/cluster/resources.h"
+#include "model/policy/policy.h"
 
 namespace ares::config {
 

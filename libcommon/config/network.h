@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "config/fields.h"
-#include "model/network.h"
+#include "model/cluster/network.h"
 
 namespace ares::config {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 #include "node/executor.h"
 #include "node/moment.h"
 #include "node/records.h"

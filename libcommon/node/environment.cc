@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::node {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 #include "node/moment.h"
 #include "node/step_spec.h"
 

@@ -12,7 +12,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 
 namespace ares::node {
 

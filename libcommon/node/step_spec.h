@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 
 namespace ares::node {
 

@@ -2,7 +2,7 @@
 // Pure functions; any thread.
 #pragma once
 
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 #include "proto/gen/accounts.pb.h"
 #include "proto/storage_fields.h"
 

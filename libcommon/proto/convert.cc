@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "model/gpu_constraint.h"
-#include "model/mail.h"
-#include "model/request_limits.h"
+#include "model/job/gpu_constraint.h"
+#include "model/job/mail.h"
+#include "model/policy/request_limits.h"
 #include "proto/api_reader.h"
 #include "proto/gen/api.pb.h"
 #include "proto/gen/node.pb.h"

@@ -5,7 +5,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::api {
 class AttemptKey;

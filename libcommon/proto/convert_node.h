@@ -1,10 +1,10 @@
-// What travels on a node's session, between the model (model/node_message.h) and the wire
+// What travels on a node's session, between the model (model/engine/node_message.h) and the wire
 // (node.proto). Pure functions; any thread. from_api trusts nothing: whatever comes, it gives a
 // value or an error that names the field.
 #pragma once
 
 #include "base/result.h"
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 
 namespace ares::api {
 class NodeDown;

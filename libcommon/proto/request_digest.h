@@ -2,7 +2,7 @@
 // Pure functions; any thread.
 #pragma once
 
-#include "model/request.h"
+#include "model/engine/request.h"
 
 namespace ares::api {
 class Request;

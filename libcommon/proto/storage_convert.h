@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/event.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/request.h"
+#include "model/cluster/node.h"
+#include "model/engine/event.h"
+#include "model/engine/request.h"
+#include "model/job/job.h"
 
 namespace ares::proto {
 

@@ -2,7 +2,7 @@
 // Included by the storage_convert_event*.cc files only: it carries protobuf. Pure functions; any thread.
 #pragma once
 
-#include "model/event.h"
+#include "model/engine/event.h"
 #include "proto/storage_records.h"
 
 namespace ares::proto {

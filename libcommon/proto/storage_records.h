@@ -2,11 +2,11 @@
 // Included by the storage_convert*.cc files only: it carries protobuf. Pure functions; any thread.
 #pragma once
 
-#include "model/job.h"
-#include "model/node.h"
-#include "model/request.h"
-#include "model/reservation.h"
-#include "model/usage.h"
+#include "model/accounts/usage.h"
+#include "model/cluster/node.h"
+#include "model/cluster/reservation.h"
+#include "model/engine/request.h"
+#include "model/job/job.h"
 #include "proto/gen/storage.pb.h"
 #include "proto/storage_fields.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::proto {
 

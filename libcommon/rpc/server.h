@@ -12,7 +12,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "model/request.h"
+#include "model/engine/request.h"
 
 namespace ares::api {
 class NodeDown;

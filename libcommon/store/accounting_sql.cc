@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/job.h"
+#include "model/job/job.h"
 #include "store/pg_rows.h"
 
 namespace ares::store {

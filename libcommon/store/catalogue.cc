@@ -4,7 +4,7 @@
 
 #include "base/hostlist.h"
 #include "base/saturating.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::store {
 namespace {

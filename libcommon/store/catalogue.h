@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/job.h"
-#include "model/node.h"
-#include "model/resources.h"
-#include "model/state.h"
+#include "model/cluster/node.h"
+#include "model/cluster/resources.h"
+#include "model/engine/state.h"
+#include "model/job/job.h"
 
 namespace ares::store {
 

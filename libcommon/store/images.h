@@ -2,7 +2,7 @@
 // Used by MemJournal and by tests; pure.
 #pragma once
 
-#include "model/state.h"
+#include "model/engine/state.h"
 #include "store/journal.h"
 
 namespace ares::store {

@@ -12,9 +12,9 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "model/command.h"
-#include "model/event.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
 
 namespace ares::store {
 

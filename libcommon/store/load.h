@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 #include "store/pg_connection.h"
 
 namespace ares::store {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/node.h"
+#include "model/cluster/node.h"
 #include "store/catalogue.h"
 #include "store/journal.h"
 #include "store/pg_connection.h"

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "model/command.h"
-#include "model/event.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
 #include "store/journal.h"
 
 namespace ares::store {

@@ -11,7 +11,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "model/request.h"
+#include "model/engine/request.h"
 #include "proto/gen/api.pb.h"
 #include "store/pg_connection.h"
 #include "store/pg_options.h"

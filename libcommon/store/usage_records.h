@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/job.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/job/job.h"
 #include "store/pg_options.h"
 
 namespace ares::store {

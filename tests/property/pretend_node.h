@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 
 namespace ares::property {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "model/command.h"
+#include "model/engine/command.h"
 #include "sim/machine.h"
 #include "sim/stage.h"
 

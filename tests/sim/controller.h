@@ -12,7 +12,7 @@
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/sched/pass/plan.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 #include "sim/clock.h"
 #include "sim/database.h"
 #include "sim/network.h"

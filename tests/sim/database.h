@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/state.h"
+#include "model/engine/state.h"
 #include "sim/stage.h"
 #include "store/journal.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/job.h"
+#include "model/job/job.h"
 #include "sim/clock.h"
 #include "sim/disk.h"
 #include "sim/stage.h"

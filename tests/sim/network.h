@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 #include "sim/stage.h"
 
 namespace ares::sim {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "model/command.h"
-#include "model/effect.h"
+#include "model/engine/command.h"
+#include "model/engine/effect.h"
 #include "sim/database.h"
 #include "sim/stage.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "model/command.h"
-#include "model/policy.h"
+#include "model/engine/command.h"
+#include "model/policy/policy.h"
 #include "sim/clients.h"
 #include "sim/database.h"
 #include "sim/machine.h"

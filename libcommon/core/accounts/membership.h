@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/accounts/roster.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

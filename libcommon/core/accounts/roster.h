@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/cow_map.h"
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 
 namespace ares::core {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/resources.h"
+#include "model/cluster/resources.h"
 
 namespace ares::core {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "model/command.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/time.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

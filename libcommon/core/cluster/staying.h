@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "model/job.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "core/job/transitions.h"
-#include "model/event.h"
-#include "model/job.h"
+#include "model/engine/event.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

@@ -13,10 +13,10 @@
 #include "core/accounts/limits/holding_sums.h"
 #include "core/job/apply/wakes.h"
 #include "core/job/effects/notices.h"
-#include "model/command.h"
-#include "model/effect.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/effect.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

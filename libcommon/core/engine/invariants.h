@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "model/event.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

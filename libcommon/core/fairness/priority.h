@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "model/fairness.h"
+#include "model/accounts/fairness.h"
 
 namespace ares::core::fairness {
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/fairness.h"
+#include "model/accounts/fairness.h"
 
 namespace ares::core::fairness {
 

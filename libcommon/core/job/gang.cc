@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/duration.h"
-#include "model/request_limits.h"
+#include "model/policy/request_limits.h"
 
 namespace ares::core {
 namespace {

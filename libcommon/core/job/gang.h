@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/event.h"
-#include "model/state.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

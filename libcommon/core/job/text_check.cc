@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 namespace ares::core {
 namespace {

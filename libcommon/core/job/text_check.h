@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/event.h"
-#include "model/job.h"
+#include "model/engine/event.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

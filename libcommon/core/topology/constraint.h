@@ -1,7 +1,7 @@
 // What a request may demand of the links between its GPUs, by the names that this folder uses.
 #pragma once
 
-#include "model/gpu_constraint.h"
+#include "model/job/gpu_constraint.h"
 
 namespace ares::core::topology {
 

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "core/topology/gpu_set.h"
 #include "core/topology/machine.h"
-#include "model/whole_gpu.h"
+#include "model/job/whole_gpu.h"
 
 namespace ares::core::topology {
 

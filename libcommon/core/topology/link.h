@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/gpu_constraint.h"
+#include "model/job/gpu_constraint.h"
 
 namespace ares::core::topology {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/network.h"
+#include "model/cluster/network.h"
 
 namespace ares::core::topology {
 

@@ -8,7 +8,7 @@
 
 #include "base/bitset.h"
 #include "core/topology/choose.h"
-#include "model/resources.h"
+#include "model/cluster/resources.h"
 
 namespace ares::core::topology {
 

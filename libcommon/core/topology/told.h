@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "core/topology/machine.h"
-#include "model/resources.h"
+#include "model/cluster/resources.h"
 
 namespace ares::core::topology {
 

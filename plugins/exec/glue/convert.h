@@ -7,7 +7,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 #include "plugin/exec_abi.h"
 
 namespace ares::exec {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/sched_plugins.h"
+#include "model/policy/sched_plugins.h"
 #include "plugin/sched_loader.h"
 #include "sched/glue/told.h"
 

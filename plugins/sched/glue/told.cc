@@ -5,7 +5,7 @@
 
 #include "core/sched/index/demand.h"
 #include "core/topology/matrix.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::sched {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/sched_plugins.h"
+#include "model/policy/sched_plugins.h"
 #include "plugin/sched_abi.h"
 
 namespace ares::sched {

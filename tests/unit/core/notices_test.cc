@@ -1,7 +1,7 @@
 // Who is told of what: events of a job's life, and the notices that leave once they have committed.
 #include "unit/core/engine_fixture.h"
 
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 namespace ares::core {
 namespace {

@@ -1,4 +1,4 @@
-// Parts of GPUs (model/gpu_part.h): what is refused at submission, and what the engine takes of a plan.
+// Parts of GPUs (model/job/gpu_part.h): what is refused at submission, and what the engine takes of a plan.
 #include <gmock/gmock.h>
 
 #include "core/engine/invariants.h"

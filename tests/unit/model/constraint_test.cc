@@ -1,5 +1,5 @@
 // What --constraint may say, and what nodes meet it.
-#include "model/constraint.h"
+#include "model/job/constraint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a cost is, and which of two starts counts as less.
-#include "model/gpu_alternatives.h"
+#include "model/job/gpu_alternatives.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 #include <gtest/gtest.h>
 

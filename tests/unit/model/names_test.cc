@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares {
 namespace {

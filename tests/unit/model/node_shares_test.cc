@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "model/node_share.h"
+#include "model/cluster/node_share.h"
 
 namespace ares {
 namespace {

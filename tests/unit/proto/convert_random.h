@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/job.h"
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
+#include "model/job/job.h"
 
 namespace ares::testing {
 

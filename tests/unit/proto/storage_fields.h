@@ -6,11 +6,11 @@
 
 #include <tuple>
 
-#include "model/event.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/request.h"
-#include "model/reservation.h"
+#include "model/cluster/node.h"
+#include "model/cluster/reservation.h"
+#include "model/engine/event.h"
+#include "model/engine/request.h"
+#include "model/job/job.h"
 
 namespace ares::testing {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/sched/pass/plan.h"
-#include "model/plan.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/plan.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core::sched {
 

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "model/gpu_alternatives.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_alternatives.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 

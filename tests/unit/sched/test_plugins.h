@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/sched_plugins.h"
+#include "model/policy/sched_plugins.h"
 
 namespace ares::core::sched {
 

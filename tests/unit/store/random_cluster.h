@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "model/state.h"
+#include "model/engine/state.h"
 #include "store/journal.h"
 
 namespace ares::testing {

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "model/whole_gpu.h"
+#include "model/job/whole_gpu.h"
 
 namespace ares::store::testing {
 namespace {

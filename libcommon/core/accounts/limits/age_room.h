@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/accounts/limits/limit_use.h"
-#include "model/plan.h"
+#include "model/engine/plan.h"
 
 namespace ares::core {
 

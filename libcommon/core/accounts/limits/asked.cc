@@ -6,8 +6,8 @@
 #include "base/saturating.h"
 #include "core/fairness/priority.h"
 #include "core/sched/queue/requested.h"
-#include "model/gpu_alternatives.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_alternatives.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 namespace {

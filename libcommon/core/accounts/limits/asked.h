@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/cow_map.h"
-#include "model/fairness.h"
-#include "model/job.h"
-#include "model/node.h"
+#include "model/accounts/fairness.h"
+#include "model/cluster/node.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "core/accounts/limits/limit_parties.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

@@ -10,7 +10,7 @@
 
 #include "core/accounts/binding_qos.h"
 #include "core/accounts/limits/limit_reasons.h"
-#include "model/holding.h"
+#include "model/accounts/holding.h"
 
 namespace ares::core {
 

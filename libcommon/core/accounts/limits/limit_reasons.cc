@@ -6,7 +6,7 @@
 
 #include "base/duration.h"
 #include "base/saturating.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 namespace {

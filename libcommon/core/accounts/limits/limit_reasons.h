@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/accounts/limits/wholes.h"
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 
 namespace ares::core {
 

@@ -15,8 +15,8 @@
 #include "core/accounts/limits/holding_sums.h"
 #include "core/accounts/limits/job_limits.h"
 #include "core/fairness/decay.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "core/accounts/roster.h"
-#include "model/job.h"
-#include "model/node.h"
+#include "model/cluster/node.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/accounts/binding_qos.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

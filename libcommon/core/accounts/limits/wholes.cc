@@ -4,7 +4,7 @@
 
 #include "core/accounts/limits/asked.h"
 #include "core/accounts/usage/charge.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

@@ -6,8 +6,8 @@
 #include "core/accounts/binding_qos.h"
 #include "core/accounts/usage/usage.h"
 #include "core/fairness/priority.h"
-#include "model/gpu_part.h"
-#include "model/holding.h"
+#include "model/accounts/holding.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "core/accounts/roster.h"
 #include "core/fairness/decay.h"
-#include "model/event.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

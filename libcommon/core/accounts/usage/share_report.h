@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

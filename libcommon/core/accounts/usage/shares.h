@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/accounts/roster.h"
-#include "model/fairness.h"
+#include "model/accounts/fairness.h"
 
 namespace ares::core {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/fairness/decay.h"
-#include "model/command.h"
-#include "model/event.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

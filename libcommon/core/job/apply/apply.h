@@ -2,8 +2,8 @@
 // Runs live, in recovery, on a standby, in the simulator and in every view.
 #pragma once
 
-#include "model/event.h"
-#include "model/state.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

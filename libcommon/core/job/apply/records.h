@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "model/event.h"
-#include "model/state.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

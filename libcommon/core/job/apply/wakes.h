@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/event.h"
-#include "model/state.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

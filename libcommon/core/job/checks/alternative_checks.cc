@@ -5,8 +5,8 @@
 
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/submit_checks.h"
-#include "model/gpu_alternatives.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_alternatives.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 namespace {

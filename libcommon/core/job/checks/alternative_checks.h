@@ -1,4 +1,4 @@
-// Whether a job got one of the alternatives of GPUs that it asked for (model/gpu_alternatives.h).
+// Whether a job got one of the alternatives of GPUs that it asked for (model/job/gpu_alternatives.h).
 // Pure; any thread.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::core {
 

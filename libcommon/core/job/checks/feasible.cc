@@ -9,9 +9,9 @@
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/index/machines.h"
-#include "model/constraint.h"
-#include "model/gpu_alternatives.h"
-#include "model/gpu_part.h"
+#include "model/job/constraint.h"
+#include "model/job/gpu_alternatives.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/job/checks/submit_checks.h"
-#include "model/gpu_alternatives.h"
+#include "model/job/gpu_alternatives.h"
 
 namespace ares::core {
 namespace {

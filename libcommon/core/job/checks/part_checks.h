@@ -1,4 +1,4 @@
-// Parts of GPUs (model/gpu_part.h) in the engine: whether a job gets the part that it asked for, and what is used of each device.
+// Parts of GPUs (model/job/gpu_part.h) in the engine: whether a job gets the part that it asked for, and what is used of each device.
 // Pure; any thread.
 #pragma once
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu_part.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "model/node.h"
+#include "model/cluster/node.h"
 
 namespace ares::core {
 

@@ -5,9 +5,9 @@
 
 #include "core/cluster/licenses.h"
 #include "core/job/checks/submit_checks.h"
-#include "model/constraint.h"
-#include "model/gpu_part.h"
-#include "model/request_limits.h"
+#include "model/job/constraint.h"
+#include "model/job/gpu_part.h"
+#include "model/policy/request_limits.h"
 
 namespace ares::core {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/job/decide/deciding.h"
-#include "model/request_limits.h"
+#include "model/policy/request_limits.h"
 
 namespace ares::core {
 

@@ -9,11 +9,11 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/job/apply/wakes.h"
-#include "model/command.h"
-#include "model/effect.h"
-#include "model/event.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/effect.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

@@ -12,7 +12,7 @@
 #include "core/job/checks/submit_checks.h"
 #include "core/job/gang.h"
 #include "core/job/text_check.h"
-#include "model/request_limits.h"
+#include "model/policy/request_limits.h"
 
 namespace ares::core {
 namespace {

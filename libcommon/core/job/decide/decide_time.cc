@@ -6,7 +6,7 @@
 #include "core/cluster/lease_monitor.h"
 #include "core/job/decide/deciding.h"
 #include "core/job/gang.h"
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 namespace ares::core {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "model/job.h"
-#include "model/plan.h"
+#include "model/engine/plan.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

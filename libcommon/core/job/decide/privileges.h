@@ -2,7 +2,7 @@
 // Pure functions; any thread.
 #pragma once
 
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "core/job/decide/deciding.h"
-#include "model/request_limits.h"
+#include "model/policy/request_limits.h"
 
 namespace ares::core {
 namespace {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "model/effect.h"
-#include "model/event.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/effect.h"
+#include "model/engine/event.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/hostlist.h"
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 namespace ares::core {
 namespace {

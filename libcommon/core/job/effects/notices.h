@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/job/transitions.h"
-#include "model/job.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/job/job.h"
 
 namespace ares::core {
 

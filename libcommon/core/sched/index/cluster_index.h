@@ -20,8 +20,8 @@
 #include "core/sched/index/node_log.h"
 #include "core/sched/index/reserved.h"
 #include "core/topology/network.h"
-#include "model/sched_plugins.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/sched_plugins.h"
 
 namespace ares::core::sched {
 

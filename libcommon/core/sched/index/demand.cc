@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "base/saturating.h"
-#include "model/constraint.h"
-#include "model/gpu_part.h"
+#include "model/job/constraint.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {

@@ -11,8 +11,8 @@
 #include "base/bitset.h"
 #include "base/units.h"
 #include "core/sched/index/cluster_index.h"
-#include "model/job.h"
-#include "model/node.h"
+#include "model/cluster/node.h"
+#include "model/job/job.h"
 
 namespace ares::core::sched {
 

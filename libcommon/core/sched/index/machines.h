@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "core/topology/choose.h"
-#include "model/resources.h"
+#include "model/cluster/resources.h"
 
 namespace ares::core::sched {
 

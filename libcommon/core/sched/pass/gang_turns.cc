@@ -11,7 +11,7 @@
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugged.h"
 #include "core/sched/queue/explain.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {

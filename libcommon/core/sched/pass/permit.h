@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/sched/place/fit.h"
-#include "model/job.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/job/job.h"
 
 namespace ares::core::sched {
 

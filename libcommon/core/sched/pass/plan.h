@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "base/time.h"
-#include "model/plan.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/plan.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

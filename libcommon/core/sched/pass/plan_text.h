@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/plan.h"
+#include "model/engine/plan.h"
 
 namespace ares::core {
 

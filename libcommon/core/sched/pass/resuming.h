@@ -13,7 +13,7 @@
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/place/fit.h"
 #include "core/sched/time/profile.h"
-#include "model/plan.h"
+#include "model/engine/plan.h"
 
 namespace ares::core::sched {
 

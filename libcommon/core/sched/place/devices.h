@@ -7,7 +7,7 @@
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/index/demand.h"
 #include "core/sched/place/fit.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares::core::sched {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/constraint.h"
+#include "model/job/constraint.h"
 
 namespace ares::core::sched {
 namespace {

@@ -1,7 +1,7 @@
 #include "core/sched/place/placed_limits.h"
 
 #include "core/sched/index/cluster_index.h"
-#include "model/whole_gpu.h"
+#include "model/job/whole_gpu.h"
 
 namespace ares::core::sched {
 

@@ -14,7 +14,7 @@
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/fit.h"
-#include "model/sched_plugins.h"
+#include "model/policy/sched_plugins.h"
 
 namespace ares::core::sched {
 

@@ -7,7 +7,7 @@
 #include "base/saturating.h"
 #include "core/sched/index/demand.h"
 #include "core/sched/place/score_fragmentation.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {

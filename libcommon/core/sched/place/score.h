@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "core/sched/index/cluster_index.h"
-#include "model/node.h"
+#include "model/cluster/node.h"
 
 namespace ares::core::sched {
 

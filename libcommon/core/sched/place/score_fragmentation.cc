@@ -6,7 +6,7 @@
 
 #include "base/saturating.h"
 #include "core/sched/index/demand.h"
-#include "model/gpu_alternatives.h"
+#include "model/job/gpu_alternatives.h"
 
 namespace ares::core::sched {
 namespace {

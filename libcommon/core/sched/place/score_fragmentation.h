@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/sched/index/cluster_index.h"
-#include "model/state.h"
-#include "model/whole_gpu.h"
+#include "model/engine/state.h"
+#include "model/job/whole_gpu.h"
 
 namespace ares::core::sched {
 

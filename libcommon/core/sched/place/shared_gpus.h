@@ -9,7 +9,7 @@
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/index/demand.h"
 #include "core/sched/place/fit.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/fairness/tree.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::core::sched {
 

@@ -8,7 +8,7 @@
 
 #include "core/accounts/limits/limit_use.h"
 #include "core/sched/queue/order.h"
-#include "model/plan.h"
+#include "model/engine/plan.h"
 
 namespace ares::core::sched {
 

@@ -1,4 +1,4 @@
-// Of a job whose GPUs may be had in several ways (model/gpu_alternatives.h): which of them it gets now, which one it waits for.
+// Of a job whose GPUs may be had in several ways (model/job/gpu_alternatives.h): which of them it gets now, which one it waits for.
 // To the search it is as many jobs, each of a Shape that is shared with jobs that ask for that alone. Pure.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/sched/queue/shapes.h"
-#include "model/gpu_alternatives.h"
+#include "model/job/gpu_alternatives.h"
 
 namespace ares::core::sched {
 

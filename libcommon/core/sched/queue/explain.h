@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/sched/index/cluster_index.h"
-#include "model/plan.h"
-#include "model/policy.h"
+#include "model/engine/plan.h"
+#include "model/policy/policy.h"
 
 namespace ares::core::sched {
 

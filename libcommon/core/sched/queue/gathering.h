@@ -8,7 +8,7 @@
 
 #include "core/job/gang.h"
 #include "core/sched/queue/admit.h"
-#include "model/plan.h"
+#include "model/engine/plan.h"
 
 namespace ares::core::sched {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/sched/queue/ranking.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/plan.h"
-#include "model/state.h"
+#include "model/cluster/node.h"
+#include "model/engine/plan.h"
+#include "model/engine/state.h"
+#include "model/job/job.h"
 
 namespace ares::core::sched {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/fairness/priority.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core::sched {
 

@@ -21,7 +21,7 @@
 #include "core/sched/queue/accruals.h"
 #include "core/sched/queue/running_use.h"
 #include "core/sched/queue/stored_use.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace ares::core::sched {
 

@@ -9,7 +9,7 @@
 #include "core/fairness/drf.h"
 #include "core/fairness/fair_tree.h"
 #include "core/sched/queue/ranking.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/job.h"
-#include "model/node.h"
+#include "model/cluster/node.h"
+#include "model/job/job.h"
 
 namespace ares::core::sched {
 

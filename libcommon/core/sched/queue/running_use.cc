@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 

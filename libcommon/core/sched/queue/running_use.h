@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "core/sched/index/cluster_index.h"
-#include "model/node.h"
+#include "model/cluster/node.h"
 
 namespace ares::core::sched {
 

@@ -4,7 +4,7 @@
 
 #include "core/sched/place/plugged.h"
 #include "core/sched/queue/explain.h"
-#include "model/gpu_alternatives.h"
+#include "model/job/gpu_alternatives.h"
 
 namespace ares::core::sched {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/sched/place/filter.h"
 #include "core/sched/queue/order.h"
 #include "core/sched/time/backfill.h"
-#include "model/plan.h"
+#include "model/engine/plan.h"
 
 namespace ares::core::sched {
 

@@ -1,6 +1,6 @@
 #include "core/sched/queue/turns.h"
 
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 

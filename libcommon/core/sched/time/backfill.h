@@ -14,7 +14,7 @@
 #include "core/sched/index/demand.h"
 #include "core/sched/place/fit.h"
 #include "core/sched/time/profile.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace ares::core::sched {
 

@@ -8,7 +8,7 @@
 
 #include "base/time.h"
 #include "core/sched/index/cluster_index.h"
-#include "model/state.h"
+#include "model/engine/state.h"
 
 namespace ares::core::sched {
 

@@ -9,9 +9,9 @@
 
 #include "base/result.h"
 #include "core/sched/why/why.h"
-#include "model/command.h"
-#include "model/policy.h"
-#include "model/state.h"
+#include "model/engine/command.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
 

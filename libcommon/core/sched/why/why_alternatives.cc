@@ -7,9 +7,9 @@
 #include "base/duration.h"
 #include "base/saturating.h"
 #include "core/sched/index/demand.h"
-#include "model/gpu_alternatives.h"
-#include "model/gpu_part.h"
-#include "model/state.h"
+#include "model/engine/state.h"
+#include "model/job/gpu_alternatives.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/sched/index/cluster_index.h"
-#include "model/job.h"
-#include "model/node.h"
+#include "model/cluster/node.h"
+#include "model/job/job.h"
 
 namespace ares::core::sched {
 

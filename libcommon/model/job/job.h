@@ -13,11 +13,11 @@
 #include "base/interval_set.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "model/accounts.h"
-#include "model/gang.h"
-#include "model/gpu_constraint.h"
-#include "model/node_share.h"
-#include "model/resources.h"
+#include "model/accounts/accounts.h"
+#include "model/cluster/node_share.h"
+#include "model/cluster/resources.h"
+#include "model/job/gang.h"
+#include "model/job/gpu_constraint.h"
 
 namespace ares {
 
@@ -104,11 +104,11 @@ struct GpuRequest {
   std::string type;  // empty = any one type, never a mixture
   std::uint32_t count = 0;
   std::uint32_t part =
-      0;  // thousandths of one GPU, below 1000, in place of a count (model/gpu_part.h)
+      0;  // thousandths of one GPU, below 1000, in place of a count (model/job/gpu_part.h)
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };
 
-// One of several ways to give a job its GPUs (model/gpu_alternatives.h).
+// One of several ways to give a job its GPUs (model/job/gpu_alternatives.h).
 struct GpuAlternative {
   std::vector<GpuRequest> gpus;
   std::uint32_t cost = 1000;  // what an hour of the job counts as there, in thousandths
@@ -179,8 +179,8 @@ struct JobSpec {
   bool exclusive_user = false;              // nodes shared with jobs of the same user only
   std::vector<std::string> required_nodes;  // -w
   std::vector<std::string> excluded_nodes;  // -x
-  std::vector<std::string> features;        // -C: constraints (model/constraint.h), all must hold
-  std::string prefer;                       // constraint of each node that is met if it can be
+  std::vector<std::string> features;     // -C: constraints (model/job/constraint.h), all must hold
+  std::string prefer;                    // constraint of each node that is met if it can be
   std::uint32_t switches = 0;            // at most so many leaf switches or blocks; 0 = any number
   std::optional<Seconds> switches_wait;  // after this much waiting any number will do; none = never
   std::uint32_t segment = 0;  // nodes come in groups of so many, each wholly in one block or leaf
@@ -217,7 +217,7 @@ struct JobSpec {
   std::string submit_zone;  // IANA name or TZ of the submitter
   std::string command;      // path of the script as typed, for `actl show job`
 
-  std::uint32_t mail_types = 0;  // a set of MailType (model/mail.h)
+  std::uint32_t mail_types = 0;  // a set of MailType (model/job/mail.h)
   std::string mail_user;         // empty = the job's user
 
   // The lists that would do in place of one of those above, best first, that one among them: the job gets one of them, the same on all

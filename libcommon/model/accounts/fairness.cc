@@ -1,4 +1,4 @@
-#include "model/fairness.h"
+#include "model/accounts/fairness.h"
 
 #include <set>
 #include <unordered_map>

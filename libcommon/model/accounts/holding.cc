@@ -1,10 +1,10 @@
-#include "model/holding.h"
+#include "model/accounts/holding.h"
 
 #include <algorithm>
 
-#include "model/accounts.h"
-#include "model/gpu_part.h"
-#include "model/state.h"
+#include "model/accounts/accounts.h"
+#include "model/engine/state.h"
+#include "model/job/gpu_part.h"
 
 namespace ares {
 namespace {

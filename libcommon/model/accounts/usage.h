@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 
 namespace ares {
 

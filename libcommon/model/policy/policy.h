@@ -9,10 +9,10 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "model/accounts.h"
-#include "model/fairness.h"
-#include "model/network.h"
-#include "model/sched_plugins.h"
+#include "model/accounts/accounts.h"
+#include "model/accounts/fairness.h"
+#include "model/cluster/network.h"
+#include "model/policy/sched_plugins.h"
 
 namespace ares {
 

@@ -1,10 +1,10 @@
-#include "model/gpu_alternatives.h"
+#include "model/job/gpu_alternatives.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "base/saturating.h"
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 namespace ares {
 namespace {

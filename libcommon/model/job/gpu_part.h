@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/job.h"
-#include "model/whole_gpu.h"
+#include "model/job/job.h"
+#include "model/job/whole_gpu.h"
 
 namespace ares {
 

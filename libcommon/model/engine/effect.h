@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "model/node_message.h"
+#include "model/engine/node_message.h"
 
 namespace ares {
 

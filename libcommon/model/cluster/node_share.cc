@@ -1,4 +1,4 @@
-#include "model/node_share.h"
+#include "model/cluster/node_share.h"
 
 #include <algorithm>
 

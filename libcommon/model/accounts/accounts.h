@@ -13,7 +13,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "model/preempt_mode.h"
+#include "model/policy/preempt_mode.h"
 
 namespace ares {
 

@@ -11,12 +11,12 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "model/accounts.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/request.h"
-#include "model/reservation.h"
-#include "model/usage.h"
+#include "model/accounts/accounts.h"
+#include "model/accounts/usage.h"
+#include "model/cluster/node.h"
+#include "model/cluster/reservation.h"
+#include "model/engine/request.h"
+#include "model/job/job.h"
 
 namespace ares {
 

@@ -12,13 +12,13 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "model/event.h"
-#include "model/job.h"
-#include "model/node_message.h"
-#include "model/plan.h"
-#include "model/policy.h"
-#include "model/request.h"
-#include "model/usage.h"
+#include "model/accounts/usage.h"
+#include "model/engine/event.h"
+#include "model/engine/node_message.h"
+#include "model/engine/plan.h"
+#include "model/engine/request.h"
+#include "model/job/job.h"
+#include "model/policy/policy.h"
 
 namespace ares {
 

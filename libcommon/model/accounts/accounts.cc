@@ -1,4 +1,4 @@
-#include "model/accounts.h"
+#include "model/accounts/accounts.h"
 
 #include <algorithm>
 #include <array>

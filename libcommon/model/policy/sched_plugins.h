@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/bitset.h"
-#include "model/job.h"
-#include "model/node.h"
+#include "model/cluster/node.h"
+#include "model/job/job.h"
 
 namespace ares {
 

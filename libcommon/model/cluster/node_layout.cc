@@ -1,4 +1,4 @@
-#include "model/node_layout.h"
+#include "model/cluster/node_layout.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "model/gpu_constraint.h"
+#include "model/job/gpu_constraint.h"
 
 namespace ares {
 

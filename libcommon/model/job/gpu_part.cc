@@ -1,4 +1,4 @@
-#include "model/gpu_part.h"
+#include "model/job/gpu_part.h"
 
 #include <algorithm>
 

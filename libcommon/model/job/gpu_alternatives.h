@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares {
 

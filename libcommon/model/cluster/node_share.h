@@ -13,7 +13,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "model/resources.h"
+#include "model/cluster/resources.h"
 
 namespace ares {
 

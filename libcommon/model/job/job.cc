@@ -1,4 +1,4 @@
-#include "model/job.h"
+#include "model/job/job.h"
 
 #include <algorithm>
 #include <cctype>

@@ -12,9 +12,9 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "model/fairness.h"
-#include "model/preempt_mode.h"
-#include "model/resources.h"
+#include "model/accounts/fairness.h"
+#include "model/cluster/resources.h"
+#include "model/policy/preempt_mode.h"
 
 namespace ares {
 

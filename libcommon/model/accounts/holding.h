@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares {
 

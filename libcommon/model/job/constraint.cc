@@ -1,4 +1,4 @@
-#include "model/constraint.h"
+#include "model/job/constraint.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,9 +1,9 @@
-#include "model/state.h"
+#include "model/engine/state.h"
 
 #include <algorithm>
 #include <map>
 
-#include "model/mail.h"
+#include "model/job/mail.h"
 
 namespace ares {
 

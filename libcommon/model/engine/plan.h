@@ -11,7 +11,7 @@
 #include "base/cow_map.h"
 #include "base/ids.h"
 #include "base/time.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace ares {
 

@@ -11,9 +11,9 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "model/job.h"
-#include "model/node_layout.h"
-#include "model/resources.h"
+#include "model/cluster/node_layout.h"
+#include "model/cluster/resources.h"
+#include "model/job/job.h"
 
 namespace ares {
 
