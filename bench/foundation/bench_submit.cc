@@ -15,7 +15,7 @@
 
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
-#include "rpc/client.h"
+#include "rpc/client/client.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "proto/gen/api.pb.h"
-#include "rpc/client.h"
+#include "rpc/client/client.h"
 
 namespace ares::acluster {
 

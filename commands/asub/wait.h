@@ -5,7 +5,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
-#include "rpc/client.h"
+#include "rpc/client/client.h"
 
 namespace ares::asub {
 

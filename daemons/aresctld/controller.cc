@@ -30,7 +30,7 @@
 #include "aresctld/view.h"
 #include "aresctld/wait_room.h"
 #include "cli/config_change.h"
-#include "rpc/server.h"
+#include "rpc/server/server.h"
 #include "store/pg_journal.h"
 
 namespace ares::aresctld {

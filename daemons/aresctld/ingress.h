@@ -22,7 +22,7 @@
 #include "aresctld/wait_room.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
-#include "rpc/server.h"
+#include "rpc/server/server.h"
 #include "store/journal.h"
 
 namespace ares::aresctld {

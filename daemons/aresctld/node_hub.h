@@ -18,7 +18,7 @@
 #include "aresctld/engine_loop.h"
 #include "aresctld/view.h"
 #include "model/engine/effect.h"
-#include "rpc/server.h"
+#include "rpc/server/server.h"
 #include "store/journal.h"
 
 namespace ares::aresctld {

@@ -24,7 +24,7 @@
 #include "plugin/loader.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
-#include "rpc/node_link.h"
+#include "rpc/client/node_link.h"
 
 namespace {
 

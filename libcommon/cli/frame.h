@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "cli/manual.h"
 #include "cli/options.h"
-#include "rpc/client.h"
+#include "rpc/client/client.h"
 
 namespace ares::cli {
 

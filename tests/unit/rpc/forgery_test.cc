@@ -6,8 +6,8 @@
 #include "auth/munge.h"
 #include "auth/seal.h"
 #include "proto/gen/api.grpc.pb.h"
-#include "rpc/channel.h"
-#include "rpc/envelope.h"
+#include "rpc/client/channel.h"
+#include "rpc/wire/envelope.h"
 #include "unit/rpc/rpc_fixture.h"
 
 namespace ares::rpc {

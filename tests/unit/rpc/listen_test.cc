@@ -1,6 +1,6 @@
 #include <fstream>
 
-#include "rpc/address.h"
+#include "rpc/wire/address.h"
 #include "unit/rpc/rpc_fixture.h"
 
 namespace ares::rpc {

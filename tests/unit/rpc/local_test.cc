@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "auth/munge.h"
-#include "rpc/envelope.h"
-#include "rpc/local_frame.h"
-#include "rpc/local_server.h"
-#include "rpc/socket.h"
+#include "rpc/server/local_server.h"
+#include "rpc/wire/envelope.h"
+#include "rpc/wire/local_frame.h"
+#include "rpc/wire/socket.h"
 #include "unit/rpc/rpc_fixture.h"
 
 namespace ares::rpc {

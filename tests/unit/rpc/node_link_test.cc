@@ -1,4 +1,4 @@
-#include "rpc/node_link.h"
+#include "rpc/client/node_link.h"
 
 #include <grpcpp/client_context.h>
 
@@ -7,8 +7,8 @@
 
 #include "auth/munge.h"
 #include "proto/gen/api.grpc.pb.h"
-#include "rpc/channel.h"
-#include "rpc/envelope.h"
+#include "rpc/client/channel.h"
+#include "rpc/wire/envelope.h"
 #include "unit/rpc/rpc_fixture.h"
 
 namespace ares::rpc {

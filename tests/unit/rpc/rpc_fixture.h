@@ -14,8 +14,8 @@
 
 #include "proto/gen/api.pb.h"
 #include "proto/gen/node.pb.h"
-#include "rpc/client.h"
-#include "rpc/server.h"
+#include "rpc/client/client.h"
+#include "rpc/server/server.h"
 #include "unit/auth/munged.h"
 
 namespace ares::rpc {

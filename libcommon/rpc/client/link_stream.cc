@@ -1,0 +1,126 @@
+#include "rpc/client/link_stream.h"
+
+#include <utility>
+
+#include "rpc/client/channel.h"
+#include "rpc/wire/envelope.h"
+
+namespace ares::rpc {
+
+LinkStream::LinkStream(const Address& address, auth::SessionKey key, Limits limits,
+                       std::function<void(api::NodeDown)> on_message,
+                       std::function<void()> on_connected)
+    : peer_(to_string(address)),
+      key_(std::move(key)),
+      on_message_(std::move(on_message)),
+      on_connected_(std::move(on_connected)),
+      channel_(make_channel(address, Purpose::node_link)),
+      stub_(api::Ares::NewStub(channel_)),
+      queue_(limits.messages, limits.bytes) {}
+
+void LinkStream::start(std::string credential) {
+  stub_->async()->Attach(&context_, this);
+  AddHold();  // writes are started from outside of gRPC's callbacks; given up when reading ends
+  {
+    const std::lock_guard lock(mutex_);
+    out_.set_credential(std::move(credential));
+    put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_, {});
+    writing_ = true;
+    StartWrite(&out_);
+  }
+  StartRead(&in_);
+  StartCall();
+}
+
+Error LinkStream::wait(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, timeout, [this] { return done_ || connected_; }))
+    give_up({ErrorCode::unavailable, "the controller at " + peer_ + " did not answer in time"});
+  changed_.wait(lock, [this] { return done_; });
+  return end_;
+}
+
+void LinkStream::send(std::string payload) {
+  const std::lock_guard lock(mutex_);
+  if (!connected_ || over_ || gave_up_) return;
+  if (!queue_.push(std::move(payload)))
+    return give_up({ErrorCode::unavailable,
+                    "the controller at " + peer_ + " does not read what is sent to it"});
+  write_next();
+}
+
+bool LinkStream::was_connected() const {
+  const std::lock_guard lock(mutex_);
+  return connected_;
+}
+
+void LinkStream::OnReadDone(bool ok) {
+  if (ok && take()) return StartRead(&in_);
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    queue_.clear();
+  }
+  RemoveHold();
+}
+
+// What was read; false ends the session. The first message is empty: it proves who sent it.
+bool LinkStream::take() {
+  const bool first = received_ == 0;
+  const bool in_order = in_.sequence() == ++received_;
+  const auto sealed = auth::verify_seal(key_, auth::Direction::node_down, 0, in_.sequence(),
+                                        in_.payload(), in_.mac());
+  api::NodeDown message;
+  if (!in_order || !sealed || !message.ParseFromString(in_.payload())) {
+    const std::lock_guard lock(mutex_);
+    give_up({ErrorCode::unauthenticated, "a message from " + peer_ +
+                                             " is not what the controller sent: lost, changed on "
+                                             "its way, or from somebody else"});
+    return false;
+  }
+  if (!first) {
+    on_message_(std::move(message));
+    return true;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    connected_ = true;
+    changed_.notify_all();
+  }
+  on_connected_();
+  return true;
+}
+
+void LinkStream::OnWriteDone(bool ok) {
+  const std::lock_guard lock(mutex_);
+  writing_ = false;
+  if (ok) write_next();  // if not, reading fails as well and ends the session
+}
+
+void LinkStream::OnDone(const grpc::Status& status) {
+  const std::lock_guard lock(mutex_);
+  if (!gave_up_)
+    end_ = status.ok()
+               ? Error{ErrorCode::unavailable, "the controller at " + peer_ + " closed the session"}
+               : to_error(status, peer_);
+  done_ = true;
+  changed_.notify_all();
+}
+
+// With the lock held, as give_up().
+void LinkStream::write_next() {
+  if (writing_ || over_ || queue_.empty()) return;
+  writing_ = true;
+  out_.Clear();
+  put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_, queue_.pop());
+  StartWrite(&out_);
+}
+
+void LinkStream::give_up(Error error) {
+  if (gave_up_ || done_) return;
+  gave_up_ = true;
+  end_ = std::move(error);
+  context_.TryCancel();
+}
+
+}  // namespace ares::rpc

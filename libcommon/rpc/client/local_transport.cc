@@ -1,0 +1,299 @@
+#include "rpc/client/local_transport.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <iterator>
+
+#include "rpc/wire/local_frame.h"
+
+namespace ares::rpc {
+namespace {
+
+constexpr std::size_t kMaxAnswer = 1u << 30;  // a long list of jobs
+constexpr std::size_t kChunk = 64 << 10;
+constexpr std::chrono::milliseconds kLookAgain{20};  // whether the controller listens again
+
+int milliseconds_until(std::optional<Transport::Clock::time_point> until) {
+  if (!until) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Transport::Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
+}
+
+}  // namespace
+
+struct LocalTransport::Link {
+  Socket socket;
+  std::string output;   // not yet sent
+  std::string input;    // of a frame that is not whole yet
+  std::string refusal;  // what was said before it was closed
+  bool used = false;
+};
+
+LocalTransport::LocalTransport(const Address& address)
+    : peer_(to_string(address)), path_(call_socket(address)) {}
+
+LocalTransport::~LocalTransport() {
+  shut_down();
+}
+
+Error LocalTransport::unavailable(const std::string& why) const {
+  return {ErrorCode::unavailable, "the controller at " + peer_ + " is unavailable (" + why + ")"};
+}
+
+Error LocalTransport::too_late() const {
+  return {ErrorCode::unavailable, "the controller at " + peer_ + " did not answer in time"};
+}
+
+// It may have been closed while nobody looked: better to know before something is sent.
+bool LocalTransport::connected() {
+  if (link_ && link_->used && calls_.empty()) {
+    char byte;
+    const ssize_t n = ::recv(link_->socket.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN)) link_.reset();
+  }
+  return link_ != nullptr;
+}
+
+Result<std::shared_ptr<LocalTransport::Link>> LocalTransport::connect() {
+  if (connected()) return link_;
+  auto link = std::make_shared<Link>();
+  link->socket = stream_socket(AF_UNIX, SOCK_NONBLOCK);
+  const sockaddr_un name = unix_name(path_);
+  if (!link->socket ||
+      ::connect(link->socket.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0)
+    return fail(unavailable(errno == EAGAIN ? "too many wait to be let in" : reason(errno)));
+  if (!wake_) wake_ = Socket(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_) return fail(unavailable(reason(errno)));
+  return link_ = link;
+}
+
+Result<LocalTransport::Calls::iterator> LocalTransport::send(const api::Sealed& request,
+                                                             Clock::time_point deadline,
+                                                             Done* done) {
+  auto link = connect();
+  if (!link) return fail(std::move(link.error()));
+  while (++last_call_ == 0 || calls_.contains(last_call_)) {
+  }
+  const auto call = calls_.try_emplace(last_call_, Call{*link, deadline, {}, {}}).first;
+  if (done) {
+    call->second.done = std::move(*done);
+    deadlines_.emplace(deadline, call->first);
+  }
+  const bool fresh = !std::exchange((*link)->used, true);
+  (*link)->output += frame(call->first, kSealedFrame, request.SerializeAsString());
+  flush(**link);
+  // Whoever reads is to look at the new connection, or to send the rest.
+  if (reading_ && (fresh || !(*link)->output.empty())) wake();
+  return call;
+}
+
+// Sends what the socket takes. That nobody is there any more shows when reading, behind answers that came before.
+void LocalTransport::flush(Link& link) {
+  while (!link.output.empty()) {
+    const ssize_t n =
+        ::send(link.socket.fd(), link.output.data(), link.output.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno != EAGAIN) link.output.clear();
+    if (n <= 0) return;
+    link.output.erase(0, static_cast<std::size_t>(n));
+  }
+}
+
+void LocalTransport::finish(Calls::iterator call, Result<api::Sealed> result) {
+  if (call->second.done) {
+    deadlines_.erase({call->second.deadline, call->first});
+    finished_.emplace_back(std::move(call->second.done), std::move(result));
+    calls_.erase(call);
+  } else {
+    call->second.result = std::move(result);
+  }
+  changed_.notify_all();
+}
+
+void LocalTransport::lose(const std::shared_ptr<Link>& link, const std::string& why) {
+  if (link_ == link) link_.reset();
+  const Error error = unavailable(link->refusal.empty() ? why : link->refusal);
+  for (auto call = calls_.begin(); call != calls_.end();) {
+    const auto next = std::next(call);
+    if (call->second.link == link && !call->second.result) finish(call, fail(error));
+    call = next;
+  }
+}
+
+// The server need not go on with it.
+void LocalTransport::give_up(Calls::iterator call) {
+  Link& link = *call->second.link;
+  link.output += frame(call->first, kCancelFrame, {});
+  flush(link);
+}
+
+void LocalTransport::take_answers(Link& link) {
+  std::size_t at = 0;
+  while (link.input.size() - at >= kHeadBytes) {
+    const auto head = read_head(std::string_view(link.input).substr(at));
+    if (!head || head->size > kMaxAnswer) {
+      link.socket.close();
+      return;
+    }
+    if (link.input.size() - at < kHeadBytes + head->size) {
+      link.input.reserve(at + kHeadBytes + head->size);
+      break;
+    }
+    const std::string_view body = std::string_view(link.input).substr(at + kHeadBytes, head->size);
+    at += kHeadBytes + head->size;
+    if (head->call == 0) link.refusal = body;
+    const auto call = calls_.find(head->call);  // or one that nobody waits for any more
+    if (call == calls_.end() || call->second.link.get() != &link || call->second.result) continue;
+    api::Sealed sealed;
+    if (head->code != kSealedFrame) {
+      const ErrorCode code = refusal_code(head->code);
+      finish(call, fail(code == ErrorCode::unavailable ? unavailable(std::string(body))
+                                                       : Error{code, std::string(body)}));
+    } else if (sealed.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
+      finish(call, std::move(sealed));
+    } else {
+      finish(call, fail(ErrorCode::internal, "the answer of " + peer_ + " cannot be read"));
+    }
+  }
+  link.input.erase(0, at);
+}
+
+void LocalTransport::take_in(const std::shared_ptr<Link>& link) {
+  std::array<char, kChunk> chunk;
+  for (;;) {
+    const ssize_t n = ::recv(link->socket.fd(), chunk.data(), chunk.size(), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    if (n <= 0) return lose(link, n == 0 ? "it has closed the connection" : reason(errno));
+    link->input.append(chunk.data(), static_cast<std::size_t>(n));
+    take_answers(*link);
+    if (!link->socket) return lose(link, "what it says is not of Ares");
+    if (static_cast<std::size_t>(n) < chunk.size()) return;
+  }
+}
+
+// Waits, without the lock, until the socket is ready, somebody wakes us, or so long; sends and takes in what there is. By one
+// thread at a time. `link` may be null: nothing but the rest is waited for.
+void LocalTransport::turn(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Link>& link,
+                          std::optional<Clock::time_point> until) {
+  const bool sends = link && !link->output.empty();
+  pollfd ready[2] = {
+      {link ? link->socket.fd() : -1, static_cast<short>(sends ? POLLIN | POLLOUT : POLLIN), 0},
+      {wake_.fd(), POLLIN, 0}};
+  reading_ = true;
+  lock.unlock();
+  ::poll(ready, 2, milliseconds_until(until));
+  lock.lock();
+  reading_ = false;
+  changed_.notify_all();
+  if (ready[1].revents != 0) {
+    std::uint64_t count;
+    [[maybe_unused]] const ssize_t n = ::read(wake_.fd(), &count, sizeof count);
+  }
+  if (!link) return;
+  if ((ready[0].revents & POLLOUT) != 0) flush(*link);
+  if ((ready[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) take_in(link);
+}
+
+Result<api::Sealed> LocalTransport::call(const api::Sealed& request, Clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  auto sent = send(request, deadline, nullptr);
+  if (!sent) return fail(std::move(sent.error()));
+  Call& call = (*sent)->second;
+  while (!call.result && Clock::now() < deadline) {
+    if (reading_ || thread_.joinable())
+      changed_.wait_until(lock, deadline);
+    else
+      turn(lock, call.link, deadline);
+  }
+  Result<api::Sealed> result =
+      call.result ? std::move(*call.result) : Result<api::Sealed>(fail(too_late()));
+  if (!call.result) give_up(*sent);
+  calls_.erase(*sent);
+  return result;
+}
+
+void LocalTransport::call_async(api::Sealed request, Clock::time_point deadline, Done done) {
+  Error refusal = unavailable("the client is ending");
+  {
+    const std::lock_guard lock(mutex_);
+    if (!shut_) {
+      const auto sent = send(request, deadline, &done);
+      if (sent) {
+        if (!thread_.joinable())
+          thread_ = std::jthread([this] { work(); });
+        else if (reading_ && deadlines_.begin()->second == (*sent)->first)
+          wake();
+        return;
+      }
+      refusal = sent.error();
+    }
+  }
+  done(fail(std::move(refusal)));
+}
+
+void LocalTransport::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t n = ::write(wake_.fd(), &one, sizeof one);
+}
+
+// The thread: reads for all, tells who asked asynchronously, and looks at their deadlines.
+void LocalTransport::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    while (!deadlines_.empty() && deadlines_.begin()->first <= Clock::now()) {
+      const auto call = calls_.find(deadlines_.begin()->second);
+      give_up(call);
+      finish(call, fail(too_late()));
+    }
+    if (!finished_.empty()) {
+      auto [done, result] = std::move(finished_.front());
+      finished_.pop_front();
+      lock.unlock();
+      done(std::move(result));
+      done = nullptr;
+      lock.lock();
+      continue;
+    }
+    if (shut_) return;
+    if (reading_) {  // somebody began before there was a thread
+      changed_.wait(lock);
+      continue;
+    }
+    std::optional<Clock::time_point> until;
+    if (!deadlines_.empty()) until = deadlines_.begin()->first;
+    turn(lock, link_, until);
+  }
+}
+
+void LocalTransport::await(std::chrono::milliseconds at_most) {
+  const auto until = Clock::now() + at_most;
+  std::unique_lock lock(mutex_);
+  // Who is there and does not answer is not to be asked again at once.
+  const bool there = connected();
+  while (there || !connect()) {
+    const auto left = until - Clock::now();
+    if (left <= Clock::duration::zero()) return;
+    lock.unlock();
+    std::this_thread::sleep_for(there ? left : std::min<Clock::duration>(left, kLookAgain));
+    lock.lock();
+  }
+}
+
+void LocalTransport::shut_down() {
+  {
+    const std::lock_guard lock(mutex_);
+    shut_ = true;
+    while (!deadlines_.empty())
+      finish(calls_.find(deadlines_.begin()->second), fail(unavailable("the client is ending")));
+    if (wake_) wake();
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace ares::rpc

@@ -1,0 +1,77 @@
+// Calls through a controller's local socket: connect, one write, one read. No thread before the first asynchronous call.
+// Owned by a Connection; any thread. Private to rpc/.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "rpc/client/transport.h"
+#include "rpc/wire/socket.h"
+
+namespace ares::rpc {
+
+class LocalTransport final : public Transport {
+ public:
+  explicit LocalTransport(const Address& address);
+  ~LocalTransport() override;
+
+  Result<api::Sealed> call(const api::Sealed& request, Clock::time_point deadline) override;
+  void call_async(api::Sealed request, Clock::time_point deadline, Done done) override;
+  void await(std::chrono::milliseconds at_most) override;
+  void shut_down() override;
+
+ private:
+  struct Link;  // one connection; calls of a lost one fail with it
+  struct Call {
+    std::shared_ptr<Link> link;
+    Clock::time_point deadline;
+    Done done;  // empty: somebody waits for `result`
+    std::optional<Result<api::Sealed>> result;
+  };
+  using Calls = std::map<std::uint32_t, Call>;
+
+  // All with the lock held.
+  bool connected();
+  Result<std::shared_ptr<Link>> connect();
+  Result<Calls::iterator> send(const api::Sealed& request, Clock::time_point deadline, Done* done);
+  void finish(Calls::iterator call, Result<api::Sealed> result);
+  void lose(const std::shared_ptr<Link>& link, const std::string& why);
+  void give_up(Calls::iterator call);
+  void flush(Link& link);
+  void take_in(const std::shared_ptr<Link>& link);
+  void take_answers(Link& link);
+  void turn(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Link>& link,
+            std::optional<Clock::time_point> until);
+
+  void wake();
+  void work();
+  Error unavailable(const std::string& why) const;
+  Error too_late() const;
+
+  const std::string peer_;
+  const std::string path_;
+  Socket wake_;  // an eventfd
+
+  // Whoever waits first for an answer reads for all, without the lock while nothing comes; once there is a thread, it does.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<Link> link_;
+  Calls calls_;
+  std::set<std::pair<Clock::time_point, std::uint32_t>> deadlines_;  // of asynchronous calls
+  std::deque<std::pair<Done, Result<api::Sealed>>> finished_;        // to be told by the thread
+  std::uint32_t last_call_ = 0;
+  bool reading_ = false;
+  bool shut_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace ares::rpc

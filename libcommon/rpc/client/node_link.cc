@@ -1,0 +1,125 @@
+#include "rpc/client/node_link.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "auth/munge.h"
+#include "proto/gen/node.pb.h"
+#include "rpc/client/backoff.h"
+#include "rpc/client/channel.h"
+#include "rpc/client/link_stream.h"
+#include "rpc/wire/address.h"
+
+namespace ares::rpc {
+
+// One thread makes session after session; gRPC's threads carry what is said in each.
+struct NodeLink::State {
+  NodeLinkOptions options;
+  std::vector<Address> addresses;
+  OnMessage on_message;
+  OnState on_state;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stopping = false;
+  std::shared_ptr<LinkStream> stream;  // of the session under way
+
+  std::string last_why;  // of the thread
+  std::thread thread;
+
+  void run();
+  std::string attempt(const Address& address, bool* was_connected);
+  void report_failure(const std::string& why, bool was_connected);
+};
+
+void NodeLink::State::run() {
+  Backoff backoff(options.first_delay, options.max_delay);
+  for (std::size_t tries = 0;; ++tries) {
+    bool was_connected = false;
+    const std::string why = attempt(addresses[tries % addresses.size()], &was_connected);
+    {
+      const std::lock_guard lock(mutex);
+      if (stopping) return;
+    }
+    report_failure(why, was_connected);
+    if (was_connected) backoff.reset();
+    std::unique_lock lock(mutex);
+    if (changed.wait_for(lock, backoff.next(), [this] { return stopping; })) return;
+  }
+}
+
+// One session from its credential to its end; why it ended.
+std::string NodeLink::State::attempt(const Address& address, bool* was_connected) {
+  const auto key = auth::SessionKey::random();
+  auto credential =
+      auth::munge_encode(key.to_credential_payload(), options.munge_socket, options.server_uid);
+  if (!credential) return credential.error().message;
+
+  auto current = std::make_shared<LinkStream>(
+      address, key, LinkStream::Limits{options.queue_messages, options.queue_bytes},
+      [this](api::NodeDown message) { on_message(std::move(message)); },
+      [this, &address] {
+        last_why.clear();
+        on_state(true, "connected to the controller at " + to_string(address));
+      });
+  {
+    const std::lock_guard lock(mutex);
+    if (stopping) return {};
+    stream = current;
+  }
+  current->start(std::move(*credential));
+  Error end = current->wait(options.connect_timeout);
+  *was_connected = current->was_connected();
+  const std::lock_guard lock(mutex);
+  stream = nullptr;
+  return std::move(end.message);
+}
+
+void NodeLink::State::report_failure(const std::string& why, bool was_connected) {
+  if (!was_connected && why == last_why) return;
+  last_why = why;
+  on_state(false, why);
+}
+
+Result<std::unique_ptr<NodeLink>> NodeLink::open(NodeLinkOptions options, OnMessage on_message,
+                                                 OnState on_state) {
+  auto state = std::make_shared<State>();
+  for (const std::string& text : options.addresses) {
+    auto address = parse_address(text);
+    if (!address) return fail(std::move(address.error()));
+    state->addresses.push_back(std::move(*address));
+  }
+  if (state->addresses.empty())
+    return fail(ErrorCode::invalid_argument,
+                "no controller to connect to; set controller.connect in ares.yaml");
+  state->options = std::move(options);
+  state->on_message = std::move(on_message);
+  state->on_state = std::move(on_state);
+  state->thread = std::thread([raw = state.get()] { raw->run(); });
+  return std::unique_ptr<NodeLink>(new NodeLink(std::move(state)));
+}
+
+NodeLink::NodeLink(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+NodeLink::~NodeLink() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+    if (state_->stream) state_->stream->cancel();
+    state_->changed.notify_all();
+  }
+  state_->thread.join();
+}
+
+void NodeLink::send(api::NodeUp message) {
+  std::shared_ptr<LinkStream> stream;
+  {
+    const std::lock_guard lock(state_->mutex);
+    stream = state_->stream;
+  }
+  if (stream) stream->send(message.SerializeAsString());
+}
+
+}  // namespace ares::rpc

@@ -1,0 +1,13 @@
+#include "rpc/client/transport.h"
+
+#include "rpc/client/grpc_transport.h"
+#include "rpc/client/local_transport.h"
+
+namespace ares::rpc {
+
+std::unique_ptr<Transport> make_transport(const Address& address) {
+  if (address.kind == Address::Kind::unix_socket) return std::make_unique<LocalTransport>(address);
+  return std::make_unique<GrpcTransport>(address);
+}
+
+}  // namespace ares::rpc

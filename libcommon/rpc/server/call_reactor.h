@@ -1,0 +1,14 @@
+// A call that came by gRPC. Owned by gRPC until it is done. Private to rpc/.
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include "rpc/server/call_desk.h"
+
+namespace ares::rpc {
+
+// The reactor of a new call; gRPC takes it from here.
+grpc::ServerUnaryReactor* start_call(const CallDesk& desk, grpc::CallbackServerContext* context,
+                                     const api::Sealed* request, api::Sealed* answer);
+
+}  // namespace ares::rpc

@@ -1,0 +1,121 @@
+#include "rpc/server/door.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "auth/munge.h"
+
+namespace ares::rpc {
+namespace {
+
+constexpr std::size_t kMaxWaiting = 4096;
+constexpr std::size_t kMaxCredential = 4096;  // one of ours has about 250 bytes
+constexpr std::size_t kMaxNames = 65536;
+constexpr std::chrono::seconds kNameLife{60};
+
+}  // namespace
+
+std::string system_user_name(UserId uid) {
+  const long hint = sysconf(_SC_GETPW_R_SIZE_MAX);
+  std::vector<char> buffer(hint > 0 ? static_cast<std::size_t>(hint) : 1024);
+  passwd entry{};
+  passwd* found = nullptr;
+  while (getpwuid_r(uid.value(), &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
+         buffer.size() < (1u << 20))
+    buffer.resize(buffer.size() * 2);
+  return found ? found->pw_name : "uid " + std::to_string(uid.value());
+}
+
+Door::Door(std::string munge_socket, std::size_t threads, UserName user_name)
+    : munge_socket_(std::move(munge_socket)),
+      user_name_(user_name ? std::move(user_name) : UserName(system_user_name)) {
+  for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
+    threads_.emplace_back([this] { work(); });
+}
+
+Door::~Door() {
+  stop();
+}
+
+void Door::admit(std::string credential, Done done) {
+  Error refusal;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) {
+      refusal = {ErrorCode::unavailable, "the controller is stopping"};
+    } else if (visitors_.size() >= kMaxWaiting) {
+      refusal = {ErrorCode::unavailable, "too many callers wait to be authenticated"};
+    } else {
+      visitors_.push_back({std::move(credential), std::move(done)});
+      arrived_.notify_one();
+      return;
+    }
+  }
+  done(fail(std::move(refusal)));
+}
+
+void Door::stop() {
+  std::deque<Visitor> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    waiting.swap(visitors_);
+  }
+  arrived_.notify_all();
+  threads_.clear();  // joins
+  for (Visitor& visitor : waiting)
+    visitor.done(fail(ErrorCode::unavailable, "the controller is stopping"));
+}
+
+void Door::work() {
+  for (;;) {
+    Visitor visitor;
+    {
+      std::unique_lock lock(mutex_);
+      arrived_.wait(lock, [this] { return closed_ || !visitors_.empty(); });
+      if (closed_) return;
+      visitor = std::move(visitors_.front());
+      visitors_.pop_front();
+    }
+    visitor.done(check(visitor.credential));
+  }
+}
+
+Result<Admitted> Door::check(const std::string& credential) {
+  if (credential.size() > kMaxCredential)
+    return fail(ErrorCode::unauthenticated, "credential refused: it is not one of Ares's");
+  auto decoded = auth::munge_decode(credential, munge_socket_);
+  if (!decoded) {
+    // On this machine, not on the caller's.
+    if (decoded.error().code == ErrorCode::unavailable)
+      return fail(ErrorCode::unavailable,
+                  "on the controller's machine, " + decoded.error().message);
+    return fail(std::move(decoded.error()));
+  }
+  auto key = auth::SessionKey::from_credential_payload(decoded->payload);
+  explicit_bzero(decoded->payload.data(), decoded->payload.size());
+  if (!key) return fail(std::move(key.error()));
+  return Admitted{*key, auth::Identity{decoded->uid, decoded->gid, name_of(decoded->uid),
+                                       std::move(decoded->host)}};
+}
+
+// Kept for a minute: a directory service may take long, and a user's commands come in bursts.
+std::string Door::name_of(UserId uid) {
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock(names_mutex_);
+    if (auto found = names_.find(uid); found != names_.end() && found->second.until > now)
+      return found->second.text;
+  }
+  std::string name = user_name_(uid);
+  const std::lock_guard lock(names_mutex_);
+  if (names_.size() >= kMaxNames) names_.clear();
+  names_[uid] = {name, now + kNameLife};
+  return name;
+}
+
+}  // namespace ares::rpc

@@ -1,0 +1,185 @@
+#include "rpc/server/local_peer.h"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "rpc/wire/local_frame.h"
+
+namespace ares::rpc {
+namespace {
+
+constexpr std::size_t kChunk = 64 << 10;
+constexpr std::size_t kEnvelope =
+    64 << 10;  // so that what is a little too long gets the desk's answer
+const char* const kPeer = "unix";
+
+}  // namespace
+
+bool LocalPeer::watch() {
+  const std::lock_guard lock(mutex_);
+  armed_ = EPOLLIN | EPOLLRDHUP;
+  epoll_event event{};
+  event.events = armed_;
+  event.data.u64 = id_;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_.fd(), &event) == 0;
+}
+
+bool LocalPeer::full() const {
+  return calls_.size() >= limits_.calls_per_connection ||
+         output_.size() > limits_.unsent_per_connection;
+}
+
+// Asks to be told when there is something to do. Requests that lie in `input_` already are gone on with when the socket can be
+// written to, which it can.
+void LocalPeer::arm() {
+  if (!socket_) return;
+  const bool resumes = paused_ && !full();
+  const std::uint32_t wanted =
+      EPOLLRDHUP | (paused_ ? 0U : EPOLLIN) | (!output_.empty() || resumes ? EPOLLOUT : 0U);
+  if (wanted == armed_) return;
+  armed_ = wanted;
+  epoll_event event{};
+  event.events = wanted;
+  event.data.u64 = id_;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket_.fd(), &event);
+}
+
+// That nobody is there any more shows when reading.
+void LocalPeer::flush() {
+  std::size_t sent = 0;
+  while (socket_ && sent < output_.size()) {
+    const ssize_t n =
+        ::send(socket_.fd(), output_.data() + sent, output_.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno != EAGAIN) sent = output_.size();
+    if (n <= 0) break;
+    sent += static_cast<std::size_t>(n);
+  }
+  output_.erase(0, sent);
+}
+
+void LocalPeer::say(const std::string& frame) {
+  const std::lock_guard lock(mutex_);
+  if (!socket_) return;
+  output_ += frame;
+  flush();
+  arm();
+}
+
+void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
+  const std::string bytes = result ? frame(call, kSealedFrame, result->SerializeAsString())
+                                   : refusal_frame(call, result.error());
+  std::shared_ptr<Answer> done;  // goes after the lock
+  const std::lock_guard lock(mutex_);
+  if (const auto found = calls_.find(call); found != calls_.end()) {
+    done = std::move(found->second);
+    calls_.erase(found);
+  }
+  if (!socket_) return;
+  output_ += bytes;
+  flush();
+  arm();
+}
+
+bool LocalPeer::read() {
+  std::array<char, kChunk> chunk;
+  const ssize_t n = ::recv(socket_.fd(), chunk.data(), chunk.size(), 0);
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  if (n == 0) return false;
+  const auto skipped = std::min<std::uint64_t>(to_discard_, static_cast<std::uint64_t>(n));
+  to_discard_ -= skipped;
+  input_.append(chunk.data() + skipped, static_cast<std::size_t>(n) - skipped);
+  return true;
+}
+
+bool LocalPeer::ready(std::uint32_t events, const CallDesk& desk) {
+  bool reads;
+  {
+    const std::lock_guard lock(mutex_);
+    if ((events & EPOLLOUT) != 0) flush();
+    if (paused_) paused_ = full();
+    if (paused_ && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) return false;
+    reads = !paused_;
+  }
+  if (reads && (events & ~std::uint32_t{EPOLLOUT}) != 0 && !read()) return false;
+  if (reads && !take_requests(desk)) return false;
+  const std::lock_guard lock(mutex_);
+  arm();
+  return true;
+}
+
+bool LocalPeer::take_requests(const CallDesk& desk) {
+  const std::size_t most = desk.max_request_bytes + kEnvelope;
+  std::size_t at = 0;
+  bool understood = true;
+  while (understood && input_.size() - at >= kHeadBytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      paused_ = full();
+      if (paused_) break;
+    }
+    const auto head = read_head(std::string_view(input_).substr(at));
+    if (!head) {
+      understood = false;
+    } else if (head->size > most) {
+      say(refusal_frame(head->call, {ErrorCode::invalid_argument,
+                                     "the request is larger than the controller accepts: it has " +
+                                         std::to_string(head->size) + " bytes, at most " +
+                                         std::to_string(desk.max_request_bytes)}));
+      const std::uint64_t whole = kHeadBytes + std::uint64_t{head->size};
+      const std::uint64_t here = std::min<std::uint64_t>(whole, input_.size() - at);
+      to_discard_ = whole - here;
+      at += static_cast<std::size_t>(here);
+    } else if (input_.size() - at < kHeadBytes + head->size) {
+      break;
+    } else {
+      const auto body = std::string_view(input_).substr(at + kHeadBytes, head->size);
+      at += kHeadBytes + head->size;
+      understood = take(head->call, head->code, body, desk);
+    }
+  }
+  input_.erase(0, at);
+  return understood;
+}
+
+bool LocalPeer::take(std::uint32_t call, std::uint32_t code, std::string_view body,
+                     const CallDesk& desk) {
+  if (code == kCancelFrame) {
+    std::shared_ptr<Answer> given_up;
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = calls_.find(call); found != calls_.end()) given_up = found->second;
+    }
+    if (given_up) given_up->abandon();
+    return true;
+  }
+  api::Sealed request;
+  if (code != kSealedFrame || call == 0 ||
+      !request.ParseFromArray(body.data(), static_cast<int>(body.size())))
+    return false;
+  const auto answer = std::make_shared<Answer>(
+      [peer = shared_from_this(), call](Result<api::Sealed> result) {
+        peer->answer(call, std::move(result));
+      },
+      kPeer);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!calls_.emplace(call, answer).second) return false;
+  }
+  desk.take(answer, request);
+  return true;
+}
+
+void LocalPeer::close() {
+  std::map<std::uint32_t, std::shared_ptr<Answer>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    calls.swap(calls_);
+  }
+  for (const auto& [call, answer] : calls) answer->abandon();
+  const std::lock_guard lock(mutex_);
+  socket_.close();
+}
+
+}  // namespace ares::rpc

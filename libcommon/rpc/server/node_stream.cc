@@ -1,0 +1,233 @@
+#include "rpc/server/node_stream.h"
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/server_context.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "proto/gen/node.pb.h"
+#include "rpc/client/channel.h"
+#include "rpc/server/call_desk.h"
+#include "rpc/wire/envelope.h"
+#include "rpc/wire/send_queue.h"
+
+namespace ares::rpc {
+namespace {
+
+// How long a closed session may take to read what was sent to it before.
+constexpr std::chrono::seconds kDrain{5};
+
+// The stream's first message carries the credential, the first answer is empty: it proves who we are.
+// After that each side counts its messages: the next one is the last plus one, sealed with session 0.
+class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed>,
+                         public NodeSession,
+                         public std::enable_shared_from_this<NodeStream> {
+ public:
+  NodeStream(const AttachDesk& desk, grpc::CallbackServerContext* context)
+      : desk_(desk),
+        context_(context),
+        peer_(context->peer()),
+        queue_(desk.queue_messages, desk.queue_bytes) {}
+
+  void start() {
+    self_ = shared_from_this();
+    StartRead(&in_);
+  }
+
+  // --- NodeSession ---
+  void send(api::NodeDown message) override {
+    std::string payload = message.SerializeAsString();
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+    if (!queue_.push(std::move(payload))) {
+      begin_close(
+          {grpc::StatusCode::RESOURCE_EXHAUSTED, "the node does not read what is sent to it"});
+      context_->TryCancel();
+      return;
+    }
+    write_next();
+  }
+  void close(const std::string& reason) override {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+    begin_close({grpc::StatusCode::UNAVAILABLE, reason});
+    if (finished_) return;
+    // What was sent before still goes out, but a node that does not read cannot hold us up.
+    drain_limit_.emplace();
+    drain_limit_->Set(std::chrono::system_clock::now() + kDrain,
+                      [weak = weak_from_this()](bool expired) {
+                        const auto stream = weak.lock();
+                        if (stream && expired) stream->cut();
+                      });
+  }
+  const Principal& principal() const override { return principal_; }
+  const std::string& peer() const override { return peer_; }
+
+  // --- gRPC ---
+  void OnReadDone(bool ok) override {
+    if (!ok) return end({grpc::StatusCode::OK, ""});
+    if (!key_) return admit();
+    const std::uint64_t expected = ++received_;
+    if (in_.sequence() != expected)
+      return end(to_status({ErrorCode::unauthenticated, "a message is missing or came twice"}));
+    auto sealed = auth::verify_seal(*key_, auth::Direction::node_up, 0, in_.sequence(),
+                                    in_.payload(), in_.mac());
+    if (!sealed) return end(to_status(sealed.error()));
+    api::NodeUp message;
+    if (!message.ParseFromString(in_.payload()))
+      return end(to_status({ErrorCode::invalid_argument,
+                            "a message of the node cannot be read: it is damaged, or a name in it "
+                            "is not UTF-8 text"}));
+    desk_.handler->received(self_, std::move(message));
+    StartRead(&in_);
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (!ok) {
+      queue_.clear();
+      if (!closing_) begin_close({grpc::StatusCode::UNAVAILABLE, "the node is gone"});
+    }
+    write_next();
+  }
+
+  void OnCancel() override {
+    const std::lock_guard lock(mutex_);
+    queue_.clear();
+    if (!closing_) begin_close({grpc::StatusCode::UNAVAILABLE, "the controller is stopping"});
+    write_next();
+  }
+
+  void OnDone() override {
+    if (drain_limit_) drain_limit_->Cancel();
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+      context_ = nullptr;
+      queue_.clear();
+    }
+    const std::shared_ptr<NodeStream> self = std::exchange(self_, nullptr);
+    if (attached_) desk_.handler->detached(self);
+  }
+
+ private:
+  // The handler is being told of the session: OnDone must wait, for detached() comes after.
+  void admit() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closing_) return;
+      busy_ = true;
+    }
+    desk_.door->admit(in_.credential(), [stream = self_](Result<Admitted> admitted) {
+      stream->enter(std::move(admitted));
+    });
+  }
+
+  void enter(Result<Admitted> admitted) {
+    const Status accepted = check(admitted);
+    if (accepted) {
+      key_ = admitted->key;
+      principal_ = to_principal(admitted->identity);
+      received_ = in_.sequence();
+      {
+        const std::lock_guard lock(mutex_);
+        if (!closing_) {
+          queue_.push("");
+          attached_ = true;
+        }
+      }
+      if (attached_) desk_.handler->attached(self_);
+    }
+    const std::lock_guard lock(mutex_);
+    busy_ = false;
+    if (!accepted && !closing_) begin_close(to_status(accepted.error()));
+    write_next();
+    if (!finished_) StartRead(&in_);
+  }
+
+  Status check(const Result<Admitted>& admitted) const {
+    if (!admitted) return fail(admitted.error());
+    if (auto sealed = auth::verify_seal(admitted->key, auth::Direction::node_up, 0, in_.sequence(),
+                                        in_.payload(), in_.mac());
+        !sealed)
+      return sealed;
+    if (!desk_.handler) return fail(ErrorCode::failed_precondition, "this server takes no nodes");
+    const UserId uid = admitted->identity.uid;
+    if (std::find(desk_.users.begin(), desk_.users.end(), uid) == desk_.users.end())
+      return fail(ErrorCode::permission_denied, "user " + admitted->identity.user +
+                                                    " may not attach nodes; run aresd as root or "
+                                                    "as the controller's user");
+    return {};
+  }
+
+  void end(const grpc::Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (!closing_) begin_close(status);
+  }
+
+  // The rest is called with the lock held.
+
+  void begin_close(grpc::Status status) {
+    closing_ = true;
+    status_ = std::move(status);
+    write_next();
+  }
+
+  // The next thing to say: a message, or, when all are said, the end.
+  void write_next() {
+    if (writing_ || finished_ || busy_) return;
+    if (!queue_.empty()) {
+      writing_ = true;
+      out_.Clear();
+      put_sealed(&out_, *key_, auth::Direction::node_down, 0, ++sent_, queue_.pop());
+      StartWrite(&out_);
+    } else if (closing_) {
+      finished_ = true;
+      Finish(status_);
+    }
+  }
+
+  void cut() {
+    const std::lock_guard lock(mutex_);
+    if (context_ && !finished_) context_->TryCancel();
+  }
+
+  const AttachDesk& desk_;
+  grpc::CallbackServerContext* context_;  // null when done
+  const std::string peer_;
+  std::shared_ptr<NodeStream> self_;  // until OnDone
+
+  // Set once, before the handler knows of the session.
+  std::optional<auth::SessionKey> key_;
+  Principal principal_;
+  bool attached_ = false;
+
+  api::Sealed in_;
+  std::uint64_t received_ = 0;
+  std::optional<grpc::Alarm> drain_limit_;
+
+  std::mutex mutex_;
+  SendQueue queue_;
+  api::Sealed out_;
+  std::uint64_t sent_ = 0;
+  bool writing_ = false;
+  bool busy_ = false;      // being admitted
+  bool closing_ = false;   // nothing more is taken
+  bool finished_ = false;  // Finish was called
+  grpc::Status status_;
+};
+
+}  // namespace
+
+grpc::ServerBidiReactor<api::Sealed, api::Sealed>* start_attach(
+    const AttachDesk& desk, grpc::CallbackServerContext* context) {
+  auto stream = std::make_shared<NodeStream>(desk, context);
+  stream->start();
+  return stream.get();
+}
+
+}  // namespace ares::rpc
