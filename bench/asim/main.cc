@@ -10,7 +10,7 @@
 #include "asim/summary.h"
 #include "asim/view.h"
 #include "asim/workload.h"
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 
 namespace ares::sim {
 namespace {

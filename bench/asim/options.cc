@@ -5,8 +5,8 @@
 
 #include "asim/own_workload.h"
 #include "base/duration.h"
-#include "cli/frame.h"
-#include "cli/text.h"
+#include "cli/options/frame.h"
+#include "cli/output/text.h"
 
 namespace ares::sim {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "asim/simulation.h"
-#include "cli/manual.h"
-#include "cli/options.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
 
 namespace ares::sim {
 

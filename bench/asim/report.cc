@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "cli/json.h"
+#include "cli/output/json.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::sim {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/duration.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::aacct {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cli/job_ids.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
 #include "config/suggest.h"
 
 namespace ares::aacct {

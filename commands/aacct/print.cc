@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/interval_set.h"
-#include "cli/json.h"
+#include "cli/output/json.h"
 
 namespace ares::aacct {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/duration.h"
 #include "base/timespec.h"
-#include "cli/filter_options.h"
-#include "cli/text.h"
+#include "cli/options/filter_options.h"
+#include "cli/output/text.h"
 #include "model/job/job.h"
 
 namespace ares::aacct {

@@ -9,7 +9,7 @@
 #include "aacct/fields.h"
 #include "aacct/values.h"
 #include "base/result.h"
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aacct {

@@ -6,7 +6,7 @@
 
 #include "base/duration.h"
 #include "base/timespec.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::aacct {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "aacctmgr/rows.h"
 #include "base/timespec.h"
-#include "cli/json.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/json.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::aacctmgr {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "aacctmgr/expand.h"
 #include "aacctmgr/fields.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::aacctmgr {
 namespace {

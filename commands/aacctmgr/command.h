@@ -10,7 +10,7 @@
 #include "aacctmgr/line.h"
 #include "aacctmgr/records.h"
 #include "base/result.h"
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aacctmgr {

@@ -7,7 +7,7 @@
 #include "aacctmgr/command.h"
 #include "aacctmgr/expand.h"
 #include "aacctmgr/fields.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::aacctmgr {
 namespace {

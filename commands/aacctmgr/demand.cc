@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "aacctmgr/expand.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 
 namespace ares::aacctmgr {

@@ -7,8 +7,8 @@
 #include "aacctmgr/limits_text.h"
 #include "aacctmgr/properties.h"
 #include "base/timespec.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 
 namespace ares::aacctmgr {

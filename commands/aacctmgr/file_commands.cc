@@ -6,8 +6,8 @@
 
 #include "aacctmgr/command.h"
 #include "aacctmgr/tree_file.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::aacctmgr {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "aacctmgr/complete.h"
-#include "cli/prompt.h"
+#include "cli/options/prompt.h"
 
 namespace ares::aacctmgr {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "aacctmgr/properties.h"
 #include "aacctmgr/rows.h"
-#include "cli/json.h"
-#include "cli/text.h"
+#include "cli/output/json.h"
+#include "cli/output/text.h"
 #include "core/accounts/check.h"
 
 namespace ares::aacctmgr {

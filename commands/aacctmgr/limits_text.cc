@@ -7,7 +7,7 @@
 
 #include "base/duration.h"
 #include "base/units.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 #include "core/accounts/check.h"
 

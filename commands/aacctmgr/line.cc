@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 
 namespace ares::aacctmgr {

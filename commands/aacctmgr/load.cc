@@ -3,7 +3,7 @@
 #include "aacctmgr/properties.h"
 #include "aacctmgr/selection.h"
 #include "aacctmgr/tree_file.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 #include "config/yaml_tree.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "aacctmgr/properties.h"
-#include "cli/table.h"
+#include "cli/output/table.h"
 
 namespace ares::aacctmgr {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "aacctmgr/rows.h"
-#include "cli/table.h"
+#include "cli/output/table.h"
 
 namespace ares::aacctmgr {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "aacctmgr/limits_text.h"
 #include "aacctmgr/property_parts.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::aacctmgr {
 namespace {

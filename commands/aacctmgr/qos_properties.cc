@@ -3,7 +3,7 @@
 
 #include "aacctmgr/property_parts.h"
 #include "base/duration.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 
 namespace ares::aacctmgr {

@@ -6,7 +6,7 @@
 
 #include "aacctmgr/command.h"
 #include "aacctmgr/preview.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "proto/accounts_convert.h"
 
 namespace ares::aacctmgr {

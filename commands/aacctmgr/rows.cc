@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "core/accounts/check.h"
 
 namespace ares::aacctmgr {

@@ -4,7 +4,7 @@
 #include "aacctmgr/care.h"
 #include "aacctmgr/command.h"
 #include "aacctmgr/rows.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::aacctmgr {
 namespace {

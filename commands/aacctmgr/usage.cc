@@ -4,9 +4,9 @@
 
 #include "aacctmgr/command.h"
 #include "aacctmgr/selection.h"
-#include "cli/json.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/json.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "proto/accounts_convert.h"
 
 namespace ares::aacctmgr {

@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "acancel/selection.h"
-#include "cli/job_ids.h"
-#include "cli/pages.h"
+#include "cli/output/pages.h"
+#include "cli/values/job_ids.h"
 #include "proto/table.h"
 
 namespace ares::acancel {

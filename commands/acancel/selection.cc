@@ -6,9 +6,9 @@
 
 #include "base/hostlist.h"
 #include "base/interval_set.h"
-#include "cli/job_ids.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
 #include "model/job/job.h"
 
 namespace ares::acancel {

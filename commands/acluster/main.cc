@@ -7,9 +7,9 @@
 
 #include "acluster/actions.h"
 #include "acluster/network.h"
-#include "cli/frame.h"
-#include "cli/manual.h"
-#include "cli/options.h"
+#include "cli/options/frame.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
 
 namespace ares::acluster {
 namespace {

@@ -2,9 +2,9 @@
 #include <cstdio>
 
 #include "actl/assign.h"
-#include "cli/job_ids.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
 #include "config/config.h"
 
 namespace ares::actl {

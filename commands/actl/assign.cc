@@ -1,6 +1,6 @@
 #include "actl/assign.h"
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::actl {
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "actl/update_keys.h"
-#include "cli/pages.h"
-#include "cli/text.h"
+#include "cli/output/pages.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 
 namespace ares::actl {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "actl/update_keys.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::actl {
 namespace {

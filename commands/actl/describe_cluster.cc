@@ -4,8 +4,8 @@
 #include "actl/lines.h"
 #include "base/hostlist.h"
 #include "base/units.h"
-#include "cli/gpu_values.h"
-#include "cli/job_ids.h"
+#include "cli/values/gpu_values.h"
+#include "cli/values/job_ids.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::actl {

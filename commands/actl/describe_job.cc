@@ -8,9 +8,9 @@
 #include "base/file_pattern.h"
 #include "base/hostlist.h"
 #include "base/units.h"
-#include "cli/explanation.h"
-#include "cli/gpu_values.h"
-#include "cli/spec_values.h"
+#include "cli/output/explanation.h"
+#include "cli/values/gpu_values.h"
+#include "cli/values/spec_values.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::actl {

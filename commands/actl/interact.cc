@@ -3,7 +3,7 @@
 #include "actl/command.h"
 #include "actl/complete.h"
 #include "actl/names.h"
-#include "cli/prompt.h"
+#include "cli/options/prompt.h"
 
 namespace ares::actl {
 namespace {

@@ -4,8 +4,8 @@
 #include "actl/assign.h"
 #include "actl/update_keys.h"
 #include "base/duration.h"
-#include "cli/spec_values.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/spec_values.h"
 
 namespace ares::actl {
 namespace {

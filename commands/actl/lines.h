@@ -9,8 +9,8 @@
 
 #include "base/duration.h"
 #include "base/timespec.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::actl {
 

@@ -1,6 +1,6 @@
 #include "actl/names.h"
 
-#include "cli/job_ids.h"
+#include "cli/values/job_ids.h"
 
 namespace ares::actl {
 

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "actl/assign.h"
-#include "cli/config_change.h"
-#include "cli/json.h"
+#include "cli/output/config_change.h"
+#include "cli/output/json.h"
 
 namespace ares::actl {
 namespace {

@@ -5,9 +5,9 @@
 #include "actl/command.h"
 #include "actl/describe.h"
 #include "base/hostlist.h"
-#include "cli/job_ids.h"
-#include "cli/json.h"
-#include "cli/text.h"
+#include "cli/output/json.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
 #include "model/job/job.h"
 
 namespace ares::actl {

@@ -6,7 +6,7 @@
 
 #include "actl/assign.h"
 #include "actl/command.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "core/topology/cpus.h"
 
 namespace ares::actl {

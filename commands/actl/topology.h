@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "core/topology/choose.h"
 #include "core/topology/gaia.h"
 #include "core/topology/machine.h"

@@ -1,8 +1,8 @@
 // The same for programs.
 #include "actl/topology.h"
 #include "base/interval_set.h"
-#include "cli/json.h"
-#include "cli/text.h"
+#include "cli/output/json.h"
+#include "cli/output/text.h"
 #include "core/topology/cpus.h"
 
 namespace ares::actl {

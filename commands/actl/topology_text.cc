@@ -4,7 +4,7 @@
 
 #include "actl/topology.h"
 #include "base/interval_set.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "core/topology/cpus.h"
 
 namespace ares::actl {

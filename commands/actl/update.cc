@@ -4,7 +4,7 @@
 #include "actl/assign.h"
 #include "actl/update_keys.h"
 #include "base/hostlist.h"
-#include "cli/job_ids.h"
+#include "cli/values/job_ids.h"
 #include "config/suggest.h"
 
 namespace ares::actl {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::actl {

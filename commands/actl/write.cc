@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "actl/assign.h"
-#include "cli/job_ids.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
 
 namespace ares::actl {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "adiag/options.h"
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::adiag {

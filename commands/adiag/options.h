@@ -2,9 +2,9 @@
 // Owned by main; one thread.
 #pragma once
 
-#include "cli/frame.h"
-#include "cli/manual.h"
-#include "cli/options.h"
+#include "cli/options/frame.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
 
 namespace ares::adiag {
 

@@ -7,8 +7,8 @@
 #include "base/hostlist.h"
 #include "base/timespec.h"
 #include "base/units.h"
-#include "cli/gpu_values.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/gpu_values.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::ainfo {

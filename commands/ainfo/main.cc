@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "ainfo/query.h"
-#include "cli/repeat.h"
+#include "cli/options/repeat.h"
 #include "proto/table.h"
 
 namespace ares::ainfo {

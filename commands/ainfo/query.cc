@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/hostlist.h"
-#include "cli/json.h"
-#include "cli/sorting.h"
-#include "cli/text.h"
+#include "cli/output/json.h"
+#include "cli/output/sorting.h"
+#include "cli/output/text.h"
 
 namespace ares::ainfo {
 namespace {

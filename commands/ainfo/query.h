@@ -8,8 +8,8 @@
 
 #include "ainfo/rows.h"
 #include "base/result.h"
-#include "cli/frame.h"
-#include "cli/listing_options.h"
+#include "cli/options/frame.h"
+#include "cli/options/listing_options.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::ainfo {

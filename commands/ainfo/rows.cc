@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "ainfo/fold.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::ainfo {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "cli/table.h"
+#include "cli/output/table.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::ainfo {

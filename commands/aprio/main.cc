@@ -2,7 +2,7 @@
 
 #include "aprio/query.h"
 #include "aprio/sheet.h"
-#include "cli/json.h"
+#include "cli/output/json.h"
 
 namespace ares::aprio {
 namespace {

@@ -1,6 +1,6 @@
 #include "aprio/query.h"
 
-#include "cli/filter_options.h"
+#include "cli/options/filter_options.h"
 
 namespace ares::aprio {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/frame.h"
-#include "cli/manual.h"
-#include "cli/options.h"
+#include "cli/options/frame.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aprio {

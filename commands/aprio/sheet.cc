@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "cli/job_ids.h"
+#include "cli/values/job_ids.h"
 
 namespace ares::aprio {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/hostlist.h"
 #include "base/timespec.h"
 #include "base/units.h"
-#include "cli/gpu_values.h"
-#include "cli/spec_values.h"
+#include "cli/values/gpu_values.h"
+#include "cli/values/spec_values.h"
 
 namespace ares::aqueue {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/time.h"
-#include "cli/table.h"
+#include "cli/output/table.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aqueue {

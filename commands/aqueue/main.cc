@@ -4,9 +4,9 @@
 
 #include "aqueue/query.h"
 #include "aqueue/report.h"
-#include "cli/job_ids.h"
-#include "cli/pages.h"
-#include "cli/repeat.h"
+#include "cli/options/repeat.h"
+#include "cli/output/pages.h"
+#include "cli/values/job_ids.h"
 
 namespace ares::aqueue {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "aqueue/columns.h"
 #include "base/duration.h"
-#include "cli/filter_options.h"
-#include "cli/text.h"
+#include "cli/options/filter_options.h"
+#include "cli/output/text.h"
 #include "model/job/job.h"
 
 namespace ares::aqueue {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/frame.h"
-#include "cli/listing_options.h"
-#include "cli/table.h"
+#include "cli/options/frame.h"
+#include "cli/options/listing_options.h"
+#include "cli/output/table.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::aqueue {

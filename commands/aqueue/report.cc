@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "aqueue/cells.h"
-#include "cli/json.h"
-#include "cli/sorting.h"
-#include "cli/text.h"
+#include "cli/output/json.h"
+#include "cli/output/sorting.h"
+#include "cli/output/text.h"
 #include "proto/table.h"
 
 namespace ares::aqueue {

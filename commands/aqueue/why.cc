@@ -4,9 +4,9 @@
 #include "aqueue/cells.h"
 #include "aqueue/report.h"
 #include "base/duration.h"
-#include "cli/explanation.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/explanation.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::aqueue {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::areport {
 

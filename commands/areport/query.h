@@ -12,7 +12,7 @@
 #include "areport/units.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::areport {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/json.h"
+#include "cli/output/json.h"
 
 namespace ares::areport {
 namespace {

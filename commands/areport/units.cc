@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "model/job/whole_gpu.h"
 
 namespace ares::areport {

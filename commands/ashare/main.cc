@@ -5,7 +5,7 @@
 
 #include "ashare/query.h"
 #include "ashare/sheet.h"
-#include "cli/json.h"
+#include "cli/output/json.h"
 
 namespace ares::ashare {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::ashare {
 namespace {

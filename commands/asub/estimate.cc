@@ -1,7 +1,7 @@
 #include "asub/estimate.h"
 
 #include "base/timespec.h"
-#include "cli/explanation.h"
+#include "cli/output/explanation.h"
 
 namespace ares::asub {
 namespace {

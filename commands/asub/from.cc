@@ -11,10 +11,10 @@
 #include <memory>
 
 #include "asub/failure.h"
-#include "cli/frame.h"
-#include "cli/job_ids.h"
-#include "cli/json_reader.h"
-#include "cli/text.h"
+#include "cli/options/frame.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
+#include "cli/values/json_reader.h"
 
 namespace ares::asub {
 namespace {

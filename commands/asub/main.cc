@@ -6,8 +6,8 @@
 #include "asub/prepare.h"
 #include "asub/submission.h"
 #include "asub/wait.h"
-#include "cli/frame.h"
-#include "cli/job_ids.h"
+#include "cli/options/frame.h"
+#include "cli/values/job_ids.h"
 
 namespace ares::asub {
 namespace {

@@ -2,9 +2,9 @@
 #include <limits>
 
 #include "asub/submission.h"
-#include "cli/spec_values.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
+#include "cli/values/spec_values.h"
 
 namespace ares::asub {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "asub/surroundings.h"
-#include "cli/directives.h"
+#include "cli/options/directives.h"
 
 namespace ares::asub {
 namespace {

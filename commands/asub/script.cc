@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::asub {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/frame.h"
-#include "cli/manual.h"
-#include "cli/options.h"
+#include "cli/options/frame.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::asub {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <map>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 extern char** environ;
 

@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "base/fnv1a.h"
-#include "cli/json.h"
-#include "cli/json_reader.h"
+#include "cli/output/json.h"
+#include "cli/values/json_reader.h"
 
 namespace ares::aresctld {
 namespace {

@@ -29,7 +29,7 @@
 #include "aresctld/usage_rebuild.h"
 #include "aresctld/view.h"
 #include "aresctld/wait_room.h"
-#include "cli/config_change.h"
+#include "cli/output/config_change.h"
 #include "rpc/server/server.h"
 #include "store/pg_journal.h"
 

@@ -9,7 +9,7 @@
 #include "aacctmgr/expand.h"
 #include "aacctmgr/tree_file.h"
 #include "base/random.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "core/accounts/check.h"
 
 namespace ares::aacctmgr {

@@ -5,7 +5,7 @@
 #include "aacct/print.h"
 #include "aacct/query.h"
 #include "base/timespec.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "unit/cli/answers.h"
 
 namespace ares::aacct {

@@ -8,7 +8,7 @@
 #include "actl/complete.h"
 #include "actl/describe.h"
 #include "actl/update_keys.h"
-#include "cli/config_change.h"
+#include "cli/output/config_change.h"
 
 namespace ares::actl {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "asub/submission.h"
-#include "cli/directives.h"
-#include "cli/text.h"
+#include "cli/options/directives.h"
+#include "cli/output/text.h"
 
 namespace ares::asub {
 namespace {

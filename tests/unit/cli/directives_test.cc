@@ -1,4 +1,4 @@
-#include "cli/directives.h"
+#include "cli/options/directives.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/json_reader.h"
+#include "cli/values/json_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "cli/manual.h"
+#include "cli/options/manual.h"
 
 namespace ares::cli {
 namespace {

@@ -1,5 +1,5 @@
 // A listing of whole rows is put together from its pages.
-#include "cli/pages.h"
+#include "cli/output/pages.h"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 #include "asub/estimate.h"
 #include "asub/script.h"
 #include "asub/submission.h"
-#include "cli/directives.h"
-#include "cli/gpu_values.h"
-#include "cli/spec_values.h"
+#include "cli/options/directives.h"
+#include "cli/values/gpu_values.h"
+#include "cli/values/spec_values.h"
 
 namespace ares::asub {
 namespace {

@@ -1,11 +1,11 @@
-#include "cli/table.h"
+#include "cli/output/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/job_ids.h"
-#include "cli/json.h"
-#include "cli/sorting.h"
+#include "cli/output/json.h"
+#include "cli/output/sorting.h"
+#include "cli/values/job_ids.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::cli {

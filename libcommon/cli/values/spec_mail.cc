@@ -1,5 +1,5 @@
 // Mail as users ask for it: which types, to whom.
-#include "cli/spec_values.h"
+#include "cli/values/spec_values.h"
 #include "model/job/mail.h"
 
 namespace ares::cli {

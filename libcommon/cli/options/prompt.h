@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 
 namespace ares::cli {
 

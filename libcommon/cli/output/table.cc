@@ -1,9 +1,9 @@
-#include "cli/table.h"
+#include "cli/output/table.h"
 
 #include <algorithm>
 #include <cctype>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 
 namespace ares::cli {

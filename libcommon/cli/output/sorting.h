@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::cli {
 

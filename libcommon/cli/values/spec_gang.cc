@@ -1,7 +1,7 @@
 // Gangs as users ask for them: which, how large, how few will do, by when.
 #include "base/duration.h"
-#include "cli/spec_values.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/spec_values.h"
 #include "model/policy/request_limits.h"
 
 namespace ares::cli {

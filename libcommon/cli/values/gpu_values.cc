@@ -1,10 +1,10 @@
 // What users write of GPUs: how many of which types, and the ways in which these may be had (spec_values.h).
-#include "cli/gpu_values.h"
+#include "cli/values/gpu_values.h"
 
 #include <utility>
 
-#include "cli/spec_values.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/spec_values.h"
 #include "model/job/gpu_alternatives.h"
 #include "model/job/gpu_part.h"
 

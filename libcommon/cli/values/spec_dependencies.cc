@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/job_ids.h"
-#include "cli/spec_values.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
+#include "cli/values/spec_values.h"
 
 namespace ares::cli {
 namespace {

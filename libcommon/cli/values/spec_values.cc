@@ -1,4 +1,4 @@
-#include "cli/spec_values.h"
+#include "cli/values/spec_values.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include "base/interval_set.h"
 #include "base/timespec.h"
 #include "base/units.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_constraint.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/options.h"
-#include "cli/table.h"
+#include "cli/options/options.h"
+#include "cli/output/table.h"
 
 namespace ares::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/json.h"
+#include "cli/output/json.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>

@@ -1,4 +1,4 @@
-#include "cli/repeat.h"
+#include "cli/options/repeat.h"
 
 #include <array>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <ctime>
 #include <thread>
 
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 
 namespace ares::cli {
 namespace {

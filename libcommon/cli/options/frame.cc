@@ -1,4 +1,4 @@
-#include "cli/frame.h"
+#include "cli/options/frame.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

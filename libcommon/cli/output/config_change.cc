@@ -1,4 +1,4 @@
-#include "cli/config_change.h"
+#include "cli/output/config_change.h"
 
 namespace ares::cli {
 

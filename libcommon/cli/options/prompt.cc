@@ -1,4 +1,4 @@
-#include "cli/prompt.h"
+#include "cli/options/prompt.h"
 
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -12,8 +12,8 @@
 #include <memory>
 #include <optional>
 
-#include "cli/directives.h"
-#include "cli/text.h"
+#include "cli/options/directives.h"
+#include "cli/output/text.h"
 
 namespace ares::cli {
 namespace {

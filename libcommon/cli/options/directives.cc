@@ -1,9 +1,9 @@
-#include "cli/directives.h"
+#include "cli/options/directives.h"
 
 #include <array>
 #include <optional>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "cli/explanation.h"
+#include "cli/output/explanation.h"
 
 #include <algorithm>
 #include <cstdio>
 
 #include "base/timespec.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace ares::cli {
 namespace {

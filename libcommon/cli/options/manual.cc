@@ -1,8 +1,8 @@
-#include "cli/manual.h"
+#include "cli/options/manual.h"
 
 #include <algorithm>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::cli {
 namespace {

@@ -1,6 +1,6 @@
-#include "cli/listing_options.h"
+#include "cli/options/listing_options.h"
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 #include <algorithm>
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "config/suggest.h"
 
 namespace ares::cli {

@@ -1,10 +1,10 @@
-#include "cli/filter_options.h"
+#include "cli/options/filter_options.h"
 
 #include <algorithm>
 
 #include "base/hostlist.h"
-#include "cli/job_ids.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
+#include "cli/values/job_ids.h"
 
 namespace ares::cli {
 

@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/manual.h"
-#include "cli/options.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
 #include "rpc/client/client.h"
 
 namespace ares::cli {

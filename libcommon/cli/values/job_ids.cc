@@ -1,7 +1,7 @@
-#include "cli/job_ids.h"
+#include "cli/values/job_ids.h"
 
 #include "base/interval_set.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 namespace ares::cli {
 namespace {
