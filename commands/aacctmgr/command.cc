@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "aacctmgr/expand.h"
-#include "aacctmgr/fields.h"
+#include "aacctmgr/edit/expand.h"
+#include "aacctmgr/show/fields.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {

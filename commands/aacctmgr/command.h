@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "aacctmgr/edit/records.h"
 #include "aacctmgr/line.h"
-#include "aacctmgr/records.h"
 #include "base/result.h"
 #include "cli/options/frame.h"
 #include "proto/gen/api.pb.h"

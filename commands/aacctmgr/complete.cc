@@ -5,8 +5,8 @@
 #include <set>
 
 #include "aacctmgr/command.h"
-#include "aacctmgr/expand.h"
-#include "aacctmgr/fields.h"
+#include "aacctmgr/edit/expand.h"
+#include "aacctmgr/show/fields.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "aacctmgr/command.h"
-#include "aacctmgr/preview.h"
+#include "aacctmgr/edit/preview.h"
 #include "cli/output/text.h"
 #include "proto/accounts_convert.h"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "aacctmgr/edit/records.h"
 #include "aacctmgr/line.h"
-#include "aacctmgr/records.h"
 
 namespace ares::aacctmgr {
 

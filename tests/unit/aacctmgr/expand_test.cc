@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aacctmgr/preview.h"
+#include "aacctmgr/edit/preview.h"
 #include "unit/aacctmgr/site.h"
 
 namespace ares::aacctmgr {

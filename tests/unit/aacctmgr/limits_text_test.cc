@@ -1,5 +1,5 @@
 // Limits as text, and back.
-#include "aacctmgr/limits_text.h"
+#include "aacctmgr/edit/limits_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "aacctmgr/complete.h"
-#include "aacctmgr/rows.h"
+#include "aacctmgr/show/rows.h"
 #include "unit/aacctmgr/site.h"
 
 namespace ares::aacctmgr {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "aacctmgr/expand.h"
-#include "aacctmgr/tree_file.h"
+#include "aacctmgr/edit/expand.h"
+#include "aacctmgr/file/tree_file.h"
 #include "base/random.h"
 #include "cli/output/text.h"
 #include "core/accounts/check.h"

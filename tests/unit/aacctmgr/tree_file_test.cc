@@ -1,11 +1,11 @@
 // Files of dump and load.
-#include "aacctmgr/tree_file.h"
+#include "aacctmgr/file/tree_file.h"
 #include "core/accounts/check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aacctmgr/preview.h"
+#include "aacctmgr/edit/preview.h"
 #include "unit/aacctmgr/site.h"
 
 namespace ares::aacctmgr {

@@ -1,9 +1,9 @@
 // `aacctmgr show`.
 #include <cstdio>
 
-#include "aacctmgr/care.h"
 #include "aacctmgr/command.h"
-#include "aacctmgr/rows.h"
+#include "aacctmgr/show/care.h"
+#include "aacctmgr/show/rows.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {

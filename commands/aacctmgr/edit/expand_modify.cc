@@ -1,4 +1,4 @@
-#include "aacctmgr/expand.h"
+#include "aacctmgr/edit/expand.h"
 
 namespace ares::aacctmgr {
 namespace {

@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "aacctmgr/fields.h"
+#include "aacctmgr/show/fields.h"
 
 namespace ares::aacctmgr {
 

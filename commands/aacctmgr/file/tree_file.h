@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "aacctmgr/records.h"
+#include "aacctmgr/edit/records.h"
 #include "base/result.h"
 
 namespace ares::aacctmgr {

@@ -1,4 +1,4 @@
-#include "aacctmgr/rows.h"
+#include "aacctmgr/show/rows.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "aacctmgr/rows.h"
+#include "aacctmgr/show/rows.h"
 #include "cli/output/table.h"
 
 namespace ares::aacctmgr {

@@ -3,9 +3,9 @@
 #include <string_view>
 #include <utility>
 
-#include "aacctmgr/properties.h"
+#include "aacctmgr/edit/properties.h"
+#include "aacctmgr/file/tree_file.h"
 #include "aacctmgr/selection.h"
-#include "aacctmgr/tree_file.h"
 #include "config/yaml_tree.h"
 
 namespace ares::aacctmgr {

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "aacctmgr/command.h"
-#include "aacctmgr/tree_file.h"
+#include "aacctmgr/file/tree_file.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 

@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
-#include "aacctmgr/properties.h"
-#include "aacctmgr/rows.h"
+#include "aacctmgr/edit/properties.h"
+#include "aacctmgr/show/rows.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
 #include "core/accounts/check.h"

@@ -1,7 +1,7 @@
 // What can be set of a QOS.
 #include <algorithm>
 
-#include "aacctmgr/property_parts.h"
+#include "aacctmgr/edit/property_parts.h"
 #include "base/duration.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "aacctmgr/properties.h"
-#include "aacctmgr/records.h"
+#include "aacctmgr/edit/properties.h"
+#include "aacctmgr/edit/records.h"
 #include "aacctmgr/selection.h"
 
 namespace ares::aacctmgr {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "aacctmgr/command.h"
-#include "aacctmgr/fields.h"
+#include "aacctmgr/show/fields.h"
 
 namespace ares::aacctmgr {
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "aacctmgr/expand.h"
+#include "aacctmgr/edit/expand.h"
 
 namespace ares::aacctmgr {
 namespace {

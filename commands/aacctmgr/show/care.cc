@@ -1,10 +1,10 @@
-#include "aacctmgr/care.h"
+#include "aacctmgr/show/care.h"
 
 #include <chrono>
 #include <cstdio>
 #include <optional>
 
-#include "aacctmgr/rows.h"
+#include "aacctmgr/show/rows.h"
 #include "base/timespec.h"
 #include "cli/output/json.h"
 #include "cli/output/table.h"

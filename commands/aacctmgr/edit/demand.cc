@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "aacctmgr/expand.h"
+#include "aacctmgr/edit/expand.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 

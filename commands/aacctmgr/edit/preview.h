@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "aacctmgr/records.h"
+#include "aacctmgr/edit/records.h"
 
 namespace ares::aacctmgr {
 

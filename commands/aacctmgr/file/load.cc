@@ -1,8 +1,8 @@
 #include <set>
 
-#include "aacctmgr/properties.h"
+#include "aacctmgr/edit/properties.h"
+#include "aacctmgr/file/tree_file.h"
 #include "aacctmgr/selection.h"
-#include "aacctmgr/tree_file.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 #include "config/yaml_tree.h"

@@ -1,4 +1,4 @@
-#include "aacctmgr/limits_text.h"
+#include "aacctmgr/edit/limits_text.h"
 
 #include <algorithm>
 #include <charconv>

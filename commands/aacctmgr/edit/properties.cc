@@ -1,10 +1,10 @@
-#include "aacctmgr/properties.h"
+#include "aacctmgr/edit/properties.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "aacctmgr/limits_text.h"
-#include "aacctmgr/property_parts.h"
+#include "aacctmgr/edit/limits_text.h"
+#include "aacctmgr/edit/property_parts.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {

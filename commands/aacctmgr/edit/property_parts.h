@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "aacctmgr/properties.h"
+#include "aacctmgr/edit/properties.h"
 
 namespace ares::aacctmgr {
 

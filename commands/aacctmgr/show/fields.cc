@@ -1,11 +1,11 @@
-#include "aacctmgr/fields.h"
+#include "aacctmgr/show/fields.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
-#include "aacctmgr/limits_text.h"
-#include "aacctmgr/properties.h"
+#include "aacctmgr/edit/limits_text.h"
+#include "aacctmgr/edit/properties.h"
 #include "base/timespec.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aacctmgr/records.h"
+#include "aacctmgr/edit/records.h"
 #include "aacctmgr/selection.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"

@@ -1,9 +1,9 @@
-#include "aacctmgr/preview.h"
+#include "aacctmgr/edit/preview.h"
 
 #include <algorithm>
 #include <array>
 
-#include "aacctmgr/properties.h"
+#include "aacctmgr/edit/properties.h"
 #include "cli/output/table.h"
 
 namespace ares::aacctmgr {

@@ -1,4 +1,4 @@
-#include "aacctmgr/records.h"
+#include "aacctmgr/edit/records.h"
 
 #include <algorithm>
 #include <map>
