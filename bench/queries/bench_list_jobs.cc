@@ -6,7 +6,7 @@
 
 #include "aqueue/query.h"
 #include "aqueue/report.h"
-#include "aresctld/queries.h"
+#include "aresctld/query/queries.h"
 #include "proto/table.h"
 
 namespace ares {

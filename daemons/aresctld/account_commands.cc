@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "aresctld/queries.h"
+#include "aresctld/query/queries.h"
 #include "core/accounts/usage/share_report.h"
 #include "proto/accounts_convert.h"
 

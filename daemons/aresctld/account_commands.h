@@ -2,7 +2,7 @@
 // they are listed. The part of commands.h that is about them. Pure; any thread.
 #pragma once
 
-#include "aresctld/view.h"
+#include "aresctld/engine/view.h"
 #include "base/result.h"
 #include "model/engine/command.h"
 #include "proto/gen/api.pb.h"

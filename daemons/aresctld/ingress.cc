@@ -9,7 +9,7 @@
 
 #include "aresctld/account_commands.h"
 #include "aresctld/commands.h"
-#include "aresctld/queries.h"
+#include "aresctld/query/queries.h"
 #include "core/job/decide/privileges.h"
 #include "proto/convert.h"
 #include "proto/request_digest.h"

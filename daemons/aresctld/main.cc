@@ -3,7 +3,7 @@
 
 #include "aresctld/controller.h"
 #include "aresctld/options.h"
-#include "aresctld/scheduler_plugins.h"
+#include "aresctld/plugins/scheduler_plugins.h"
 
 int main(int argc, char** argv) {
   auto options = ares::aresctld::parse_options(argc, argv);

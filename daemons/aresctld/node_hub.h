@@ -15,8 +15,8 @@
 #include <thread>
 #include <unordered_map>
 
-#include "aresctld/engine_loop.h"
-#include "aresctld/view.h"
+#include "aresctld/engine/engine_loop.h"
+#include "aresctld/engine/view.h"
 #include "model/engine/effect.h"
 #include "rpc/server/server.h"
 #include "store/journal.h"

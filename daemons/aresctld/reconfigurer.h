@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "aresctld/config_board.h"
-#include "aresctld/engine_loop.h"
-#include "aresctld/scheduler_plugins.h"
-#include "aresctld/view.h"
+#include "aresctld/engine/engine_loop.h"
+#include "aresctld/engine/view.h"
+#include "aresctld/plugins/scheduler_plugins.h"
 #include "config/diff.h"
 #include "model/engine/request.h"
 #include "proto/gen/api.pb.h"

@@ -1,10 +1,10 @@
 // Jobs that wait, among the accounting rows of those that do not.
-#include "aresctld/accounting.h"
+#include "aresctld/accounting/accounting.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aresctld/waiting_rows.h"
+#include "aresctld/accounting/waiting_rows.h"
 
 namespace ares::aresctld {
 namespace {

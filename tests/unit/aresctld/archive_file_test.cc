@@ -1,4 +1,4 @@
-#include "aresctld/archive_file.h"
+#include "aresctld/accounting/archive_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

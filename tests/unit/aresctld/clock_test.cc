@@ -1,4 +1,4 @@
-#include "aresctld/clock.h"
+#include "aresctld/engine/clock.h"
 
 #include <gtest/gtest.h>
 

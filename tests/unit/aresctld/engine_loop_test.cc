@@ -1,4 +1,4 @@
-#include "aresctld/engine_loop.h"
+#include "aresctld/engine/engine_loop.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <future>
 #include <set>
 
-#include "aresctld/recurrence.h"
-#include "aresctld/view.h"
+#include "aresctld/engine/recurrence.h"
+#include "aresctld/engine/view.h"
 #include "store/faulty_journal.h"
 #include "store/mem_journal.h"
 

@@ -1,5 +1,5 @@
 // Whose turn it is when many commands wait for the engine.
-#include "aresctld/inbox.h"
+#include "aresctld/engine/inbox.h"
 
 #include <gtest/gtest.h>
 

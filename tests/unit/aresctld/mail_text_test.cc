@@ -1,4 +1,4 @@
-#include "aresctld/mail_text.h"
+#include "aresctld/mail/mail_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The mailer with a script in place of the site's mail program.
-#include "aresctld/mailer.h"
+#include "aresctld/mail/mailer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

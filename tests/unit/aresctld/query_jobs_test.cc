@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aresctld/queries.h"
+#include "aresctld/query/queries.h"
 #include "proto/table.h"
 
 namespace ares::aresctld {

@@ -1,4 +1,4 @@
-#include "aresctld/query_pool.h"
+#include "aresctld/query/query_pool.h"
 
 #include <gtest/gtest.h>
 

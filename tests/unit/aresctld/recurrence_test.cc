@@ -1,4 +1,4 @@
-#include "aresctld/recurrence.h"
+#include "aresctld/engine/recurrence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "aresctld/report_reader.h"
+#include "aresctld/accounting/report_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Scheduler plugins of the controller: one that crashes or hangs ends the process, is named in the record, and is set aside until its file
 // is another one.
-#include "aresctld/scheduler_plugins.h"
+#include "aresctld/plugins/scheduler_plugins.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string>
 
-#include "aresctld/plugin_guard.h"
+#include "aresctld/plugins/plugin_guard.h"
 
 namespace ares::aresctld {
 namespace {

@@ -1,0 +1,164 @@
+#include "aresctld/accounting/accounting.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "aresctld/accounting/waiting_rows.h"
+#include "base/interval_set.h"
+#include "proto/convert.h"
+
+namespace ares::aresctld {
+namespace {
+
+using Row = api::AccountingRow;
+
+template <class Value, class Field>
+std::vector<Value> list(const Field& field) {
+  return {field.begin(), field.end()};
+}
+
+// Beside the states of a job there is one of an attempt alone.
+Result<std::string> state_name(const std::string& text) {
+  if (text == "REQUEUED" || text == "RQ") return std::string("REQUEUED");
+  const auto state = parse_job_state(text);
+  if (!state) return fail(ErrorCode::invalid_argument, "unknown job state \"" + text + "\"");
+  return std::string(to_string(*state));
+}
+
+// A user is looked for by number, which has an index; a name that nobody has any more by name.
+void add_people(const api::Accounting& query, Identity& identity, store::AccountingFilter& filter) {
+  for (const std::string& name : query.users()) {
+    if (const auto uid = identity.uid_of(name))
+      filter.uids.push_back(uid->value());
+    else
+      filter.users.push_back(name);
+  }
+}
+
+Result<store::AccountingFilter> to_filter(const api::Accounting& query, Identity& identity) {
+  store::AccountingFilter filter;
+  add_people(query, identity, filter);
+  for (const std::string& name : query.groups()) {
+    const auto gid = identity.gid_of(name);
+    if (!gid) return fail(ErrorCode::invalid_argument, "unknown group \"" + name + "\"");
+    filter.gids.push_back(gid->value());
+  }
+  for (const auto& ref : query.jobs()) {
+    auto key = proto::from_api(ref);
+    if (!key) return fail(key.error());
+    filter.jobs.push_back(*key);
+  }
+  filter.accounts = list<std::string>(query.accounts());
+  filter.partitions = list<std::string>(query.partitions());
+  filter.names = list<std::string>(query.names());
+  filter.qos = list<std::string>(query.qos());
+  filter.wckeys = list<std::string>(query.wckeys());
+  filter.nodes = list<std::string>(query.nodes());
+  for (const auto& name : query.states()) {
+    auto state = state_name(name);
+    if (!state) return fail(state.error());
+    filter.states.push_back(std::move(*state));
+  }
+  if (query.start() != 0) filter.start = Time(Duration(query.start()));
+  if (query.end() != 0) filter.end = Time(Duration(query.end()));
+  const auto bound = [](bool given, auto value) {
+    return given ? std::optional<std::int64_t>(static_cast<std::int64_t>(value)) : std::nullopt;
+  };
+  filter.node_count = {bound(query.has_min_nodes(), query.min_nodes()),
+                       bound(query.has_max_nodes(), query.max_nodes())};
+  filter.cpus = {bound(query.has_min_cpus(), query.min_cpus()),
+                 bound(query.has_max_cpus(), query.max_cpus())};
+  filter.time_limit = {bound(query.has_min_time_limit(), query.min_time_limit()),
+                       bound(query.has_max_time_limit(), query.max_time_limit())};
+  filter.all_attempts = query.all_attempts();
+  filter.limit = query.limit();
+  filter.fields = list<std::uint32_t>(query.fields());
+  if (!filter.fields.empty()) {  // what is looked at here
+    filter.fields.push_back(Row::kSupersededFieldNumber);
+    if (std::find(filter.fields.begin(), filter.fields.end(), Row::kGroupFieldNumber) !=
+        filter.fields.end())
+      filter.fields.push_back(Row::kGidFieldNumber);
+  }
+  if (query.has_after()) {
+    auto after = proto::from_api(query.after());
+    if (!after) return fail(after.error());
+    filter.after = *after;
+  }
+  return filter;
+}
+
+// Keys come from to_api(), so they are sound.
+JobKey key_of(const api::JobRef& ref) {
+  return {JobId(ref.job()), ref.has_task() ? TaskIndex{ref.task()} : TaskIndex{}};
+}
+
+// Takes those tasks out of an array's waiting ones that have a row of their own by now. False: none is left.
+bool without_started(Row& array, const api::AccountingRows& stored, int next) {
+  const std::size_t percent = array.array_tasks().find('%');
+  auto waiting = parse_interval_set(array.array_tasks().substr(0, percent));
+  if (!waiting) return true;
+  bool changed = false;
+  for (; next < stored.rows_size() && stored.rows(next).key().job() == array.key().job(); ++next) {
+    const Row& task = stored.rows(next);
+    if (!task.key().has_task() || !waiting->contains(task.key().task())) continue;
+    waiting->erase(task.key().task());
+    changed = true;
+  }
+  if (!changed) return true;
+  const std::string throttle =
+      percent == std::string::npos ? "" : array.array_tasks().substr(percent);
+  array.set_array_tasks(format_interval_set(*waiting) + throttle);
+  return !waiting->empty();
+}
+
+}  // namespace
+
+api::AccountingRows merge(api::AccountingRows waiting, api::AccountingRows stored) {
+  if (waiting.rows().empty() && !waiting.more()) return stored;
+  // Up to where both were looked at.
+  std::optional<JobKey> end;
+  for (const auto* side : {&waiting, &stored})
+    if (side->more() && (!end || store::row_before(key_of(side->last()), *end)))
+      end = key_of(side->last());
+  const auto beyond = [&](const JobKey& key) { return end && store::row_before(*end, key); };
+
+  api::AccountingRows out;
+  int next = 0;
+  const auto take_stored = [&] { *out.add_rows() = std::move(*stored.mutable_rows(next++)); };
+  for (Row& row : *waiting.mutable_rows()) {
+    const JobKey key = key_of(row.key());
+    if (beyond(key)) break;
+    while (next < stored.rows_size() && store::row_before(key_of(stored.rows(next).key()), key))
+      take_stored();
+    bool gone = false;
+    for (; next < stored.rows_size() && key_of(stored.rows(next).key()) == key; take_stored())
+      gone = gone || !stored.rows(next).superseded();
+    if (gone) continue;
+    if (!row.array_tasks().empty() && !without_started(row, stored, next)) continue;
+    *out.add_rows() = std::move(row);
+  }
+  while (next < stored.rows_size() && !beyond(key_of(stored.rows(next).key()))) take_stored();
+  out.set_more(end.has_value());
+  if (end) proto::to_api(*end, out.mutable_last());
+  return out;
+}
+
+Result<api::AccountingRows> AccountingReader::read(const api::Accounting& query, Time now) {
+  auto filter = to_filter(query, identity_);
+  if (!filter) return fail(filter.error());
+  filter->limit = store::accounting_page(*filter);
+  // In this order: what leaves the queue in between has its row by then, and nothing is missed.
+  api::AccountingRows waiting = waiting_rows(views_.read(), *filter, filter->limit);
+  auto stored = accounting_.query(*filter);
+  if (!stored) return fail(stored.error());
+  api::AccountingRows out = merge(std::move(waiting), std::move(*stored));
+  const auto& fields = query.fields();
+  if (fields.empty() ||
+      std::find(fields.begin(), fields.end(), Row::kGroupFieldNumber) != fields.end())
+    for (Row& row : *out.mutable_rows()) row.set_group(identity_.name_of(GroupId(row.gid())));
+  out.set_now(now.time_since_epoch().count());
+  out.set_cluster(cluster_);
+  return out;
+}
+
+}  // namespace ares::aresctld

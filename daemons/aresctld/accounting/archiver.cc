@@ -1,0 +1,271 @@
+#include "aresctld/accounting/archiver.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "aresctld/accounting/archive_file.h"
+
+namespace ares::aresctld {
+namespace {
+
+constexpr std::chrono::minutes kLook{60};  // for months that have become old enough
+constexpr std::chrono::seconds kInTheWay{2}, kNews{1};
+constexpr int kTriesInTheWay = 150;
+constexpr int kTriesChanged = 3;
+
+std::string count_text(std::uint64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Archiver::~Archiver() {
+  stop();
+}
+
+void Archiver::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void Archiver::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Archiver::rest(Duration time) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, time, [this] { return stopping_; });
+  return !stopping_;
+}
+
+bool Archiver::stopping() {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+void Archiver::tell(std::string text, bool failed) {
+  const std::lock_guard lock(mutex_);
+  text_ = std::move(text);
+  failed_ = failed;
+}
+
+void Archiver::run() {
+  for (;;) {
+    std::optional<api::Archive> wish;
+    {
+      const std::lock_guard lock(mutex_);
+      wish = wish_;
+    }
+    if (wish) {
+      serve(*wish);
+    } else if (const Seconds after = config_.read()->archive.after; after > Seconds(0)) {
+      const auto done = dump(clock_.now() - after, false);
+      if (!done && done.error().message != complained_)
+        spdlog::warn("accounting is not archived for now: {}", done.error().message);
+      complained_ = done ? "" : done.error().message;
+    }
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, kLook, [this] { return stopping_ || wish_; });
+    if (stopping_) return;
+  }
+}
+
+void Archiver::serve(const api::Archive& wish) {
+  Result<std::string> done = std::string();
+  if (wish.what() == api::Archive::LOAD) {
+    done = load(wish.path());
+  } else {
+    const Time given{Duration(wish.before())};
+    const Time now = clock_.now();
+    done =
+        dump(wish.before() != 0 ? std::min(given, now) : now - config_.read()->archive.after, true);
+  }
+  tell(done ? *done : done.error().message, !done);
+  {
+    const std::lock_guard lock(mutex_);
+    wish_.reset();
+  }
+  wake_.notify_all();
+}
+
+Result<std::string> Archiver::dump(Time before, bool with_loaded) {
+  store::Archive archive(options_);
+  const auto mine = archive.take_turn();
+  if (!mine) return fail(mine.error());
+  if (!*mine) return fail(ErrorCode::unavailable, "another controller does it right now");
+  const auto system = archive.system();
+  if (!system) return fail(system.error());
+  Moved moved;
+  for (;;) {
+    const auto month = archive.next(before, with_loaded);
+    if (!month) return fail(month.error());
+    if (!*month) break;
+    if (Status done = dump_month(archive, *system, **month, moved); !done) {
+      Error error = done.error();
+      error.message = month_text(**month) + ": " + error.message;
+      if (!moved.files.empty())
+        error.message += "; before it " + count_text(moved.files.size(), "file") + " with " +
+                         count_text(moved.rows, "attempt") + " were written";
+      return fail(std::move(error));
+    }
+  }
+  if (moved.files.empty()) return "nothing is old enough to be archived";
+  std::string text = count_text(moved.rows, "attempt") + " moved to ";
+  for (std::size_t i = 0; i < moved.files.size(); ++i) text += (i > 0 ? ", " : "") + moved.files[i];
+  return text;
+}
+
+// All rows of the month, in a file that is safe.
+Result<std::string> Archiver::write(store::Archive& archive, const std::string& system, Time month,
+                                    store::ArchiveSum& sum) {
+  auto writer =
+      ArchiveWriter::begin(config_.read()->archive.dir, {system, options_.cluster_name, month});
+  if (!writer) return fail(writer.error());
+  store::Archive::Cursor cursor;
+  for (;;) {
+    if (stopping()) return fail(ErrorCode::unavailable, "the controller is stopping");
+    const auto rows = archive.page(month, cursor, sum);
+    if (!rows) return fail(rows.error());
+    if (rows->empty()) return writer->finish();
+    if (Status done = writer->add(*rows); !done) return fail(done.error());
+    tell(month_text(month) + ": " + count_text(sum.rows, "attempt") + " written", false);
+  }
+}
+
+Status Archiver::dump_month(store::Archive& archive, const std::string& system, Time month,
+                            Moved& moved) {
+  using Purged = store::Archive::Purged;
+  for (int turn = 0; turn < kTriesChanged; ++turn) {
+    store::ArchiveSum sum;
+    const auto file = write(archive, system, month, sum);
+    if (!file) return fail(file.error());
+    auto purged = archive.purge(month, *file, sum, clock_.now());
+    for (int wait = 0; purged && *purged == Purged::busy && wait < kTriesInTheWay; ++wait) {
+      if (!rest(kInTheWay)) return fail(ErrorCode::unavailable, "the controller is stopping");
+      purged = archive.purge(month, *file, sum, clock_.now());
+    }
+    if (!purged) return fail(purged.error());
+    switch (*purged) {
+      case Purged::done:
+        spdlog::info("{} of {} moved to {}/{}", count_text(sum.rows, "attempt"), month_text(month),
+                     config_.read()->archive.dir, *file);
+        moved.rows += sum.rows;
+        moved.files.push_back(*file);
+        return {};
+      case Purged::changed: break;
+      case Purged::early:
+        return fail(ErrorCode::failed_precondition,
+                    "not all of it is in the sums of reports yet; areport rollup now makes them");
+      case Purged::busy:
+        return fail(ErrorCode::unavailable, "reports read it all the time; it stays for now");
+    }
+  }
+  return fail(ErrorCode::unavailable, "it changes all the time; it stays for now");
+}
+
+Result<std::string> Archiver::load(const std::string& given) {
+  const std::string path =
+      given.find('/') == std::string::npos ? config_.read()->archive.dir + "/" + given : given;
+  const auto content = check_archive(path);
+  if (!content) return fail(content.error());
+  store::Archive archive(options_);
+  const auto system = archive.system();
+  if (!system) return fail(system.error());
+  if (*system != content->head.system)
+    return fail(ErrorCode::failed_precondition, path + " is of another database (cluster " +
+                                                    content->head.cluster +
+                                                    "): its jobs have the numbers of others here");
+  const Time month = content->head.month;
+  const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(month)};
+  const Time end{std::chrono::sys_days(day + std::chrono::months(1))};
+  const store::ArchivedFile file{
+      path.substr(path.rfind('/') + 1), month, end, content->rows, {}, {}};
+  auto begun = archive.begin_load(file, clock_.now());
+  for (int wait = 0; begun && !*begun && wait < kTriesInTheWay; ++wait) {
+    if (!rest(kInTheWay)) return fail(ErrorCode::unavailable, "the controller is stopping");
+    begun = archive.begin_load(file, clock_.now());
+  }
+  if (!begun) return fail(begun.error());
+  if (!*begun) return fail(ErrorCode::unavailable, "reports read the attempts all the time");
+  std::uint64_t came = 0;
+  const Status done = read_archive(path, [&](const std::vector<std::string>& rows) -> Status {
+    if (stopping())
+      return fail(ErrorCode::unavailable,
+                  "the controller is stopping; loading the file again does the rest");
+    const auto loaded = archive.load(rows);
+    if (!loaded) return fail(loaded.error());
+    came += *loaded;
+    tell(month_text(month) + ": " + count_text(came, "attempt") + " loaded", false);
+    return {};
+  });
+  if (!done) return fail(done.error());
+  std::string text = count_text(came, "attempt") + " of " + month_text(month) + " loaded back";
+  if (came < content->rows)
+    text += "; " + std::to_string(content->rows - came) + " were there already";
+  spdlog::info("{}, from {}", text, path);
+  return text;
+}
+
+Status Archiver::begin(const api::Archive& request) {
+  if (request.what() == api::Archive::LOAD && request.path().empty())
+    return fail(ErrorCode::invalid_argument, "load which file?");
+  if (request.what() == api::Archive::DUMP && request.before() == 0 &&
+      config_.read()->archive.after == Seconds(0))
+    return fail(ErrorCode::invalid_argument,
+                "archive.after is 0 in ares.yaml, so nothing is ever old enough; "
+                "before=2025-01 says which months are");
+  const std::lock_guard lock(mutex_);
+  if (wish_)
+    return fail(
+        ErrorCode::failed_precondition,
+        "an archive is being written or loaded already; aacctmgr archive show tells how far it is");
+  wish_ = request;
+  ++work_;
+  text_ = "waiting for its turn";
+  failed_ = false;
+  wake_.notify_all();
+  return {};
+}
+
+// While something is under way: until it is over, or for a moment.
+void Archiver::await_news() {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, kNews, [this] { return stopping_ || !wish_; });
+}
+
+Result<api::Archived> Archiver::on_demand(const api::Archive& request) {
+  if (request.what() == api::Archive::SHOW) {
+    await_news();
+  } else if (Status begun = begin(request); !begun) {
+    return fail(begun.error());
+  }
+  store::Archive archive(options_);
+  const auto files = archive.files();
+  if (!files) return fail(files.error());
+  api::Archived out;
+  const std::string folder = config_.read()->archive.dir;
+  for (const store::ArchivedFile& file : *files) {
+    api::Archived::File& row = *out.add_files();
+    row.set_path(folder + "/" + file.name);
+    row.set_start(file.began.time_since_epoch().count());
+    row.set_end(file.ended.time_since_epoch().count());
+    row.set_rows(file.rows);
+    row.set_written(file.purged.time_since_epoch().count());
+    row.set_loaded(file.loaded ? file.loaded->time_since_epoch().count() : 0);
+  }
+  const std::lock_guard lock(mutex_);
+  out.set_busy(wish_.has_value());
+  out.set_work(work_);
+  out.set_text(text_);
+  out.set_failed(failed_);
+  return out;
+}
+
+}  // namespace ares::aresctld

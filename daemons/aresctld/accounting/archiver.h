@@ -1,0 +1,71 @@
+// Archiver: moves old accounting to files, a month at a time, on a thread of its own; and loads files back when it is told to.
+// start() and stop() by the controller; on_demand() by the query pool's threads.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "aresctld/config_board.h"
+#include "aresctld/engine/clock.h"
+#include "base/result.h"
+#include "proto/gen/api.pb.h"
+#include "store/archive.h"
+#include "store/pg_options.h"
+
+namespace ares::aresctld {
+
+class Archiver {
+ public:
+  Archiver(store::PgOptions options, const ConfigBoard& config, Clock& clock)
+      : options_(std::move(options)), config_(config), clock_(clock) {}
+  ~Archiver();
+  Archiver(const Archiver&) = delete;
+  Archiver& operator=(const Archiver&) = delete;
+
+  void start();
+  // What is being written or loaded is left; beginning again goes on.
+  void stop();
+
+  // Begins what the request says unless something is under way (unavailable), or tells how far it is.
+  Result<api::Archived> on_demand(const api::Archive& request);
+
+ private:
+  // What a dump did so far.
+  struct Moved {
+    std::uint64_t rows = 0;
+    std::vector<std::string> files;
+  };
+
+  void run();
+  bool rest(Duration time);  // false: stopping
+  bool stopping();
+  void serve(const api::Archive& wish);
+  Result<std::string> dump(Time before, bool with_loaded);
+  Status dump_month(store::Archive& archive, const std::string& system, Time month, Moved& moved);
+  Result<std::string> write(store::Archive& archive, const std::string& system, Time month,
+                            store::ArchiveSum& sum);
+  Result<std::string> load(const std::string& path);
+  Status begin(const api::Archive& request);
+  void await_news();
+  void tell(std::string text, bool failed);
+
+  const store::PgOptions options_;
+  const ConfigBoard& config_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::optional<api::Archive> wish_;  // until it is done
+  std::uint64_t work_ = 0;
+  std::string text_;
+  bool failed_ = false;
+  std::string complained_;
+  std::thread thread_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,67 @@
+#include "aresctld/accounting/upkeep.h"
+
+#include <vector>
+
+#include "core/job/decide/privileges.h"
+#include "proto/convert.h"
+#include "store/runaways.h"
+
+namespace ares::aresctld {
+namespace {
+
+constexpr int kMostEnded = 10'000;
+
+std::vector<std::string> list(const google::protobuf::RepeatedPtrField<std::string>& field) {
+  return {field.begin(), field.end()};
+}
+
+}  // namespace
+
+Result<api::RunawayJobs> Upkeep::runaways(const Principal& who, const Policy& policy,
+                                          const api::Runaways& request, Time now) {
+  store::Runaways runaways(database_);
+  if (request.end().empty()) return runaways.list();
+  if (!core::is_operator(policy, who.uid))
+    return fail(ErrorCode::permission_denied,
+                "only operators and administrators may set runaway jobs ended");
+  if (request.end_size() > kMostEnded)
+    return fail(ErrorCode::invalid_argument,
+                "at most " + std::to_string(kMostEnded) + " attempts at a time");
+  std::vector<AttemptKey> attempts;
+  for (const auto& one : request.end()) {
+    const auto job = proto::from_api(one.job());
+    if (!job) return fail(job.error());
+    attempts.push_back({*job, AttemptNo(one.attempt())});
+  }
+  const auto ended = runaways.end(attempts, who, epoch_(), now);
+  if (!ended) return fail(ended.error());
+  // Its sums are made anew now, as far as that is quick; the rest before long.
+  api::Rollup sum_up;
+  sum_up.set_what(api::Rollup::NEXT);
+  if (const auto summed = roller_.on_demand(sum_up); !summed) return fail(summed.error());
+  auto rest = runaways.list();
+  if (!rest) return fail(rest.error());
+  rest->set_ended(*ended);
+  return rest;
+}
+
+Result<api::Transactions> Upkeep::transactions(const api::ListTransactions& request) {
+  store::AuditFilter filter;
+  if (request.start() != 0) filter.start = Time(Duration(request.start()));
+  if (request.end() != 0) filter.end = Time(Duration(request.end()));
+  filter.users = list(request.users());
+  filter.actions = list(request.actions());
+  filter.all_actions = request.all_actions();
+  filter.after = request.after();
+  return audit_.query(filter);
+}
+
+Result<api::Archived> Upkeep::archive(const Principal& who, const Policy& policy,
+                                      const api::Archive& request) {
+  if (request.what() != api::Archive::SHOW && !core::is_admin(policy, who.uid))
+    return fail(ErrorCode::permission_denied,
+                "only administrators may move accounting to files and load it back");
+  return archiver_.on_demand(request);
+}
+
+}  // namespace ares::aresctld

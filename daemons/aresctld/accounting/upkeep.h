@@ -1,0 +1,48 @@
+// Upkeep: what administrators ask of accounting beside reports: runaway attempts and their end, the audit, archives.
+// Used by the query pool's threads, which wait for the database so that nobody else does.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+#include "aresctld/accounting/archiver.h"
+#include "aresctld/accounting/roller.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/engine/request.h"
+#include "model/policy/policy.h"
+#include "proto/gen/api.pb.h"
+#include "store/audit_log.h"
+#include "store/pg_options.h"
+
+namespace ares::aresctld {
+
+class Upkeep {
+ public:
+  // `epoch` is the one that the last commit was made under; any thread may call it.
+  Upkeep(store::PgOptions database, store::PgOptions reports, std::size_t connections,
+         std::function<Epoch()> epoch, Roller& roller, Archiver& archiver)
+      : database_(std::move(database)),
+        audit_(std::move(reports), connections),
+        epoch_(std::move(epoch)),
+        roller_(roller),
+        archiver_(archiver) {}
+
+  // All of them: unavailable while the database is away; permission_denied.
+  Result<api::RunawayJobs> runaways(const Principal& who, const Policy& policy,
+                                    const api::Runaways& request, Time now);
+  Result<api::Transactions> transactions(const api::ListTransactions& request);
+  Result<api::Archived> archive(const Principal& who, const Policy& policy,
+                                const api::Archive& request);
+
+ private:
+  store::PgOptions database_;
+  store::AuditLog audit_;
+  std::function<Epoch()> epoch_;
+  Roller& roller_;
+  Archiver& archiver_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,100 @@
+#include "aresctld/accounting/usage_rebuild.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/saturating.h"
+#include "core/accounts/usage/reckon.h"
+#include "core/job/decide/privileges.h"
+#include "model/job/gpu_part.h"
+#include "proto/request_digest.h"
+#include "store/usage_records.h"
+
+namespace ares::aresctld {
+namespace {
+
+constexpr int kMostShown = 1000;
+constexpr int kForgotten = 40;  // half-lives: what is older is less than a millionth of a millionth
+
+// What was over before counts for nothing.
+Time horizon(const ClusterState& state, const Fairness& rules, Time now) {
+  bool decays = rules.half_life > Seconds{0};
+  state.accounting.for_each([&](const RecordKey&, const AccountingRecord& record) {
+    if (const auto* qos = std::get_if<Qos>(&record))
+      decays = decays && !qos->has(QosFlag::no_decay);
+  });
+  return decays ? now - kForgotten * rules.half_life : Time{};
+}
+
+core::PastAttempt past(const store::ChargedAttempt& from) {
+  core::PastAttempt to{from.allocated, from.released, from.suspended, {}, from.charged_to};
+  for (const TresAmount& one : from.held)
+    if (one.tres != "billing")
+      to.held[one.tres] = one.tres.starts_with("gres/gpu")
+                              ? one.amount
+                              : capped_product<std::uint64_t>(one.amount, kWholeGpu);
+  return to;
+}
+
+api::UsageRebuilt answer(const core::Reckoning::Outcome& outcome, std::uint64_t attempts) {
+  api::UsageRebuilt to;
+  for (const core::UsageDifference& one : outcome.differences) {
+    if (to.differences_size() == kMostShown) break;
+    auto& out = *to.add_differences();
+    out.set_whose(one.whose);
+    out.set_tres(one.tres);
+    out.set_kept(one.kept);
+    out.set_reckoned(one.reckoned);
+  }
+  to.set_different(outcome.differences.size());
+  to.set_sums(outcome.sums);
+  to.set_attempts(attempts);
+  return to;
+}
+
+}  // namespace
+
+void UsageRebuilder::rebuild(const Principal& who, const Policy& policy,
+                             const api::Request& request, const OnDone& done) {
+  if (!core::is_operator(policy, who.uid))
+    return done(fail(ErrorCode::permission_denied,
+                     "only operators and administrators may reckon usage again"));
+  // Corrections are held against what was read: another of them in between would be made twice.
+  if (busy_.exchange(true))
+    return done(fail(ErrorCode::unavailable, "usage is being reckoned again already: try later"));
+  const OnDone finish = [this, done](Result<api::UsageRebuilt> result) {
+    busy_ = false;
+    done(std::move(result));
+  };
+  const Fairness& rules = core::rules_of(policy);
+  std::optional<ClusterState> kept;
+  std::optional<core::Reckoning> reckoning;
+  std::uint64_t attempts = 0;
+  const Status read = store::UsageRecords(database_).read(
+      horizon(*views_.read().state, rules, clock_.now()),
+      [&](const ClusterState& state) {
+        kept = state;
+        reckoning.emplace(*kept, rules, std::max(clock_.now(), kept->now) + Duration{1});
+      },
+      [&](const store::ChargedAttempt& one) {
+        reckoning->add(one.account, past(one));
+        ++attempts;
+      });
+  if (!read) return finish(fail(read.error()));
+  core::Reckoning::Outcome outcome = reckoning->compare();
+  api::UsageRebuilt out = answer(outcome, attempts);
+  if (request.rebuild_usage().check() || outcome.corrections.empty()) return finish(std::move(out));
+  UserCommand command;
+  command.who = who;
+  command.request_id = request.request_id();
+  command.digest = proto::request_digest(request);
+  command.body = CorrectUsage{std::move(outcome.corrections)};
+  engine_.post(Command{std::move(command)},
+               [finish, out = std::move(out)](const core::Reply& reply) mutable {
+                 if (reply.failed) return finish(fail(reply.error));
+                 out.set_corrected(true);
+                 finish(std::move(out));
+               });
+}
+
+}  // namespace ares::aresctld

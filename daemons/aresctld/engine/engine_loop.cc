@@ -1,0 +1,335 @@
+#include "aresctld/engine/engine_loop.h"
+
+#include <chrono>
+#include <utility>
+
+#include "aresctld/engine/recurrence.h"
+#include "store/row_images.h"
+
+namespace ares::aresctld {
+namespace {
+
+// For how long a commit or check says that no other controller has taken over. Shorter than any kill allowance: a successor waits
+// lease + 5 % + allowance before it gives up what this one may have renewed last.
+constexpr auto kConfirmed = std::chrono::seconds(1);
+
+// How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
+constexpr auto kTick = std::chrono::milliseconds(500);
+
+// What may wait: of one user a second or so of work. More would only wait in memory.
+constexpr InboxBounds kInboxBounds{
+    .one_user = {.commands = 5'000, .jobs = 200'000, .bytes = std::size_t{64} << 20},
+    .in_all = {.commands = 20'000, .jobs = 800'000, .bytes = std::size_t{512} << 20}};
+
+core::Reply unavailable(std::string why) {
+  core::Reply reply;
+  reply.failed = true;
+  reply.error = {ErrorCode::unavailable, std::move(why)};
+  return reply;
+}
+
+core::Reply shutting_down() {
+  return unavailable("the controller is shutting down; try again");
+}
+
+}  // namespace
+
+EngineLoop::EngineLoop(store::Journal& journal, ClusterState recovered,
+                       std::shared_ptr<const Policy> policy, Clock& clock, Sinks sinks)
+    : journal_(journal),
+      first_epoch_(recovered.epoch),
+      engine_(std::move(recovered), std::move(policy)),
+      clock_(clock),
+      sinks_(std::move(sinks)),
+      inbox_(kInboxBounds) {}
+
+EngineLoop::~EngineLoop() {
+  stop();
+}
+
+void EngineLoop::start() {
+  // What was recovered is durable, so it may be shown; and it must be, for a query may come before the first commit, and an empty
+  // queue would tell it that all jobs have ended.
+  sinks_.publish(std::make_shared<const ClusterState>(engine_.state()));
+  engine_thread_ = std::thread([this] { run_engine(); });
+  journal_thread_ = std::thread([this] { run_journal(); });
+}
+
+void EngineLoop::post(Command command, OnReply on_reply) {
+  post(Posted{std::move(command), std::move(on_reply)});
+}
+
+void EngineLoop::post(Posted posted) {
+  std::optional<core::Reply> refused;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_)
+      refused = shutting_down();
+    else if (auto why = inbox_.push(std::move(posted)))
+      refused = unavailable(std::move(*why));
+  }
+  if (!refused)
+    engine_wake_.notify_one();
+  else if (posted.on_reply)
+    posted.on_reply(std::move(*refused));
+}
+
+std::optional<std::string> EngineLoop::refusal(UserId user, std::size_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return inbox_.refusal(user, {1, 1, bytes});
+}
+
+void EngineLoop::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  engine_wake_.notify_all();
+  journal_wake_.notify_all();
+  if (engine_thread_.joinable()) engine_thread_.join();
+  if (journal_thread_.joinable()) journal_thread_.join();
+  // Only when the database was away: what these asked for is not known to be there, and they may ask again.
+  for (auto& [ticket, on_reply] : std::exchange(waiting_, {})) on_reply(shutting_down());
+  while (!inbox_.empty())
+    if (const Posted posted = inbox_.pop(); posted.on_reply) posted.on_reply(shutting_down());
+}
+
+void EngineLoop::run_engine() {
+  auto next_tick = std::chrono::steady_clock::now();
+  bool tick_due = false;
+  for (;;) {
+    bool committed = false;
+    std::optional<Epoch> new_epoch;
+    {
+      std::unique_lock lock(mutex_);
+      engine_wake_.wait_until(lock, next_tick, [&] {
+        return committed_ || stopping_ || abandoned_ ||
+               ((tick_due || engine_.owes() || !inbox_.empty()) && !engine_.full());
+      });
+      committed = std::exchange(committed_, false);
+      if (committed) in_flight_ = false;
+      new_epoch = std::exchange(new_epoch_, std::nullopt);
+      if (abandoned_) return;
+      if (stopping_ && inbox_.empty() && !in_flight_ && !committed && !engine_.has_batch()) {
+        engine_done_ = true;
+        journal_wake_.notify_all();
+        return;
+      }
+    }
+    if (committed) {
+      confirmed_ = asked_;
+      if (held_.empty()) give_out(engine_.committed());
+      for (core::Outgoing& outgoing : std::exchange(held_, {})) give_out(std::move(outgoing));
+    }
+    if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, clock_.now(), 0);
+    if (const auto time = std::chrono::steady_clock::now(); time >= next_tick) {
+      next_tick = time + kTick;
+      tick_due = true;
+      drop_abandoned();
+    }
+    // Before what users sent: while many come, each batch is filled to its end. A full one leaves the tick due for the next.
+    if (tick_due && !engine_.full()) {
+      tick_due = false;
+      const bool nodes_heard = take_in_first();
+      tick(clock_.now(), nodes_heard);
+    }
+    take_in();
+    if (engine_.owes()) engine_.go_on(clock_.now());
+    bool free = false;
+    {
+      std::lock_guard lock(mutex_);
+      free = !in_flight_;
+    }
+    if (!free) continue;
+    if (!engine_.has_batch()) {
+      hold(engine_.take_ready());
+      continue;
+    }
+    core::EngineBatch batch = engine_.take_batch();
+    auto rows = store::make_batch(std::move(batch.events), batch.after, std::move(batch.attempts),
+                                  std::move(batch.blobs));
+    {
+      std::lock_guard lock(mutex_);
+      to_commit_ = std::make_shared<const store::Batch>(std::move(rows));
+      in_flight_ = true;
+      asked_ = std::chrono::steady_clock::now();
+    }
+    journal_wake_.notify_one();
+  }
+}
+
+// Until the engine is full, and no more than waits when it begins: what comes meanwhile is of the next batch.
+void EngineLoop::take_in() {
+  std::size_t waiting = 0;
+  {
+    std::lock_guard lock(mutex_);
+    waiting = inbox_.size();
+  }
+  take_in(waiting);
+}
+
+// What is not a user's; whether that was all of it.
+bool EngineLoop::take_in_first() {
+  std::size_t waiting = 0;
+  {
+    std::lock_guard lock(mutex_);
+    waiting = inbox_.not_of_users();
+  }
+  return take_in(waiting) == 0;
+}
+
+// How many of them are left because the engine is full.
+std::size_t EngineLoop::take_in(std::size_t most) {
+  for (; most > 0 && !engine_.full(); --most) {
+    std::optional<Posted> next;
+    {
+      std::lock_guard lock(mutex_);
+      next = inbox_.pop();
+    }
+    take_in(std::move(*next));
+  }
+  return most;
+}
+
+// A client that gives up and asks again would otherwise leave a copy each time while the database is away.
+void EngineLoop::drop_abandoned() {
+  std::vector<Posted> gone;
+  {
+    std::lock_guard lock(mutex_);
+    gone = inbox_.take_abandoned();
+  }
+  for (const Posted& posted : gone)
+    if (posted.on_reply) posted.on_reply(unavailable("its caller has gone"));
+}
+
+void EngineLoop::take_in(Posted posted) {
+  const Time now = clock_.now();
+  core::Ticket ticket = 0;
+  if (posted.on_reply) {
+    ticket = next_ticket_++;
+    waiting_.emplace(ticket, std::move(posted.on_reply));
+  }
+  const auto* from_node = std::get_if<NodeCommand>(&posted.command.body);
+  engine_.handle(posted.command, now, ticket);
+  // After the engine has looked at it: what it refused (another incarnation, a second node of the
+  // name) is not a sign of life.
+  if (!from_node) return;
+  const NodeId* id = engine_.state().node_ids.find(from_node->message.node);
+  const Node* node = id ? engine_.state().nodes.find(*id) : nullptr;
+  if (node && node->incarnation == from_node->message.incarnation) leases_.heard(*id, now);
+}
+
+// What needs no commit may leave only while this controller is known to be the one: a successor may have fenced what an
+// acknowledged heartbeat would keep alive.
+void EngineLoop::hold(core::Outgoing outgoing) {
+  if (outgoing.effects.empty() && outgoing.replies.empty()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - confirmed_ < kConfirmed) return give_out(std::move(outgoing));
+  held_.push_back(std::move(outgoing));
+  asked_ = now;
+  {
+    std::lock_guard lock(mutex_);
+    to_check_ = engine_.state().lsn;
+    in_flight_ = true;
+  }
+  journal_wake_.notify_one();
+}
+
+// Nobody is found silent while heartbeats wait here, which may be many after the database was away.
+void EngineLoop::tick(Time now, bool nodes_heard) {
+  if (!engine_.active()) return;  // what is done but once would be refused and be taken for done
+  if (nodes_heard)
+    for (const NodeSilent& silent : leases_.due(engine_.state(), *engine_.policy(), now))
+      engine_.handle(Command{silent}, now, 0);
+  engine_.handle(Command{Tick{}}, now, 0);
+  engine_.state().reservations.for_each([&](const std::string& name, const Reservation& r) {
+    if (r.recurrence == Recurrence::none || r.end > now) return;
+    if (const auto next = next_by_the_clock(r, now)) over_.push_back({name, *next});
+  });
+  for (NextOccurrence& next : over_) engine_.handle(Command{std::move(next)}, now, 0);
+  over_.clear();
+  begin_usage_period(now);
+}
+
+// A period that was on before periods were asked for takes nothing away; one that began while no controller ran does, if usage was
+// ever reset before.
+void EngineLoop::begin_usage_period(Time now) {
+  const auto& fairness = engine_.policy()->fairness.value;
+  const auto began = fairness ? period_began(fairness->reset, now) : std::nullopt;
+  const Time since = engine_.state().usage_since;
+  const bool is_new = period_ ? began > period_ : since != Time{};
+  period_ = began;
+  if (began && is_new && *began > since) engine_.handle(Command{UsagePeriod{*began}}, now, 0);
+}
+
+void EngineLoop::give_out(core::Outgoing outgoing) {
+  if (outgoing.snapshot) sinks_.publish(outgoing.snapshot);
+  for (core::Reply& reply : outgoing.replies) {
+    auto found = waiting_.find(reply.ticket);
+    if (found == waiting_.end()) continue;
+    OnReply on_reply = std::move(found->second);
+    waiting_.erase(found);
+    on_reply(std::move(reply));
+  }
+  // After the replies: accepting a node's session is one, and its welcome must find the session in
+  // place.
+  if (!outgoing.effects.empty()) sinks_.send(std::move(outgoing.effects));
+  if (!outgoing.notices.empty() && sinks_.notify) sinks_.notify(std::move(outgoing.notices));
+}
+
+void EngineLoop::run_journal() {
+  store::Committer committer(journal_, first_epoch_);
+  Epoch epoch = first_epoch_;
+  for (;;) {
+    std::shared_ptr<const store::Batch> batch;
+    {
+      std::unique_lock lock(mutex_);
+      journal_wake_.wait(lock, [&] { return to_commit_ || to_check_ || engine_done_; });
+      if (to_commit_) {
+        batch = std::exchange(to_commit_, nullptr);
+        committer.begin(batch);
+      } else if (to_check_) {
+        committer.begin_check(*std::exchange(to_check_, std::nullopt));
+      } else {
+        return;
+      }
+    }
+    const auto committed = commit(committer);
+    if (!committed) {
+      // Nothing of this batch was acknowledged or sent: whether it is there shows at the next start.
+      std::lock_guard lock(mutex_);
+      abandoned_ = true;
+      engine_wake_.notify_one();
+      return;
+    }
+    if (batch) sinks_.durable({*committed, batch->last, batch->next_job_id, batch->next_node_id});
+    {
+      std::lock_guard lock(mutex_);
+      committed_ = true;
+      if (*committed != epoch) new_epoch_ = epoch = *committed;
+    }
+    engine_wake_.notify_one();
+  }
+}
+
+std::optional<Epoch> EngineLoop::commit(store::Committer& committer) {
+  bool waited = false;
+  for (;;) {
+    const auto step = committer.advance();
+    if (const auto* committed = std::get_if<store::Committer::Committed>(&step)) {
+      if (waited) sinks_.database(false, "");
+      return committed->epoch;
+    }
+    if (const auto* error = std::get_if<Error>(&step)) {
+      sinks_.fatal(*error);
+      return std::nullopt;
+    }
+    const auto& retry = std::get<store::Committer::RetryAfter>(step);
+    sinks_.database(true, retry.why);
+    waited = true;
+    std::unique_lock lock(mutex_);
+    if (journal_wake_.wait_for(lock, retry.wait, [&] { return stopping_; })) return std::nullopt;
+  }
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,116 @@
+// EngineLoop: the engine's thread and the journal's thread, and the hand-over between them that
+// makes group commit natural: the next batch is whatever arrived while the last one committed.
+// post() may be called from any thread; the engine itself is touched by its own thread only.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "aresctld/engine/clock.h"
+#include "aresctld/engine/inbox.h"
+#include "base/result.h"
+#include "core/cluster/lease_monitor.h"
+#include "core/engine/engine.h"
+#include "model/engine/command.h"
+#include "model/policy/policy.h"
+#include "store/committer.h"
+#include "store/journal.h"
+
+namespace ares::aresctld {
+
+// How far the database has come.
+struct Committed {
+  Epoch epoch;
+  Lsn lsn;
+  JobId next_job_id;
+  NodeId next_node_id;
+};
+
+class EngineLoop {
+ public:
+  struct Sinks {
+    std::function<void(std::shared_ptr<const ClusterState>)> publish;
+    std::function<void(Effects)> send;  // must not block
+    std::function<void(std::vector<core::Notice>)>
+        notify{};                                   // must not block; none: nobody is told anything
+    std::function<void(const Committed&)> durable;  // after each commit, on the journal thread
+    std::function<void(const Error&)> fatal;  // a commit that cannot be resolved; must not return
+    std::function<void(bool waiting, const std::string& why)>
+        database;  // the journal began or ended waiting for it
+  };
+
+  // `journal` is open; `recovered` is what it returned. Nothing runs before start(), which has published it when it returns.
+  EngineLoop(store::Journal& journal, ClusterState recovered, std::shared_ptr<const Policy> policy,
+             Clock& clock, Sinks sinks);
+  ~EngineLoop();
+  EngineLoop(const EngineLoop&) = delete;
+  EngineLoop& operator=(const EngineLoop&) = delete;
+
+  void start();
+  // A user who has too much waiting is answered `unavailable` at once; the client asks again. A command whose caller has gone
+  // before the engine has taken it is dropped.
+  void post(Posted posted);
+  void post(Command command, OnReply on_reply = {});
+
+  // Why a request of this user and size would be refused now; none: it would not. Spares reading a request that is.
+  std::optional<std::string> refusal(UserId user, std::size_t bytes) const;
+
+  // Takes in nothing more, commits what was taken, joins. Callers whose commands were not taken get
+  // `unavailable`.
+  void stop();
+
+ private:
+  void run_engine();
+  void run_journal();
+  std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
+  void take_in();
+  bool take_in_first();
+  std::size_t take_in(std::size_t most);
+  void take_in(Posted posted);
+  void drop_abandoned();
+  void give_out(core::Outgoing outgoing);
+  void tick(Time now, bool nodes_heard);
+  void begin_usage_period(Time now);
+  void hold(core::Outgoing outgoing);
+
+  store::Journal& journal_;
+  const Epoch first_epoch_;
+  core::Engine engine_;               // engine thread
+  core::LeaseMonitor leases_;         // engine thread
+  std::vector<NextOccurrence> over_;  // of recurring reservations; engine thread, during a tick
+  std::optional<Time> period_;        // of usage, that was on at the last tick; engine thread
+  Clock& clock_;
+  Sinks sinks_;
+  std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread
+  core::Ticket next_ticket_ = 1;                       // engine thread
+  std::vector<core::Outgoing> held_;  // engine thread: leaves after the check under way
+  std::chrono::steady_clock::time_point
+      confirmed_{};  // engine thread: the epoch was ours at this time or later
+  std::chrono::steady_clock::time_point
+      asked_{};  // engine thread: when the commit or check under way was handed over
+
+  mutable std::mutex mutex_;
+  std::condition_variable engine_wake_;
+  std::condition_variable journal_wake_;
+  Inbox inbox_;
+  std::shared_ptr<const store::Batch> to_commit_;
+  std::optional<Lsn> to_check_;
+  bool in_flight_ = false;
+  bool committed_ = false;
+  std::optional<Epoch> new_epoch_;
+  bool stopping_ = false;
+  bool engine_done_ = false;
+  bool abandoned_ = false;  // stopped while the database was away
+  std::thread engine_thread_;
+  std::thread journal_thread_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,122 @@
+#include "aresctld/engine/inbox.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ares::aresctld {
+namespace {
+
+// The jobs that a command makes or names; what filters select is not known before its turn.
+struct Jobs {
+  std::size_t operator()(const SubmitMany& c) const { return c.specs.size(); }
+  template <class C>
+  std::size_t operator()(const C& c) const {
+    if constexpr (requires { c.jobs.keys; })
+      return std::max<std::size_t>(1, c.jobs.keys.size() + c.jobs.own_ids.size());
+    return 1;
+  }
+};
+
+bool above(const InboxLoad& load, const InboxLoad& bound) {
+  return load.commands > bound.commands || load.jobs > bound.jobs || load.bytes > bound.bytes;
+}
+
+}  // namespace
+
+InboxLoad& InboxLoad::operator+=(const InboxLoad& other) {
+  commands += other.commands;
+  jobs += other.jobs;
+  bytes += other.bytes;
+  return *this;
+}
+
+InboxLoad& InboxLoad::operator-=(const InboxLoad& other) {
+  commands -= other.commands;
+  jobs -= other.jobs;
+  bytes -= other.bytes;
+  return *this;
+}
+
+InboxLoad load_of(const Posted& posted) {
+  const auto* user = std::get_if<UserCommand>(&posted.command.body);
+  return {1, user ? std::visit(Jobs{}, user->body) : 1, posted.bytes};
+}
+
+std::optional<std::string> Inbox::refusal(UserId user, const InboxLoad& more) const {
+  // One command of everybody may wait, however large it is and whatever others have sent. That needs a bound of its own, far
+  // above what a site's users come to.
+  constexpr std::size_t kReserve = 4;
+  const auto found = users_.find(user);
+  if (found != users_.end()) {
+    InboxLoad own = found->second.load;
+    if (above(own += more, bounds_.one_user))
+      return "too many of your requests wait already; retry";
+  }
+  InboxLoad bound = bounds_.in_all;
+  if (found == users_.end())
+    for (std::size_t i = 1; i < kReserve; ++i) bound += bounds_.in_all;
+  InboxLoad all = load_;
+  if (load_.commands > 0 && above(all += more, bound))
+    return "the controller has too many requests waiting; retry";
+  return std::nullopt;
+}
+
+std::optional<std::string> Inbox::push(Posted&& posted) {
+  if (const auto* user = std::get_if<UserCommand>(&posted.command.body)) {
+    const UserId uid = user->who.uid;
+    const InboxLoad load = load_of(posted);
+    if (auto why = refusal(uid, load)) return why;
+    Queue& queue = users_[uid];
+    queue.commands.push_back(std::move(posted));
+    queue.load += load;
+    load_ += load;
+  } else {
+    first_.push_back(std::move(posted));
+  }
+  ++size_;
+  return std::nullopt;
+}
+
+Posted Inbox::pop() {
+  --size_;
+  if (!first_.empty()) {
+    Posted next = std::move(first_.front());
+    first_.pop_front();
+    return next;
+  }
+  auto turn = users_.upper_bound(served_);
+  if (turn == users_.end()) turn = users_.begin();
+  served_ = turn->first;
+  Queue& queue = turn->second;
+  Posted next = std::move(queue.commands.front());
+  queue.commands.pop_front();
+  const InboxLoad load = load_of(next);
+  queue.load -= load;
+  load_ -= load;
+  if (queue.commands.empty()) users_.erase(turn);
+  return next;
+}
+
+std::vector<Posted> Inbox::take_abandoned() {
+  std::vector<Posted> gone;
+  for (auto user = users_.begin(); user != users_.end();) {
+    Queue& queue = user->second;
+    std::deque<Posted> kept;
+    for (Posted& posted : queue.commands) {
+      if (!posted.abandoned || !posted.abandoned()) {
+        kept.push_back(std::move(posted));
+        continue;
+      }
+      const InboxLoad load = load_of(posted);
+      queue.load -= load;
+      load_ -= load;
+      --size_;
+      gone.push_back(std::move(posted));
+    }
+    queue.commands.swap(kept);
+    user = queue.commands.empty() ? users_.erase(user) : std::next(user);
+  }
+  return gone;
+}
+
+}  // namespace ares::aresctld

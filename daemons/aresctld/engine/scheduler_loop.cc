@@ -1,0 +1,82 @@
+#include "aresctld/engine/scheduler_loop.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <utility>
+
+#include "core/sched/pass/plan.h"
+
+namespace ares::aresctld {
+namespace {
+
+// Between passes that nothing but time caused.
+constexpr std::chrono::milliseconds kShortestPause{100};
+// Passes shorter than this may follow each other at once.
+constexpr std::chrono::milliseconds kShortPass{1};
+// Expected starts of jobs that wait behind the first are for people: now and then is enough, at a twentieth of a core.
+constexpr std::chrono::seconds kEstimatesEvery{2};
+constexpr int kEstimatesShare = 20;
+
+}  // namespace
+
+SchedulerLoop::SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock,
+                             const ConfigBoard& config)
+    : views_(views), engine_(engine), clock_(clock), config_(config) {}
+
+SchedulerLoop::~SchedulerLoop() {
+  stop();
+}
+
+void SchedulerLoop::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void SchedulerLoop::stop() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void SchedulerLoop::run() {
+  using Steady = std::chrono::steady_clock;
+  core::Planner planner;
+  Lsn seen;
+  std::uint64_t nudges = 0;
+  std::optional<Duration> wake;
+  Steady::time_point next_estimates{};
+  while (views_.wait_beyond(seen, nudges, wake)) {
+    const View view = views_.read();
+    seen = view.state->lsn;
+    nudges = view.nudges;  // before the configuration is read
+    const Time now = clock_.now();
+    const auto begin = Steady::now();
+    core::Budget budget;
+    budget.details = false;  // numbers are found when somebody asks for them
+    const bool with_estimates = begin >= next_estimates;
+    if (!with_estimates) budget.estimates = 0;
+    Plan plan = planner.plan(*view.state, *config_.policy(), budget, now);
+    const auto cost = Steady::now() - begin;
+
+    wake.reset();
+    if (plan.wake) wake = std::max<Duration>(*plan.wake - now, kShortestPause);
+    if (with_estimates)
+      next_estimates = begin + std::max<Steady::duration>(kEstimatesEvery, kEstimatesShare * cost);
+    else if (!plan.pending.empty())
+      wake = std::min<Duration>(wake.value_or(kEstimatesEvery), kEstimatesEvery);
+    views_.publish_pending(std::make_shared<const PendingInfos>(std::move(plan.pending)));
+    plan.pending = {};
+    if (!plan.groups.empty() || !plan.accruing.empty()) propose(std::move(plan));
+    // With a long queue a pass takes its time: half of a core is left to those who commit and answer.
+    if (cost > kShortPass && !views_.rest(std::chrono::duration_cast<Duration>(cost))) return;
+  }
+}
+
+void SchedulerLoop::propose(Plan plan) {
+  // Shared with the reply, which may come after this thread has been told to stop.
+  auto settled = std::make_shared<std::promise<void>>();
+  auto outcome = settled->get_future();
+  engine_.post(Command{TakePlan{std::move(plan)}},
+               [settled](const core::Reply&) { settled->set_value(); });
+  outcome.wait();
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,36 @@
+// SchedulerLoop: the scheduler's thread. A pass begins when something changed, and only on a view
+// that holds the last plan's outcome. It reads immutable views and proposes; the engine decides.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "aresctld/config_board.h"
+#include "aresctld/engine/engine_loop.h"
+#include "aresctld/engine/view.h"
+
+namespace ares::aresctld {
+
+class SchedulerLoop {
+ public:
+  SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock, const ConfigBoard& config);
+  ~SchedulerLoop();
+  SchedulerLoop(const SchedulerLoop&) = delete;
+  SchedulerLoop& operator=(const SchedulerLoop&) = delete;
+
+  void start();
+  void stop();  // views.stop() must have been called
+
+ private:
+  void run();
+  void propose(Plan plan);
+
+  ViewBoard& views_;
+  EngineLoop& engine_;
+  Clock& clock_;
+  const ConfigBoard& config_;
+  std::thread thread_;
+};
+
+}  // namespace ares::aresctld

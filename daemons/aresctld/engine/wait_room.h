@@ -1,0 +1,47 @@
+// WaitRoom: clients that wait for a job to end (`asub --wait`). One thread looks at each new view
+// and answers whose job is done. Any thread may add.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "aresctld/engine/clock.h"
+#include "aresctld/engine/view.h"
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace ares::aresctld {
+
+class WaitRoom {
+ public:
+  WaitRoom(const ViewBoard& views, Clock& clock) : views_(views), clock_(clock) {}
+  ~WaitRoom() { stop(); }
+  WaitRoom(const WaitRoom&) = delete;
+  WaitRoom& operator=(const WaitRoom&) = delete;
+
+  void start();
+  void stop();  // the view board must have been stopped; everybody waiting is answered
+
+  // Calls `answer` once: when the job is terminal or unknown, at `deadline`, or at stop().
+  void add(JobKey job, Time deadline, std::function<void(const View&)> answer);
+
+ private:
+  struct Guest {
+    JobKey job;
+    Time deadline;
+    std::function<void(const View&)> answer;
+  };
+
+  void run();
+
+  const ViewBoard& views_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::list<Guest> guests_;
+  std::thread thread_;
+};
+
+}  // namespace ares::aresctld

@@ -1,0 +1,143 @@
+#include "aresctld/mail/mailer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "aresctld/mail/mail_program.h"
+#include "aresctld/mail/mail_text.h"
+#include "model/job/mail.h"
+
+namespace ares::aresctld {
+
+Mailer::Mailer(std::function<std::string()> program) : Mailer(std::move(program), Bounds{}) {}
+
+Mailer::Mailer(std::function<std::string()> program, Bounds bounds)
+    : program_(std::move(program)), bounds_(bounds) {}
+
+Mailer::~Mailer() {
+  stop();
+}
+
+void Mailer::start() {
+  for (std::size_t i = 0; i < bounds_.programs; ++i) threads_.emplace_back([this] { run(); });
+}
+
+void Mailer::post(std::vector<core::Notice> notices) {
+  std::size_t dropped = 0;
+  bool say = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    for (core::Notice& notice : notices) {
+      const auto own = queues_.find(notice.user);
+      if (waiting_ >= bounds_.waiting ||
+          (own != queues_.end() && own->second.size() >= bounds_.of_one_user)) {
+        ++dropped;
+        continue;
+      }
+      queues_[notice.user].push_back(std::move(notice));
+      ++waiting_;
+    }
+    if (dropped > 0) say = !std::exchange(full_, true);
+  }
+  wake_.notify_all();
+  if (say)
+    spdlog::warn(
+        "too many mails wait for the mail program ({} of one user, {} in all); more are dropped "
+        "until there is room again",
+        bounds_.of_one_user, bounds_.waiting);
+}
+
+void Mailer::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_) farewell_end_ = std::chrono::steady_clock::now() + bounds_.farewell;
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
+  if (waiting_ > 0) spdlog::warn("{} mails were not sent: stopping", waiting_);
+  queues_.clear();
+  waiting_ = 0;
+}
+
+core::Notice Mailer::take_next() {
+  auto turn = queues_.upper_bound(served_);
+  if (turn == queues_.end()) turn = queues_.begin();
+  served_ = turn->first;
+  std::deque<core::Notice>& own = turn->second;
+  core::Notice next = std::move(own.front());
+  own.pop_front();
+  --waiting_;
+  // The flag serves one line in the log for each time that room ran out.
+  if (own.size() < bounds_.of_one_user / 2 && waiting_ < bounds_.waiting / 2) full_ = false;
+  if (own.empty()) queues_.erase(turn);
+  return next;
+}
+
+void Mailer::run() {
+  for (;;) {
+    core::Notice next;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stopping_ || waiting_ > 0; });
+      if (waiting_ == 0) return;
+      if (stopping_ && std::chrono::steady_clock::now() >= farewell_end_) return;
+      next = take_next();
+    }
+    send(next);
+  }
+}
+
+void Mailer::send(const core::Notice& notice) {
+  const std::string program = program_();
+  if (program.empty()) return;
+  // It was checked when the job was submitted, but it becomes an argument of a program here.
+  if (const Status good = check_mail_user(notice.address); !good)
+    return spdlog::warn("no mail about job {}: {}", notice.key.job.value(), good.error().message);
+  const MailText text = mail_text(notice);
+  auto child = MailProgram::start({program, "-s", text.subject, notice.address}, text.body);
+  if (!child) return complain_once("cannot run " + program + ": " + child.error().message);
+  complain_once("");
+
+  const auto started = std::chrono::steady_clock::now();
+  const Deadline killed_at = started + bounds_.patience;
+  for (;;) {
+    const Deadline deadline = until(killed_at);
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    // Looked at again now and then: stop() may have brought the deadline nearer.
+    constexpr std::chrono::milliseconds kLook{200};
+    if (child->wait(std::clamp(left, std::chrono::milliseconds{0}, kLook))) break;
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    if (deadline < killed_at) return child->leave();
+    child->kill();
+    return spdlog::warn("{} took longer than {} ms for the mail about job {} and was killed",
+                        program, bounds_.patience.count(), notice.key.job.value());
+  }
+  if (const std::string how = child->failure(); !how.empty())
+    spdlog::warn("{} {} with the mail about job {} to {}", program, how, notice.key.job.value(),
+                 notice.address);
+}
+
+// The program's own deadline, or the end of the farewell.
+Mailer::Deadline Mailer::until(Deadline own) {
+  const std::lock_guard lock(mutex_);
+  return stopping_ ? std::min(own, farewell_end_) : own;
+}
+
+// The same trouble with every mail is worth one line; "" ends it.
+void Mailer::complain_once(const std::string& problem) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (complained_ == problem) return;
+    complained_ = problem;
+  }
+  if (!problem.empty())
+    spdlog::warn("{}; no mail is sent until that is mended (controller.mail_program)", problem);
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,167 @@
+#include "aresctld/plugins/plugin_guard.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace ares::aresctld {
+namespace {
+
+// A stack of its own for the handler: a plugin may have used up the thread's. What one write of the handler needs is little.
+constexpr std::size_t kHandlerStack = 64 << 10;
+
+struct Fatal {
+  int signal;
+  const char* name;
+};
+constexpr std::array kFatal = {Fatal{SIGSEGV, "SIGSEGV"}, Fatal{SIGBUS, "SIGBUS"},
+                               Fatal{SIGFPE, "SIGFPE"}, Fatal{SIGILL, "SIGILL"},
+                               Fatal{SIGABRT, "SIGABRT"}};
+
+// What a signal handler finds: there is no other way to it than by a global. Written by whose turn it is to call plugins.
+struct Inside {
+  std::atomic<int> file{-1};
+  std::atomic<pid_t> thread{0};  // 0 = nobody is in a plugin
+  std::atomic<const char*> mark{nullptr};
+  std::atomic<std::size_t> mark_size{0};
+  std::atomic<std::uint64_t> call{0};  // number of the call
+};
+static_assert(std::atomic<const char*>::is_always_lock_free);
+Inside g_inside;
+
+// Of the calling thread, as long as it lives; one that it has already will do.
+class HandlerStack {
+ public:
+  HandlerStack() {
+    stack_t known{};
+    if (::sigaltstack(nullptr, &known) == 0 && (known.ss_flags & SS_DISABLE) == 0) return;
+    memory_ = std::make_unique<char[]>(kHandlerStack);
+    const stack_t stack{memory_.get(), 0, kHandlerStack};
+    ::sigaltstack(&stack, nullptr);
+  }
+  ~HandlerStack() {
+    if (!memory_) return;
+    const stack_t none{nullptr, SS_DISABLE, 0};
+    ::sigaltstack(&none, nullptr);
+  }
+  HandlerStack(const HandlerStack&) = delete;
+  HandlerStack& operator=(const HandlerStack&) = delete;
+
+ private:
+  std::unique_ptr<char[]> memory_;
+};
+
+pid_t this_thread() {
+  static thread_local const pid_t id = static_cast<pid_t>(::syscall(SYS_gettid));
+  return id;
+}
+
+// "MARK CAUSE SECONDS\n" to the file and the disk. Calls only what a signal handler may.
+void record(const char* cause) noexcept {
+  std::array<char, 24> digits;
+  std::size_t at = digits.size();
+  digits[--at] = '\n';
+  for (auto seconds = static_cast<std::uint64_t>(::time(nullptr)); seconds > 0; seconds /= 10)
+    digits[--at] = static_cast<char>('0' + seconds % 10);
+  digits[--at] = ' ';
+  iovec parts[] = {{const_cast<char*>(g_inside.mark.load()), g_inside.mark_size.load()},
+                   {const_cast<char*>(" "), 1},
+                   {const_cast<char*>(cause), std::strlen(cause)},
+                   {digits.data() + at, digits.size() - at}};
+  const int file = g_inside.file.load();
+  if (::writev(file, parts, 4) > 0) ::fsync(file);
+}
+
+// Whatever it finds, the process ends as it would have without it.
+void on_fatal(int signal) {
+  if (g_inside.thread.load() == static_cast<pid_t>(::syscall(SYS_gettid))) {
+    for (const Fatal& row : kFatal)
+      if (row.signal == signal) record(row.name);
+  }
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);  // delivered when this handler returns
+}
+
+}  // namespace
+
+Result<std::shared_ptr<PluginGuard>> PluginGuard::start(const std::string& file, Seconds limit) {
+  const int opened = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (opened < 0)
+    return fail(ErrorCode::failed_precondition,
+                "cannot open " + file + ": " + std::strerror(errno));
+  return std::shared_ptr<PluginGuard>(new PluginGuard(opened, limit));
+}
+
+PluginGuard::PluginGuard(int file, Seconds limit) : file_(file), limit_(limit) {
+  g_inside.file = file;
+  struct sigaction action {};
+  action.sa_handler = on_fatal;
+  action.sa_flags = SA_ONSTACK;
+  for (const Fatal& row : kFatal) ::sigaction(row.signal, &action, nullptr);
+  watchdog_ = std::thread([this] { watch(); });
+}
+
+PluginGuard::~PluginGuard() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopped_.notify_all();
+  watchdog_.join();
+  for (const Fatal& row : kFatal) ::signal(row.signal, SIG_DFL);
+  g_inside.file = -1;
+  ::close(file_);
+}
+
+void PluginGuard::enter(const std::string& mark) noexcept {
+  static thread_local const HandlerStack stack;
+  g_inside.mark = mark.data();
+  g_inside.mark_size = mark.size();
+  ++g_inside.call;
+  g_inside.thread = this_thread();
+}
+
+void PluginGuard::leave() noexcept {
+  g_inside.thread = 0;
+}
+
+// Counts for how long it has seen the same call, so that a time in which the whole process stood still does not count.
+void PluginGuard::watch() {
+  using Steady = std::chrono::steady_clock;
+  const auto pause = std::clamp<Steady::duration>(limit_ / 8, std::chrono::milliseconds(50),
+                                                  std::chrono::seconds(1));
+  std::uint64_t call = 0;
+  Steady::duration seen{};
+  auto before = Steady::now();
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, pause, [this] { return stopping_; })) {
+    const auto now = Steady::now();
+    const auto passed = std::min(now - before, 2 * pause);
+    before = now;
+    const bool inside = g_inside.thread.load() != 0;
+    seen = inside && call == g_inside.call.load() ? seen + passed : Steady::duration{};
+    call = g_inside.call.load();
+    if (seen < limit_) continue;
+    record("hang");
+    spdlog::critical(
+        "stopping: a call to the scheduler plugin {} has not come back for {} s; the next start "
+        "sets "
+        "it aside",
+        std::string_view(g_inside.mark.load(), g_inside.mark_size.load()),
+        std::chrono::duration_cast<std::chrono::seconds>(limit_).count());
+    spdlog::shutdown();
+    _exit(3);
+  }
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "aresctld/query/queries.h"
+#include "aresctld/query/row_page.h"
+#include "base/hostlist.h"
+#include "core/topology/told.h"
+#include "model/job/gpu_part.h"
+#include "proto/convert.h"
+
+namespace ares::aresctld {
+namespace {
+
+std::int64_t micros(Time t) {
+  return t.time_since_epoch().count();
+}
+
+struct Charged {
+  std::uint32_t cpus = 0;
+  std::int64_t memory = 0;
+};
+
+Charged charged(const Node& node) {
+  Charged sum;
+  for (const Charge& charge : node.charges) {
+    sum.cpus += charge.cpus;
+    sum.memory += charge.memory.value();
+  }
+  return sum;
+}
+
+// Missed three heartbeats: shown with a star. Only the view of this controller, so it needs no
+// event.
+bool answers(const Node& node, const NodeHub& hub, const Policy& policy, Time now) {
+  if (node.contact != Contact::registered) return false;
+  const auto heard = hub.last_heard(node.name);
+  return heard && now - *heard < 3 * policy.heartbeat;
+}
+
+// Everything charged to it is on its way out.
+bool is_completing(const ClusterState& state, const Node& node) {
+  return std::all_of(node.charges.begin(), node.charges.end(), [&](const Charge& charge) {
+    const Job* job = state.jobs.find(charge.attempt.job);
+    return !job || job->state == JobState::completing || is_terminal(job->state);
+  });
+}
+
+// Of an idle node that lies in a reservation now.
+std::string_view reserved_state(const ClusterState& state, const Node& node, Time now) {
+  std::string_view text = "IDLE";
+  state.reservations.for_each([&](const std::string&, const Reservation& r) {
+    if (!is_active(r, now) || !has_node(r, node.name)) return;
+    if (r.maintenance || text == "IDLE") text = r.maintenance ? "MAINT" : "RESERVED";
+  });
+  return text;
+}
+
+std::string_view state_of(const ClusterState& state, const Node& node, const Charged& used,
+                          Time now) {
+  if (node.admin == AdminState::down || node.contact == Contact::lost) return "DOWN";
+  if (node.admin == AdminState::drain) return node.charges.empty() ? "DRAINED" : "DRAINING";
+  if (node.contact == Contact::never) return "UNKNOWN";
+  if (node.charges.empty()) return reserved_state(state, node, now);
+  if (is_completing(state, node)) return "COMPLETING";
+  return used.cpus >= node.inventory.cpus ? "ALLOCATED" : "MIXED";
+}
+
+// What a listing of nodes looks up once.
+class NodeQuery {
+ public:
+  NodeQuery(const View& view, const NodeHub& hub, const Policy& policy, Identity& identity,
+            const api::ListNodes& request, Time now)
+      : view_(view),
+        hub_(hub),
+        policy_(policy),
+        identity_(identity),
+        request_(request),
+        now_(now),
+        states_(request.states().begin(), request.states().end()) {}
+
+  // not_found: a node or partition that does not exist.
+  Status prepare() {
+    if (shows(api::Node::kPlannedFieldNumber)) note_promises();
+    if (!request_.nodes().empty()) {
+      const auto names = expand_hostlist(request_.nodes());
+      if (!names) return fail(names.error());
+      for (const auto& name : *names) {
+        const NodeId* id = view_.state->node_ids.find(name);
+        if (!id) return fail(ErrorCode::not_found, "Invalid node name specified: " + name);
+        wanted_.insert(*id);
+      }
+    }
+    note_partitions();
+    return {};
+  }
+
+  bool shows(int field) const {
+    const auto& fields = request_.fields();
+    return fields.empty() || std::find(fields.begin(), fields.end(),
+                                       static_cast<std::uint32_t>(field)) != fields.end();
+  }
+
+  // False: the node is not among those asked for.
+  bool describe(const Node& node, api::Node& out) {
+    static const std::vector<const std::string*> kNone;
+    if (!wanted_.empty() && !wanted_.contains(node.id)) return false;
+    const auto found = partitions_of_.find(node.id);
+    const auto& in = found == partitions_of_.end() ? kNone : found->second;
+    if (!request_.partitions().empty() && in.empty()) return false;
+    const Charged used = charged(node);
+    const std::string_view state = state_of(*view_.state, node, used, now_);
+    if (!states_.empty() && !states_.contains(state)) return false;
+    out.Clear();
+    out.set_name(node.name);
+    *out.mutable_state() = state;
+    // What an administrator put down need not answer.
+    if (node.admin != AdminState::down && !answers(node, hub_, policy_, now_))
+      *out.mutable_state() += '*';
+    for (const std::string* partition : in) out.add_partitions(*partition);
+    describe_reason(node, out);
+    describe_resources(node, used, out);
+    describe_daemon(node, out);
+    out.set_planned(promised_.contains(node.id));
+    return true;
+  }
+
+ private:
+  void note_partitions() {
+    const std::set<std::string> only(request_.partitions().begin(), request_.partitions().end());
+    if (only.empty() && !shows(api::Node::kPartitionsFieldNumber)) return;
+    view_.state->partitions.for_each([&](const std::string& name, const Partition& partition) {
+      if (!only.empty() && !only.contains(name)) return;
+      for (const auto& node : partition.nodes)
+        if (const NodeId* id = view_.state->node_ids.find(node))
+          partitions_of_[*id].push_back(&partition.name);
+    });
+  }
+
+  // Nodes that the first waiting job of a partition was promised.
+  void note_promises() {
+    view_.pending->for_each([&](const JobKey&, const PendingInfo& info) {
+      if (info.reason == Reason::resources)
+        promised_.insert(info.expected_nodes.begin(), info.expected_nodes.end());
+    });
+  }
+
+  void describe_reason(const Node& node, api::Node& out) {
+    out.set_reason(node.reason);
+    if (node.reason_at) out.set_reason_at(micros(*node.reason_at));
+    if (!node.reason_by) return;
+    out.set_reason_by(std::to_string(node.reason_by->value()));
+    if (shows(api::Node::kReasonUserFieldNumber))
+      out.set_reason_user(identity_.name_of(*node.reason_by));
+  }
+
+  void describe_resources(const Node& node, const Charged& used, api::Node& out) {
+    const Inventory& has = node.contact == Contact::never ? node.configured : node.inventory;
+    out.set_cpus(has.cpus);
+    out.set_cpus_allocated(used.cpus);
+    out.set_memory(has.memory.value());
+    out.set_memory_allocated(used.memory);
+    for (const auto& feature : has.features) out.add_features(feature);
+    if (shows(api::Node::kGpusFieldNumber))
+      for (const Gpu& gpu : has.gpus) {
+        api::Gpu* entry = out.add_gpus();
+        entry->set_index(gpu.index.value());
+        entry->set_type(gpu.type);
+      }
+    if (shows(api::Node::kGpuTopologyFieldNumber) && !has.gpu_topology.empty())
+      out.set_gpu_topology(topology_of(has.gpu_topology));
+    for (const Charge& charge : node.charges) {
+      for (const GpuIndex index : charge.gpus) {
+        out.add_gpus_allocated(index.value());
+        out.add_gpu_parts_allocated(held_of_each(charge.gpu_part));
+      }
+      if (shows(api::Node::kJobsFieldNumber)) proto::to_api(charge.attempt.job, out.add_jobs());
+    }
+  }
+
+  // Most nodes tell the same.
+  const std::string& topology_of(const GpuTopology& told) {
+    const auto [found, added] = topologies_.try_emplace(std::string(told.text()));
+    if (added) found->second = core::topology::summary(told);
+    return found->second;
+  }
+
+  void describe_daemon(const Node& node, api::Node& out) const {
+    if (node.registered_at) out.set_registered_at(micros(*node.registered_at));
+    if (shows(api::Node::kLastHeardFieldNumber))
+      if (const auto heard = hub_.last_heard(node.name)) out.set_last_heard(micros(*heard));
+    out.set_incarnation(node.incarnation);
+    out.set_version(node.version_text);
+    out.set_address(node.address);
+    out.set_can_freeze(node.can_freeze);
+  }
+
+  const View& view_;
+  const NodeHub& hub_;
+  const Policy& policy_;
+  Identity& identity_;
+  const api::ListNodes& request_;
+  const Time now_;
+  std::set<NodeId> wanted_;  // empty = all
+  const std::set<std::string, std::less<>> states_;
+  std::unordered_map<NodeId, std::vector<const std::string*>> partitions_of_;
+  std::set<NodeId> promised_;
+  std::unordered_map<std::string, std::string> topologies_;  // in words, by what nodes tell
+};
+
+}  // namespace
+
+Result<api::Nodes> list_nodes(const View& view, const NodeHub& hub, const Policy& policy,
+                              Identity& identity, const api::ListNodes& request, Time now) {
+  NodeQuery query(view, hub, policy, identity, request, now);
+  if (Status ready = query.prepare(); !ready) return fail(ready.error());
+  api::Nodes out;
+  out.set_now(micros(now));
+  out.set_cluster(policy.cluster_name);
+  RowPage<api::Node> page(
+      std::span(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
+      request.page());
+  api::Node row;
+  view.state->nodes.for_each_from(NodeId(request.after() + 1), [&](NodeId id, const Node& node) {
+    if (!query.describe(node, row)) return true;
+    page.add(row);
+    if (page.full()) out.set_next(id.value());
+    return !page.full();
+  });
+  page.move_to(out, *out.mutable_nodes());
+  return out;
+}
+
+Result<api::Partitions> list_partitions(const View& view, const api::ListPartitions& filter) {
+  const std::set<std::string> wanted(filter.names().begin(), filter.names().end());
+  for (const auto& name : wanted)
+    if (!view.state->partitions.find(name))
+      return fail(ErrorCode::not_found, "Invalid partition name specified: " + name);
+  api::Partitions out;
+  view.state->partitions.for_each([&](const std::string& name, const Partition& partition) {
+    if (!wanted.empty() && !wanted.contains(name)) return;
+    api::Partition* row = out.add_partitions();
+    row->set_name(name);
+    row->set_is_default(partition.is_default);
+    row->set_up(partition.up);
+    row->set_open(partition.open);
+    row->set_state(std::string(state_text(partition)));
+    if (!filter.brief()) row->set_nodes(compress_hostlist(partition.nodes));
+    if (partition.max_time) row->set_max_time(partition.max_time->count());
+    if (partition.default_time) row->set_default_time(partition.default_time->count());
+    row->set_tier(partition.tier);
+    row->set_priority(partition.priority);
+    if (partition.max_nodes) row->set_max_nodes(*partition.max_nodes);
+    row->set_min_nodes(partition.min_nodes);
+    row->set_default_memory_per_cpu(partition.default_memory_per_cpu.value());
+    row->set_exclusive(partition.exclusive);
+    row->set_cpu_placement(std::string(to_string(partition.placement.cpu)));
+    row->set_gpu_placement(std::string(to_string(partition.placement.gpu)));
+    row->set_topology(partition.topology);
+    row->set_preempt_mode(std::string(to_string(partition.preempt_mode)));
+    row->set_qos(partition.qos);
+    for (const auto& group : partition.allow_groups) row->add_allow_groups(group);
+  });
+  return out;
+}
+
+api::Pong pong(const View& view, const NodeHub& hub, const Policy& policy,
+               const std::string& state_text, Time now) {
+  const ClusterState& state = *view.state;
+  api::Pong out;
+  out.set_cluster(policy.cluster_name);
+  out.set_epoch(state.epoch.value());
+  out.set_lsn(state.lsn.value());
+  out.set_state(state_text);
+  out.set_now(micros(now));
+  out.set_nodes(static_cast<std::uint32_t>(state.nodes.size()));
+  std::uint32_t responding = 0;
+  state.nodes.for_each(
+      [&](NodeId, const Node& node) { responding += answers(node, hub, policy, now) ? 1 : 0; });
+  out.set_nodes_responding(responding);
+  out.set_jobs_pending(static_cast<std::uint32_t>(state.pending.size()));
+  std::uint32_t running = 0;
+  state.nodes.for_each([&](NodeId, const Node& node) {
+    for (const Charge& charge : node.charges) {
+      const Job* job = state.jobs.find(charge.attempt.job);
+      // Each job once: by the node of its first share.
+      running += job && job->state == JobState::running && job->allocation &&
+                         !job->allocation->nodes.empty() &&
+                         job->allocation->nodes.front().node == node.id
+                     ? 1
+                     : 0;
+    }
+  });
+  out.set_jobs_running(running);
+  return out;
+}
+
+}  // namespace ares::aresctld

@@ -1,0 +1,339 @@
+#include "aresctld/query/query_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hostlist.h"
+#include "base/units.h"
+#include "core/cluster/lent.h"
+#include "core/job/gang.h"
+#include "core/sched/queue/admit.h"
+#include "core/sched/queue/order.h"
+#include "model/job/gpu_part.h"
+#include "proto/convert.h"
+
+namespace ares::aresctld {
+namespace {
+
+// So many kinds of jobs of one answer are explained with numbers: each costs a look at every node.
+constexpr std::size_t kKindsExplained = 200;
+
+// Of so many jobs of one answer it is told how many are before them: each costs a look at the whole queue.
+constexpr std::size_t kLooksAtQueue = 20;
+
+std::int64_t micros(Time t) {
+  return t.time_since_epoch().count();
+}
+std::int64_t micros(const std::optional<Time>& t) {
+  return t ? micros(*t) : 0;
+}
+
+// Keeps the buffer: one row is filled again and again.
+void put(std::string* to, std::string_view text) {
+  to->assign(text);
+}
+
+std::string_view phase_name(SharePhase phase) {
+  switch (phase) {
+    case SharePhase::preparing: return "preparing";
+    case SharePhase::ready: return "ready";
+    case SharePhase::running: return "running";
+    case SharePhase::released: return "released";
+    case SharePhase::fenced: return "fenced";
+  }
+  return "preparing";
+}
+
+// Thousandths of GPUs of each type; "gpu" is the type of those whose model is unknown.
+using GpuCounts = std::map<std::string, std::int64_t>;
+
+std::string tres_text(std::uint64_t cpus, Bytes memory, std::size_t nodes, const GpuCounts& gpus) {
+  std::string text = "cpu=" + std::to_string(cpus);
+  if (memory.value() > 0) text += ",mem=" + format_memory(memory);
+  text += ",node=" + std::to_string(nodes);
+  std::int64_t total = 0;
+  for (const auto& [type, count] : gpus) total += count;
+  if (total > 0) text += ",gres/gpu=" + format_thousandths(total);
+  for (const auto& [type, count] : gpus)
+    if (type != "gpu") text += ",gres/gpu:" + type + "=" + format_thousandths(count);
+  return text;
+}
+
+void count_gpus(const Node* node, const NodeShare& share, GpuCounts& counts) {
+  for (const GpuIndex index : share.gpus) {
+    std::string type = "gpu";
+    if (node)
+      for (const Gpu& gpu : node->inventory.gpus)
+        if (gpu.index == index) type = gpu.type;
+    counts[type] += held_of_each(share.gpu_part);
+  }
+}
+
+void add_share(const NodeShare& share, const Node* node, api::Job& out) {
+  api::NodeShare* row = out.add_shares();
+  row->set_node(node ? node->name : "?");
+  row->set_cpus(share.cpus);
+  row->set_memory(share.memory.value());
+  for (const GpuIndex index : share.gpus) row->add_gpus(index.value());
+  row->set_gpu_part(share.gpu_part);
+  put(row->mutable_phase(), phase_name(share.phase));
+}
+
+void put_list(const std::vector<std::string>& words, std::string* to) {
+  to->clear();
+  for (const auto& word : words) {
+    if (!to->empty()) *to += ',';
+    *to += word;
+  }
+}
+
+std::uint64_t cpus_asked(const JobSpec& spec) {
+  return std::max<std::uint64_t>(std::uint64_t{spec.tasks} * spec.cpus_per_task, spec.min_nodes);
+}
+
+Bytes memory_asked(const JobSpec& spec) {
+  if (spec.memory_per_node) return *spec.memory_per_node * spec.min_nodes;
+  if (spec.memory_per_cpu)
+    return *spec.memory_per_cpu * static_cast<std::int64_t>(cpus_asked(spec));
+  return Bytes(0);
+}
+
+std::string requested_tres(const JobSpec& spec) {
+  GpuCounts gpus;
+  const auto type = [](const GpuRequest& gpu) { return gpu.type.empty() ? "gpu" : gpu.type; };
+  for (const GpuRequest& gpu : spec.gpus_per_node)
+    gpus[type(gpu)] += thousandths_of(gpu) * spec.min_nodes;
+  for (const GpuRequest& gpu : spec.gpus_per_task)
+    gpus[type(gpu)] += thousandths_of(gpu) * spec.tasks;
+  for (const GpuRequest& gpu : spec.gpus_total) gpus[type(gpu)] += thousandths_of(gpu);
+  return tres_text(cpus_asked(spec), memory_asked(spec), spec.min_nodes, gpus);
+}
+
+// How many tasks of the array have a lower index.
+std::uint64_t rank_of(const JobSpec& spec, std::uint32_t task) {
+  std::uint64_t rank = 0;
+  if (!spec.array) return rank;
+  for (const IntervalSet::Interval& run : spec.array->intervals()) {
+    if (task <= run.last) return rank + (task - run.first);
+    rank += std::uint64_t{run.last} - run.first + 1;
+  }
+  return rank;
+}
+
+void describe_request(const JobSpec& spec, const Shown& shown, api::Job& out) {
+  if (shown(api::Job::kNameFieldNumber)) put(out.mutable_name(), spec.name);
+  if (shown(api::Job::kUserFieldNumber)) put(out.mutable_user(), spec.user);
+  if (shown(api::Job::kAccountFieldNumber)) put(out.mutable_account(), spec.account);
+  if (shown(api::Job::kQosFieldNumber)) put(out.mutable_qos(), spec.qos);
+  out.set_uid(spec.uid.value());
+  if (shown(api::Job::kGpusFieldNumber))
+    for (const auto* gpus : {&spec.gpus_per_node, &spec.gpus_per_task, &spec.gpus_total})
+      for (const auto& gpu : *gpus)
+        out.add_gpus((gpu.type.empty() ? "" : gpu.type + ":") +
+                     format_thousandths(thousandths_of(gpu)));
+  if (shown(api::Job::kRequestedTresFieldNumber)) out.set_requested_tres(requested_tres(spec));
+}
+
+void describe_preemption(const Job& job, api::Job& out) {
+  const auto& last = job.ending && job.ending->preempted ? job.ending->preempted : job.preempted;
+  if (last) {
+    proto::to_api(last->by, out.mutable_preempted_by());
+    out.set_preempted_at(micros(last->at));
+    out.set_preempt_until(micros(last->at + last->grace));
+  }
+  if (!is_earmarked(job)) return;
+  out.set_preempt_until(micros(job.earmark->ready));
+  for (const AttemptKey& victim : job.earmark->victims)
+    proto::to_api(victim.job, out.add_preempting());
+}
+
+// For how long it stood still, and if it does now, since when and why.
+void describe_suspension(const Job& job, api::Job& out) {
+  if (!job.allocation) return;
+  out.set_suspended(job.allocation->suspended.count());
+  const auto& now = job.allocation->suspension;
+  if (!now) return;
+  out.set_suspended_at(micros(now->at));
+  if (now->by) out.set_suspended_by(now->by->value());
+  out.set_suspended_by_user(now->by_user);
+  if (now->made_room_for) proto::to_api(*now->made_room_for, out.mutable_suspended_for());
+}
+
+}  // namespace
+
+Shown Shown::everything(bool details) {
+  Shown shown;
+  shown.fields_.set();
+  for (const int field :
+       {api::Job::kSpecFieldNumber, api::Job::kSharesFieldNumber, api::Job::kExcludedFieldNumber})
+    shown.fields_.set(static_cast<std::size_t>(field), details);
+  return shown;
+}
+
+Shown Shown::only(std::span<const std::uint32_t> fields) {
+  Shown shown;
+  for (const std::uint32_t number : fields) {
+    const std::uint32_t own = number >> 16 == 0 ? number : number >> 16;
+    if (own < shown.fields_.size()) shown.fields_.set(own);
+  }
+  return shown;
+}
+
+void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api::Job& out) {
+  out.Clear();
+  proto::to_api(job.key, out.mutable_key());
+  out.set_own_id(job.own_id.value());
+  describe_request(*job.spec, shown_, out);
+  if (shown_(api::Job::kStateFieldNumber)) put(out.mutable_state(), to_string(job.state));
+  if (shown_.any(api::Job::kReasonFieldNumber, api::Job::kReasonDetailFieldNumber,
+                 api::Job::kExpectedStartFieldNumber, api::Job::kJobsAheadFieldNumber,
+                 api::Job::kExpectedNodesFieldNumber))
+    describe_reason(job, out);
+  out.set_priority(job.hold == Hold::none ? job.priority : 0);
+  if (job.allocation)
+    describe_allocation(job, out);
+  else
+    describe_wish(job, out);
+  out.set_submitted(micros(job.submitted));
+  out.set_eligible(micros(job.eligible));
+  if (shown_(api::Job::kAccruesFieldNumber))
+    out.set_accrues(micros(core::accruing_since(job, ages_)));
+  out.set_started(micros(job.started));
+  out.set_ended(micros(job.ended));
+  out.set_attempt(job.attempt.value());
+  out.set_restarts(job.restarts);
+  out.set_exit_code(job.exit.code);
+  out.set_exit_signal(job.exit.signal);
+  if (shown_(api::Job::kCauseFieldNumber)) put(out.mutable_cause(), job.cause);
+  if (job.ending && job.ending->by) out.set_cancelled_by(job.ending->by->value());
+  describe_preemption(job, out);
+  describe_suspension(job, out);
+  if (job.state == JobState::suspended && named_ && shown_(api::Job::kCpusTakenByFieldNumber))
+    if (const auto taken = core::cpus_taken(*view_.state, job, now_))
+      for (const JobKey& key : taken->by) proto::to_api(key, out.add_cpus_taken_by());
+  if (job.array && !waiting) {
+    if (shown_(api::Job::kArrayTasksFieldNumber))
+      out.set_array_tasks(format_interval_set(job.array->waiting));
+    out.set_array_throttle(job.array->throttle);
+  }
+  if (shown_(api::Job::kWaitingForFieldNumber))
+    for (const Dependency& dependency : job.waiting_for) {
+      api::Dependency* row = out.add_waiting_for();
+      proto::to_api(dependency, row);
+      row->set_any(job.spec->any_dependency);
+    }
+  if (job.spec->gang && shown_.any(api::Job::kGangFieldNumber, api::Job::kGangMembersFieldNumber,
+                                   api::Job::kGangSizeFieldNumber))
+    describe_gang(job, out);
+  if (shown_(api::Job::kSpecFieldNumber)) proto::to_api(*job.spec, out.mutable_spec());
+  if (shown_(api::Job::kExcludedFieldNumber))
+    for (const NodeId id : job.excluded)
+      if (const Node* node = view_.state->nodes.find(id)) out.add_excluded(node->name);
+  if (waiting) {
+    out.mutable_key()->set_task(*waiting);
+    out.set_own_id(job.own_id.value() + 1 + rank_of(*job.spec, *waiting));
+  }
+}
+
+void JobRows::describe_reason(const Job& job, api::Job& out) {
+  if (job.state != JobState::pending) {
+    put(out.mutable_reason(), to_string(job.reason));
+    return;
+  }
+  const PendingInfo* seen = pending_.find(job.key);
+  if (seen) out.set_expected_start(micros(seen->expected_start));
+  if (seen && !seen->expected_nodes.empty() && shown_(api::Job::kExpectedNodesFieldNumber)) {
+    std::vector<std::string> names;
+    for (const NodeId id : seen->expected_nodes)
+      if (const Node* node = view_.state->nodes.find(id)) names.push_back(node->name);
+    out.set_expected_nodes(compress_hostlist(names));
+  }
+  if (const auto why = core::sched::kept_back(job))
+    put(out.mutable_reason(), to_string(why->reason));
+  else
+    put(out.mutable_reason(), seen ? reason_text(*seen) : to_string(job.reason));
+  if (shown_.any(api::Job::kReasonDetailFieldNumber, api::Job::kJobsAheadFieldNumber))
+    describe_why(job, seen, out);
+}
+
+// Of a gang that gathers its size is what is still needed; once it has started, what it was submitted to have.
+void JobRows::describe_gang(const Job& job, api::Job& out) {
+  const bool gathers = waits_with_gang(job);
+  const auto [known, added] = gangs_.try_emplace({job.gang, gathers});
+  if (added && gathers) {
+    const core::Gang gang = core::gang_of(*view_.state, job);
+    known->second = {static_cast<std::uint32_t>(gang.members.size()), gang.needed()};
+  } else if (added) {
+    known->second = {core::living_members(*view_.state, job), job.spec->gang->size};
+  }
+  put(out.mutable_gang(), job.spec->gang->name);
+  out.set_gang_members(known->second.first);
+  out.set_gang_size(known->second.second);
+}
+
+// Numbers are found when somebody asks for them.
+void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& out) {
+  if (explainer_.kinds() < kKindsExplained) {
+    PendingInfo why = explainer_.why(job, now_);
+    if (!seen) put(out.mutable_reason(), reason_text(why));
+    put(out.mutable_reason_detail(), seen && !seen->detail.empty() ? seen->detail : why.detail);
+  }
+  if (named_ && queue_looks_ < kLooksAtQueue && shown_(api::Job::kJobsAheadFieldNumber) &&
+      !core::sched::kept_back(job)) {
+    ++queue_looks_;
+    out.set_jobs_ahead(ahead_.of(job));
+  }
+}
+
+void JobRows::describe_allocation(const Job& job, api::Job& out) const {
+  const Allocation& allocation = *job.allocation;
+  const bool named = shown_(api::Job::kNodeListFieldNumber);
+  const bool tres = shown_(api::Job::kTresFieldNumber);
+  const bool shares = shown_(api::Job::kSharesFieldNumber);
+  std::vector<std::string> names;
+  std::uint32_t cpus = 0;
+  Bytes memory{};
+  GpuCounts gpus;
+  for (const NodeShare& share : allocation.nodes) {
+    cpus += share.cpus;
+    memory += share.memory;
+    if (!named && !tres && !shares) continue;
+    const Node* node = view_.state->nodes.find(share.node);
+    if (named) names.push_back(node ? node->name : "?");
+    if (tres) count_gpus(node, share, gpus);
+    if (shares) add_share(share, node, out);
+  }
+  if (shown_(api::Job::kLicensesFieldNumber))
+    for (const LicenseRequest& license : allocation.licenses) {
+      api::LicenseRequest* row = out.add_licenses();
+      row->set_name(license.name);
+      row->set_count(license.count);
+    }
+  put(out.mutable_partition(), allocation.partition);
+  out.set_node_count(static_cast<std::uint32_t>(allocation.nodes.size()));
+  out.set_cpus(cpus);
+  out.set_memory(memory.value());
+  if (named) out.set_node_list(compress_hostlist(names));
+  out.set_fence(allocation.fence.value());
+  if (allocation.time_limit) out.set_time_limit(allocation.time_limit->count());
+  if (tres) out.set_tres(tres_text(cpus, memory, allocation.nodes.size(), gpus));
+}
+
+// What a pending job asks for, as far as it is one number.
+void JobRows::describe_wish(const Job& job, api::Job& out) const {
+  const JobSpec& spec = *job.spec;
+  put_list(spec.partitions, out.mutable_partition());
+  out.set_node_count(spec.min_nodes);
+  out.set_cpus(static_cast<std::uint32_t>(std::min<std::uint64_t>(cpus_asked(spec), UINT32_MAX)));
+  if (spec.memory_per_node) out.set_memory(spec.memory_per_node->value() * spec.min_nodes);
+  std::optional<Seconds> limit = job.time_limit;
+  if (!limit && !spec.partitions.empty() && shown_(api::Job::kTimeLimitFieldNumber))
+    if (const Partition* partition = view_.state->partitions.find(spec.partitions.front()))
+      limit = partition->default_time ? partition->default_time : partition->max_time;
+  if (limit && limit->count() > 0) out.set_time_limit(limit->count());
+}
+
+}  // namespace ares::aresctld
