@@ -180,7 +180,7 @@ GOOD_TREE = {
 BAD_TREE = {
     "libcommon/base/a.h": ('#include "model/a.h"\n', ["1: base may not include model"]),
     "libcommon/model/a.h": ('#include "core/a.h"\n#include "base/a.h"\n', ["1: model may not include core"]),
-    "libcommon/core/a.h": ('\n#include <mutex>\n#  include <sys/time.h>\n#include "proto/gen/a.pb.h"\n#include "store/journal.h"\n',
+    "libcommon/core/a.h": ('\n#include <mutex>\n#  include <sys/time.h>\n#include "proto/gen/a.pb.h"\n#include "store/journal/journal.h"\n',
                            ["2: core may not include <mutex>", "3: core may not include <sys/time.h>",
                             "4: core may not include proto", "5: core may not include store"]),
     "libcommon/core/b.cc": ('auto a = std::chrono::system_clock::now();\nauto b = std::getenv("HOME");\n'

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/engine/state.h"
-#include "store/pg_journal.h"
+#include "store/pg/pg_journal.h"
 
 namespace {
 

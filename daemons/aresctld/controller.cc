@@ -31,7 +31,7 @@
 #include "aresctld/reconfigurer.h"
 #include "cli/output/config_change.h"
 #include "rpc/server/server.h"
-#include "store/pg_journal.h"
+#include "store/pg/pg_journal.h"
 
 namespace ares::aresctld {
 namespace {

@@ -23,7 +23,7 @@
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/server.h"
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 namespace ares::aresctld {
 

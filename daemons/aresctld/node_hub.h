@@ -19,7 +19,7 @@
 #include "aresctld/engine/view.h"
 #include "model/engine/effect.h"
 #include "rpc/server/server.h"
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 namespace ares::aresctld {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "property/world.h"
-#include "store/mem_journal.h"
-#include "store/row_images.h"
+#include "store/journal/mem_journal.h"
+#include "store/journal/row_images.h"
 
 namespace ares::property {
 namespace {

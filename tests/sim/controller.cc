@@ -5,7 +5,7 @@
 #include "core/sched/pass/plan.h"
 #include "sim/observer.h"
 #include "sim/world.h"
-#include "store/row_images.h"
+#include "store/journal/row_images.h"
 
 namespace ares::sim {
 namespace {

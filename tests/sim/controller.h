@@ -16,7 +16,7 @@
 #include "sim/clock.h"
 #include "sim/database.h"
 #include "sim/network.h"
-#include "store/committer.h"
+#include "store/journal/committer.h"
 
 namespace ares::sim {
 

@@ -4,7 +4,7 @@
 
 #include "core/job/apply/apply.h"
 #include "sim/observer.h"
-#include "store/images.h"
+#include "store/journal/images.h"
 
 namespace ares::sim {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "model/engine/state.h"
 #include "sim/stage.h"
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 namespace ares::sim {
 

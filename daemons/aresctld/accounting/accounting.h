@@ -12,8 +12,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "proto/gen/api.pb.h"
-#include "store/accounting.h"
-#include "store/pg_options.h"
+#include "store/accounting/accounting.h"
+#include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
 

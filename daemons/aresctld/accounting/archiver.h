@@ -14,8 +14,8 @@
 #include "aresctld/engine/clock.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
-#include "store/archive.h"
-#include "store/pg_options.h"
+#include "store/accounting/archive.h"
+#include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
 

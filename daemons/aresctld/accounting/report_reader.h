@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "proto/gen/api.pb.h"
-#include "store/pg_options.h"
-#include "store/report.h"
+#include "store/accounting/report.h"
+#include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
 

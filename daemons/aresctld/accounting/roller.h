@@ -10,8 +10,8 @@
 #include "aresctld/engine/clock.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
-#include "store/pg_options.h"
-#include "store/rollup.h"
+#include "store/accounting/rollup.h"
+#include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
 

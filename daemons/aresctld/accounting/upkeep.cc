@@ -4,7 +4,7 @@
 
 #include "core/job/decide/privileges.h"
 #include "proto/convert.h"
-#include "store/runaways.h"
+#include "store/accounting/runaways.h"
 
 namespace ares::aresctld {
 namespace {

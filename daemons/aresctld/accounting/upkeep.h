@@ -14,8 +14,8 @@
 #include "model/engine/request.h"
 #include "model/policy/policy.h"
 #include "proto/gen/api.pb.h"
-#include "store/audit_log.h"
-#include "store/pg_options.h"
+#include "store/accounting/audit_log.h"
+#include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
 

@@ -8,7 +8,7 @@
 #include "core/job/decide/privileges.h"
 #include "model/job/gpu_part.h"
 #include "proto/request_digest.h"
-#include "store/usage_records.h"
+#include "store/accounting/usage_records.h"
 
 namespace ares::aresctld {
 namespace {

@@ -15,7 +15,7 @@
 #include "model/engine/request.h"
 #include "model/policy/policy.h"
 #include "proto/gen/api.pb.h"
-#include "store/pg_options.h"
+#include "store/pg/pg_options.h"
 
 namespace ares::aresctld {
 

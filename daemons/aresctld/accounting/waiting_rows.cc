@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "proto/convert.h"
-#include "store/catalogue.h"
-#include "store/pg_params.h"
+#include "store/pg/catalogue.h"
+#include "store/pg/pg_params.h"
 
 namespace ares::aresctld {
 namespace {

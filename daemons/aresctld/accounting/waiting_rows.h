@@ -6,7 +6,7 @@
 
 #include "aresctld/engine/view.h"
 #include "proto/gen/api.pb.h"
-#include "store/accounting.h"
+#include "store/accounting/accounting.h"
 
 namespace ares::aresctld {
 

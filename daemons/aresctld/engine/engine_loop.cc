@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "aresctld/engine/recurrence.h"
-#include "store/row_images.h"
+#include "store/journal/row_images.h"
 
 namespace ares::aresctld {
 namespace {

@@ -21,8 +21,8 @@
 #include "core/engine/engine.h"
 #include "model/engine/command.h"
 #include "model/policy/policy.h"
-#include "store/committer.h"
-#include "store/journal.h"
+#include "store/journal/committer.h"
+#include "store/journal/journal.h"
 
 namespace ares::aresctld {
 

@@ -8,7 +8,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "store/high_water.h"
+#include "store/journal/high_water.h"
 
 namespace ares::aresctld {
 

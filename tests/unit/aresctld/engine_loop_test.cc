@@ -9,8 +9,8 @@
 
 #include "aresctld/engine/recurrence.h"
 #include "aresctld/engine/view.h"
-#include "store/faulty_journal.h"
-#include "store/mem_journal.h"
+#include "store/journal/faulty_journal.h"
+#include "store/journal/mem_journal.h"
 
 namespace ares::aresctld {
 namespace {

@@ -9,7 +9,7 @@
 #include <future>
 
 #include "config/config.h"
-#include "store/mem_journal.h"
+#include "store/journal/mem_journal.h"
 
 namespace ares::aresctld {
 namespace {

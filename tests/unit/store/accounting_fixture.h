@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "store/accounting.h"
-#include "store/accounting_sql.h"
-#include "store/pg_journal.h"
+#include "store/accounting/accounting.h"
+#include "store/accounting/accounting_sql.h"
+#include "store/pg/pg_journal.h"
 #include "unit/store/pg_server.h"
 #include "unit/store/random_cluster.h"
 

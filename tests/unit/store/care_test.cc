@@ -4,12 +4,12 @@
 
 #include <set>
 
-#include "store/archive.h"
-#include "store/audit_log.h"
-#include "store/pg_journal.h"
-#include "store/report.h"
-#include "store/rollup.h"
-#include "store/runaways.h"
+#include "store/accounting/archive.h"
+#include "store/accounting/audit_log.h"
+#include "store/accounting/report.h"
+#include "store/accounting/rollup.h"
+#include "store/accounting/runaways.h"
+#include "store/pg/pg_journal.h"
 #include "unit/store/pg_server.h"
 #include "unit/store/usage_history.h"
 

@@ -1,11 +1,11 @@
-#include "store/committer.h"
+#include "store/journal/committer.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 
-#include "store/faulty_journal.h"
-#include "store/mem_journal.h"
+#include "store/journal/faulty_journal.h"
+#include "store/journal/mem_journal.h"
 #include "unit/store/random_cluster.h"
 
 namespace ares::store {

@@ -1,4 +1,4 @@
-#include "store/high_water.h"
+#include "store/journal/high_water.h"
 
 #include <gtest/gtest.h>
 

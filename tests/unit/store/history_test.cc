@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/pg_history.h"
-#include "store/pg_journal.h"
-#include "store/row_images.h"
+#include "store/journal/row_images.h"
+#include "store/pg/pg_history.h"
+#include "store/pg/pg_journal.h"
 #include "unit/store/pg_server.h"
 
 namespace ares::store {

@@ -1,4 +1,4 @@
-#include "store/mem_journal.h"
+#include "store/journal/mem_journal.h"
 
 #include <gtest/gtest.h>
 

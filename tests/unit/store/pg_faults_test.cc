@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
-#include "store/committer.h"
-#include "store/pg_journal.h"
+#include "store/journal/committer.h"
+#include "store/pg/pg_journal.h"
 #include "unit/store/pg_server.h"
 #include "unit/store/random_cluster.h"
 

@@ -1,4 +1,4 @@
-#include "store/pg_journal.h"
+#include "store/pg/pg_journal.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "store/migrations.h"
-#include "store/pg_connection.h"
-#include "store/pg_journal.h"
+#include "store/pg/migrations.h"
+#include "store/pg/pg_connection.h"
+#include "store/pg/pg_journal.h"
 #include "unit/store/pg_server.h"
 #include "unit/store/random_cluster.h"
 

@@ -1,4 +1,4 @@
-#include "store/pg_params.h"
+#include "store/pg/pg_params.h"
 
 #include <gtest/gtest.h>
 

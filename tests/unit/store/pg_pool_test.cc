@@ -1,10 +1,10 @@
 // Questions go to a replica while it is there; a second database of the same server stands in for it.
-#include "store/pg_pool.h"
+#include "store/pg/pg_pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/pg_journal.h"
+#include "store/pg/pg_journal.h"
 #include "unit/store/pg_server.h"
 
 namespace ares::store {

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "store/pg_connection.h"
-#include "store/pg_options.h"
+#include "store/pg/pg_connection.h"
+#include "store/pg/pg_options.h"
 
 namespace ares::store::testing {
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "model/engine/state.h"
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 namespace ares::testing {
 class RandomModel;

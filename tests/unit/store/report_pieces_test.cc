@@ -1,4 +1,4 @@
-#include "store/report_pieces.h"
+#include "store/accounting/report_pieces.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Reports and the sums behind them, against a count second by second and a real PostgreSQL.
-#include "store/report.h"
+#include "store/accounting/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/pg_journal.h"
-#include "store/rollup.h"
+#include "store/accounting/rollup.h"
+#include "store/pg/pg_journal.h"
 #include "unit/store/pg_server.h"
 #include "unit/store/usage_history.h"
 

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 namespace ares::store::testing {
 

@@ -1,0 +1,45 @@
+// FaultyJournal: a Journal whose connection breaks where a script says so. For tests and the
+// simulation. Owned like the journal it wraps.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "store/journal/journal.h"
+
+namespace ares::store {
+
+class FaultyJournal final : public Journal {
+ public:
+  enum class Operation { open, reopen, commit, contains, blob };
+
+  enum class Fault {
+    none,
+    before,  // the connection breaks before the request arrives: nothing is done
+    after,   // it is done, but the answer is lost (or a commit is confirmed with a warning)
+    refuse,  // the server answers with an error that is final; nothing is done
+  };
+
+  // Asked before every operation; `batch` for commits only. It may also wait, or move a clock.
+  using Script = std::function<Fault(Operation operation, const Batch* batch)>;
+
+  FaultyJournal(std::unique_ptr<Journal> inner, Script script)
+      : inner_(std::move(inner)), script_(std::move(script)) {}
+
+  Result<Opened> open() override;
+  Result<Opened> reopen() override;
+  Result<CommitOutcome> commit(const Batch& batch) override;
+  Result<bool> contains(Lsn lsn) override;
+  Result<std::shared_ptr<const std::string>> blob(const BlobId& id) override;
+
+ private:
+  template <class Run>
+  auto connecting(Operation operation, Run&& run) -> decltype(run());
+
+  std::unique_ptr<Journal> inner_;
+  Script script_;
+  bool connected_ = false;  // a broken connection stays so until reopen()
+};
+
+}  // namespace ares::store

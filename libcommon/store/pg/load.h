@@ -1,0 +1,18 @@
+// Reads the live images of a database into a ClusterState.
+// Used by PgJournal::open() on the journal thread, and by UsageRecords.
+#pragma once
+
+#include "base/result.h"
+#include "model/engine/state.h"
+#include "store/pg/pg_connection.h"
+
+namespace ares::store {
+
+// All records at the controller's lsn, in one snapshot; indexes are rebuilt. Records of one job share
+// one specification. data_loss: an image cannot be read, or is missing; the text names it.
+Result<ClusterState> load_state(PgConnection& connection);
+
+// Of those only who there is, what they used and since when that counts. Within the transaction that is open.
+Result<ClusterState> load_accounts(PgConnection& connection);
+
+}  // namespace ares::store

@@ -1,0 +1,33 @@
+// Accounting rows of a batch: the tables `attempt_live` and `attempt_done`.
+// Used by pg_rows.cc; journal thread only.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "store/journal/journal.h"
+#include "store/pg/catalogue.h"
+#include "store/pg/pg_connection.h"
+
+namespace ares::store {
+
+std::vector<const PgStatement*> attempt_statements();
+
+// When the attempts of a batch that are over gave back what they had: an attempt is charged until then, which may be long after its
+// script ended, and never lies in the past of what is already known.
+class ReleaseTimes {
+ public:
+  explicit ReleaseTimes(const Batch& batch);
+  Time of(const JobKey& job) const;
+
+ private:
+  std::map<JobKey, Time> at_;
+  Time otherwise_;
+};
+
+// `attempts` holds each key once.
+void attempt_steps(const std::vector<const Attempt*>& attempts, ClusterId cluster,
+                   const Catalogue& catalogue, const ReleaseTimes& released,
+                   std::vector<PgStep>& steps);
+
+}  // namespace ares::store

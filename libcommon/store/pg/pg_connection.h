@@ -1,0 +1,104 @@
+// PgConnection: one session with PostgreSQL, its settings, its errors told apart. Used by store/ only.
+// Owned by one thread at a time. A broken one stays broken: make another.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/pg/pg_options.h"
+#include "store/pg/pg_params.h"
+
+struct pg_conn;
+struct pg_result;
+
+namespace ares::store {
+
+// Rows of a query, all columns in binary.
+class PgRows {
+ public:
+  PgRows() = default;
+  explicit PgRows(pg_result* result);
+
+  int size() const;
+  bool null(int row, int column) const;
+  std::string_view bytes(int row, int column) const;
+  std::string text(int row, int column) const { return std::string(bytes(row, column)); }
+  std::int64_t bigint(int row, int column) const { return read_bigint(bytes(row, column)); }
+  Time time(int row, int column) const { return read_timestamp(bytes(row, column)); }
+  std::optional<std::int64_t> maybe_bigint(int row, int column) const;
+  std::optional<Time> maybe_time(int row, int column) const;
+
+ private:
+  std::shared_ptr<pg_result> result_;
+};
+
+// A statement known by name on its connection.
+struct PgStatement {
+  const char* name;
+  const char* sql;
+};
+
+// One step of a pipeline.
+struct PgStep {
+  const PgStatement* statement;
+  PgParams params;
+};
+
+class PgConnection {
+ public:
+  enum class Use {
+    commit,   // the journal: durable, no time limit, plans made for single rows
+    report,   // read-only, a time limit for each statement
+    replica,  // the same of the replica that the options name
+    rollup,   // writes sums that can be made again: large statements, durable some time later
+  };
+
+  // unavailable: not reachable, starting, out of connections: try again. failed_precondition: refused
+  // for good (no such database or user, wrong password).
+  static Result<PgConnection> connect(const PgOptions& options, Use use);
+
+  // One statement, parameters apart. After an error the connection may be broken().
+  Result<PgRows> query(const char* sql, const PgParams& params = {});
+
+  // Several statements without parameters, as one transaction.
+  Status run(const std::string& sql);
+
+  Status prepare(const std::vector<const PgStatement*>& statements);
+
+  // BEGIN, the steps, COMMIT, all sent at once: either all of it or nothing. An error is PostgreSQL's
+  // own. `sure` false: whether the commit took place is not known (the connection broke, or the server
+  // warned).
+  struct Committed {
+    bool sure = true;
+    std::string why;
+  };
+  Result<Committed> transaction(const std::vector<PgStep>& steps);
+
+  bool broken() const;
+  int backend_pid() const;
+
+ private:
+  struct Close {
+    void operator()(pg_conn* connection) const;
+  };
+  // Notices of the running statement; an address that stays when the connection moves.
+  using Notices = std::vector<std::string>;
+
+  PgConnection(std::unique_ptr<pg_conn, Close> connection, std::unique_ptr<Notices> notices)
+      : notices_(std::move(notices)), connection_(std::move(connection)) {}
+  Error error(pg_result* result) const;
+
+  std::unique_ptr<Notices> notices_;  // outlives the connection
+  std::unique_ptr<pg_conn, Close> connection_;
+};
+
+// What an error of PostgreSQL means to the caller. `sqlstate` may be empty (no connection).
+ErrorCode classify_sqlstate(std::string_view sqlstate);
+
+}  // namespace ares::store

@@ -1,0 +1,220 @@
+#include "store/pg/pg_journal.h"
+
+#include <mutex>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "store/pg/catalogue.h"
+#include "store/pg/load.h"
+#include "store/pg/migrations.h"
+#include "store/pg/pg_connection.h"
+#include "store/pg/pg_rows.h"
+#include "store/pg/pg_takeover.h"
+
+namespace ares::store {
+namespace {
+
+using Days = std::chrono::sys_days;
+
+constexpr std::int64_t kPartitionsAhead = 3;  // days
+constexpr std::int64_t kMonthsAhead = 2;      // tried every day, so that a report may be in the way
+constexpr Seconds kBlobGrace{24 * 3600};
+
+// A random UUID: names this process in the controller's row.
+std::string new_holder() {
+  std::random_device random;
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string uuid = "xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx";
+  for (char& c : uuid)
+    if (c == 'x') c = kHex[random() & 15];
+  return uuid;
+}
+
+// To whoever opens: a full disk may have room again later, so it is no reason to stop.
+Error while_opening(Error error) {
+  if (error.code == ErrorCode::resource_exhausted) error.code = ErrorCode::unavailable;
+  return error;
+}
+
+}  // namespace
+
+class PgJournal::Session {
+ public:
+  explicit Session(PgOptions options) : options_(std::move(options)), holder_(new_holder()) {}
+
+  Result<Opened> open() {
+    connection_.reset();
+    auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
+    if (!connection) return fail(connection.error());
+    if (auto good = check_server(*connection, options_); !good) return fail(good.error());
+    if (auto done = migrate(*connection, migrations()); !done) return fail(done.error());
+    if (auto done = load_views(*connection, views()); !done) return fail(done.error());
+    auto mark = take_epoch(*connection, options_, holder_);
+    if (!mark) return fail(mark.error());
+    auto state = load_state(*connection);
+    if (!state) return fail(state.error());
+    if (state->epoch != mark->epoch)
+      return fail(ErrorCode::stale, "another controller took over while this one was loading");
+    catalogue_.learn(*state);
+    stored_specs_.clear();
+    state->jobs.for_each(
+        [this](const JobKey& key, const Job& job) { stored_specs_[key] = job.spec; });
+    return ready(std::move(*connection), *mark, std::move(*state));
+  }
+
+  Result<Opened> reopen() {
+    connection_.reset();
+    auto connection = PgConnection::connect(options_, PgConnection::Use::commit);
+    if (!connection) return fail(connection.error());
+    if (auto good = check_server(*connection, options_); !good) return fail(good.error());
+    auto mark = retake_epoch(*connection, options_, holder_);
+    if (!mark) return fail(mark.error());
+    ClusterState state;
+    state.epoch = mark->epoch;
+    state.lsn = mark->lsn;
+    return ready(std::move(*connection), *mark, std::move(state));
+  }
+
+  Result<CommitOutcome> commit(const Batch& batch) {
+    if (auto sound = check(batch); !sound) return fail(sound.error());
+    if (!connection_ || connection_->broken()) return in_doubt("there is no connection");
+    for (const auto& node : batch.nodes) catalogue_.learn(*node);
+    for (const Tres& tres : batch.tres) catalogue_.learn(tres);
+    if (auto tended = tend(batch.now); !tended) {
+      if (tended.error().code != ErrorCode::unavailable) return fail(tended.error());
+      return in_doubt(tended.error().message);  // nothing was written yet
+    }
+    auto done = connection_->transaction(
+        pg_steps(batch, epoch_, options_.cluster, catalogue_, stored_specs_));
+    if (!done) {
+      connection_.reset();
+      return fail(done.error());
+    }
+    if (!done->sure) {
+      forget_specs(batch, stored_specs_);
+      return in_doubt(done->why);
+    }
+    remember_specs(batch, stored_specs_);
+    return CommitOutcome::committed;
+  }
+
+  Result<bool> contains(Lsn lsn) {
+    if (!connection_) return fail(ErrorCode::unavailable, "database: not connected");
+    PgParams params;
+    params.bigint(lsn.value()).bigint(epoch_.value());
+    auto rows = connection_->query(
+        "SELECT lsn >= $1::bigint, epoch = $2::bigint, "
+        "EXISTS (SELECT FROM journal WHERE journal.lsn = $1::bigint) FROM controller",
+        params);
+    if (!rows) return fail(rows.error());
+    const auto flag = [&](int column) { return rows->bytes(0, column)[0] != 0; };
+    if (!flag(1)) return fail(ErrorCode::stale, "another controller took over: this one must stop");
+    if (flag(0) != flag(2))
+      return fail(ErrorCode::data_loss,
+                  "the journal and the table `controller` disagree on event " +
+                      std::to_string(lsn.value()));
+    return flag(0);
+  }
+
+  Result<std::shared_ptr<const std::string>> blob(const BlobId& id) {
+    const std::lock_guard lock(blob_mutex_);
+    if (!blob_connection_ || blob_connection_->broken()) {
+      blob_connection_.reset();
+      auto connection = PgConnection::connect(options_, PgConnection::Use::report);
+      if (!connection) return fail(connection.error());
+      blob_connection_.emplace(std::move(*connection));
+    }
+    PgParams params;
+    params.bytes(std::string(id.begin(), id.end()));
+    auto rows = blob_connection_->query("SELECT content FROM blob WHERE id = $1::bytea", params);
+    if (!rows) return fail(rows.error());
+    if (rows->size() == 0)
+      return fail(ErrorCode::not_found, "the script or environment is not in the database");
+    return std::make_shared<const std::string>(rows->text(0, 0));
+  }
+
+  const std::string& doubt() const { return doubt_; }
+
+ private:
+  Result<Opened> ready(PgConnection connection, const HighWaterMark& mark, ClusterState state) {
+    if (auto known = connection.prepare(pg_statements()); !known) return fail(known.error());
+    connection_.emplace(std::move(connection));
+    epoch_ = mark.epoch;
+    doubt_.clear();
+    return Opened{mark.epoch, mark.system, std::move(state)};
+  }
+
+  CommitOutcome in_doubt(std::string why) {
+    doubt_ = std::move(why);
+    connection_.reset();
+    return CommitOutcome::doubt;
+  }
+
+  static Status check(const Batch& batch) {
+    const auto count = batch.last.value() - batch.first.value() + 1;
+    if (batch.events.empty() || count != batch.events.size() ||
+        batch.events.front()->lsn != batch.first || batch.events.back()->lsn != batch.last)
+      return fail(ErrorCode::internal, "a batch from event " + std::to_string(batch.first.value()) +
+                                           " to " + std::to_string(batch.last.value()) + " with " +
+                                           std::to_string(batch.events.size()) + " events");
+    return {};
+  }
+
+  // Once a day: the partitions of the days and months to come, and what has outlived its retention. In commits of their own,
+  // before a batch, so that no batch waits on locks in mid-transaction.
+  Status tend(Time now) {
+    const Days today = std::chrono::floor<std::chrono::days>(now);
+    if (tended_ && *tended_ >= today) return {};
+    PgParams prepare;
+    prepare.timestamp(now).bigint(kPartitionsAhead).bigint(kMonthsAhead);
+    auto prepared = connection_->query(
+        "SELECT journal_prepare($1::timestamptz, $2::bigint::integer), "
+        "attempt_prepare($1::timestamptz, $3::bigint::integer)",
+        prepare);
+    if (!prepared) return fail(prepared.error());
+    PgParams purge;
+    purge.timestamp(now - options_.journal_retention).timestamp(now - kBlobGrace);
+    auto purged = connection_->query(
+        "SELECT journal_purge($1::timestamptz), blob_purge($2::timestamptz)", purge);
+    if (!purged) return fail(purged.error());
+    tended_ = today;
+    return {};
+  }
+
+  const PgOptions options_;
+  const std::string holder_;
+  std::optional<PgConnection> connection_;
+  Epoch epoch_;
+  Catalogue catalogue_;
+  StoredSpecs stored_specs_;
+  std::optional<Days> tended_;
+  std::string doubt_;
+
+  std::mutex blob_mutex_;
+  std::optional<PgConnection> blob_connection_;
+};
+
+PgJournal::PgJournal(PgOptions options) : session_(std::make_unique<Session>(std::move(options))) {}
+PgJournal::~PgJournal() = default;
+
+Result<Opened> PgJournal::open() {
+  return session_->open().map_error(while_opening);
+}
+Result<Opened> PgJournal::reopen() {
+  return session_->reopen().map_error(while_opening);
+}
+Result<CommitOutcome> PgJournal::commit(const Batch& batch) {
+  return session_->commit(batch);
+}
+Result<bool> PgJournal::contains(Lsn lsn) {
+  return session_->contains(lsn);
+}
+Result<std::shared_ptr<const std::string>> PgJournal::blob(const BlobId& id) {
+  return session_->blob(id);
+}
+const std::string& PgJournal::doubt() const {
+  return session_->doubt();
+}
+
+}  // namespace ares::store

@@ -1,0 +1,128 @@
+#include "store/pg/pg_pool.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace ares::store {
+namespace {
+
+constexpr std::chrono::seconds kReplicaRetry{30};
+
+}  // namespace
+
+// One of the places in the pool, with its connection if it has one.
+struct PgPool::Lease {
+  explicit Lease(PgPool& from) : pool(from) {
+    const bool to_replica = pool.replica_is_due();
+    std::unique_lock lock(pool.mutex_);
+    pool.freed_.wait(lock, [this] { return pool.left_ > 0; });
+    --pool.left_;
+    if (pool.idle_.empty()) return;
+    place.emplace(std::move(pool.idle_.back()));
+    pool.idle_.pop_back();
+    // What was made while the replica was away does not stay.
+    if (to_replica && !place->of_replica) place.reset();
+  }
+  ~Lease() {
+    const std::lock_guard lock(pool.mutex_);
+    ++pool.left_;
+    if (place) pool.idle_.push_back(std::move(*place));
+    pool.freed_.notify_one();
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  Status connect() {
+    if (pool.replica_is_due()) {
+      if (auto made = pool.connect_replica()) {
+        pool.replica_is_back();
+        place.emplace(Place{std::move(*made), true});
+        return {};
+      } else {
+        pool.replica_is_away(made.error());
+      }
+    }
+    auto made = PgConnection::connect(pool.options_, PgConnection::Use::report);
+    if (!made) return fail(made.error());
+    place.emplace(Place{std::move(*made), false});
+    return {};
+  }
+
+  Result<PgRows> query(const std::string& sql, const PgParams& params) {
+    if (!place)
+      if (Status made = connect(); !made) return fail(made.error());
+    auto rows = place->connection.query(sql.c_str(), params);
+    if (!rows && place->of_replica && rows.error().code == ErrorCode::unavailable) {
+      pool.replica_is_away(rows.error());
+      place.reset();
+    } else if (place->connection.broken()) {
+      place.reset();
+    }
+    return rows;
+  }
+
+  PgPool& pool;
+  std::optional<Place> place;
+};
+
+PgPool::PgPool(PgOptions options, std::size_t connections)
+    : options_(std::move(options)), left_(std::max<std::size_t>(connections, 1)) {}
+
+bool PgPool::replica_is_due() {
+  if (options_.replica.empty()) return false;
+  const std::lock_guard lock(mutex_);
+  return std::chrono::steady_clock::now() >= ask_replica_;
+}
+
+void PgPool::replica_is_back() {
+  const std::lock_guard lock(mutex_);
+  if (!complained_.empty() && options_.tell) options_.tell("reports read from the replica again");
+  complained_.clear();
+}
+
+void PgPool::replica_is_away(const Error& why) {
+  const std::lock_guard lock(mutex_);
+  ask_replica_ = std::chrono::steady_clock::now() + kReplicaRetry;
+  if (complained_ != why.message && options_.tell)
+    options_.tell("reports read from the database itself for now: " + why.message);
+  complained_ = why.message;
+}
+
+// failed_precondition: it is a copy of something else.
+Result<PgConnection> PgPool::connect_replica() const {
+  auto made = PgConnection::connect(options_, PgConnection::Use::replica);
+  if (!made) return fail(made.error());
+  const auto system = made->query("SELECT system::text FROM controller");
+  if (!system) return fail(system.error());
+  if (system->size() != 1 || system->text(0, 0) != options_.replica_system)
+    return fail(ErrorCode::failed_precondition,
+                "the replica (" + options_.replica + ") is no copy of this database");
+  return made;
+}
+
+// What fails because a connection is gone that was kept for a while is tried again on a new one: it may have died unnoticed, with a
+// restart of its server, or the replica with it.
+Result<PgRows> PgPool::run(const std::function<Result<PgRows>(Lease&)>& question) {
+  Lease lease(*this);
+  const bool kept = lease.place.has_value() || !options_.replica.empty();
+  auto rows = question(lease);
+  if (!rows && kept && !lease.place) rows = question(lease);
+  return rows;
+}
+
+Result<PgRows> PgPool::query(const std::string& sql, const PgParams& params) {
+  return run([&](Lease& lease) { return lease.query(sql, params); });
+}
+
+Result<PgRows> PgPool::query_twice(const std::string& sql,
+                                   const std::function<Statement(const PgRows&)>& second) {
+  return run([&](Lease& lease) -> Result<PgRows> {
+    auto first = lease.query(sql, {});
+    if (!first) return first;
+    const Statement statement = second(*first);
+    return lease.query(statement.first, statement.second);
+  });
+}
+
+}  // namespace ares::store
