@@ -1,13 +1,13 @@
 # The four kinds of target. A folder without sources is no error: a library becomes header-only, the rest is left out.
 #
-#   ares_library(NAME [DIR dir] DEPENDS modules… LINKS targets…)   ares_NAME from libcommon/NAME/**.cc
+#   ares_library(NAME [DIR dir] DEPENDS modules… LINKS targets…)   ares_NAME from libcommon/NAME/**.cc; a / in NAME is a _ in the target
 #   ares_program(NAME DIR dir [STATIC] DEPENDS modules… LINKS …)   bin/NAME from dir/main.cc, and ares_NAME from the rest
 #   ares_plugin(KIND NAME DEPENDS modules… LINKS …)                ares_KIND_NAME (static) and KIND_NAME.so (on demand)
 #   ares_tests(NAME [DIR dir] [RUNS_PROGRAMS] DEPENDS modules… LABELS …)
 #                                                                  test_NAME from tests/unit/NAME/**.cc, found by ctest
 #
 # DEPENDS names our modules without the prefix `ares_`; LINKS names targets of AresDependencies.cmake.
-# contrib/check_includes.py checks that sources include no more than what is written here.
+# contrib/check_includes.py reads these calls, so each is one literal call: no loops, and of variables only CMAKE_CURRENT_SOURCE_DIR.
 
 set(ARES_INCLUDE_ROOTS
   "${CMAKE_SOURCE_DIR}/libcommon" "${CMAKE_SOURCE_DIR}/daemons" "${CMAKE_SOURCE_DIR}/commands"
@@ -31,6 +31,7 @@ endif()
 function(ares_names_to_targets var)
   set(targets)
   foreach(name IN LISTS ARGN)
+    string(REPLACE "/" "_" name "${name}")
     list(APPEND targets ares_${name})
   endforeach()
   set(${var} ${targets} PARENT_SCOPE)
@@ -63,8 +64,9 @@ function(ares_library name)
     set(arg_DIR "${CMAKE_SOURCE_DIR}/libcommon/${name}")
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_DIR}/*.cc")
+  ares_names_to_targets(target ${name})
   ares_names_to_targets(modules ${arg_DEPENDS})
-  ares_add_archive(ares_${name} SOURCES ${sources} LINKS ${modules} ${arg_LINKS})
+  ares_add_archive(${target} SOURCES ${sources} LINKS ${modules} ${arg_LINKS})
 endfunction()
 
 function(ares_program name)
@@ -104,6 +106,16 @@ function(ares_plugin kind name)
   target_link_libraries(${kind}_${name} PRIVATE ${modules} ${arg_LINKS})
   set_target_properties(${kind}_${name} PROPERTIES
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins")
+endfunction()
+
+# A plugin as a site would build it: of its sources and the one header that it needs.
+function(ares_site_plugin kind name)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugins/${kind}/${name}/*.cc")
+  add_library(${kind}_${name} MODULE ${sources})
+  target_include_directories(${kind}_${name} PRIVATE "${CMAKE_SOURCE_DIR}/libcommon")
+  target_link_libraries(${kind}_${name} PRIVATE ares_options)
+  set_target_properties(${kind}_${name} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins/${kind}")
 endfunction()
 
 # Defines NAME as the path for those sources that name it. The others compile alike in every checkout, so that a compiler cache

@@ -5,6 +5,7 @@
 #include "asim/cluster.h"
 #include "asim/options.h"
 #include "asim/progress.h"
+#include "asim/read_workload.h"
 #include "asim/report.h"
 #include "asim/simulation.h"
 #include "asim/summary.h"

@@ -42,9 +42,6 @@ struct Workload {
   std::uint64_t machine_cpus = 0;
 };
 
-// Reads an SWF log (.swf, .swf.gz), a GPU trace (.csv, .csv.gz) or a workload of our own (.yaml).
-Result<Workload> read_workload(const std::string& path, std::uint64_t seed);
-
 // Puts jobs into the order in which they are submitted and drops all behind the first `most` (0 = keeps all).
 void settle(Workload& workload, std::uint64_t most);
 

@@ -10,6 +10,7 @@
 #include "core/fairness/fair_tree.h"
 #include "core/sched/queue/order.h"
 #include "core/sched/queue/turns.h"
+#include "core/state/indexes.h"
 
 namespace ares::core::sched {
 namespace {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "asim/cluster.h"
+#include "asim/read_workload.h"
 #include "asim/workload.h"
 #include "base/random.h"
 #include "core/sched/place/able.h"

@@ -12,6 +12,7 @@
 
 #include "core/accounts/limits/limit_use.h"
 #include "core/sched/pass/plan.h"
+#include "core/state/indexes.h"
 #include "model/engine/state.h"
 
 namespace ares::core {

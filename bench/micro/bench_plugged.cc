@@ -83,7 +83,7 @@ struct World {
 void ask(benchmark::State& timing, bool again) {
   const World world(static_cast<std::uint32_t>(timing.range(0)));
   ClusterIndex index(world.state);
-  index.set_plugins(world.plugins, nullptr);
+  set_plugins(index, world.plugins, nullptr);
   std::shared_ptr<PluggedClass> asked = index.plugged()->class_of(world.job, world.partition);
   std::vector<NodeIndex> kept;
   for (auto _ : timing) {

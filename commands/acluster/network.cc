@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "acluster/process.h"
-#include "acluster/services.h"
+#include "acluster/service.h"
 #include "os/file.h"
 
 namespace ares::acluster {

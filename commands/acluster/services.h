@@ -2,24 +2,17 @@
 // Owned by acluster's only thread.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "acluster/cluster_config.h"
 #include "acluster/layout.h"
 #include "acluster/postgres.h"
-#include "acluster/process.h"
+#include "acluster/service.h"
 #include "acluster/settings.h"
 #include "base/result.h"
 
 namespace ares::acluster {
-
-struct Service {
-  std::string role;                 // "postgres", "aresd@n1"
-  std::function<Launch()> launch;   // made anew each time: namespaces may have changed
-  std::function<bool()> may_start;  // what it needs is there
-};
 
 std::vector<Service> services_of(const Layout& layout, const Settings& settings,
                                  const ClusterConfig& config, const Postgres& postgres);

@@ -4,10 +4,6 @@
 
 namespace ares::actl {
 
-tl::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
-
 Result<std::vector<Assignment>> assignments(const Words& words) {
   std::vector<Assignment> all;
   for (const std::string& word : words) {

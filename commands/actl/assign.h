@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actl/command.h"
+#include "actl/errors.h"
 #include "base/result.h"
 
 namespace ares::actl {
@@ -25,7 +26,5 @@ Words join_subject(Words words);
 // Changes one reservation.
 Result<int> update_reservations(Context& context, const std::string& name,
                                 const std::vector<Assignment>& all);
-
-tl::unexpected<Error> bad(std::string message);  // invalid_argument
 
 }  // namespace ares::actl

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 
-#include "ainfo/fold.h"
 #include "ainfo/rows.h"
 #include "base/duration.h"
 #include "base/hostlist.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <unordered_map>
 
-#include "ainfo/fold.h"
 #include "cli/output/text.h"
 
 namespace ares::ainfo {

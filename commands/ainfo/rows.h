@@ -5,18 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "ainfo/row.h"
 #include "base/time.h"
 #include "cli/output/table.h"
 #include "proto/gen/api.pb.h"
 
 namespace ares::ainfo {
-
-// One line: nodes of one partition that look alike in the columns shown.
-struct Row {
-  const api::Partition* partition = nullptr;  // null where nodes are listed without partitions
-  std::vector<const api::Node*> nodes;
-  const std::string* cluster = nullptr;
-};
 
 const cli::Columns<Row>& columns();
 
@@ -40,6 +34,9 @@ struct Answer {
   api::Partitions partitions;
   api::Nodes nodes;
 };
+
+// Where a line stands within its partition.
+std::int64_t state_order(const Row& row);
 
 // Lines for a listing of `shown` columns. A line's nodes share the text of every column that tells nodes apart.
 std::vector<Row> group(const std::vector<const cli::Column<Row>*>& shown, const Answer& answer,

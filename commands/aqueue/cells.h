@@ -6,10 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "aqueue/columns.h"
+#include "aqueue/row.h"
 #include "model/job/job.h"
 
 namespace ares::aqueue {
+
+// "12", "12_3", "12_[3-9%2]".
+void put_id(const api::Job& job, std::string& out);
+
+// "2030-03-17T17:46:40", or "N/A".
+void put_time(std::int64_t micros, std::string& out);
 
 JobState state_of(const api::Job& job);
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "aqueue/cells.h"
-#include "aqueue/columns.h"
+#include "aqueue/row.h"
+#include "cli/output/table.h"
 #include "proto/table.h"
 
 namespace ares::aqueue {

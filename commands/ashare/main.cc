@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "ashare/query.h"
+#include "ashare/options.h"
 #include "ashare/sheet.h"
 #include "cli/output/json.h"
 

@@ -1,4 +1,4 @@
-// What ashare is asked on its command line, and what it says about itself.
+// What ashare is asked on its command line.
 // Owned by main; one thread.
 #pragma once
 
@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "cli/options/frame.h"
-#include "cli/options/manual.h"
-#include "cli/options/options.h"
 
 namespace ares::ashare {
 
@@ -22,8 +20,5 @@ struct Query {
   bool trailing = false;  // -p: with a bar behind the last as well
   bool json = false;
 };
-
-cli::OptionTable options(Query& query);
-cli::Manual manual();
 
 }  // namespace ares::ashare

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "asub/from.h"
+#include "asub/batch.h"
 #include "base/result.h"
 
 namespace ares::asub {

@@ -142,15 +142,6 @@ Result<std::vector<Prepared>> prepare_all(std::string_view text, const std::stri
   return jobs;
 }
 
-// Where a text stands in the list; added at its end if it is not there yet.
-template <class List>
-std::uint32_t index_of(const std::string& text, List& list,
-                       std::map<std::string_view, std::uint32_t>& known) {
-  const auto [found, added] = known.emplace(text, static_cast<std::uint32_t>(known.size()));
-  if (added) list.Add()->assign(text);
-  return found->second;
-}
-
 }  // namespace
 
 Result<Line> read_line(std::string_view text) {
@@ -170,37 +161,6 @@ std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view 
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
-}
-
-std::vector<Batch> make_batches(const std::vector<Prepared>& jobs, const std::string& id) {
-  std::vector<Batch> batches;
-  std::map<std::string_view, std::uint32_t> scripts, environments;
-  std::size_t bytes = 0;
-  const auto own_bytes = [&](const Prepared& job) {
-    return job.spec.ByteSizeLong() + (scripts.contains(job.script) ? 0 : job.script.size()) +
-           (environments.contains(job.environment) ? 0 : job.environment.size());
-  };
-  for (const Prepared& job : jobs) {
-    const auto items = static_cast<std::size_t>(
-        batches.empty() ? 0 : batches.back().request.submit_many().items_size());
-    if (items == 0 || items >= kMostJobs || bytes + own_bytes(job) > kMostBytes) {
-      scripts.clear();
-      environments.clear();
-      bytes = 0;
-      Batch& next = batches.emplace_back();
-      next.request.set_request_id(id + "/" + std::to_string(batches.size()));
-      next.first_line = job.line;
-    }
-    bytes += own_bytes(job);
-    Batch& batch = batches.back();
-    auto& many = *batch.request.mutable_submit_many();
-    auto& item = *many.add_items();
-    *item.mutable_spec() = job.spec;
-    item.set_script(index_of(job.script, *many.mutable_scripts(), scripts));
-    item.set_environment(index_of(job.environment, *many.mutable_environments(), environments));
-    batch.last_line = job.line;
-  }
-  return batches;
 }
 
 Result<int> submit_from(const Submission& wanted, const std::vector<std::string>& words) {

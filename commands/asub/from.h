@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "asub/batch.h"
 #include "asub/prepare.h"
 
 namespace ares::asub {
@@ -21,18 +22,6 @@ Result<Line> read_line(std::string_view text);
 
 // The lines that say something, with their numbers: blank ones and those that begin with # are passed over.
 std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view text);
-
-// Bounds of one request: so many jobs, or so many bytes, whichever comes first; one job may be larger.
-inline constexpr std::size_t kMostJobs = 500;
-inline constexpr std::size_t kMostBytes = 1 << 20;
-
-// Jobs as requests, in their order. Scripts and environments that are the same are in a request once. The requests' ids are
-// derived from `id`, so that the same jobs under the same id are submitted once however often it is tried.
-struct Batch {
-  api::Request request;
-  std::size_t first_line = 0, last_line = 0;
-};
-std::vector<Batch> make_batches(const std::vector<Prepared>& jobs, const std::string& id);
 
 // Reads the file, or standard input for "-", submits what it says and prints one line a job. `words` are the command line's: its
 // options are every job's, and a line's own come before them. The exit status.

@@ -1,6 +1,7 @@
+#include "config/print.h"
+
 #include "base/fnv1a.h"
 #include "base/hostlist.h"
-#include "config/config.h"
 #include "config/network.h"
 #include "config/tables.h"
 

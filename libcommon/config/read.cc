@@ -5,6 +5,7 @@
 #include <set>
 
 #include "config/network.h"
+#include "config/print.h"
 #include "config/tables.h"
 
 namespace ares::config {

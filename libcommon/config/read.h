@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "config/config.h"
+#include "base/result.h"
 #include "config/fields.h"
+#include "config/values.h"
 
 namespace ares::config {
 

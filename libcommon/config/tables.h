@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
 #include "config/fields.h"
+#include "config/values.h"
 
 namespace ares::config {
 

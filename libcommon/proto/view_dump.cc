@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/state/indexes.h"
 #include "proto/accounts_convert.h"
 #include "proto/storage_convert.h"
 #include "proto/storage_records.h"

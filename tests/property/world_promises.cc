@@ -5,8 +5,8 @@
 
 #include "core/engine/invariants.h"
 #include "core/job/apply/apply.h"
-#include "core/job/apply/wakes.h"
 #include "core/job/effects/effects.h"
+#include "core/job/follow/wakes.h"
 #include "core/job/transitions.h"
 
 namespace ares::property {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/job/apply/apply.h"
+#include "core/state/indexes.h"
 #include "sim/observer.h"
 #include "store/journal/images.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "aacctmgr/edit/properties.h"
+#include "aacctmgr/edit/property.h"
 
 namespace ares::aacctmgr {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/state/timers.h"
+
 namespace ares::aresctld {
 
 void Users::add_numbers() {

@@ -12,6 +12,7 @@
 #include "core/job/gang.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/order.h"
+#include "core/state/indexes.h"
 #include "model/job/gpu_part.h"
 #include "proto/convert.h"
 

@@ -12,8 +12,8 @@
 
 #include "aresctld/engine/view.h"
 #include "core/accounts/limits/age_room.h"
-#include "core/sched/queue/explain.h"
 #include "core/sched/queue/order.h"
+#include "core/sched/why/explainer.h"
 #include "model/job/job.h"
 #include "proto/gen/api.pb.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/accounts/limits/job_limits.h"
-#include "core/job/text_check.h"
+#include "model/job/text_check.h"
 
 namespace ares::core {
 namespace {

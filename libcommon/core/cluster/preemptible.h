@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "core/state/indexes.h"
 #include "model/engine/state.h"
 #include "model/policy/policy.h"
 

@@ -7,7 +7,9 @@
 #include "core/job/apply/apply.h"
 #include "core/job/decide/decide.h"
 #include "core/job/effects/effects.h"
+#include "core/job/follow/follow.h"
 #include "core/job/transitions.h"
+#include "core/state/indexes.h"
 
 namespace ares::core {
 namespace {

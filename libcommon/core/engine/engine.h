@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/accounts/limits/holding_sums.h"
-#include "core/job/apply/wakes.h"
 #include "core/job/effects/notices.h"
+#include "core/job/follow/wakes.h"
 #include "model/engine/command.h"
 #include "model/engine/effect.h"
 #include "model/engine/state.h"

@@ -6,6 +6,7 @@
 
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/part_checks.h"
+#include "core/state/indexes.h"
 
 namespace ares::core {
 namespace {

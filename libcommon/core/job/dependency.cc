@@ -1,10 +1,11 @@
-// Where a dependency stands, judged from its target's record.
+#include "core/job/dependency.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <vector>
 
-#include "core/job/decide/deciding.h"
+#include "core/state/indexes.h"
 
 namespace ares::core {
 namespace {

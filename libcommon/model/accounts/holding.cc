@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/accounts/accounts.h"
-#include "model/engine/state.h"
 #include "model/job/gpu_part.h"
 
 namespace ares {

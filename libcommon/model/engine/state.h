@@ -39,7 +39,6 @@ struct Timer {
 
 // Jobs of one user and name lie together, ascending. A hash: who finds two names in one place looks at the records.
 using NameKey = std::pair<std::uint64_t, JobId>;
-std::uint64_t name_hash(const JobSpec& spec);
 
 // What a record waits for, then the record: those that wait for one thing lie together, ascending. Besides tasks and whole jobs (no
 // task) that is, of a job named whole: that all of it has begun; for arrays that wait task by task (aftercorr), each of its tasks; and
@@ -54,7 +53,6 @@ struct RequestLoad {
   std::uint64_t bytes = 0;  // about what they take in memory
   friend bool operator==(const RequestLoad&, const RequestLoad&) = default;
 };
-std::uint64_t remembered_bytes(const Request& request);
 
 // When an attempt was preempted, and which.
 using EvictionKey = std::pair<Time, AttemptKey>;
@@ -100,56 +98,5 @@ struct ClusterState {
 
   friend bool operator==(const ClusterState&, const ClusterState&) = default;
 };
-
-// The indexes above are functions of the records. apply() keeps them; whoever loads records calls rebuild_indexes once.
-// Brings `holdings` from what one record counted for to what it does now; null: there was, or is, none.
-void count_holding(ClusterState& state, const Job* before, const Job* after);
-bool is_queued(const Job& job);               // belongs into `pending`, under its version
-std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `dependents`; ascending
-JobKey awaited(const Job& job, const Dependency& dependency);  // likewise
-bool has_dependents(const ClusterState& state, JobId target);
-std::optional<Timer> timer_of(const Job& job);
-// For how long its attempt stood still until `now`, or its end; zero without one.
-Duration suspended_for(const Job& job, Time now);
-// When its time limit is used up if nothing happens; none: it has none, has not started, or stands still.
-std::optional<Time> limit_end(const Job& job);
-// What is left of its limit to a job that stands still. None: it has none.
-std::optional<Duration> limit_left(const Job& job);
-// Until the deadline, in whole seconds rounded up; none without one.
-std::optional<Seconds> time_left(const Job& job, Time now);
-// Whether a pending job cannot be over by its deadline any more.
-bool deadline_is_lost(const Job& job, Time now);
-// The deadline itself; of a pending job, the last moment at which it could start and still be over by then.
-std::optional<Timer> deadline_timer_of(const Job& job);
-// When the next share of its time limit is used that its owner wants to be told of.
-std::optional<Timer> notice_timer_of(const Job& job);
-// When its gang's time to start is over, as far as this member can tell: by when it could have started itself.
-std::optional<Timer> gang_timer_of(const Job& job);
-// Whether mail goes out about this record by itself, not about its array as a whole.
-bool is_told_of(const Job& job);
-const std::vector<LicenseRequest>& licenses_held(const Job& job);
-inline bool is_earmarked(const Job& job) {
-  return job.earmark && job.state == JobState::pending;  // belongs into `earmarked`
-}
-inline bool is_resumable(const Job& job) {  // belongs into `resumable`
-  return job.state == JobState::suspended && job.allocation && job.allocation->suspension &&
-         job.allocation->suspension->made_room_for;
-}
-inline bool is_named(const Job& job) {
-  return job.key.task.is_none() && !is_terminal(job.state);  // belongs into `names`
-}
-// Where it belongs into `gangs`: a member that has not ended.
-std::optional<GangMember> gang_member(const Job& job);
-// Whether it has never started and waits for all of its gang.
-inline bool waits_with_gang(const Job& job) {
-  return job.spec->gang && job.state == JobState::pending && job.attempt == AttemptNo{0};
-}
-// The first job that has not ended of the same user and name; null if there is none.
-const Job* first_of_name(const ClusterState& state, const JobSpec& spec);
-// Puts a request, or takes it out; keeps the indexes of requests in step.
-void put_request(ClusterState& state, Request request);
-void drop_request(ClusterState& state, const RequestKey& key);
-void rebuild_indexes(ClusterState& state);
-void put_partition(ClusterState& state, Partition partition);  // with its members
 
 }  // namespace ares

@@ -398,4 +398,14 @@ struct Attempt {
   std::string cause;        // of a failure, for people, like Job's
 };
 
+// Waits to be started, by itself or with tasks: belongs into ClusterState::pending, under its version.
+inline bool is_queued(const Job& job) {
+  return job.state == JobState::pending && (!job.array || !job.array->waiting.empty());
+}
+
+// Whether it has never started and waits for all of its gang.
+inline bool waits_with_gang(const Job& job) {
+  return job.spec->gang && job.state == JobState::pending && job.attempt == AttemptNo{0};
+}
+
 }  // namespace ares

@@ -6,6 +6,7 @@
 
 #include "auth/munge.h"
 #include "auth/session_table.h"
+#include "rpc/client/make_transport.h"
 #include "rpc/wire/envelope.h"
 
 namespace ares::rpc {

@@ -32,7 +32,4 @@ class Transport {
   virtual void shut_down() = 0;
 };
 
-// Calls to a Unix socket go past gRPC: connecting by it costs a command more than all the rest of what it does.
-std::unique_ptr<Transport> make_transport(const Address& address);
-
 }  // namespace ares::rpc

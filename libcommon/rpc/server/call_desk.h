@@ -13,7 +13,7 @@
 #include "auth/session_table.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/server/door.h"
-#include "rpc/server/server.h"
+#include "rpc/server/handlers.h"
 
 namespace ares::rpc {
 

@@ -7,18 +7,10 @@
 
 #include "base/result.h"
 #include "rpc/server/call_desk.h"
+#include "rpc/server/local_peer.h"
 #include "rpc/wire/address.h"
 
 namespace ares::rpc {
-
-// A client that sends without taking its answers is not read from beyond these; who has more open or half sent is turned away.
-struct LocalLimits {
-  std::size_t connections = 8192;
-  std::size_t connections_per_user = 2048;
-  std::size_t calls_per_connection = 1024;
-  std::size_t unsent_per_connection = 4u << 20;  // bytes of answers
-  std::size_t half_sent_per_user = 128u << 20;   // bytes of requests
-};
 
 class LocalServer {
  public:

@@ -9,7 +9,7 @@
 
 #include "proto/gen/api.pb.h"
 #include "rpc/server/door.h"
-#include "rpc/server/server.h"
+#include "rpc/server/handlers.h"
 
 namespace ares::rpc {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "store/accounting/accounting_sql.h"
-#include "store/pg/pg_rows.h"
+#include "store/pg/pg_task.h"
 
 namespace ares::store {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "model/job/job.h"
-#include "store/pg/pg_rows.h"
+#include "store/pg/pg_task.h"
 
 namespace ares::store {
 namespace {

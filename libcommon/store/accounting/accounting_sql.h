@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proto/gen/api.pb.h"
-#include "store/accounting/accounting.h"
+#include "store/accounting/accounting_filter.h"
 #include "store/pg/pg_connection.h"
 #include "store/pg/pg_params.h"
 

@@ -1,6 +1,6 @@
 #include "store/accounting/runaways.h"
 
-#include "store/pg/pg_rows.h"
+#include "store/pg/pg_task.h"
 
 namespace ares::store {
 namespace {

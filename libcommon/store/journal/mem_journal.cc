@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/state/indexes.h"
 #include "store/journal/images.h"
 
 namespace ares::store {

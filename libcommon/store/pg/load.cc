@@ -6,8 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "core/state/indexes.h"
 #include "proto/storage_convert.h"
-#include "store/pg/pg_rows.h"
+#include "store/pg/pg_task.h"
 
 namespace ares::store {
 namespace {

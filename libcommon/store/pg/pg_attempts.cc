@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/saturating.h"
-#include "store/pg/pg_rows.h"
+#include "store/pg/pg_task.h"
 
 namespace ares::store {
 namespace {

@@ -7,6 +7,7 @@
 #include "store/pg/pg_accounts.h"
 #include "store/pg/pg_attempts.h"
 #include "store/pg/pg_history.h"
+#include "store/pg/pg_task.h"
 
 namespace ares::store {
 namespace {
@@ -352,14 +353,6 @@ void request_steps(const Batch& batch, std::vector<PgStep>& steps) {
 }
 
 }  // namespace
-
-std::int64_t task_column(TaskIndex task) {
-  return task.is_none() ? -1 : std::int64_t{task.value};
-}
-
-TaskIndex task_from_column(std::int64_t task) {
-  return task < 0 ? TaskIndex{} : TaskIndex{static_cast<std::uint32_t>(task)};
-}
 
 std::vector<const PgStatement*> pg_statements() {
   std::vector<const PgStatement*> all = {

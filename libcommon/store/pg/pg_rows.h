@@ -29,8 +29,4 @@ void remember_specs(const Batch& batch, StoredSpecs& stored);
 // Where the commit is in doubt: what the database has of these records is not known any more.
 void forget_specs(const Batch& batch, StoredSpecs& stored);
 
-// -1 stands for "no task" in the tables.
-std::int64_t task_column(TaskIndex task);
-TaskIndex task_from_column(std::int64_t task);
-
 }  // namespace ares::store

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/sched/index/demand.h"
+#include "core/cluster/time_limit.h"
 #include "core/topology/matrix.h"
 #include "model/job/gpu_part.h"
 
@@ -103,7 +103,7 @@ void Told::fill(const PluginJob& job, PluginLooks looks_at, Job& out) {
   told.comment = text(PluginLook::comment, spec.comment);
   told.time_limit = ARES_SCHED_UNLIMITED;
   if (looks(looks_at, PluginLook::time_limit))
-    if (const auto limit = core::sched::time_limit_of(*job.job, *job.partition))
+    if (const auto limit = core::time_limit_of(*job.job, *job.partition))
       told.time_limit = limit->count();
 }
 

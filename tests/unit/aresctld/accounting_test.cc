@@ -1,5 +1,6 @@
 // Jobs that wait, among the accounting rows of those that do not.
 #include "aresctld/accounting/accounting.h"
+#include "core/state/indexes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // What asim makes of logs, good and odd ones, and of workloads of our own.
 #include "asim/workload.h"
+#include "asim/read_workload.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

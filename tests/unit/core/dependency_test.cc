@@ -3,6 +3,7 @@
 #include <random>
 
 #include "core/job/decide/deciding.h"
+#include "core/state/indexes.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -15,7 +15,7 @@
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/engine/invariants.h"
-#include "core/job/apply/wakes.h"
+#include "core/job/follow/wakes.h"
 #include "core/job/transitions.h"
 
 namespace ares::core {

@@ -1,5 +1,6 @@
 // Gangs in the engine: who may join, all or nothing whatever the plan says, lost members, timeouts, what is left after the start.
 #include "core/job/gang.h"
+#include "core/state/indexes.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,6 @@
 // A request acts once, however often it is sent; every command leaves its trail.
 #include "core/job/decide/decide.h"
+#include "core/state/indexes.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/job/effects/effects.h"
+#include "core/state/timers.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

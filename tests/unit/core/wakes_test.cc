@@ -1,5 +1,5 @@
 // Who waits for what has ended or begun is told of it: all of them, a part at a time, also by the controller that comes after.
-#include "core/job/apply/wakes.h"
+#include "core/job/follow/wakes.h"
 
 #include <gmock/gmock.h>
 

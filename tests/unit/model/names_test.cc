@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/state/indexes.h"
+#include "core/state/timers.h"
 #include "model/engine/state.h"
 
 namespace ares {

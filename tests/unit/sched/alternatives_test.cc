@@ -8,7 +8,7 @@
 
 #include "core/job/checks/alternative_checks.h"
 #include "core/sched/place/score_fragmentation.h"
-#include "core/sched/queue/explain.h"
+#include "core/sched/why/explainer.h"
 #include "core/sched/why/why.h"
 #include "unit/sched/random_cluster.h"
 

@@ -6,6 +6,7 @@
 
 #include "core/cluster/preemptible.h"
 #include "core/job/gang.h"
+#include "core/state/indexes.h"
 
 namespace ares::core::sched {
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/queue/explain.h"
+#include "core/sched/why/explainer.h"
 #include "core/topology/told.h"
 #include "unit/sched/cluster.h"
 

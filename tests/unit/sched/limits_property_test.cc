@@ -4,9 +4,10 @@
 
 #include <map>
 
+#include "core/accounts/requested.h"
 #include "core/accounts/roster.h"
 #include "core/sched/pass/plan_text.h"
-#include "core/sched/queue/requested.h"
+#include "core/state/indexes.h"
 #include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {

@@ -252,7 +252,7 @@ TEST_F(PluggedTest, AGroupIsAskedAboutAsOneAndTheIndexStaysAsItWas) {
   const Job job = cluster.job(TestCluster::spec(1, 1));
   const Partition main = cluster.partition();
   ClusterIndex index(cluster.state);
-  index.set_plugins(cluster.policy.plugins, nullptr);
+  set_plugins(index, cluster.policy.plugins, nullptr);
   const Placement placement = {{0, 1, {1, 0}}};
   const std::vector<Leaving> pair(2, {&job, {}, &main, &placement});
   EXPECT_EQ(index.plugged()->refusal(pair, index), "plugin gangs: no pairs");

@@ -5,6 +5,8 @@
 #include "base/random.h"
 #include "core/cluster/lent.h"
 #include "core/sched/pass/plan_text.h"
+#include "core/state/indexes.h"
+#include "core/state/timers.h"
 #include "unit/sched/four_nodes.h"
 #include "unit/sched/preempting.h"
 

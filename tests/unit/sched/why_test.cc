@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/queue/explain.h"
+#include "core/sched/why/explainer.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/state/indexes.h"
 #include "unit/proto/storage_random.h"
 
 namespace ares::store::testing {

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/saturating.h"
+#include "core/accounts/requested.h"
 #include "core/fairness/priority.h"
-#include "core/sched/queue/requested.h"
 #include "model/job/gpu_alternatives.h"
 #include "model/job/gpu_part.h"
 
@@ -26,10 +26,10 @@ std::uint64_t licenses(const JobSpec& spec, std::string_view name) {
 
 std::uint64_t requested_least(const JobSpec& spec, const Partition& partition,
                               std::string_view tres) {
-  std::uint64_t least = sched::requested(spec, &partition, tres);
+  std::uint64_t least = requested(spec, &partition, tres);
   if (tres.starts_with("gres/gpu"))
     for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i)
-      least = std::min(least, sched::requested(with_alternative(spec, i), &partition, tres));
+      least = std::min(least, requested(with_alternative(spec, i), &partition, tres));
   return least;
 }
 

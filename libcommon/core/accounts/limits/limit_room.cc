@@ -5,6 +5,7 @@
 #include "core/accounts/limits/limit_reasons.h"
 #include "core/accounts/limits/limit_use.h"
 #include "core/accounts/usage/charge.h"
+#include "core/state/timers.h"
 
 namespace ares::core {
 

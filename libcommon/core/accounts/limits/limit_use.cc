@@ -10,6 +10,7 @@
 #include "core/accounts/limits/limit_reasons.h"
 #include "core/accounts/usage/charge.h"
 #include "core/accounts/usage/usage.h"
+#include "core/state/timers.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::core {

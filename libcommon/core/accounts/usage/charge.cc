@@ -6,6 +6,7 @@
 #include "core/accounts/binding_qos.h"
 #include "core/accounts/usage/usage.h"
 #include "core/fairness/priority.h"
+#include "core/state/timers.h"
 #include "model/accounts/holding.h"
 #include "model/job/gpu_part.h"
 

@@ -5,6 +5,7 @@
 #include "core/cluster/inventory.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/job/apply/records.h"
+#include "core/state/indexes.h"
 
 namespace ares::core {
 

@@ -1,5 +1,6 @@
 // Events about nodes and partitions.
 #include "core/job/apply/records.h"
+#include "core/state/indexes.h"
 
 namespace ares::core {
 

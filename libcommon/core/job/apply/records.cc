@@ -4,6 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/state/indexes.h"
+#include "core/state/timers.h"
+
 namespace ares::core {
 namespace {
 

@@ -8,7 +8,7 @@
 #include "base/saturating.h"
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/job/decide/deciding.h"
-#include "core/sched/index/machines.h"
+#include "core/topology/machines.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_alternatives.h"
 #include "model/job/gpu_part.h"
@@ -255,7 +255,7 @@ class Search {
   const Constraint& constraint_;
   const FeatureTest& same_;
   const bool whole_nodes_;  // with all GPUs
-  sched::Machines machines_;
+  topology::Machines machines_;
   const Names excluded_;
   std::vector<std::uint32_t> counted_;  // nodes that would do, by count
   std::uint64_t cpus_per_task_, cpus_each_, gpus_per_task_;

@@ -18,6 +18,8 @@
 #include "core/job/decide/deciding.h"
 #include "core/job/decide/plan_taken.h"
 #include "core/job/gang.h"
+#include "core/state/indexes.h"
+#include "core/state/timers.h"
 
 namespace ares::core {
 namespace {

@@ -4,7 +4,8 @@
 
 #include "base/duration.h"
 #include "core/job/decide/deciding.h"
-#include "core/job/text_check.h"
+#include "core/state/timers.h"
+#include "model/job/text_check.h"
 
 namespace ares::core {
 namespace {

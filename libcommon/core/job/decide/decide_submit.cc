@@ -11,7 +11,7 @@
 #include "core/accounts/membership.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/gang.h"
-#include "core/job/text_check.h"
+#include "model/job/text_check.h"
 #include "model/policy/request_limits.h"
 
 namespace ares::core {

@@ -3,6 +3,7 @@
 #include "core/cluster/lent.h"
 #include "core/job/decide/acting.h"
 #include "core/job/transitions.h"
+#include "core/state/indexes.h"
 
 namespace ares::core {
 namespace {

@@ -6,6 +6,8 @@
 #include "core/cluster/lease_monitor.h"
 #include "core/job/decide/deciding.h"
 #include "core/job/gang.h"
+#include "core/state/indexes.h"
+#include "core/state/timers.h"
 #include "model/job/mail.h"
 
 namespace ares::core {

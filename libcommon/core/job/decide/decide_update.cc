@@ -6,8 +6,9 @@
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/acting.h"
 #include "core/job/gang.h"
-#include "core/job/text_check.h"
 #include "core/job/transitions.h"
+#include "core/state/indexes.h"
+#include "model/job/text_check.h"
 
 namespace ares::core {
 namespace {

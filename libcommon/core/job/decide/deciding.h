@@ -6,10 +6,17 @@
 #include <string_view>
 #include <vector>
 
-#include "core/job/decide/decide.h"
+#include "core/job/decide/decision.h"
 #include "core/job/decide/privileges.h"
+#include "core/job/dependency.h"
+#include "core/job/task_rank.h"
+#include "model/engine/command.h"
+#include "model/engine/state.h"
+#include "model/policy/policy.h"
 
 namespace ares::core {
+
+class HoldingSums;
 
 struct Question {
   const ClusterState& state;
@@ -50,34 +57,7 @@ Status check_gaps(const Question& q, const Principal& who, const Selected& selec
 
 std::string job_text(const JobKey& key);  // "12" or "12_3"
 
-// Position of a task among its array's tasks. Precondition: the array has it.
-std::uint32_t task_rank(const Job& array, TaskIndex task);
 TaskSplit split(const Target& target);
-
-// --- dependencies ----------------------------------------------------------------------------------------------------------------
-// Whose dependency it is: aftercorr and singleton depend on that.
-struct Dependent {
-  JobKey key;
-  const JobSpec& spec;
-};
-struct Standing {
-  enum Kind { waiting, met, failed };
-  Kind kind = waiting;
-  Time not_before{};  // when met: the end of its delay; zero without one
-};
-// An array that waits task by task (aftercorr) is itself always waiting: its tasks are asked about one by one.
-Standing standing(const ClusterState& state, const Dependent& who, const Dependency& dependency);
-// Whether tasks of that array answer for tasks of this one.
-bool waits_task_by_task(const ClusterState& state, const Dependent& who,
-                        const Dependency& dependency);
-
-// Whether all of the job, or array, has started, or ended without ever having.
-bool has_begun(const ClusterState& state, const JobKey& key);
-
-// The first of `jobs` (jobs, arrays or tasks) that waits for `target`, by itself or through others, or that is part of it. One
-// search for all of them: each record is looked at once.
-std::optional<JobKey> first_waiting_for(const ClusterState& state, const std::vector<JobKey>& jobs,
-                                        const JobKey& target);
 
 // --- time limits -----------------------------------------------------------------------------------------------------------------
 // What bounds the job in this partition now; none = unlimited.

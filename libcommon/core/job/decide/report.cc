@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/state/timers.h"
+
 namespace ares::core {
 namespace {
 

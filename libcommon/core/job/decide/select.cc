@@ -180,15 +180,6 @@ std::string job_text(const JobKey& key) {
   return text;
 }
 
-std::uint32_t task_rank(const Job& array, TaskIndex task) {
-  std::uint32_t rank = 0;
-  for (const IntervalSet::Interval& run : array.spec->array->intervals()) {
-    if (task.value <= run.last) return rank + (task.value - run.first);
-    rank += run.last - run.first + 1;
-  }
-  return rank;
-}
-
 TaskSplit split(const Target& target) {
   return TaskSplit{target.key, task_rank(*target.record, target.key.task)};
 }

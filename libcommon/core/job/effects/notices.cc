@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hostlist.h"
+#include "core/state/timers.h"
 #include "model/job/mail.h"
 
 namespace ares::core {

@@ -4,8 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "core/sched/place/plugged.h"
-#include "core/sched/place/shared_gpus.h"
+#include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
 namespace {
@@ -201,10 +200,6 @@ std::optional<NodeIndex> ClusterIndex::find(NodeId id) const {
       [](const IndexedNode& node, NodeId wanted) { return node.node->id < wanted; });
   if (found == nodes_.end() || found->node->id != id) return std::nullopt;
   return static_cast<NodeIndex>(found - nodes_.begin());
-}
-
-void ClusterIndex::set_plugins(const SharedPlugins& plugins, const Networks* networks) {
-  plugged_ = plugins.value ? std::make_shared<const Plugged>(plugins, networks, *this) : nullptr;
 }
 
 const topology::Network* ClusterIndex::network(const std::string& name) const {

@@ -10,55 +10,23 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/bitset.h"
 #include "base/ids.h"
 #include "core/sched/index/free_levels.h"
-#include "core/sched/index/guests.h"
-#include "core/sched/index/machines.h"
+#include "core/sched/index/indexed_node.h"
 #include "core/sched/index/node_log.h"
 #include "core/sched/index/reserved.h"
+#include "core/topology/machines.h"
 #include "core/topology/network.h"
 #include "model/engine/state.h"
-#include "model/policy/sched_plugins.h"
 
 namespace ares::core::sched {
 
 class Mix;
 class Plugged;
-
-// Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster.
-using Amounts = std::vector<std::int64_t>;
-inline constexpr std::size_t kCpus = 0;
-inline constexpr std::size_t kMemory = 1;
-inline constexpr std::size_t kFirstGpu = 2;
-
-// Position in ClusterIndex::nodes(), in the order of node ids, which is that of the configuration.
-using NodeIndex = std::uint32_t;
-
-// A device of which jobs have parts.
-struct SharedGpu {
-  GpuIndex gpu;
-  std::size_t column = 0;  // its type's, of Amounts
-  std::uint32_t used = 0;  // thousandths; above 0
-  friend bool operator==(const SharedGpu&, const SharedGpu&) = default;
-};
-
-struct IndexedNode {
-  const Node* node = nullptr;
-  bool usable = false;  // up, registered: may be given to a job now
-  Amounts total;
-  Amounts
-      free;  // total less every charge, never below zero; of GPUs those of which nobody has any part
-  Bitset cpus_used;                 // as far as the charges name them
-  std::vector<GpuIndex> gpus_used;  // ascending; wholly or in part
-  std::vector<SharedGpu> shared;    // of these; ascending
-  Guests guests;
-  const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
-  std::uint32_t stamp =
-      0;  // another one whenever what is free may have changed; never 0 in an index
-};
 
 // What the node has, or, until it registers, what the configuration says: enough to say "could fit one day".
 const Inventory& inventory_of(const Node& node);
@@ -122,15 +90,15 @@ class ClusterIndex {
   const topology::Network* network(const std::string& name) const;
 
   // The nodes' machines; what they are asked is remembered there.
-  Machines& machines() const { return machines_; }
+  topology::Machines& machines() const { return machines_; }
 
   // The mix of jobs that strategies look at; the planner's. Null until it gives one.
   const Mix* mix() const { return mix_; }
   void set_mix(const Mix* mix) { mix_ = mix; }
 
-  // The site's plugins; null where none is asked. Demands made before know of none.
+  // The site's plugins; null where none is asked (set_plugins() in place/plugged.h). Demands made before know of none.
   const Plugged* plugged() const { return plugged_.get(); }
-  void set_plugins(const SharedPlugins& plugins, const Networks* networks);
+  void set_plugged(std::shared_ptr<const Plugged> plugged) { plugged_ = std::move(plugged); }
 
   // The partition's nodes, ascending. Nodes it names that are not known are left out.
   const std::vector<NodeIndex>& members(const Partition& partition);
@@ -158,7 +126,7 @@ class ClusterIndex {
   Bitset barred_;  // nodes that not everybody is let in to who need not be alone
   NodeLog gains_;
   NodeLog changes_;
-  mutable Machines machines_;
+  mutable topology::Machines machines_;
 };
 
 }  // namespace ares::core::sched

@@ -211,14 +211,6 @@ std::optional<Time> relaxed_from(const Job& job) {
   return job.eligible + *job.spec->switches_wait;
 }
 
-std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition) {
-  if (job.time_limit) {
-    if (job.time_limit->count() == 0) return std::nullopt;  // asked for no limit
-    return job.time_limit;
-  }
-  return partition.default_time ? partition.default_time : partition.max_time;
-}
-
 bool same_shape(const Job& a, const Job& b, bool by_user) {
   if (needs_user(*a.spec, by_user) && a.spec->uid != b.spec->uid) return false;
   return a.excluded == b.excluded && (a.spec == b.spec || shape_of(*a.spec) == shape_of(*b.spec));

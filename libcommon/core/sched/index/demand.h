@@ -101,9 +101,6 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
 // From when on the bound on the job's switches counts no more; none: it has none, or it counts for ever.
 std::optional<Time> relaxed_from(const Job& job);
 
-// How long the job may run there: as modified, else the partition's default. nullopt = unlimited.
-std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition);
-
 // Whether two jobs are the same to the node search: the same demand, filters and excluded nodes, and, if nodes are told apart
 // `by_user`, the same user.
 bool same_shape(const Job& a, const Job& b, bool by_user);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/sched/index/cluster_index.h"
+#include "core/sched/index/amounts.h"
 
 namespace ares::core::sched {
 namespace {

@@ -5,12 +5,14 @@
 
 #include "core/accounts/limits/promise_floor.h"
 #include "core/cluster/staying.h"
+#include "core/cluster/time_limit.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/pass/permit.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugged.h"
-#include "core/sched/queue/explain.h"
+#include "core/sched/queue/reason_text.h"
+#include "core/state/timers.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::core::sched {

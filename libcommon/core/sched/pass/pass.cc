@@ -12,7 +12,8 @@
 #include "core/sched/place/plugged.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/queue/alternatives.h"
-#include "core/sched/queue/explain.h"
+#include "core/sched/queue/reason_text.h"
+#include "core/state/timers.h"
 
 namespace ares::core {
 
@@ -400,7 +401,8 @@ std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, Sh
     return std::nullopt;
   const Time from = std::max(shape.not_before(limit),
                              promises_.not_before(queued.entry.partition, inside_of(queued)));
-  return memory_.forecasts.earliest(shape, limit, index_, profile_, work_, from);
+  return memory_.forecasts.earliest(shape.demand, shape.nodes(), limit, index_, profile_, work_,
+                                    from);
 }
 
 bool Planner::Pass::is_blocked(Shape& shape, std::optional<Seconds> limit) {

@@ -25,6 +25,7 @@
 #include "core/sched/time/backfill.h"
 #include "core/sched/time/forecast.h"
 #include "core/sched/time/profile.h"
+#include "core/sched/time/promises.h"
 #include "core/sched/time/releases.h"
 
 namespace ares::core {
@@ -48,7 +49,7 @@ struct Planner::Memory {
         mixed = mixed || strategy == PlacementStrategy::least_fragmentation;
     });
     if (mixed) index.set_mix(&mix);
-    index.set_plugins(plugins, &networks);
+    set_plugins(index, plugins, &networks);
     if (mixed) mix.update(ClusterState{}, seen, index);
     queue.fill(seen, ranking);
   }

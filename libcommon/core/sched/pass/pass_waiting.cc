@@ -8,7 +8,7 @@
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"
-#include "core/sched/queue/explain.h"
+#include "core/sched/queue/reason_text.h"
 
 namespace ares::core {
 

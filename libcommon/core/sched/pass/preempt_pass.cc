@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "core/cluster/preemptible.h"
+#include "core/cluster/time_limit.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugged.h"
-#include "core/sched/why/why_trial.h"
+#include "core/state/timers.h"
 
 namespace ares::core::sched {
 namespace {

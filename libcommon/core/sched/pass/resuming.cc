@@ -7,6 +7,7 @@
 #include "core/cluster/lent.h"
 #include "core/cluster/staying.h"
 #include "core/sched/pass/preempt.h"
+#include "core/state/timers.h"
 
 namespace ares::core::sched {
 namespace {

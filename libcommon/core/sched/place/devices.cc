@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/sched/place/shared_gpus.h"
 #include "core/topology/cpus.h"
 
 namespace ares::core::sched {

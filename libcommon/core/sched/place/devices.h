@@ -2,11 +2,13 @@
 // pass's own index, which remembers what the pass gave away; not thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/index/demand.h"
-#include "core/sched/place/fit.h"
+#include "core/sched/place/placement.h"
 #include "model/job/job.h"
 
 namespace ares::core::sched {
@@ -19,6 +21,10 @@ enum class GpusOf : std::uint8_t { free_now, node };
 // for it. Does nothing to a demand without constraint.
 void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
               const ClusterIndex& index, std::span<std::int64_t> free);
+
+// The free device of that type that a part would come to lie on; none where all are used.
+std::optional<GpuIndex> best_free_gpu(const IndexedNode& node, std::size_t column,
+                                      const ClusterIndex& index);
 
 // A part is of the device that its share names (shared_gpus.h), or of the best free one.
 // The GPUs of each type are the best of the free ones (topology/choose.h), the CPUs the nearest to them (topology/cpus.h); where nothing is

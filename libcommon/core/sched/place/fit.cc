@@ -1,8 +1,6 @@
 #include "core/sched/place/fit.h"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 #include "core/sched/place/fit_nodes.h"
 
@@ -77,51 +75,6 @@ std::optional<Placement> fit_preferred(const Demand& demand, std::span<const Roo
 }
 
 }  // namespace
-
-Typed::Typed(const Demand& of, std::size_t stride, std::optional<std::size_t> any_column)
-    : demand(of) {
-  if (any_column || of.gpu_rows.size() != 3 * stride) own_rows = gpu_rows_of(of, stride);
-  if (any_column) {
-    own_rows[*any_column] += of.any_gpus_per_node;
-    own_rows[stride + *any_column] += of.any_gpus_total;
-    own_rows[2 * stride + *any_column] += of.any_gpus_per_task;
-  }
-  const Row rows = own_rows.empty() ? Row(of.gpu_rows) : Row(own_rows);
-  per_node = rows.first(stride);
-  total = rows.subspan(stride, stride);
-  per_task = rows.last(stride);
-  total_count = std::accumulate(total.begin(), total.end(), std::int64_t{0});
-}
-
-std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> gpus,
-                            const Room& room, std::span<const std::int64_t> per_task) {
-  if (room.free[kCpus] < std::int64_t{demand.min_cpus_per_node}) return 0;
-  if (demand.exclusive && room.free[kCpus] != room.total[kCpus]) return 0;
-  for (std::size_t column = kFirstGpu; column < gpus.size(); ++column)
-    if (room.free[column] < gpus[column]) return 0;
-
-  std::int64_t tasks = room.free[kCpus] / demand.cpus_per_task;
-  for (std::size_t column = kFirstGpu; column < per_task.size(); ++column)
-    if (per_task[column] > 0)
-      tasks = std::min(tasks, (room.free[column] - gpus[column]) / per_task[column]);
-  const std::int64_t memory = demand.memory.value();
-  switch (rule_of(demand)) {
-    case MemoryRule::none: break;
-    case MemoryRule::per_node:
-      if (room.free[kMemory] < memory) return 0;
-      break;
-    case MemoryRule::per_cpu:
-      tasks = std::min(tasks, room.free[kMemory] / memory / demand.cpus_per_task);
-      break;
-    case MemoryRule::per_task: tasks = std::min(tasks, room.free[kMemory] / memory); break;
-    case MemoryRule::whole:
-      if (room.free[kMemory] != room.total[kMemory] || room.total[kMemory] == 0) return 0;
-      break;
-  }
-  if (demand.tasks_per_node > 0) tasks = std::min<std::int64_t>(tasks, demand.tasks_per_node);
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(tasks, 0, std::numeric_limits<std::uint32_t>::max()));
-}
 
 bool OneNode::suits(const Demand& demand) {
   return demand.max_nodes == 1 && demand.any_gpus_total == 0 && demand.any_gpus_per_task == 0 &&

@@ -40,12 +40,6 @@ std::int64_t memory_of(const Demand& demand, const Room& room, std::int64_t cpus
 }  // namespace
 
 // An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
-MemoryRule rule_of(const Demand& demand) {
-  const bool amount =
-      demand.memory_rule != MemoryRule::none && demand.memory_rule != MemoryRule::whole;
-  return amount && demand.memory <= Bytes{} ? MemoryRule::none : demand.memory_rule;
-}
-
 std::size_t part_column(const Typed& typed) {
   std::size_t column = kFirstGpu;
   while (typed.per_node[column] == 0) ++column;

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/sched/index/demand.h"
-#include "core/sched/place/fit.h"
+#include "core/sched/place/placement.h"
+#include "core/sched/place/score.h"
+#include "core/sched/place/typed_demand.h"
 
 namespace ares::core::sched {
 
@@ -32,8 +34,5 @@ std::size_t part_column(const Typed& typed);
 
 // What `tasks` tasks take of a room, but for GPUs that are asked for in total. Written to `out`, of the rooms' stride.
 void charge(const Typed& typed, const Room& room, std::int64_t tasks, std::span<std::int64_t> out);
-
-// An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
-MemoryRule rule_of(const Demand& demand);
 
 }  // namespace ares::core::sched

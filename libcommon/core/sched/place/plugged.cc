@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "core/cluster/time_limit.h"
 #include "core/sched/index/demand.h"
 
 namespace ares::core::sched {
@@ -270,6 +271,11 @@ std::optional<std::string> Plugged::refusal(std::span<const Leaving> group,
       return refusal_text(all[plugin].name, why);
   }
   return std::nullopt;
+}
+
+void set_plugins(ClusterIndex& index, const SharedPlugins& plugins, const Networks* networks) {
+  index.set_plugged(plugins.value ? std::make_shared<const Plugged>(plugins, networks, index)
+                                  : nullptr);
 }
 
 }  // namespace ares::core::sched

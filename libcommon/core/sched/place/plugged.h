@@ -13,7 +13,7 @@
 
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/place/devices.h"
-#include "core/sched/place/fit.h"
+#include "core/sched/place/placement.h"
 #include "model/policy/sched_plugins.h"
 
 namespace ares::core::sched {
@@ -96,5 +96,8 @@ class Plugged {
   SharedPlugins plugins_;
   std::map<std::string, std::vector<std::string>> leaves_;  // of each network, by NodeIndex
 };
+
+// The plugins that the index, and demands made on it from now on, ask.
+void set_plugins(ClusterIndex& index, const SharedPlugins& plugins, const Networks* networks);
 
 }  // namespace ares::core::sched

@@ -8,18 +8,11 @@
 
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/index/demand.h"
-#include "core/sched/place/fit.h"
+#include "core/sched/place/devices.h"
+#include "core/sched/place/placement.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::core::sched {
-
-// One more has a part of the device; whether nobody had any before.
-bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_t part);
-// One less; whether nobody has any now.
-bool unshare_gpu(IndexedNode& node, GpuIndex gpu, std::uint32_t part);
-
-// The fullest shared device of that type that has room for so much; of equals the one of the lowest number. Null: none has.
-const SharedGpu* fullest_with_room(const IndexedNode& node, std::size_t column, std::uint32_t part);
 
 // Writes what is left, in thousandths, of the device that a part would come to lie on, for each type of which a shared one has room and
 // `may_join(device)`; 0 for the others. `free` of those columns is one more: that device will do for a whole one. Both of the stride.
@@ -49,10 +42,6 @@ std::span<const std::int64_t> free_to_join(const Demand& demand, const IndexedNo
 template <class May>
 void name_devices(const ClusterIndex& index, Placement& placement, May&& may_join);
 void name_free_devices(const ClusterIndex& index, Placement& placement);
-
-// The free device of that type that a part would come to lie on; none where all are used.
-std::optional<GpuIndex> best_free_gpu(const IndexedNode& node, std::size_t column,
-                                      const ClusterIndex& index);
 
 template <class May>
 void name_devices(const ClusterIndex& index, Placement& placement, May&& may_join) {

@@ -7,8 +7,9 @@
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
 #include "core/cluster/staying.h"
+#include "core/cluster/time_limit.h"
 #include "core/sched/index/demand.h"
-#include "core/sched/why/why_trial.h"
+#include "core/state/timers.h"
 
 namespace ares::core::sched {
 namespace {

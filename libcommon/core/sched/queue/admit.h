@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/accounts/limits/limit_use.h"
-#include "core/sched/queue/order.h"
+#include "core/sched/queue/queue_entry.h"
 #include "model/engine/plan.h"
 
 namespace ares::core::sched {

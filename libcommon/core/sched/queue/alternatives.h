@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/sched/queue/shapes.h"
+#include "core/sched/time/backfill.h"
 #include "model/job/gpu_alternatives.h"
 
 namespace ares::core::sched {

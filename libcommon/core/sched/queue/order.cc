@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/accounts/limits/promise_floor.h"
+#include "core/cluster/time_limit.h"
 #include "core/fairness/drf.h"
 #include "core/sched/index/demand.h"
 #include "core/sched/queue/admit.h"

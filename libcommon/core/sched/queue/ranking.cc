@@ -4,9 +4,10 @@
 #include <functional>
 #include <limits>
 
+#include "core/accounts/requested.h"
 #include "core/accounts/usage/shares.h"
+#include "core/cluster/time_limit.h"
 #include "core/sched/index/demand.h"
-#include "core/sched/queue/requested.h"
 
 namespace ares::core::sched {
 namespace {

@@ -19,17 +19,12 @@
 #include "core/fairness/tree.h"
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/queue/accruals.h"
+#include "core/sched/queue/queue_entry.h"
 #include "core/sched/queue/running_use.h"
 #include "core/sched/queue/stored_use.h"
 #include "model/policy/policy.h"
 
 namespace ares::core::sched {
-
-struct QueueEntry {
-  const Job* job = nullptr;
-  const Partition* partition = nullptr;  // null: the partition it names does not exist
-  std::uint32_t choice = 0;              // position of the partition in the job's list
-};
 
 // Before or behind those whose place is computed, where an operator's priority is no number among theirs.
 enum class Band : std::uint8_t { ahead, computed, behind };

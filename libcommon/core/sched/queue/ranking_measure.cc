@@ -9,6 +9,7 @@
 #include "core/fairness/drf.h"
 #include "core/fairness/fair_tree.h"
 #include "core/sched/queue/ranking.h"
+#include "core/state/timers.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::core::sched {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/sched/place/plugged.h"
-#include "core/sched/queue/explain.h"
+#include "core/sched/queue/reason_text.h"
 #include "model/job/gpu_alternatives.h"
 
 namespace ares::core::sched {
@@ -13,62 +13,6 @@ namespace {
 constexpr std::size_t kMostShapes = 10'000;
 
 }  // namespace
-
-NodeSet Shape::nodes() const {
-  return {list(), candidates.required, &list().bits()};
-}
-
-bool Shape::still_blocked(const ClusterIndex& index) {
-  if (!lack_.any()) return false;
-  const Bitset& bits = list().bits();
-  const bool remembered = index.gains().each_since(lack_gains_, [&](NodeIndex at) {
-    if (!lack_.any() || !bits.test(at)) return;
-    const std::int64_t tasks = tasks_now(demand, at, index);
-    if (tasks == 0 || (demand.max_nodes == 1 && tasks < demand.tasks)) return;
-    // Once as many as were missing have come it may fit, whatever else was missing: nobody knows without looking.
-    lack_.nodes -= 1;
-    lack_.tasks -= tasks;
-  });
-  if (!remembered) lack_ = {};
-  lack_gains_ = index.gains().count();
-  return lack_.any();
-}
-
-void Shape::note_blocked(const ClusterIndex& index) {
-  lack_ = {};
-  if (!stays_blocked(demand)) return;
-  lack_ = lack_of(demand, list().bits(), index);
-  lack_gains_ = index.gains().count();
-}
-
-bool Shape::known_blocked(std::optional<Seconds> limit) const {
-  if (blocked) return true;
-  if (!blocked_by_promise) return false;
-  return !limit || (blocked_limit && *limit >= *blocked_limit);
-}
-
-void Shape::note_promise(std::optional<Seconds> limit) {
-  if (!blocked_by_promise || !blocked_limit || (limit && *limit < *blocked_limit))
-    blocked_limit = limit;
-  blocked_by_promise = true;
-}
-
-bool Shape::fits_unplugged(const ClusterIndex& index, Against against) const {
-  Demand plain = demand;
-  plain.plugged = nullptr;
-  Work unpaid = Work::unbounded();
-  return fit_on(plain, nodes(), index, against, unpaid).has_value();
-}
-
-Time Shape::not_before(std::optional<Seconds> limit) const {
-  const bool as_long = !limit || (promised_limit_ && *limit >= *promised_limit_);
-  return promised_at_ && as_long ? *promised_at_ : Time::min();
-}
-
-void Shape::note_start(std::optional<Seconds> limit, Time at) {
-  promised_at_ = at;
-  promised_limit_ = limit;
-}
 
 bool Shapes::begin_pass() {
   ++pass_;

@@ -16,9 +16,10 @@ std::int64_t span_of(Time end) {
   return std::chrono::floor<std::chrono::seconds>(end).time_since_epoch().count() / kSpanSeconds;
 }
 
-bool can_tell(const Shape& shape, NodeSet set, const ClusterIndex& index, const Profile& profile) {
-  return set.bits && set.required.empty() && Shortlist::suits(shape.demand) && !index.by_user() &&
-         !profile.any_keeper() && !promised(set, profile) && !reserved(shape.demand, set, index);
+bool can_tell(const Demand& demand, NodeSet set, const ClusterIndex& index,
+              const Profile& profile) {
+  return set.bits && set.required.empty() && Shortlist::suits(demand) && !index.by_user() &&
+         !profile.any_keeper() && !promised(set, profile) && !reserved(demand, set, index);
 }
 
 }  // namespace
@@ -153,22 +154,22 @@ std::vector<std::uint32_t> Forecast::tasks_at(Time at, const Profile& profile) c
   return tasks;
 }
 
-std::optional<EarliestStart> Forecasts::earliest(const Shape& shape, std::optional<Seconds> limit,
+std::optional<EarliestStart> Forecasts::earliest(const Demand& demand, NodeSet set,
+                                                 std::optional<Seconds> limit,
                                                  const ClusterIndex& index, const Profile& profile,
                                                  Work& work, Time from) {
-  const NodeSet set = shape.nodes();
   const auto search = [&] {
-    return sched::earliest(shape.demand, limit, set, index, profile, work, from);
+    return sched::earliest(demand, limit, set, index, profile, work, from);
   };
-  if (!can_tell(shape, set, index, profile)) return search();
-  Forecast& forecast = of(shape, index);
+  if (!can_tell(demand, set, index, profile)) return search();
+  Forecast& forecast = of(demand, set, index);
   forecast.update(profile);
   const auto at = forecast.first(from, profile);
   std::vector<NodeIndex> nodes;
   std::size_t with_room = 0;
   if (at) {
     const std::vector<std::uint32_t> tasks = forecast.tasks_at(*at, profile);
-    Shortlist shortlist(shape.demand, index.stride(), set.nodes.size());
+    Shortlist shortlist(demand, index.stride(), set.nodes.size());
     for (const NodeIndex node : set.nodes) shortlist.offer(node, tasks[node]);
     with_room = shortlist.offered();
     nodes = shortlist.best();
@@ -178,22 +179,22 @@ std::optional<EarliestStart> Forecasts::earliest(const Shape& shape, std::option
   work.spend(set.nodes.size());
   if (!at || work.exhausted()) return std::nullopt;
   work.spend(with_room - nodes.size());
-  auto placement = fit_between(shape.demand, {nodes, {}}, index, profile, *at,
-                               Profile::end_of(*at, limit), work);
+  auto placement =
+      fit_between(demand, {nodes, {}}, index, profile, *at, Profile::end_of(*at, limit), work);
   if (!placement || work.exhausted()) return std::nullopt;
   return EarliestStart{*at, *std::move(placement)};
 }
 
-Forecast& Forecasts::of(const Shape& shape, const ClusterIndex& index) {
+Forecast& Forecasts::of(const Demand& demand, NodeSet set, const ClusterIndex& index) {
   const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                  [&](const Kept& kept) { return kept.shape == &shape; });
+                                  [&](const Kept& kept) { return kept.demand == &demand; });
   if (found != kept_.end() && found->generation == index.generation()) {
     kept_.splice(kept_.begin(), kept_, found);
     return kept_.front().forecast;
   }
   if (found != kept_.end()) kept_.erase(found);
   if (kept_.size() == kMostKept) kept_.pop_back();
-  kept_.emplace_front(shape, index);
+  kept_.emplace_front(demand, set, index);
   return kept_.front().forecast;
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/sched/place/shortlist.h"
-#include "core/sched/queue/shapes.h"
 #include "core/sched/time/backfill.h"
 #include "core/sched/time/profile.h"
 
@@ -74,25 +73,25 @@ class Forecast {
   Amounts row_;                     // to reckon in
 };
 
-// Those of the shapes that were promised a start lately.
+// Those of the demands that were promised a start lately. A demand is told by its address.
 class Forecasts {
  public:
-  // What earliest() says of the shape, from a forecast where that is possible.
-  std::optional<EarliestStart> earliest(const Shape& shape, std::optional<Seconds> limit,
-                                        const ClusterIndex& index, const Profile& profile,
-                                        Work& work, Time from);
-  // Shapes are made anew.
+  // What earliest() says of the demand, from a forecast where that is possible.
+  std::optional<EarliestStart> earliest(const Demand& demand, NodeSet set,
+                                        std::optional<Seconds> limit, const ClusterIndex& index,
+                                        const Profile& profile, Work& work, Time from);
+  // Demands are made anew.
   void clear() { kept_.clear(); }
 
  private:
   struct Kept {
-    Kept(const Shape& of, const ClusterIndex& index)
-        : shape(&of), generation(index.generation()), forecast(of.demand, of.nodes(), index) {}
-    const Shape* shape;
+    Kept(const Demand& of, NodeSet set, const ClusterIndex& index)
+        : demand(&of), generation(index.generation()), forecast(of, set, index) {}
+    const Demand* demand;
     std::uint64_t generation;
     Forecast forecast;
   };
-  Forecast& of(const Shape& shape, const ClusterIndex& index);
+  Forecast& of(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
   std::list<Kept> kept_;  // the latest first
 };

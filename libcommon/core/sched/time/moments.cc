@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/sched/time/backfill.h"
-
 namespace ares::core::sched {
 namespace {
 

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "base/bitset.h"
-#include "core/sched/place/fit.h"
+#include "core/sched/place/search.h"
 #include "core/sched/time/profile.h"
 
 namespace ares::core::sched {
-
-struct NodeSet;
 
 class Moments {
  public:

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/state/timers.h"
+
 namespace ares::core::sched {
 namespace {
 

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "core/cluster/time_limit.h"
 #include "core/job/apply/apply.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/pass/plan.h"
 #include "core/sched/place/plugged.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/alternatives.h"
-#include "core/sched/queue/explain.h"
 #include "core/sched/time/backfill.h"
+#include "core/sched/why/explainer.h"
 
 namespace ares::core {
 namespace {
@@ -49,7 +50,7 @@ bool fill_in_start(const ClusterState& state, const Plan& plan, JobId id, Time n
 void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& job, Time now,
                    StartEstimate& out) {
   ClusterIndex index(state, &policy.networks);
-  index.set_plugins(policy.plugins, &policy.networks);
+  set_plugins(index, policy.plugins, &policy.networks);
   Releases releases;
   const Profile profile(state, index, releases, now);
   const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});

@@ -6,7 +6,9 @@
 
 #include "base/duration.h"
 #include "base/saturating.h"
+#include "core/cluster/time_limit.h"
 #include "core/sched/index/demand.h"
+#include "core/state/timers.h"
 #include "model/engine/state.h"
 #include "model/job/gpu_alternatives.h"
 #include "model/job/gpu_part.h"

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "core/cluster/time_limit.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/plugged.h"
 #include "core/sched/queue/alternatives.h"
-#include "core/sched/queue/explain.h"
+#include "core/sched/queue/reason_text.h"
 #include "core/sched/why/why_trial.h"
 
 namespace ares::core::sched {

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 
+#include "core/cluster/time_limit.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/sched/queue/alternatives.h"
 
 namespace ares::core::sched {
-
-std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
-                                const Partition& partition, Time now) {
-  const auto limit =
-      limit_within(state, job.spec->reservations, time_limit_of(job, partition), now);
-  const auto left = time_left(job, now);
-  return left ? std::min(limit.value_or(*left), *left) : limit;
-}
 
 bool Trial::starts(const Turn& turn, const Job& job) {
   if (work_.exhausted() || turn.closed || turn.exhausted) return false;

@@ -4,14 +4,11 @@
 
 #include <optional>
 
+#include "core/cluster/time_limit.h"
 #include "core/sched/pass/witness.h"
 #include "core/sched/queue/shapes.h"
 
 namespace ares::core::sched {
-
-// How long the job may run if it starts now: a deadline shortens it, and the end of its reservation.
-std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
-                                const Partition& partition, Time now);
 
 class Trial {
  public:

@@ -1,10 +1,10 @@
-#include "core/job/text_check.h"
+#include "model/job/text_check.h"
 
 #include <algorithm>
 
 #include "model/job/mail.h"
 
-namespace ares::core {
+namespace ares {
 namespace {
 
 constexpr std::size_t kMaxName = 1024;
@@ -141,4 +141,4 @@ Status check_text(const JobSpec& spec) {
   return {};
 }
 
-}  // namespace ares::core
+}  // namespace ares

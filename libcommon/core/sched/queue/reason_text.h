@@ -1,17 +1,13 @@
-// explain: why jobs of a shape wait, with numbers, for `aqueue` and `actl show job`; why.h tells more, of one job.
+// Why jobs of a shape wait, as text with numbers. Explainer and explain_job(), in why/, answer for one job.
 // Pure; called once for each blocked shape of a pass.
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "core/sched/index/cluster_index.h"
+#include "core/sched/queue/shape.h"
 #include "model/engine/plan.h"
-#include "model/policy/policy.h"
 
 namespace ares::core::sched {
-
-struct Shape;
 
 // "needs 4 a100 on one node: 12 nodes have too few free GPUs, 3 drained".
 std::string explain_blocked(const Shape& shape, const ClusterIndex& index);
@@ -30,25 +26,3 @@ PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bo
 bool says_more(const PendingInfo& info, const PendingInfo& than);
 
 }  // namespace ares::core::sched
-
-namespace ares::core {
-
-// Why pending jobs wait, with numbers, as of one state. The first answer, and the first for each kind of job, cost a look at every
-// node; others are found again. State and policy must outlive it. One thread.
-class Explainer {
- public:
-  Explainer(const ClusterState& state, const Policy& policy);
-  ~Explainer();
-  // Precondition: the job is pending in the state.
-  PendingInfo why(const Job& job, Time now);
-  // How many kinds of jobs it has looked at.
-  std::size_t kinds() const;
-
- private:
-  struct Memory;
-  const ClusterState& state_;
-  const Policy& policy_;
-  std::unique_ptr<Memory> memory_;
-};
-
-}  // namespace ares::core

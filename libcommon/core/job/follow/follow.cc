@@ -1,8 +1,8 @@
-// What follows from an event without anybody asking.
+#include "core/job/follow/follow.h"
+
 #include <algorithm>
 
 #include "core/accounts/usage/charge.h"
-#include "core/job/decide/deciding.h"
 #include "core/job/gang.h"
 
 namespace ares::core {

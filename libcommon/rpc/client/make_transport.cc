@@ -1,4 +1,4 @@
-#include "rpc/client/transport.h"
+#include "rpc/client/make_transport.h"
 
 #include "rpc/client/grpc_transport.h"
 #include "rpc/client/local_transport.h"

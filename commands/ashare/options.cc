@@ -1,4 +1,4 @@
-#include "ashare/query.h"
+#include "ashare/options.h"
 
 #include "ashare/sheet.h"
 

@@ -1,10 +1,10 @@
-#include "core/sched/index/machines.h"
+#include "core/topology/machines.h"
 
 #include "core/topology/matrix.h"
 
-namespace ares::core::sched {
+namespace ares::core::topology {
 
-using topology::GpuSet;
+using GpuSet;
 
 namespace {
 
@@ -21,7 +21,7 @@ const Machines::Machine* Machines::of(const GpuTopology& told) {
   if (told.empty()) return nullptr;
   const auto known = machines_.find(told.text());
   if (known != machines_.end()) return known->second.get();
-  Result<topology::Matrix> matrix = topology::parse_matrix(told.text());
+  Result<Matrix> matrix = parse_matrix(told.text());
   auto machine = matrix ? std::make_unique<const Machine>(*std::move(matrix)) : nullptr;
   return machines_.emplace(told.text(), std::move(machine)).first->second.get();
 }
@@ -36,10 +36,10 @@ std::size_t Machines::Hash::operator()(const Question& question) const {
 }
 
 std::optional<GpuSet> Machines::choose(const Machine& machine, GpuSet free,
-                                       const topology::GpuRequest& request) {
+                                       const GpuRequest& request) {
   const Question question{&machine, free.bits(), request};
   if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
-  const auto choice = topology::choose_gpus(machine, free, request);
+  const auto choice = choose_gpus(machine, free, request);
   if (answers_.size() == kMostAnswers) answers_.clear();
   return answers_.emplace(question, choice ? std::optional(choice->gpus) : std::nullopt)
       .first->second;
@@ -60,4 +60,4 @@ unsigned Machines::most_together(const Machine* machine, GpuSet free,
   return good;
 }
 
-}  // namespace ares::core::sched
+}  // namespace ares::core::topology

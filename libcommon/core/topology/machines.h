@@ -13,30 +13,28 @@
 #include "core/topology/choose.h"
 #include "model/cluster/resources.h"
 
-namespace ares::core::sched {
+namespace ares::core::topology {
 
 class Machines {
  public:
-  using Machine = topology::MachineTopology;
+  using Machine = MachineTopology;
 
   // Stays where it is. Null where nothing is told, or what this version cannot read: it is checked when a node registers, but a newer
   // release may have stored it.
   const Machine* of(const GpuTopology& told);
 
-  // topology::choose_gpus() without its reasons.
-  std::optional<topology::GpuSet> choose(const Machine& machine, topology::GpuSet free,
-                                         const topology::GpuRequest& request);
+  // choose_gpus() without its reasons.
+  std::optional<GpuSet> choose(const Machine& machine, GpuSet free, const GpuRequest& request);
 
   // How many of `free` can be had together by a job with that constraint. Where nothing is known of the machine (null) one, which keeps
   // any constraint by itself.
-  unsigned most_together(const Machine* machine, topology::GpuSet free,
-                         const GpuConstraint& constraint);
+  unsigned most_together(const Machine* machine, GpuSet free, const GpuConstraint& constraint);
 
  private:
   struct Question {
     const Machine* machine;
     std::uint64_t free;
-    topology::GpuRequest request;
+    GpuRequest request;
     bool operator==(const Question& other) const {
       return machine == other.machine && free == other.free &&
              request.count == other.request.count && request.constraint == other.request.constraint;
@@ -47,7 +45,7 @@ class Machines {
   };
 
   std::map<std::string, std::unique_ptr<const Machine>, std::less<>> machines_;  // by their text
-  std::unordered_map<Question, std::optional<topology::GpuSet>, Hash> answers_;
+  std::unordered_map<Question, std::optional<GpuSet>, Hash> answers_;
 };
 
-}  // namespace ares::core::sched
+}  // namespace ares::core::topology

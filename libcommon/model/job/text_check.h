@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "model/job/job.h"
 
-namespace ares::core {
+namespace ares {
 
 // invalid_argument, naming the field: control characters, NUL or invalid UTF-8, or longer than a field may be.
 // Arguments of the script may hold any character but NUL.
@@ -18,4 +18,4 @@ Status check_plain(std::string_view field, std::string_view text);
 
 bool is_utf8(std::string_view text);
 
-}  // namespace ares::core
+}  // namespace ares

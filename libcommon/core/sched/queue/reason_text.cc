@@ -1,4 +1,4 @@
-#include "core/sched/queue/explain.h"
+#include "core/sched/queue/reason_text.h"
 
 #include <algorithm>
 #include <array>
@@ -6,14 +6,10 @@
 #include <numeric>
 
 #include "base/saturating.h"
-#include "core/accounts/limits/promise_floor.h"
-#include "core/cluster/licenses.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/plugged.h"
 #include "core/sched/place/shared_gpus.h"
-#include "core/sched/queue/admit.h"
-#include "core/sched/queue/gathering.h"
-#include "core/sched/queue/shapes.h"
+#include "core/sched/place/typed_demand.h"
 
 namespace ares::core::sched {
 namespace {
@@ -367,80 +363,3 @@ PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bo
 }
 
 }  // namespace ares::core::sched
-
-namespace ares::core {
-
-using namespace sched;
-
-struct Explainer::Memory {
-  Memory(const ClusterState& state, const Policy& policy, Time now)
-      : index(state, &policy.networks), licenses(state, policy), use(state, policy, now) {
-    index.set_plugins(policy.plugins, &policy.networks);
-    shapes.begin_pass();
-    use.judge_by([&, now](const JobSpec& spec) {
-      if (!ranking) ranking.emplace(state, policy, index, now);
-      return ranking->fair_share_of(spec);
-    });
-  }
-  ClusterIndex index;
-  LicensePool licenses;
-  LimitUse use;
-  std::optional<Ranking> ranking;  // once somebody is asked about whose QOS has a threshold
-  Shapes shapes;
-  std::map<JobId, Gathering> gangs;
-  std::size_t kinds = 0;
-};
-
-Explainer::Explainer(const ClusterState& state, const Policy& policy)
-    : state_(state), policy_(policy) {}
-Explainer::~Explainer() = default;
-
-PendingInfo Explainer::why(const Job& job, Time now) {
-  if (auto why = kept_back(job)) return *std::move(why);
-  if (!memory_) memory_ = std::make_unique<Memory>(state_, policy_, now);
-  const auto reason = [](Reason named, std::string detail) {
-    return PendingInfo{named, std::move(detail), std::nullopt, {}};
-  };
-  std::string together;
-  if (waits_with_gang(job)) {
-    auto [found, added] = memory_->gangs.try_emplace(job.gang);
-    if (added) found->second = gather(state_, memory_->use, job, now);
-    const auto refused = found->second.refused.find(job.key);
-    if (refused != found->second.refused.end()) return refused->second;
-    together = together_text(found->second.gang);
-  }
-  std::optional<PendingInfo> most;
-  for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {
-    const QueueEntry entry{&job, state_.partitions.find(job.spec->partitions[i]), i};
-    PendingInfo info;
-    if (const Admission admission = admit(state_, memory_->use, entry, {}, now);
-        admission.refused) {
-      info = *admission.refused;
-    } else if (!memory_->licenses.choose(*job.spec)) {
-      info = reason(Reason::licenses, memory_->licenses.explain(*job.spec));
-    } else {
-      const auto relaxed_at = relaxed_from(job);
-      Shape& shape = memory_->shapes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
-      if (!shape.turn) {
-        ++memory_->kinds;
-        shape.turn = memory_->shapes.impossible(shape, memory_->index, true);
-        if (!shape.turn)
-          shape.turn = std::make_shared<const PendingInfo>(
-              reason(Reason::priority, explain_blocked(shape, memory_->index)));
-      }
-      info = *shape.turn;
-      const std::string floor = promise_floor_text(state_.accounting, policy_.accounting.enforce,
-                                                   *job.spec, *entry.partition);
-      if (!floor.empty()) info.detail += "; " + floor;
-    }
-    info.detail.insert(0, together);
-    if (!most || says_more(info, *most)) most = std::move(info);
-  }
-  return most.value_or(PendingInfo{});
-}
-
-std::size_t Explainer::kinds() const {
-  return memory_ ? memory_->kinds : 0;
-}
-
-}  // namespace ares::core

@@ -7,10 +7,10 @@
 #include "model/cluster/node.h"
 #include "model/job/job.h"
 
-namespace ares::core::sched {
+namespace ares::core {
 
 // As the specification says it, for the fewest nodes: cpu, mem (MiB, with the partition's default), node, gres/gpu (of all
 // types) and gres/gpu:TYPE in thousandths. Nothing of names that are none of these. A null partition has no default.
 std::uint64_t requested(const JobSpec& spec, const Partition* partition, std::string_view tres);
 
-}  // namespace ares::core::sched
+}  // namespace ares::core

@@ -1,11 +1,11 @@
-#include "core/sched/queue/requested.h"
+#include "core/accounts/requested.h"
 
 #include <algorithm>
 
 #include "base/saturating.h"
 #include "model/job/gpu_part.h"
 
-namespace ares::core::sched {
+namespace ares::core {
 namespace {
 
 constexpr std::string_view kGpu = "gres/gpu";
@@ -50,4 +50,4 @@ std::uint64_t requested(const JobSpec& spec, const Partition* partition, std::st
   return 0;
 }
 
-}  // namespace ares::core::sched
+}  // namespace ares::core

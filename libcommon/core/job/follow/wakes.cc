@@ -1,8 +1,10 @@
-#include "core/job/apply/wakes.h"
+#include "core/job/follow/wakes.h"
 
 #include <algorithm>
 
-#include "core/job/decide/deciding.h"
+#include "core/job/dependency.h"
+#include "core/job/task_rank.h"
+#include "core/state/indexes.h"
 
 namespace ares::core {
 namespace {

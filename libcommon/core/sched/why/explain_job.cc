@@ -7,8 +7,8 @@
 #include "core/fairness/priority.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/sched/pass/preempt_pass.h"
-#include "core/sched/queue/explain.h"
 #include "core/sched/queue/ranking.h"
+#include "core/sched/why/explainer.h"
 #include "core/sched/why/why_causes.h"
 #include "core/sched/why/why_search.h"
 

@@ -1,0 +1,32 @@
+#include <utility>
+
+#include "actl/command.h"
+#include "actl/errors.h"
+#include "actl/topology.h"
+#include "core/topology/matrix.h"
+
+namespace ares::actl {
+
+Result<int> show_topology(Context& context, const Words& operands) {
+  if (operands.size() != 1) return bad("name one file with the output of nvidia-smi topo -m");
+  const auto text = read_all(operands[0]);
+  if (!text) return fail(text.error());
+  auto matrix = parse_matrix(*text);
+  if (!matrix) return fail(matrix.error().code, operands[0] + ": " + matrix.error().message);
+  const MachineTopology machine(std::move(*matrix));
+  const auto allocation = allocate(machine, context.flags.topology);
+  if (!allocation) return fail(allocation.error());
+  if (context.flags.json) {
+    std::fputs(topology_json(machine, *allocation).c_str(), stdout);
+    return 0;
+  }
+  if (context.flags.quiet && *allocation) {
+    std::puts(format_gpu_set((*allocation)->gpus).c_str());
+    return 0;
+  }
+  if (!context.flags.quiet) std::fputs(topology_text(machine).c_str(), stdout);
+  if (*allocation) std::fputs(("\n" + allocation_text(machine, **allocation)).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace ares::actl

@@ -1,0 +1,19 @@
+// Row: one job of a listing, and what its columns need beside it. A plain value; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/time.h"
+#include "proto/gen/api.pb.h"
+
+namespace ares::aqueue {
+
+struct Row {
+  const api::Job& job;
+  Time now{};  // the controller's clock
+  const std::string& cluster;
+  std::int64_t tier = 0;  // of its partition, where they are sorted by it
+};
+
+}  // namespace ares::aqueue

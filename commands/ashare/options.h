@@ -1,0 +1,13 @@
+// The options of ashare, and what it says about itself. Owned by main; one thread.
+#pragma once
+
+#include "ashare/query.h"
+#include "cli/options/manual.h"
+#include "cli/options/options.h"
+
+namespace ares::ashare {
+
+cli::OptionTable options(Query& query);
+cli::Manual manual();
+
+}  // namespace ares::ashare

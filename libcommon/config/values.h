@@ -1,0 +1,126 @@
+// What ares.yaml says, as typed values. Filled in by config.h; then immutable: any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "model/cluster/node.h"
+#include "model/cluster/resources.h"
+#include "model/policy/policy.h"
+
+namespace ares::config {
+
+struct ControllerConfig {
+  std::vector<std::string> listen{"unix:/run/ares/aresctld.sock"};  // "unix:/path", "tcp:host:port"
+  std::vector<std::string>
+      connect;  // what clients and nodes use, in this order; the first of `listen` when not given
+  std::string state_dir = "/var/lib/ares";     // highest (system, epoch, lsn) seen, pid lock
+  std::vector<std::string> admins;             // as written; resolved in Policy
+  std::vector<std::string> operators;          // as written; resolved in Policy
+  std::string user = "root";                   // whom the controller runs as, as written
+  UserId uid{0};                               // and resolved: credentials are restricted to it
+  std::string mail_program = "/usr/bin/mail";  // absolute; empty = no mail is sent
+};
+
+struct DatabaseConfig {
+  std::string host = "/run/postgresql";  // a directory is a Unix socket's
+  std::uint16_t port = 5432;
+  std::string name = "ares";
+  std::string user = "ares";
+  std::string password_file;  // empty = none
+  bool accept_data_loss = false;
+  std::string
+      reports;  // connection string of a read replica; empty = reports ask the database itself
+};
+
+// Accounting that is old leaves the database for files.
+struct ArchiveConfig {
+  Seconds after{0};                           // 0 = never
+  std::string dir = "/var/lib/ares/archive";  // absolute
+};
+
+struct AuthConfig {
+  std::string munge_socket;  // empty = munge's own default
+};
+
+struct ConfiguredNode {
+  std::string name;
+  Inventory inventory;  // cpus 0, memory 0: what it registers with
+  std::string
+      gpu_topology;  // file that aresd reads the GPUs from; empty = `inventory.gpus` says all
+};
+
+struct MockConfig {
+  std::chrono::milliseconds start_delay{0};
+  std::chrono::milliseconds run_time{0};  // 0 = as long as the job's script asks for
+  double fail_rate = 0;                   // of jobs; 0 to 1, as the other rates
+  double launch_fail_rate = 0;            // of launches
+  double slow_rate = 0;                   // of nodes
+  std::chrono::milliseconds slow_delay{0};
+  double loss_rate = 0;  // of messages between node and controller, each way
+};
+
+struct NodeConfig {
+  std::string spool = "/var/spool/ares/%n";  // may contain %n; see spool_of
+  std::string exec = "baremetal";            // "baremetal", "mock" or the path of a plugin
+  std::string stepd;                         // path of aresstepd; empty = beside aresd
+  MockConfig mock;
+
+  // The spool directory of one node: %n is its name, %% a percent sign.
+  std::string spool_of(std::string_view node) const;
+};
+
+// A shared object that takes part in the scheduler's stages (plugin/sched_abi.h).
+struct PluginConfig {
+  std::string name;
+  std::string path;                     // absolute
+  std::vector<std::string> partitions;  // empty = all
+  std::map<std::string, std::string> options;
+  int line = 0;  // where `Config::path` describes it
+};
+inline constexpr std::size_t kMostPlugins = 64;
+
+struct SchedulerConfig {
+  std::vector<PluginConfig> plugins;
+  Seconds plugin_timeout{10};  // of one call
+};
+
+struct LogConfig {
+  std::string level = "info";  // trace, debug, info, warn, error
+  std::string file;            // empty = stderr
+};
+
+struct Config {
+  std::string path;           // the file it was read from
+  std::string topology_file;  // absolute, or beside `path`; empty = no networks are described
+  std::map<std::string, double> prices;  // of an hour of one of a TRES; reports tell costs by them
+  Policy policy;  // with cluster, admins, operators, networks and config_hash filled in
+  std::vector<Partition> partitions;
+  std::vector<ConfiguredNode> nodes;  // in the file's order, names expanded
+  ControllerConfig controller;
+  DatabaseConfig database;
+  ArchiveConfig archive;
+  AuthConfig auth;
+  SchedulerConfig
+      scheduler;  // loading the plugins, and putting them into `policy`, is the controller's
+  NodeConfig node;
+  LogConfig log;
+};
+
+// What a command needs to reach the controller.
+struct ClientConfig {
+  std::string path;
+  std::string cluster;
+  std::vector<std::string> connect;
+  std::string munge_socket;
+  UserId controller_uid{0};
+};
+
+}  // namespace ares::config

@@ -1,0 +1,19 @@
+// Amounts: how much of each resource a node has, or has free, as a row of numbers. Plain values; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ares::core::sched {
+
+// Amounts of one node: CPUs, bytes of memory, then one entry for each GPU type of the cluster.
+using Amounts = std::vector<std::int64_t>;
+inline constexpr std::size_t kCpus = 0;
+inline constexpr std::size_t kMemory = 1;
+inline constexpr std::size_t kFirstGpu = 2;
+
+// Position in ClusterIndex::nodes(), in the order of node ids, which is that of the configuration.
+using NodeIndex = std::uint32_t;
+
+}  // namespace ares::core::sched

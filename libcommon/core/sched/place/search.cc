@@ -1,0 +1,178 @@
+#include "core/sched/place/search.h"
+
+#include <algorithm>
+
+#include "core/sched/place/able.h"
+#include "core/sched/place/plugged.h"
+#include "core/sched/place/shared_gpus.h"
+#include "core/sched/place/shortlist.h"
+
+namespace ares::core::sched {
+namespace {
+
+// No job gets along with fewer CPUs. Never more than it can need.
+std::int64_t fewest_cpus(const Demand& demand) {
+  return std::max(std::int64_t{demand.tasks} * demand.cpus_per_task,
+                  std::int64_t{demand.min_nodes} * demand.min_cpus_per_node);
+}
+
+// Of the set, those that matter now; kept in `list`.
+NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                        std::vector<NodeIndex>& list) {
+  const Bitset nodes = able(demand, *set.bits, index);
+  Shortlist shortlist(demand, index.stride(), nodes.count());
+  nodes.for_each([&](std::size_t at) {
+    const auto node = static_cast<NodeIndex>(at);
+    if (index.lets_in(node, demand.caller))
+      shortlist.offer(node, index.levels().free(node), index.nodes()[node].total);
+  });
+  list = shortlist.best();
+  return {list, {}};
+}
+
+// Of nodes that a part of a GPU finds shared devices on: what it finds free, and what is left of these devices.
+class JoinRows {
+ public:
+  explicit JoinRows(std::size_t nodes) { rows_.reserve(nodes); }
+  void raise(const Demand& demand, const IndexedNode& node, Room& room) {
+    if (node.shared.empty()) return;
+    const std::size_t stride = room.free.size();
+    Amounts& row = rows_.emplace_back(room.free.begin(), room.free.end());
+    row.resize(2 * stride, 0);
+    const auto free = std::span(row).first(stride), left = std::span(row).last(stride);
+    add_joinable(demand, node, free, left, [](const SharedGpu&) { return true; });
+    room.free = free;
+    room.left = left;
+  }
+
+ private:
+  std::vector<Amounts> rows_;
+};
+
+constexpr auto kAnyDevice = [](NodeIndex, const SharedGpu&) { return true; };
+
+}  // namespace
+
+bool is_required(NodeSet set, NodeIndex node) {
+  return std::binary_search(set.required.begin(), set.required.end(), node);
+}
+
+bool has_required(std::span<const Room> rooms, NodeSet set) {
+  const auto required =
+      std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
+  return static_cast<std::size_t>(required) == set.required.size();
+}
+
+NodeSet with_room_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                      std::vector<NodeIndex>& list) {
+  if (!set.bits) return set;
+  able(demand, *set.bits, index).for_each([&](std::size_t at) {
+    list.push_back(static_cast<NodeIndex>(at));
+  });
+  return {list, set.required};
+}
+
+NodeSet without_refused(const Demand& demand, NodeSet set, GpusOf state, const ClusterIndex& index,
+                        std::vector<NodeIndex>& list) {
+  if (!demand.plugged) return set;
+  demand.plugged->keep(set.nodes, state, index, list);
+  return {list, set.required};
+}
+
+std::int64_t plugged_score(const Demand& demand, NodeIndex node, GpusOf state) {
+  return demand.plugged ? demand.plugged->score(node, state) : 0;
+}
+
+std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                                Against against, Work& work) {
+  work.spend(set.nodes.size());
+  std::vector<NodeIndex> list;
+  if (against == Against::free_now)
+    set = set.bits && set.required.empty() && Shortlist::suits(demand) && !OneNode::suits(demand)
+              ? shortlisted_now(demand, set, index, list)
+              : with_room_now(demand, set, index, list);
+  const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
+  std::vector<NodeIndex> allowed;
+  set = without_refused(demand, set, which, index, allowed);
+  if (set.nodes.size() < demand.min_nodes) return std::nullopt;
+  const auto admits = [&](const IndexedNode& node) {
+    return against == Against::totals || node.guests.admit(demand.caller);
+  };
+  const auto free_of = [&](const IndexedNode& node) -> const Amounts& {
+    return against == Against::totals ? node.total : node.free;
+  };
+  std::int64_t cpus = 0;
+  for (const NodeIndex at : set.nodes) cpus += free_of(index.nodes()[at])[kCpus];
+  if (cpus < fewest_cpus(demand)) return std::nullopt;
+  const bool joins = demand.gpu_part > 0 && against == Against::free_now;
+  const bool rests = looks_at_take(demand.strategy) && against == Against::free_now;
+  JoinRows join_rows(joins ? set.nodes.size() : 0);
+  if (set.required.empty() && OneNode::suits(demand)) {
+    OneNode one(demand, index.stride());
+    for (const NodeIndex at : set.nodes) {
+      const IndexedNode& node = index.nodes()[at];
+      if (!admits(node)) continue;
+      Room room{at, free_of(node), node.total, false, plugged_score(demand, at, which)};
+      if (rests) room.shared = node.shared;
+      if (joins) join_rows.raise(demand, node, room);
+      one.offer(room);
+    }
+    auto placement = one.placement();
+    if (joins && placement) name_devices(index, *placement, kAnyDevice);
+    return placement;
+  }
+  const bool capped = !demand.gpu_constraint.none();
+  std::vector<Amounts> rows;  // of nodes whose GPUs cannot all be had together
+  rows.reserve(capped ? set.nodes.size() : 0);
+  std::vector<Room> rooms;
+  rooms.reserve(set.nodes.size());
+  for (const NodeIndex at : set.nodes) {
+    const IndexedNode& node = index.nodes()[at];
+    if (free_of(node)[kCpus] <= 0 || !admits(node)) continue;
+    std::span<const std::int64_t> free = free_of(node);
+    if (capped) {
+      cap_gpus(demand, node, which, index, rows.emplace_back(free_of(node)));
+      free = rows.back();
+    }
+    rooms.push_back({at, free, node.total, is_required(set, at), plugged_score(demand, at, which)});
+    if (rests) rooms.back().shared = node.shared;
+    if (joins) join_rows.raise(demand, node, rooms.back());
+  }
+  if (!has_required(rooms, set)) return std::nullopt;
+  auto placement = fit(demand, rooms);
+  if (joins && placement) name_devices(index, *placement, kAnyDevice);
+  return placement;
+}
+
+bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
+  if (demand.wants_any_gpu() || !demand.gpus_total.empty() || demand.tags || demand.limited() ||
+      demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty() ||
+      demand.plugged)
+    return false;
+  const Typed typed(demand, index.stride(), std::nullopt);
+  const std::uint32_t even = (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
+  std::uint32_t nodes = 0;
+  for (const NodeIndex at : set.nodes) {
+    const Amounts& total = index.nodes()[at].total;
+    const Room room{at, total, total, false};
+    if (task_capacity(demand, typed.per_node, room, typed.per_task) < even) continue;
+    if (++nodes == demand.min_nodes) return true;
+  }
+  return false;
+}
+
+bool reserved(const Demand& demand, NodeSet set, const ClusterIndex& index) {
+  if (!demand.caller.reservations.empty()) return true;
+  const Reserved& all = index.reserved();
+  return !all.empty() && std::any_of(set.nodes.begin(), set.nodes.end(),
+                                     [&](NodeIndex node) { return all.any(node); });
+}
+
+bool reserved(const Demand& demand, const Placement& placement, const ClusterIndex& index) {
+  if (!demand.caller.reservations.empty()) return true;
+  const Reserved& all = index.reserved();
+  return !all.empty() && std::any_of(placement.begin(), placement.end(),
+                                     [&](const PlacedShare& share) { return all.any(share.node); });
+}
+
+}  // namespace ares::core::sched

@@ -1,0 +1,14 @@
+// Task indexes as columns of the tables have them. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/ids.h"
+
+namespace ares::store {
+
+// -1 stands for "no task" in the tables.
+std::int64_t task_column(TaskIndex task);
+TaskIndex task_from_column(std::int64_t task);
+
+}  // namespace ares::store
