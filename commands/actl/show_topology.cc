@@ -1,3 +1,7 @@
+// `actl topology`: reads the matrix, prints the picture.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
 #include <utility>
 
 #include "actl/command.h"
@@ -6,6 +10,27 @@
 #include "core/topology/matrix.h"
 
 namespace ares::actl {
+namespace {
+
+using namespace core::topology;
+
+constexpr std::size_t kMaxText = std::size_t{2} << 20;  // the parser refuses less
+
+Result<std::string> read_all(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text(kMaxText, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.empty())
+    return fail(ErrorCode::not_found,
+                (path == "-" ? "standard input" : "cannot read " + path + ", or it") +
+                    std::string(" is empty; give the output of nvidia-smi topo -m"));
+  return text;
+}
+
+}  // namespace
 
 Result<int> show_topology(Context& context, const Words& operands) {
   if (operands.size() != 1) return bad("name one file with the output of nvidia-smi topo -m");

@@ -1,8 +1,6 @@
 #include "actl/topology.h"
 
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 
 #include "actl/errors.h"
 #include "cli/output/text.h"
@@ -12,22 +10,6 @@ namespace ares::actl {
 namespace {
 
 using namespace core::topology;
-
-constexpr std::size_t kMaxText = std::size_t{2} << 20;  // the parser refuses less
-
-Result<std::string> read_all(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path, std::ios::binary);
-  std::istream& in = path == "-" ? std::cin : file;
-  std::string text(kMaxText, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.empty())
-    return fail(ErrorCode::not_found,
-                (path == "-" ? "standard input" : "cannot read " + path + ", or it") +
-                    std::string(" is empty; give the output of nvidia-smi topo -m"));
-  return text;
-}
 
 // "4", or "0.5" for a part of one GPU.
 Result<std::uint32_t> parse_amount(const std::string& text) {
