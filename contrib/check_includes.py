@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every source includes only what ARCHITECTURE.md §7 allows its module.
+"""Checks that every source includes only what the section "Layers" of ARCHITECTURE.md allows its module.
 
     contrib/check_includes.py [ROOT]       check a source tree (default: the one this file lies in)
     contrib/check_includes.py --self-test  check the checker on trees made up for it

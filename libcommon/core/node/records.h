@@ -1,5 +1,5 @@
 // The records of one attempt on one node, the directory they lie in, and what they prove together
-// (ARCHITECTURE.md §5). AttemptDir and Spool are the seam for all of the node's I/O: real disks in
+// (aresstepd(8)). AttemptDir and Spool are the seam for all of the node's I/O: real disks in
 // os/, virtual ones in tests. An implementation belongs to one thread; the process that supervises
 // an attempt has an AttemptDir of its own.
 #pragma once
