@@ -58,7 +58,7 @@ def why(cluster, job):
     return cluster.run("aqueue", "--why", job).stdout
 
 
-def test_acceptance_76_limits_on_gpus(cluster):
+def test_ac076_limits_on_gpus(cluster):
     limit(cluster, "account physics", "GrpTRES=gres/gpu=2")
     three = cluster.wrap("sleep 60", "--gpus=3")
     two = cluster.wrap("sleep 60", "--gpus=2")
@@ -74,7 +74,7 @@ def test_acceptance_76_limits_on_gpus(cluster):
     cluster.wait_reason(untyped, "AssocGrpGRES")  # it would be one of these
 
 
-# Of ACCEPTANCE 130: limit, what the first job asks for, the second, the reason of the second.
+# AC-130: limit, what the first job asks for, the second, the reason of the second.
 QOS_LIMITS = [
     ("GrpTRES=cpu=3", ["-n2"], ["-n2"], "QOSGrpCpuLimit"),
     ("GrpJobs=1", [], [], "QOSGrpJobsLimit"),
@@ -91,7 +91,7 @@ QOS_LIMITS = [
 
 
 @pytest.mark.parametrize("given,first,second,reason", QOS_LIMITS, ids=[row[0] for row in QOS_LIMITS])
-def test_acceptance_130_limits_of_a_qos(cluster, given, first, second, reason):
+def test_ac130_limits_of_a_qos(cluster, given, first, second, reason):
     limit(cluster, "qos short", given)
     one = cluster.wrap("sleep 60", "-q", "short", *first)
     cluster.wait_state(one, "RUNNING")
@@ -105,7 +105,7 @@ def test_acceptance_130_limits_of_a_qos(cluster, given, first, second, reason):
 
 @pytest.mark.parametrize("given,reason", [("GrpSubmitJobs=2", "QOSGrpSubmitJobsLimit"),
                                           ("MaxSubmitJobsPerUser=2", "QOSMaxSubmitJobPerUserLimit")])
-def test_acceptance_130_limits_on_what_is_submitted(cluster, given, reason):
+def test_ac130_limits_on_what_is_submitted(cluster, given, reason):
     limit(cluster, "qos short", given)
     array = cluster.wrap("sleep 60", "-q", "short", "--array=1-2", "-n8", "-H")
     refused = cluster.run("asub", "-q", "short", "--wrap=true", check=False)
@@ -114,7 +114,7 @@ def test_acceptance_130_limits_on_what_is_submitted(cluster, given, reason):
     cluster.wrap("true", "-q", "short")
 
 
-def test_acceptance_130_minutes_that_were_used(cluster):
+def test_ac130_minutes_that_were_used(cluster):
     limit(cluster, "qos short", "GrpTRESMins=cpu=0")
     job = cluster.wrap("true", "-q", "short")
     cluster.wait_reason(job, "QOSGrpCPUMinutesLimit")

@@ -27,7 +27,7 @@ def psql(cluster, statement, given=None):
     return cluster.psql(statement, given=given)
 
 
-def test_ac_136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):
+def test_ac136_a_job_counts_what_it_held_for_as_long_as_it_held_it(fresh):
     cluster = fresh(config=f1())
     job = cluster.wrap("sleep 6", "-c", "4", "-o", "/dev/null")
     cluster.completed(job)

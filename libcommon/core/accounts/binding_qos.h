@@ -20,7 +20,7 @@ struct BindingQos {
   const Qos* own = nullptr;  // null: there is none of that name
   const Qos* of_partition =
       nullptr;  // null: it has none, there is none of that name, or it is the job's own
-  // Whose limits come first comes first: the partition's, but for jobs whose QOS has OverPartQOS (BEHAVIOUR 4.10). Null: no more.
+  // Whose limits come first comes first: the partition's, but for jobs whose QOS has OverPartQOS. Null: no more.
   std::array<const Qos*, 2> in_order() const;
 };
 // `own`: by name. `partition`: null is one without a QOS.

@@ -209,7 +209,7 @@ struct JobSpec {
   std::string submit_dir;  // where asub ran
   std::string work_dir;    // --chdir, absolute
   std::string std_in, std_out,
-      std_err;  // patterns of BEHAVIOUR 1.3; empty out = default, empty err = with out
+      std_err;  // patterns (base/file_pattern.h); empty out = default, empty err = with out
   OpenMode open_mode = OpenMode::truncate;
   std::uint32_t umask = 022;
   std::vector<ResourceLimit> limits;

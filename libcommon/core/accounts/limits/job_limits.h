@@ -22,8 +22,9 @@ struct OverLimit {
 };
 
 // The first limit that the job is over, in this order: the partition's QOS, its own (or the other way round, see BindingQos), its user
-// in the account, the account, those above it. Of one kind and TRES the first that is set holds, as BEHAVIOUR 4.10 has it. Where it is known what the job gets, which may be more than it asks for
-// (whole nodes, CPUs beside its GPUs, more nodes), that counts. Nothing unless limits are enforced.
+// in the account, the account, those above it. Of one kind and TRES the first that is set holds (ares-accounting(7)). Where it is
+// known what the job gets, which may be more than it asks for (whole nodes, CPUs beside its GPUs, more nodes), that counts.
+// Nothing unless limits are enforced.
 std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, const Asked& asked,
                                     Wholes& wholes);
 
