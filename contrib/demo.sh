@@ -22,10 +22,14 @@ say() { printf '\n== %s\n' "$*"; }
 say "installing what is missing"
 contrib/deps.sh
 
-say "building (build/release)"
+# With --keep all programs are built, because the user goes on with them.
+programs="acluster aresctld aresd aresstepd asub aqueue aacct ainfo"
+if $keep; then programs=programs; fi
+
+say "building $programs (build/release)"
 mkdir -p build
 log=$(mktemp)
-if ! { cmake --preset release && cmake --build --preset release -j "$(nproc)"; } >"$log" 2>&1; then
+if ! { cmake --preset release && cmake --build --preset release -j "$(nproc)" --target $programs; } >"$log" 2>&1; then
   grep -v '^\[' "$log" >&2 || true
   rm -f "$log"
   echo "demo.sh: the build failed; see above" >&2
