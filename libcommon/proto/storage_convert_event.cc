@@ -9,66 +9,67 @@ namespace ares::proto {
 namespace {
 
 // The table of events: one row each. Everything that depends on which event it is goes through it.
-// EVENT(type of the model, field of storage::EventBody)
-#define ARES_STORAGE_EVENTS(EVENT)                 \
-  EVENT(ControllerActivated, controller_activated) \
-  EVENT(ConfigApplied, config_applied)             \
-  EVENT(TresDefined, tres_defined)                 \
-  EVENT(Submitted, submitted)                      \
-  EVENT(TaskSplit, task_split)                     \
-  EVENT(Held, held)                                \
-  EVENT(Released, released)                        \
-  EVENT(Modified, modified)                        \
-  EVENT(DependencyMet, dependency_met)             \
-  EVENT(DependencyFailed, dependency_failed)       \
-  EVENT(Allocated, allocated)                      \
-  EVENT(NodeReady, node_ready)                     \
-  EVENT(Started, started)                          \
-  EVENT(NodeRunning, node_running)                 \
-  EVENT(LaunchFailed, launch_failed)               \
-  EVENT(EndingBegan, ending_began)                 \
-  EVENT(BatchFinished, batch_finished)             \
-  EVENT(NodeReleased, node_released)               \
-  EVENT(NodeFenced, node_fenced)                   \
-  EVENT(ChargeCleared, charge_cleared)             \
-  EVENT(Ended, ended)                              \
-  EVENT(Requeued, requeued)                        \
-  EVENT(Signalled, signalled)                      \
-  EVENT(Forgotten, forgotten)                      \
-  EVENT(NodeRegistered, node_registered)           \
-  EVENT(NodeAdminSet, node_admin_set)              \
-  EVENT(NodeLost, node_lost)                       \
-  EVENT(LateResult, late_result)                   \
-  EVENT(RequestRecorded, request_recorded)         \
-  EVENT(RequestExpired, request_expired)           \
-  EVENT(Audited, audited)                          \
-  EVENT(PlanPass, plan_pass)                       \
-  EVENT(PartitionModified, partition_modified)     \
-  EVENT(TimeNoticed, time_noticed)                 \
-  EVENT(ReservationSet, reservation_set)           \
-  EVENT(ReservationRemoved, reservation_removed)   \
-  EVENT(Earmarked, earmarked)                      \
-  EVENT(Suspended, suspended)                      \
-  EVENT(Resumed, resumed)                          \
-  EVENT(AccountingChanged, accounting_changed)     \
-  EVENT(UsageCharged, usage_charged)               \
-  EVENT(UsageSet, usage_set)                       \
-  EVENT(AccrualBegan, accrual_began)
+// EVENT(type of the model, field of storage::EventBody, its case, name in the journal)
+// The field's name and number and the name in the journal are stored: they stay when a type is renamed.
+#define ARES_STORAGE_EVENTS(EVENT)                                                              \
+  EVENT(ControllerActivated, controller_activated, kControllerActivated, "ControllerActivated") \
+  EVENT(ConfigApplied, config_applied, kConfigApplied, "ConfigApplied")                         \
+  EVENT(TresDefined, tres_defined, kTresDefined, "TresDefined")                                 \
+  EVENT(Submitted, submitted, kSubmitted, "Submitted")                                          \
+  EVENT(TaskSplit, task_split, kTaskSplit, "TaskSplit")                                         \
+  EVENT(Held, held, kHeld, "Held")                                                              \
+  EVENT(Released, released, kReleased, "Released")                                              \
+  EVENT(Modified, modified, kModified, "Modified")                                              \
+  EVENT(DependencyMet, dependency_met, kDependencyMet, "DependencyMet")                         \
+  EVENT(DependencyFailed, dependency_failed, kDependencyFailed, "DependencyFailed")             \
+  EVENT(Allocated, allocated, kAllocated, "Allocated")                                          \
+  EVENT(NodeReady, node_ready, kNodeReady, "NodeReady")                                         \
+  EVENT(Started, started, kStarted, "Started")                                                  \
+  EVENT(NodeRunning, node_running, kNodeRunning, "NodeRunning")                                 \
+  EVENT(LaunchFailed, launch_failed, kLaunchFailed, "LaunchFailed")                             \
+  EVENT(EndingBegan, ending_began, kEndingBegan, "EndingBegan")                                 \
+  EVENT(BatchFinished, batch_finished, kBatchFinished, "BatchFinished")                         \
+  EVENT(NodeReleased, node_released, kNodeReleased, "NodeReleased")                             \
+  EVENT(NodeFenced, node_fenced, kNodeFenced, "NodeFenced")                                     \
+  EVENT(ChargeCleared, charge_cleared, kChargeCleared, "ChargeCleared")                         \
+  EVENT(Ended, ended, kEnded, "Ended")                                                          \
+  EVENT(Requeued, requeued, kRequeued, "Requeued")                                              \
+  EVENT(Signalled, signalled, kSignalled, "Signalled")                                          \
+  EVENT(Forgotten, forgotten, kForgotten, "Forgotten")                                          \
+  EVENT(NodeRegistered, node_registered, kNodeRegistered, "NodeRegistered")                     \
+  EVENT(NodeAdminSet, node_admin_set, kNodeAdminSet, "NodeAdminSet")                            \
+  EVENT(NodeLost, node_lost, kNodeLost, "NodeLost")                                             \
+  EVENT(LateResult, late_result, kLateResult, "LateResult")                                     \
+  EVENT(RequestRecorded, request_recorded, kRequestRecorded, "RequestRecorded")                 \
+  EVENT(RequestExpired, request_expired, kRequestExpired, "RequestExpired")                     \
+  EVENT(Audited, audited, kAudited, "Audited")                                                  \
+  EVENT(PlanPass, plan_pass, kPlanPass, "PlanPass")                                             \
+  EVENT(PartitionModified, partition_modified, kPartitionModified, "PartitionModified")         \
+  EVENT(TimeNoticed, time_noticed, kTimeNoticed, "TimeNoticed")                                 \
+  EVENT(ReservationSet, reservation_set, kReservationSet, "ReservationSet")                     \
+  EVENT(ReservationRemoved, reservation_removed, kReservationRemoved, "ReservationRemoved")     \
+  EVENT(Earmarked, earmarked, kEarmarked, "Earmarked")                                          \
+  EVENT(Suspended, suspended, kSuspended, "Suspended")                                          \
+  EVENT(Resumed, resumed, kResumed, "Resumed")                                                  \
+  EVENT(AccountingChanged, accounting_changed, kAccountingChanged, "AccountingChanged")         \
+  EVENT(UsageCharged, usage_charged, kUsageCharged, "UsageCharged")                             \
+  EVENT(UsageSet, usage_set, kUsageSet, "UsageSet")                                             \
+  EVENT(AccrualBegan, accrual_began, kAccrualBegan, "AccrualBegan")
 
 struct Encoder {
   storage::EventBody& to;
-#define ARES_ENCODE(Type, field)            \
-  void operator()(const Type& from) const { \
-    put(from, *to.mutable_##field());       \
+#define ARES_ENCODE(Type, field, kCase, name) \
+  void operator()(const Type& from) const {   \
+    put(from, *to.mutable_##field());         \
   }
   ARES_STORAGE_EVENTS(ARES_ENCODE)
 #undef ARES_ENCODE
 };
 
 struct KindOf {
-#define ARES_KIND(Type, field)                     \
+#define ARES_KIND(Type, field, kCase, name)        \
   std::string_view operator()(const Type&) const { \
-    return #Type;                                  \
+    return name;                                   \
   }
   ARES_STORAGE_EVENTS(ARES_KIND)
 #undef ARES_KIND
@@ -76,8 +77,8 @@ struct KindOf {
 
 EventBody decode_body(const storage::EventBody& from, Complaint& complaint) {
   switch (from.body_case()) {
-#define ARES_DECODE(Type, field) \
-  case storage::EventBody::k##Type: return get(from.field(), complaint);
+#define ARES_DECODE(Type, field, kCase, name) \
+  case storage::EventBody::kCase: return get(from.field(), complaint);
     ARES_STORAGE_EVENTS(ARES_DECODE)
 #undef ARES_DECODE
     case storage::EventBody::BODY_NOT_SET: break;
