@@ -4,7 +4,6 @@
 
 namespace ares::core::topology {
 
-using GpuSet;
 
 namespace {
 
