@@ -2,7 +2,7 @@
 
 #include "asim/gpu_trace.h"
 #include "asim/lines.h"
-#include "sched/glue/plugin_set.h"
+#include "sched/adapter/plugin_set.h"
 
 namespace ares::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/sched/place/plugged.h"
 #include "model/engine/state.h"
 #include "model/policy/policy.h"
-#include "sched/glue/plugin_set.h"
+#include "sched/adapter/plugin_set.h"
 
 namespace ares::core::sched {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "sched/glue/plugin_set.h"
+#include "sched/adapter/plugin_set.h"
 
 namespace ares::aresctld {
 

@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "config/config.h"
 #include "proto/gen/api.pb.h"
-#include "sched/glue/plugin_set.h"
+#include "sched/adapter/plugin_set.h"
 
 namespace ares::aresctld {
 

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "model/policy/sched_plugins.h"
 #include "plugin/sched_loader.h"
-#include "sched/glue/told.h"
+#include "sched/adapter/plugin_views.h"
 
 namespace ares::sched {
 
@@ -20,14 +20,14 @@ namespace ares::sched {
 class CallGuard {
  public:
   virtual ~CallGuard() = default;
-  std::mutex& turn() { return turn_; }
+  std::mutex& mutex() { return mutex_; }
   // Between these the calling thread, whose turn it is, runs code of a plugin: its shared object is loaded, called or closed. `mark`: of
   // its source; lies where it is until leave().
   virtual void enter(const std::string& mark) noexcept;
   virtual void leave() noexcept;
 
  private:
-  std::mutex turn_;
+  std::mutex mutex_;
 };
 
 struct PluginSource {
@@ -61,7 +61,7 @@ class PluginSet final : public SchedPlugins {
               std::string& why) const override;
 
  private:
-  struct Open {
+  struct OpenPlugin {
     std::string mark;
     std::optional<plugin::LoadedSchedPlugin> library;
     const ares_sched_plugin* table = nullptr;
@@ -72,8 +72,8 @@ class PluginSet final : public SchedPlugins {
 
   std::shared_ptr<CallGuard> guard_;
   std::vector<PluginFacts> facts_;
-  std::vector<Open> open_;
-  mutable Told told_;  // whoever is in a call
+  std::vector<OpenPlugin> open_;
+  mutable PluginViews views_;  // whoever is in a call
 };
 
 }  // namespace ares::sched

@@ -1,4 +1,4 @@
-#include "sched/glue/told.h"
+#include "sched/adapter/plugin_views.h"
 
 #include <algorithm>
 #include <optional>
@@ -59,7 +59,7 @@ std::vector<const T*> pointers_to(const std::vector<T>& all) {
 
 }  // namespace
 
-void Told::fill(const PluginJob& job, PluginLooks looks_at, Job& out) {
+void PluginViews::fill(const PluginJob& job, PluginLooks looks_at, JobView& out) {
   const JobSpec& spec = *job.job->spec;
   const auto text = [&](PluginLook look, const std::string& of) {
     return looks(looks_at, look) ? of.c_str() : "";
@@ -74,45 +74,45 @@ void Told::fill(const PluginJob& job, PluginLooks looks_at, Job& out) {
   out.features.clear();
   for (const std::string& feature : spec.features) out.features.push_back(feature.c_str());
 
-  ares_sched_job& told = out.told = {};
-  told.size = sizeof told;
-  told.partition = job.partition->name.c_str();
-  told.min_nodes = spec.min_nodes;
-  told.max_nodes = spec.max_nodes;
-  told.tasks = spec.tasks;
-  told.cpus_per_task = spec.cpus_per_task;
-  told.tasks_per_node = spec.tasks_per_node;
-  told.memory_per_node = bytes(spec.memory_per_node);
-  told.memory_per_cpu = bytes(spec.memory_per_cpu);
-  told.gpu_request_count = out.gpus.size();
-  told.gpu_requests = out.gpu_pointers.data();
-  told.min_nvlinks = spec.gpu_constraint.min_nvlinks;
-  told.exclusive = spec.exclusive || job.partition->exclusive ? 1 : 0;
-  told.feature_count = out.features.size();
-  told.features = out.features.data();
-  told.task = ARES_SCHED_NO_TASK;
+  ares_sched_job& view = out.view = {};
+  view.size = sizeof view;
+  view.partition = job.partition->name.c_str();
+  view.min_nodes = spec.min_nodes;
+  view.max_nodes = spec.max_nodes;
+  view.tasks = spec.tasks;
+  view.cpus_per_task = spec.cpus_per_task;
+  view.tasks_per_node = spec.tasks_per_node;
+  view.memory_per_node = bytes(spec.memory_per_node);
+  view.memory_per_cpu = bytes(spec.memory_per_cpu);
+  view.gpu_request_count = out.gpus.size();
+  view.gpu_requests = out.gpu_pointers.data();
+  view.min_nvlinks = spec.gpu_constraint.min_nvlinks;
+  view.exclusive = spec.exclusive || job.partition->exclusive ? 1 : 0;
+  view.feature_count = out.features.size();
+  view.features = out.features.data();
+  view.task = ARES_SCHED_NO_TASK;
   if (looks(looks_at, PluginLook::job_id)) {
-    told.id = job.job->key.job.value();
-    if (!job.job->key.task.is_none()) told.task = job.job->key.task.value;
+    view.id = job.job->key.job.value();
+    if (!job.job->key.task.is_none()) view.task = job.job->key.task.value;
   }
-  if (looks(looks_at, PluginLook::user)) told.uid = spec.uid.value();
-  told.user = text(PluginLook::user, spec.user);
-  told.account = text(PluginLook::account, spec.account);
-  told.qos = text(PluginLook::qos, spec.qos);
-  told.name = text(PluginLook::name, spec.name);
-  told.comment = text(PluginLook::comment, spec.comment);
-  told.time_limit = ARES_SCHED_UNLIMITED;
+  if (looks(looks_at, PluginLook::user)) view.uid = spec.uid.value();
+  view.user = text(PluginLook::user, spec.user);
+  view.account = text(PluginLook::account, spec.account);
+  view.qos = text(PluginLook::qos, spec.qos);
+  view.name = text(PluginLook::name, spec.name);
+  view.comment = text(PluginLook::comment, spec.comment);
+  view.time_limit = ARES_SCHED_UNLIMITED;
   if (looks(looks_at, PluginLook::time_limit))
     if (const auto limit = core::time_limit_of(*job.job, *job.partition))
-      told.time_limit = limit->count();
+      view.time_limit = limit->count();
 }
 
-const ares_sched_job* Told::job(const PluginJob& job, PluginLooks looks_at) {
+const ares_sched_job* PluginViews::job(const PluginJob& job, PluginLooks looks_at) {
   fill(job, looks_at, job_);
-  return &job_.told;
+  return &job_.view;
 }
 
-const std::uint8_t* Told::links_of(const Inventory& inventory) {
+const std::uint8_t* PluginViews::links_of(const Inventory& inventory) {
   if (inventory.gpu_topology.empty() || inventory.gpus.empty()) return nullptr;
   if (links_.size() > kMostLinks) links_.clear();
   const auto [found, added] = links_.try_emplace(inventory.gpu_topology.text().data());
@@ -124,7 +124,7 @@ const std::uint8_t* Told::links_of(const Inventory& inventory) {
   return found->second.nvlinks.empty() ? nullptr : found->second.nvlinks.data();
 }
 
-void Told::fill(const PluginNode& node, ares_sched_node& out) {
+void PluginViews::fill(const PluginNode& node, ares_sched_node& out) {
   const Inventory& inventory = *node.inventory;
   out.size = sizeof out;
   out.name = node.node->name.c_str();
@@ -152,7 +152,7 @@ void Told::fill(const PluginNode& node, ares_sched_node& out) {
   out.nvlinks = links_of(inventory);
 }
 
-const ares_sched_node* const* Told::nodes(std::span<const PluginNode> nodes) {
+const ares_sched_node* const* PluginViews::nodes(std::span<const PluginNode> nodes) {
   std::size_t features = 0, gpus = 0, words = 0;
   for (const PluginNode& node : nodes) {
     features += node.inventory->features.size();
@@ -174,7 +174,8 @@ const ares_sched_node* const* Told::nodes(std::span<const PluginNode> nodes) {
   return node_pointers_.data();
 }
 
-const ares_sched_placement* const* Told::placements(std::span<const PluginPlacement> placements) {
+const ares_sched_placement* const* PluginViews::placements(
+    std::span<const PluginPlacement> placements) {
   std::vector<PluginNode> all;
   std::size_t gpus = 0;
   for (const PluginPlacement& one : placements) {
@@ -204,9 +205,9 @@ const ares_sched_placement* const* Told::placements(std::span<const PluginPlacem
   share_pointers_ = pointers_to(shares_);
   std::size_t begin = 0;
   for (const PluginPlacement& one : placements) {
-    Job& job = jobs_.emplace_back();
+    JobView& job = jobs_.emplace_back();
     fill(one.job, ~PluginLooks{0}, job);
-    placements_.push_back({sizeof(ares_sched_placement), &job.told, one.shares.size(),
+    placements_.push_back({sizeof(ares_sched_placement), &job.view, one.shares.size(),
                            share_pointers_.data() + begin});
     begin += one.shares.size();
   }

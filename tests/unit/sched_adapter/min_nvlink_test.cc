@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/random.h"
-#include "sched/glue/plugin_set.h"
+#include "sched/adapter/plugin_set.h"
 
 namespace ares::sched {
 namespace {

@@ -1,4 +1,4 @@
-// Told: jobs and nodes of the scheduler as the C structs that plugins get. Valid until the next one is made: whoever calls a plugin owns
+// PluginViews: jobs and nodes of the scheduler as the C structs that plugins get. Valid until the next one is made: whoever calls a plugin owns
 // it and keeps it for as long as the call lasts; not thread-safe.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace ares::sched {
 
-class Told {
+class PluginViews {
  public:
   // For filter() and score(): of the job only what `looks_at` names.
   const ares_sched_job* job(const PluginJob& job, PluginLooks looks_at);
@@ -22,8 +22,8 @@ class Told {
   const ares_sched_placement* const* placements(std::span<const PluginPlacement> placements);
 
  private:
-  struct Job {
-    ares_sched_job told{};
+  struct JobView {
+    ares_sched_job view{};
     std::vector<ares_sched_gpus> gpus;
     std::vector<const ares_sched_gpus*> gpu_pointers;
     std::vector<const char*> features;
@@ -33,11 +33,11 @@ class Told {
     std::vector<std::uint8_t> nvlinks;
   };
 
-  void fill(const PluginJob& job, PluginLooks looks_at, Job& out);
+  void fill(const PluginJob& job, PluginLooks looks_at, JobView& out);
   void fill(const PluginNode& node, ares_sched_node& out);
   const std::uint8_t* links_of(const Inventory& inventory);
 
-  Job job_;
+  JobView job_;
   std::vector<ares_sched_node> nodes_;
   std::vector<const ares_sched_node*> node_pointers_;
   // What the nodes point into, made large enough before.
@@ -46,7 +46,7 @@ class Told {
   std::vector<std::uint64_t> free_;
   std::map<const char*, Links> links_;  // by where the text lies
 
-  std::deque<Job> jobs_;
+  std::deque<JobView> jobs_;
   std::vector<ares_sched_placement> placements_;
   std::vector<const ares_sched_placement*> placement_pointers_;
   std::vector<ares_sched_share> shares_;

@@ -1,5 +1,5 @@
 // What a plugin in C is told, and what becomes of its answers.
-#include "sched/glue/plugin_set.h"
+#include "sched/adapter/plugin_set.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sched/glue/plugin_set.h"
+#include "sched/adapter/plugin_set.h"
 
 #include <array>
 #include <cstring>
@@ -6,10 +6,10 @@
 namespace ares::sched {
 namespace {
 
-using Words = std::array<char, 512>;
+using MessageBuffer = std::array<char, 512>;
 
 // A plugin's words: cut where it did not end them, and fit to be printed.
-std::string text_of(Words& words) {
+std::string text_of(MessageBuffer& words) {
   words.back() = 0;
   std::string text(words.data());
   for (char& c : text)
@@ -30,13 +30,13 @@ PluginFacts facts_of(const PluginSource& source, const ares_sched_plugin& table)
 
 // Runs code of a plugin, and lets no exception of it go further.
 template <class Run>
-auto inside(CallGuard& guard, const std::string& mark, Run&& run) noexcept {
-  struct Inside {
+auto call_plugin(CallGuard& guard, const std::string& mark, Run&& run) noexcept {
+  struct LeaveOnExit {
     CallGuard& guard;
-    ~Inside() { guard.leave(); }
+    ~LeaveOnExit() { guard.leave(); }
   };
   guard.enter(mark);
-  const Inside until_left{guard};
+  const LeaveOnExit leave_on_exit{guard};
   return run();
 }
 
@@ -57,10 +57,10 @@ PluginSet::Loaded PluginSet::load(std::vector<PluginSource> sources,
 }
 
 Status PluginSet::add(const PluginSource& source) {
-  Open& open = open_.emplace_back();
+  OpenPlugin& open = open_.emplace_back();
   open.mark = source.mark;
   open.table = source.table;
-  const std::lock_guard turn(guard_->turn());
+  const std::lock_guard lock(guard_->mutex());
   const auto run = [&]() -> Status {
     if (!open.table) {
       auto loaded = plugin::load_sched_plugin(source.path);
@@ -73,14 +73,14 @@ Status PluginSet::add(const PluginSource& source) {
     std::vector<ares_sched_option> options;
     for (const auto& [key, value] : source.options) options.push_back({key.c_str(), value.c_str()});
     const ares_sched_host host{sizeof host, source.name.c_str(), options.size(), options.data()};
-    Words error{};
+    MessageBuffer error{};
     open.self = open.table->open(&host, error.data(), error.size());
     if (open.self) return {};
     const std::string why = text_of(error);
     return fail(ErrorCode::failed_precondition,
                 "plugin refused: " + (why.empty() ? "it cannot be opened" : why));
   };
-  Status done = inside(*guard_, open.mark, run);
+  Status done = call_plugin(*guard_, open.mark, run);
   if (!done) {
     open_.pop_back();
     return done;
@@ -90,9 +90,9 @@ Status PluginSet::add(const PluginSource& source) {
 }
 
 PluginSet::~PluginSet() {
-  for (Open& open : open_) {
-    const std::lock_guard turn(guard_->turn());
-    inside(*guard_, open.mark, [&] {
+  for (OpenPlugin& open : open_) {
+    const std::lock_guard lock(guard_->mutex());
+    call_plugin(*guard_, open.mark, [&] {
       open.table->close(open.self);
       open.library.reset();
     });
@@ -101,15 +101,15 @@ PluginSet::~PluginSet() {
 
 void PluginSet::filter(std::size_t plugin, const PluginJob& job, std::span<const PluginNode> nodes,
                        Bitset& allowed, std::string* why) const {
-  const Open& open = open_[plugin];
-  const std::lock_guard turn(guard_->turn());
+  const OpenPlugin& open = open_[plugin];
+  const std::lock_guard lock(guard_->mutex());
   std::vector<std::uint64_t> words((nodes.size() + 63) / 64, ~std::uint64_t{0});
   if (nodes.size() % 64 != 0) words.back() = (std::uint64_t{1} << (nodes.size() % 64)) - 1;
-  Words text{};
-  const ares_sched_job* told_job = told_.job(job, facts_[plugin].looks_at);
-  const ares_sched_node* const* told_nodes = told_.nodes(nodes);
-  inside(*guard_, open.mark, [&] {
-    open.table->filter(open.self, told_job, told_nodes, nodes.size(), words.data(),
+  MessageBuffer text{};
+  const ares_sched_job* job_view = views_.job(job, facts_[plugin].looks_at);
+  const ares_sched_node* const* node_views = views_.nodes(nodes);
+  call_plugin(*guard_, open.mark, [&] {
+    open.table->filter(open.self, job_view, node_views, nodes.size(), words.data(),
                        why ? text.data() : nullptr, why ? text.size() : 0);
   });
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -119,22 +119,23 @@ void PluginSet::filter(std::size_t plugin, const PluginJob& job, std::span<const
 
 void PluginSet::score(std::size_t plugin, const PluginJob& job, std::span<const PluginNode> nodes,
                       std::span<std::int64_t> scores) const {
-  const Open& open = open_[plugin];
-  const std::lock_guard turn(guard_->turn());
-  const ares_sched_job* told_job = told_.job(job, facts_[plugin].looks_at);
-  const ares_sched_node* const* told_nodes = told_.nodes(nodes);
-  inside(*guard_, open.mark,
-         [&] { open.table->score(open.self, told_job, told_nodes, nodes.size(), scores.data()); });
+  const OpenPlugin& open = open_[plugin];
+  const std::lock_guard lock(guard_->mutex());
+  const ares_sched_job* job_view = views_.job(job, facts_[plugin].looks_at);
+  const ares_sched_node* const* node_views = views_.nodes(nodes);
+  call_plugin(*guard_, open.mark, [&] {
+    open.table->score(open.self, job_view, node_views, nodes.size(), scores.data());
+  });
 }
 
 bool PluginSet::permit(std::size_t plugin, std::span<const PluginPlacement> placements,
                        std::string& why) const {
-  const Open& open = open_[plugin];
-  const std::lock_guard turn(guard_->turn());
-  Words text{};
-  const ares_sched_placement* const* told = told_.placements(placements);
-  const bool yes = inside(*guard_, open.mark, [&] {
-    return open.table->permit(open.self, told, placements.size(), text.data(), text.size()) != 0;
+  const OpenPlugin& open = open_[plugin];
+  const std::lock_guard lock(guard_->mutex());
+  MessageBuffer text{};
+  const ares_sched_placement* const* views = views_.placements(placements);
+  const bool yes = call_plugin(*guard_, open.mark, [&] {
+    return open.table->permit(open.self, views, placements.size(), text.data(), text.size()) != 0;
   });
   if (!yes) why = text_of(text);
   return yes;
