@@ -62,15 +62,15 @@ std::vector<NodeId> ids_of(const NodeShares& shares) {
 }
 
 // A job that others are to be ended for.
-Line line_of(const ClusterState& state, const EarmarkFor& wanted) {
+Line line_of(const ClusterState& state, const ProposedClaim& wanted) {
   Line line = line_of(state, wanted.key);
-  line.partition = wanted.earmark.partition;
+  line.partition = wanted.claim.partition;
   line.state = "preempt";
-  line.start = text_of(wanted.earmark.ready);
-  line.limit = format_time_limit(wanted.earmark.time_limit);
-  line.nodes = names_of(state, ids_of(wanted.earmark.nodes));
+  line.start = text_of(wanted.claim.ready);
+  line.limit = format_time_limit(wanted.claim.time_limit);
+  line.nodes = names_of(state, ids_of(wanted.claim.nodes));
   line.detail = "ends";
-  for (const AttemptKey& victim : wanted.earmark.victims)
+  for (const AttemptKey& victim : wanted.claim.victims)
     line.detail += " " + cli::format_job_id(victim.job);
   return line;
 }
@@ -78,7 +78,7 @@ Line line_of(const ClusterState& state, const EarmarkFor& wanted) {
 std::vector<Line> lines_of(const ClusterState& state, const Plan& plan) {
   std::vector<Line> lines;
   for (const PlanGroup& group : plan.groups) {
-    if (group.earmark) lines.push_back(line_of(state, *group.earmark));
+    if (group.claim) lines.push_back(line_of(state, *group.claim));
     for (const Start& start : group.starts) {
       Line line = line_of(state, start.key);
       line.partition = start.partition;

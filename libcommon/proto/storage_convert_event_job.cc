@@ -263,7 +263,7 @@ AccrualBegan get(const storage::AccrualBegan& from, Complaint& complaint) {
 
 void put(const Earmarked& from, storage::Earmarked& to) {
   put(from.key, *to.mutable_key());
-  put(from.earmark, *to.mutable_earmark());
+  put(from.preemption_claim, *to.mutable_earmark());
 }
 Earmarked get(const storage::Earmarked& from, Complaint& complaint) {
   return {get(from.key(), complaint), get(from.earmark(), complaint)};

@@ -443,7 +443,7 @@ void put(const Job& from, storage::Job& to) {
   to.set_version(from.version.value());
   to.set_cause(from.cause);
   to.set_time_noticed(from.time_noticed);
-  if (from.earmark) put(*from.earmark, *to.mutable_earmark());
+  if (from.preemption_claim) put(*from.preemption_claim, *to.mutable_earmark());
   if (from.preempted) put(*from.preempted, *to.mutable_preempted());
   to.set_gang(from.gang.value());
   to.set_gang_lost(from.gang_lost);
@@ -479,7 +479,7 @@ Job get(const storage::Job& from, Complaint& complaint) {
   to.version = Lsn(from.version());
   to.cause = from.cause();
   to.time_noticed = from.time_noticed();
-  if (from.has_earmark()) to.earmark = get(from.earmark(), complaint);
+  if (from.has_earmark()) to.preemption_claim = get(from.earmark(), complaint);
   if (from.has_preempted()) to.preempted = get(from.preempted(), complaint);
   to.gang = JobId(from.gang());
   to.gang_lost = from.gang_lost();

@@ -13,7 +13,7 @@ Preempted get(const storage::Preempted& from, Complaint& complaint) {
   return {get(from.by(), complaint), to_time(from.at()), Seconds(from.grace())};
 }
 
-void put(const Earmark& from, storage::Earmark& to) {
+void put(const PreemptionClaim& from, storage::Earmark& to) {
   to.set_partition(from.partition);
   if (from.time_limit) to.set_time_limit(from.time_limit->count());
   put_messages(from.nodes, to.mutable_nodes());
@@ -24,8 +24,8 @@ void put(const Earmark& from, storage::Earmark& to) {
   to.set_until(micros(from.until));
 }
 
-Earmark get(const storage::Earmark& from, Complaint& complaint) {
-  Earmark to;
+PreemptionClaim get(const storage::Earmark& from, Complaint& complaint) {
+  PreemptionClaim to;
   to.partition = from.partition();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
   to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), complaint));

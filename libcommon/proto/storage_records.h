@@ -29,7 +29,7 @@ void put(const ChargedTo& from, storage::ChargedTo& to);
 void put(const Allocation& from, storage::Allocation& to);
 void put(const Preempted& from, storage::Preempted& to);
 void put(const Suspension& from, storage::Suspension& to);
-void put(const Earmark& from, storage::Earmark& to);
+void put(const PreemptionClaim& from, storage::Earmark& to);
 void put(const Ending& from, storage::Ending& to);
 void put(const ArrayState& from, storage::ArrayState& to);
 void put(const Job& from, storage::Job& to);
@@ -62,7 +62,7 @@ ChargedTo get(const storage::ChargedTo& from, Complaint& complaint);
 Allocation get(const storage::Allocation& from, Complaint& complaint);
 Preempted get(const storage::Preempted& from, Complaint& complaint);
 Suspension get(const storage::Suspension& from, Complaint& complaint);
-Earmark get(const storage::Earmark& from, Complaint& complaint);
+PreemptionClaim get(const storage::Earmark& from, Complaint& complaint);
 Ending get(const storage::Ending& from, Complaint& complaint);
 ArrayState get(const storage::ArrayState& from, Complaint& complaint);
 Job get(const storage::Job& from, Complaint& complaint);  // without its specification

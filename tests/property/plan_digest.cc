@@ -103,8 +103,8 @@ std::string structure_of(const Plan& plan) {
     text += relied.end();
     for (const Start& start : group.starts)
       text += Line('S').add(start.key).add(start.alternative).add_given(start).end();
-    if (group.earmark) {
-      const auto& [key, held] = *group.earmark;
+    if (group.claim) {
+      const auto& [key, held] = *group.claim;
       Line line('E');
       line.add(key).add(held.at).add(held.ready).add(held.until).add_given(held);
       for (const AttemptKey& victim : held.victims) line.add("v").add(victim);

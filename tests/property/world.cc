@@ -152,25 +152,25 @@ void World::plan() {
 // Proposes to end whoever is on the nodes of its start, and now and then somebody else or nobody.
 void World::evict_some(PlanGroup& group) {
   const Start start = group.starts.front();
-  EarmarkFor wanted{start.key, {}};
-  wanted.earmark.partition = start.partition;
-  wanted.earmark.time_limit = start.time_limit;
-  wanted.earmark.nodes = start.nodes;
+  ProposedClaim wanted{start.key, {}};
+  wanted.claim.partition = start.partition;
+  wanted.claim.time_limit = start.time_limit;
+  wanted.claim.nodes = start.nodes;
   const auto add = [&](NodeId id) {
     const Node* node = engine_->state().nodes.find(id);
     if (!node) return;
     for (const Charge& charge : node->charges)
-      if (chance(85)) wanted.earmark.victims.push_back(charge.attempt);
+      if (chance(85)) wanted.claim.victims.push_back(charge.attempt);
   };
   for (const NodeShare& share : start.nodes) add(share.node);
   if (chance(10)) add(NodeId{1});
-  std::sort(wanted.earmark.victims.begin(), wanted.earmark.victims.end());
+  std::sort(wanted.claim.victims.begin(), wanted.claim.victims.end());
   if (chance(95)) {
-    const auto same = std::unique(wanted.earmark.victims.begin(), wanted.earmark.victims.end());
-    wanted.earmark.victims.erase(same, wanted.earmark.victims.end());
+    const auto same = std::unique(wanted.claim.victims.begin(), wanted.claim.victims.end());
+    wanted.claim.victims.erase(same, wanted.claim.victims.end());
   }
   group.starts.clear();
-  group.earmark = std::move(wanted);
+  group.claim = std::move(wanted);
 }
 
 void World::step() {

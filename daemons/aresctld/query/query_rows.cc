@@ -145,9 +145,9 @@ void describe_preemption(const Job& job, api::Job& out) {
     out.set_preempted_at(micros(last->at));
     out.set_preempt_until(micros(last->at + last->grace));
   }
-  if (!is_earmarked(job)) return;
-  out.set_preempt_until(micros(job.earmark->ready));
-  for (const AttemptKey& victim : job.earmark->victims)
+  if (!has_preemption_claim(job)) return;
+  out.set_preempt_until(micros(job.preemption_claim->ready));
+  for (const AttemptKey& victim : job.preemption_claim->victims)
     proto::to_api(victim.job, out.add_preempting());
 }
 

@@ -57,10 +57,10 @@ std::optional<CpusTaken> cpus_taken(const ClusterState& state, const Job& job, T
       starting.insert(taken.key);
       if (taken.share->node == share.node) others.count(taken.key, *taken.share, true);
     }
-    state.earmarked.for_each([&](const JobKey& key, Lsn) {
+    state.preemption_claims.for_each([&](const JobKey& key, Lsn) {
       const Job* kept = state.jobs.find(key);
       if (!kept || !is_binding(*kept, now) || starting.contains(key)) return;
-      for (const NodeShare& other : kept->earmark->nodes)
+      for (const NodeShare& other : kept->preemption_claim->nodes)
         if (other.node == share.node) others.keep(key, other.cpus);
     });
     const std::uint64_t all = node->inventory.cpus;

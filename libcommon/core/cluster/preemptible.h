@@ -12,7 +12,7 @@
 namespace ares::core {
 
 // So long after the end of the victims' grace what they leave is still kept for the job they were ended for.
-inline constexpr Seconds kEarmarkSlack{120};
+inline constexpr Seconds kClaimSlack{120};
 
 // Whether any jobs of that partition, whatever their QOS, may preempt any others at all; whether those like that one may.
 bool preempts(const ClusterState& state, const Policy& policy, const Partition& partition);
@@ -24,7 +24,7 @@ bool preempts(const ClusterState& state, const Policy& policy, const Partition& 
 bool may_preempt(const Job& job, Time now);
 
 inline bool is_binding(const Job& job, Time now) {
-  return is_earmarked(job) && now < job.earmark->until;
+  return has_preemption_claim(job) && now < job.preemption_claim->until;
 }
 
 // How a job makes room for another: as its QOS says, else its partition. Off of one that holds nothing.

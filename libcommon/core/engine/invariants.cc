@@ -122,7 +122,7 @@ class Check {
     if (job.state == JobState::completing)
       expect(job.ending.has_value(), subject, "completing without a cause");
     expect(!(job.hold != Hold::none && holds_resources(job.state)), subject, "held and running");
-    if (job.earmark) check_earmark(subject, job);
+    if (job.preemption_claim) check_claim(subject, job);
     if (job.array) check_array(subject, job);
     if (!key.task.is_none()) {
       const Job* array = state_.jobs.find(JobKey{key.job, {}});
@@ -134,13 +134,14 @@ class Check {
   }
 
   // Whoever is still there of those that were to make room is on his way out.
-  void check_earmark(const std::string& subject, const Job& job) {
+  void check_claim(const std::string& subject, const Job& job) {
     expect(job.state == JobState::pending && !job.array, subject, "keeps an earmark");
-    expect(job.earmark->at <= job.earmark->ready && job.earmark->ready < job.earmark->until,
+    expect(job.preemption_claim->at <= job.preemption_claim->ready &&
+               job.preemption_claim->ready < job.preemption_claim->until,
            subject, "its earmark's times are out of order");
-    for (const AttemptKey& victim : job.earmark->victims) {
+    for (const AttemptKey& victim : job.preemption_claim->victims) {
       const Job* other = state_.jobs.find(victim.job);
-      const bool over = job.earmark->until <= state_.now;  // then a suspended one goes on
+      const bool over = job.preemption_claim->until <= state_.now;  // then a suspended one goes on
       // One that lent its CPUs goes on as soon as there is room for both.
       const bool lent = other && other->allocation && other->allocation->suspend_set > Lsn{0};
       if (other && other->attempt == victim.attempt && !over && !lent)
@@ -262,7 +263,8 @@ class Check {
     expect(again.licenses_used == state_.licenses_used, "index",
            "`licenses_used` is not what the records say");
     expect(again.names == state_.names, "index", "`names` is not what the records say");
-    expect(again.earmarked == state_.earmarked, "index", "`earmarked` is not what the records say");
+    expect(again.preemption_claims == state_.preemption_claims, "index",
+           "`earmarked` is not what the records say");
     expect(again.resumable == state_.resumable, "index", "`resumable` is not what the records say");
     expect(again.gangs == state_.gangs, "index", "`gangs` is not what the records say");
     expect(again.holdings == state_.holdings, "index", "`holdings` is not what the records say");

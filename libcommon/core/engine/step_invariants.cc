@@ -18,12 +18,13 @@ class Check {
     const Job* job = before_.jobs.find(eviction_.key);
     expect(job && job->state == JobState::pending && job->hold == Hold::none,
            "nobody lives to be served by it");
-    expect(!eviction_.earmark.victims.empty(), "nobody is preempted");
+    expect(!eviction_.preemption_claim.victims.empty(), "nobody is preempted");
     if (!job) return std::move(out_);
     expect(!job->preempted, "it is on its way back itself");
-    expect(!job->earmark || job->earmark->until <= at_, "others are being ended for it already");
-    const Partition* partition = before_.partitions.find(eviction_.earmark.partition);
-    for (const AttemptKey& victim : eviction_.earmark.victims)
+    expect(!job->preemption_claim || job->preemption_claim->until <= at_,
+           "others are being ended for it already");
+    const Partition* partition = before_.partitions.find(eviction_.preemption_claim.partition);
+    for (const AttemptKey& victim : eviction_.preemption_claim.victims)
       if (partition) check_victim(victim, *job, *partition);
     bounded(policy_.preemption.per_hour, std::chrono::hours(1), job->spec->uid, "in an hour");
     bounded(policy_.preemption.per_day, std::chrono::hours(24), job->spec->uid, "in a day");
@@ -71,7 +72,7 @@ class Check {
 
   void bounded(std::uint32_t most, Duration within, UserId user, std::string_view text) {
     if (most == 0) return;
-    std::size_t count = eviction_.earmark.victims.size();
+    std::size_t count = eviction_.preemption_claim.victims.size();
     before_.evictions.for_each([&](const EvictionKey& key, UserId whose) {
       count += whose == user && key.first + within > at_ ? 1 : 0;
     });

@@ -130,7 +130,7 @@ void rebuild_indexes(ClusterState& state) {
   state.request_loads = {};
   state.licenses_used = {};
   state.names = {};
-  state.earmarked = {};
+  state.preemption_claims = {};
   state.gangs = {};
   state.resumable = {};
   state.holdings = {};
@@ -147,7 +147,7 @@ void rebuild_indexes(ClusterState& state) {
       const std::uint32_t* used = state.licenses_used.find(r.name);
       state.licenses_used.set(r.name, (used ? *used : 0) + r.count);
     }
-    if (is_earmarked(job)) state.earmarked.set(key, Lsn{});
+    if (has_preemption_claim(job)) state.preemption_claims.set(key, Lsn{});
     if (is_resumable(job)) state.resumable.set(key, Lsn{});
     if (is_named(job)) state.names.set({name_hash(*job.spec), key.job}, Lsn{});
   });

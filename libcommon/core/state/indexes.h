@@ -19,8 +19,8 @@ std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `de
 JobKey awaited(const Job& job, const Dependency& dependency);  // likewise
 bool has_dependents(const ClusterState& state, JobId target);
 const std::vector<LicenseRequest>& licenses_held(const Job& job);
-inline bool is_earmarked(const Job& job) {
-  return job.earmark && job.state == JobState::pending;  // belongs into `earmarked`
+inline bool has_preemption_claim(const Job& job) {
+  return job.preemption_claim && job.state == JobState::pending;  // belongs into `earmarked`
 }
 inline bool is_resumable(const Job& job) {  // belongs into `resumable`
   return job.state == JobState::suspended && job.allocation && job.allocation->suspension &&

@@ -178,7 +178,7 @@ struct AccrualBegan {
 // Jobs are ended so that this one can start, each by an EndingBegan behind it; what they leave is kept for it.
 struct Earmarked {
   JobKey key;
-  Earmark earmark;
+  PreemptionClaim preemption_claim;
 };
 
 // --- nodes --------------------------------------------------------------------------------------------------------------------

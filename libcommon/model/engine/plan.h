@@ -25,16 +25,16 @@ struct Start {
 };
 
 // What is to be kept for a job until its victims have ended.
-struct EarmarkFor {
+struct ProposedClaim {
   JobKey key;  // as of a start
-  Earmark earmark;
+  PreemptionClaim claim;
 };
 
 struct PlanGroup {
   std::vector<std::pair<JobKey, Lsn>> jobs;  // versions relied on
   std::vector<std::pair<NodeId, Lsn>> nodes;
   std::vector<Start> starts;  // or, where jobs must be ended first, none of these but:
-  std::optional<EarmarkFor> earmark{};
+  std::optional<ProposedClaim> claim{};
   std::optional<AttemptKey> resume{};  // or a suspended attempt that goes on
 };
 

@@ -77,7 +77,7 @@ struct ClusterState {
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
-  CowMap<JobKey, Lsn> earmarked;                          // index: pending jobs with an earmark
+  CowMap<JobKey, Lsn> preemption_claims;                  // index: pending jobs with an earmark
   CowMap<JobKey, Lsn> resumable;     // index: suspended jobs that go on by themselves
   CowMap<NameKey, Lsn> names;        // index: jobs and arrays that have not ended, by user and name
   CowMap<GangMember, Lsn> gangs;     // index: members that have not ended

@@ -98,7 +98,7 @@ bool operator==(const Job& a, const Job& b) {
                     j.time_limit, j.waiting_for, j.dependency_failed, j.array_rank, j.submitted,
                     j.eligible, j.started, j.ended, j.attempt, j.restarts, j.launch_failures,
                     j.cause, j.not_before, j.excluded, j.allocation, j.ending, j.exit, j.array,
-                    j.version, j.time_noticed, j.earmark, j.preempted, j.gang, j.gang_lost,
+                    j.version, j.time_noticed, j.preemption_claim, j.preempted, j.gang, j.gang_lost,
                     j.accrues);
   };
   const bool same_spec = a.spec == b.spec || (a.spec && b.spec && *a.spec == *b.spec);

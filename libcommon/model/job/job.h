@@ -293,7 +293,7 @@ struct Preempted {
 };
 
 // What a pending job was promised when others were ended for it: nobody else gets it until then.
-struct Earmark {
+struct PreemptionClaim {
   std::string partition;
   std::optional<Seconds> time_limit;  // none = unlimited
   NodeShares nodes;                   // rank order; others of the same GPUs and CPUs will do
@@ -302,7 +302,7 @@ struct Earmark {
   Time at{};
   Time ready{};  // the end of the victims' grace
   Time until{};  // from here on it binds nobody any more
-  friend bool operator==(const Earmark&, const Earmark&) = default;
+  friend bool operator==(const PreemptionClaim&, const PreemptionClaim&) = default;
 };
 
 // How a live attempt will end once every node has let go of it.
@@ -362,8 +362,8 @@ struct Job {
   std::optional<Ending>
       ending;  // set from the first cause of the end; kept when terminal (who cancelled it), gone when pending again
   ExitStatus exit;
-  std::optional<ArrayState> array;  // of an array's own record only
-  std::optional<Earmark> earmark;   // while it is pending and others end for it
+  std::optional<ArrayState> array;                  // of an array's own record only
+  std::optional<PreemptionClaim> preemption_claim;  // while it is pending and others end for it
   // Its last attempt was preempted and it has not started since: it preempts nobody on its way back.
   std::optional<Preempted> preempted;
   JobId gang{0};                // the number of its gang; 0 = none

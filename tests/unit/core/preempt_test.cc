@@ -56,13 +56,13 @@ class PreemptTest : public testing::Test {
   PlanGroup eviction(JobKey key, std::vector<JobKey> victims, std::vector<int> nodes,
                      std::uint32_t cpus = 4) {
     PlanGroup group = c.group(key, std::move(nodes), cpus);
-    EarmarkFor wanted{key, {}};
-    wanted.earmark.partition = "high";
-    wanted.earmark.time_limit = Seconds{3600};
-    wanted.earmark.nodes = group.starts.front().nodes;
-    for (const JobKey& victim : victims) wanted.earmark.victims.push_back(attempt(victim));
+    ProposedClaim wanted{key, {}};
+    wanted.claim.partition = "high";
+    wanted.claim.time_limit = Seconds{3600};
+    wanted.claim.nodes = group.starts.front().nodes;
+    for (const JobKey& victim : victims) wanted.claim.victims.push_back(attempt(victim));
     group.starts.clear();
-    group.earmark = std::move(wanted);
+    group.claim = std::move(wanted);
     return group;
   }
   bool taken(const PlanGroup& group) { return c.plan({group}).text == "1 of 1 groups taken"; }
@@ -79,9 +79,9 @@ TEST_F(PreemptTest, TheVictimIsToldToEndAndRunsAgain) {
   EXPECT_EQ(c.last_sent<Kill>(1)->grace, Seconds{30});
   EXPECT_FALSE(c.last_sent<Kill>(1)->immediately);
   const Job& waits = c.job(key);
-  ASSERT_TRUE(waits.earmark);
-  EXPECT_THAT(waits.earmark->victims, ElementsAre(attempt(victim)));
-  EXPECT_EQ(waits.earmark->ready, c.now + Seconds{30});
+  ASSERT_TRUE(waits.preemption_claim);
+  EXPECT_THAT(waits.preemption_claim->victims, ElementsAre(attempt(victim)));
+  EXPECT_EQ(waits.preemption_claim->ready, c.now + Seconds{30});
   EXPECT_EQ(c.state().evictions.size(), 1u);
 
   c.progress(1, victim, AttemptPhase::done, 0);
@@ -98,7 +98,7 @@ TEST_F(PreemptTest, TheVictimIsToldToEndAndRunsAgain) {
   PlanGroup start = c.group(key, {1}, 4);
   start.starts.front().partition = "high";
   ASSERT_TRUE(taken(start));
-  EXPECT_FALSE(c.job(key).earmark);
+  EXPECT_FALSE(c.job(key).preemption_claim);
   c.start(victim, {2});
   EXPECT_FALSE(c.job(victim).preempted) << "it runs again";
 }
@@ -126,7 +126,7 @@ TEST_F(PreemptTest, WhatDoesNotHoldIsRefused) {
   EXPECT_FALSE(taken(eviction(key, {victim}, {1, 1}))) << "a node twice";
   const JobKey equal = c.submit();
   PlanGroup same = eviction(equal, {victim}, {1});
-  same.earmark->earmark.partition = "main";
+  same.claim->claim.partition = "main";
   EXPECT_FALSE(taken(same)) << "of its own tier";
 
   const JobKey beside = low(2);
@@ -182,7 +182,7 @@ TEST_F(PreemptTest, ACancellationWinsAndAHeldPreemptorLosesItsEarmark) {
   c.progress(1, victim, AttemptPhase::done, 143);
   EXPECT_EQ(c.job(victim).state, JobState::cancelled);
   c.user(kAlice, HoldJobs{Cluster::named(key)});
-  EXPECT_FALSE(c.job(key).earmark);
+  EXPECT_FALSE(c.job(key).preemption_claim);
 }
 
 TEST_F(PreemptTest, TheNextControllerKnowsItAll) {
@@ -201,10 +201,10 @@ TEST_F(PreemptTest, ATaskOfAnArrayGetsItsOwnRecord) {
   spec.partitions = {"high"};
   const JobKey array = c.submit(spec);
   PlanGroup group = eviction(array, {victim}, {1});
-  group.earmark->key = task(array, 0);
+  group.claim->key = task(array, 0);
   ASSERT_TRUE(taken(group));
-  EXPECT_TRUE(c.job(task(array, 0)).earmark);
-  EXPECT_FALSE(c.job(array).earmark);
+  EXPECT_TRUE(c.job(task(array, 0)).preemption_claim);
+  EXPECT_FALSE(c.job(array).preemption_claim);
 }
 
 }  // namespace

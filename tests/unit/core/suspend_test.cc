@@ -198,13 +198,13 @@ class LendingTest : public SuspendTest {
   }
   PlanGroup eviction(JobKey key, JobKey victim, int node) {
     PlanGroup group = c.group(key, {node}, 4);
-    EarmarkFor wanted{key, {}};
-    wanted.earmark.partition = "high";
-    wanted.earmark.time_limit = Seconds{3600};
-    wanted.earmark.nodes = group.starts.front().nodes;
-    wanted.earmark.victims = {{victim, c.job(victim).attempt}};
+    ProposedClaim wanted{key, {}};
+    wanted.claim.partition = "high";
+    wanted.claim.time_limit = Seconds{3600};
+    wanted.claim.nodes = group.starts.front().nodes;
+    wanted.claim.victims = {{victim, c.job(victim).attempt}};
     group.starts.clear();
-    group.earmark = std::move(wanted);
+    group.claim = std::move(wanted);
     return group;
   }
   PlanGroup going_on(JobKey key) {
@@ -259,11 +259,9 @@ TEST_F(LendingTest, OneCannotGoOnAndBeStartedOverInOnePlan) {
 TEST_F(LendingTest, MemoryIsNotGivenUp) {
   const JobKey victim = old_one(1), key = high();
   PlanGroup group = eviction(key, victim, 1);
-  group.earmark->earmark.nodes.change(0,
-                                      [&](NodeShare& share) { share.memory = Bytes::mib(3950); });
+  group.claim->claim.nodes.change(0, [&](NodeShare& share) { share.memory = Bytes::mib(3950); });
   EXPECT_FALSE(taken(group)) << "100 of 4000 stay with the victim";
-  group.earmark->earmark.nodes.change(0,
-                                      [&](NodeShare& share) { share.memory = Bytes::mib(3900); });
+  group.claim->claim.nodes.change(0, [&](NodeShare& share) { share.memory = Bytes::mib(3900); });
   EXPECT_TRUE(taken(group));
 }
 

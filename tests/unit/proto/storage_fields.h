@@ -52,7 +52,7 @@ ARES_FIELDS(TresAmount, a, b)
 ARES_FIELDS(ChargedTo, a, b, c, d, e, f, g, h)
 ARES_FIELDS(Allocation, a, b, c, d, e, f, g, h, i, j, k, l, m, n)
 ARES_FIELDS(Preempted, a, b, c)
-ARES_FIELDS(Earmark, a, b, c, d, e, f, g, h)
+ARES_FIELDS(PreemptionClaim, a, b, c, d, e, f, g, h)
 ARES_FIELDS(Ending, a, b, c, d, e, f, g)
 ARES_FIELDS(ArrayState, a, b, c, d, e, f)
 ARES_FIELDS(Job, a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, b5, b6, b7, b8, b9, c1, c2, c3,

@@ -93,10 +93,10 @@ void TestCluster::put(Job job) {
       state.gangs.erase(member);
   }
   const bool licensed = !job.spec->licenses.empty();
-  if (is_earmarked(job))
-    state.earmarked.set(key, Lsn{});
+  if (has_preemption_claim(job))
+    state.preemption_claims.set(key, Lsn{});
   else
-    state.earmarked.erase(key);
+    state.preemption_claims.erase(key);
   if (is_resumable(job))
     state.resumable.set(key, Lsn{});
   else
@@ -127,7 +127,7 @@ void TestCluster::take(const Plan& plan, Time now) {
         running.key = start.key;
       }
       running.state = JobState::running;
-      running.earmark.reset();
+      running.preemption_claim.reset();
       running.preempted.reset();
       running.attempt = running.attempt.next();
       running.started = now;
@@ -155,8 +155,8 @@ void TestCluster::take(const Plan& plan, Time now) {
 
 void TestCluster::evict(const Plan& plan, Time now) {
   for (const PlanGroup& group : plan.groups) {
-    if (!group.earmark) continue;
-    const auto& [key, earmark] = *group.earmark;
+    if (!group.claim) continue;
+    const auto& [key, claim] = *group.claim;
     Job job = *state.jobs.find(group.jobs.front().first);
     if (job.array) {
       Job array = job;
@@ -166,11 +166,11 @@ void TestCluster::evict(const Plan& plan, Time now) {
       job.array.reset();
       job.key = key;
     }
-    job.earmark = earmark;
+    job.preemption_claim = claim;
     job.version = Lsn(++version_);
     const UserId user = job.spec->uid;
     put(std::move(job));
-    for (const AttemptKey& victim : earmark.victims) {
+    for (const AttemptKey& victim : claim.victims) {
       state.evictions.set({now, victim}, user);
       if (lends_cpus(state, *state.jobs.find(victim.job))) {
         suspend(victim.job, now, key);

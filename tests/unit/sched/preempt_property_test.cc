@@ -77,14 +77,14 @@ TEST(PreemptProperty, VictimsAreEnoughAndNoSubsetOfThemWouldBe) {
     const Plan plan = cluster.plan();
     if (start_of(plan, key)) continue;
     const std::set<AttemptKey> all(low.begin(), low.end());
-    const EarmarkFor* made = earmark_of(plan, key);
+    const ProposedClaim* made = claim_of(plan, key);
     if (!made) {
       ++none;
       ASSERT_FALSE(!all.empty() && fits_without(cluster, spec, all)) << "seed " << seed;
       continue;
     }
     ++found;
-    const std::vector<AttemptKey>& victims = made->earmark.victims;
+    const std::vector<AttemptKey>& victims = made->claim.victims;
     for (const AttemptKey& victim : victims) ASSERT_TRUE(all.contains(victim)) << "seed " << seed;
     ASSERT_TRUE(fits_without(cluster, spec, {victims.begin(), victims.end()})) << "seed " << seed;
     const std::size_t subsets = std::size_t{1} << victims.size();
@@ -144,14 +144,14 @@ TEST(PreemptProperty, LivesWithPreemptionKeepEveryBound) {
       ASSERT_EQ(over_commitment(cluster.state, plan), "") << "seed " << seed << " step " << step;
       std::map<UserId, std::uint32_t> used;
       for (const PlanGroup& group : plan.groups) {
-        if (!group.earmark) continue;
-        const Job& job = *cluster.state.jobs.find(group.earmark->key);
+        if (!group.claim) continue;
+        const Job& job = *cluster.state.jobs.find(group.claim->key);
         ASSERT_TRUE(may_preempt(job, now));
-        for (const AttemptKey& victim : group.earmark->earmark.victims) {
+        for (const AttemptKey& victim : group.claim->claim.victims) {
           const Job& other = *cluster.state.jobs.find(victim.job);
           const auto from =
               preemptible_from(cluster.state, cluster.policy, *job.spec,
-                               cluster.partition(group.earmark->earmark.partition), other);
+                               cluster.partition(group.claim->claim.partition), other);
           ASSERT_TRUE(from && *from <= now) << "seed " << seed << " step " << step;
           ++used[job.spec->uid];
           ++evictions;

@@ -137,9 +137,9 @@ TEST_F(PreemptionByQos, ItsGraceIsWhatIsWaitedFor) {
   change("scavenger", [](Qos& qos) { qos.grace = minutes(7); });
   const JobKey key = submit("urgent");
   const Plan plan = cluster.plan();
-  const EarmarkFor* made = earmark_of(plan, key);
+  const ProposedClaim* made = claim_of(plan, key);
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->earmark.ready, kNow + minutes(7));
+  EXPECT_EQ(made->claim.ready, kNow + minutes(7));
   const Job& victim = *cluster.state.jobs.find(running.front());
   const Ending ending = eviction_of(cluster.state, cluster.policy, victim, key, kNow);
   ASSERT_TRUE(ending.preempted);

@@ -43,19 +43,19 @@ TEST_F(Preemption, AHigherTierEndsTheYoungestOfALowerOne) {
   const JobKey young = run(cluster, {"n4"}, 4, kNow - hours(1));
   const JobKey key = cluster.submit(high_spec(2));
   const Plan plan = cluster.plan();
-  const EarmarkFor* made = earmark_of(plan, key);
+  const ProposedClaim* made = claim_of(plan, key);
   ASSERT_TRUE(made);
   EXPECT_THAT(victims_of(plan, key), ElementsAre(young)) << "least work is lost";
-  EXPECT_EQ(made->earmark.partition, "high");
-  EXPECT_EQ(made->earmark.ready, kNow + cluster.policy.preemption.grace);
-  ASSERT_EQ(made->earmark.nodes.size(), 1u);
-  EXPECT_EQ(made->earmark.nodes[0].cpus, 2u);
-  EXPECT_THAT(made->earmark.nodes[0].cpu_ids, ElementsAre(0u, 1u));
+  EXPECT_EQ(made->claim.partition, "high");
+  EXPECT_EQ(made->claim.ready, kNow + cluster.policy.preemption.grace);
+  ASSERT_EQ(made->claim.nodes.size(), 1u);
+  EXPECT_EQ(made->claim.nodes[0].cpus, 2u);
+  EXPECT_THAT(made->claim.nodes[0].cpu_ids, ElementsAre(0u, 1u));
   EXPECT_FALSE(start_of(plan, key));
   const PendingInfo said = said_of(key);
   EXPECT_EQ(said.reason, Reason::preempting);
   EXPECT_THAT(said.detail, HasSubstr("1 job that it preempts"));
-  EXPECT_EQ(said.expected_start, made->earmark.ready);
+  EXPECT_EQ(said.expected_start, made->claim.ready);
 }
 
 TEST_F(Preemption, IsOffUnlessThePartitionSaysOtherwise) {
@@ -107,7 +107,7 @@ TEST_F(Preemption, AVictimHasRunForTheLeastAge) {
   fill(kNow - Seconds(59));
   const JobKey key = cluster.submit(high_spec(2));
   const Plan plan = cluster.plan();
-  EXPECT_FALSE(earmark_of(plan, key));
+  EXPECT_FALSE(claim_of(plan, key));
   EXPECT_EQ(plan.wake, kNow + Seconds(1)) << "then one is old enough";
   EXPECT_EQ(victims(key, kNow + Seconds(1)).size(), 1u);
 }
@@ -148,7 +148,7 @@ TEST_F(Preemption, RateLimitsCountWhatAUserHadEnded) {
   EXPECT_EQ(victims(key).size(), 3u) << "that was another user's";
   cluster.state.evictions.set({kNow - minutes(50), other}, UserId(0));
   const Plan plan = cluster.plan();
-  EXPECT_FALSE(earmark_of(plan, key));
+  EXPECT_FALSE(claim_of(plan, key));
   EXPECT_EQ(plan.wake, kNow + minutes(10));
   EXPECT_EQ(victims(key, kNow + minutes(10)).size(), 3u);
   cluster.policy.preemption.per_day = 3;
@@ -205,11 +205,11 @@ TEST_F(Preemption, AnArrayEndsOthersForOneTaskAtATime) {
   spec.array.emplace().insert(0, 5);
   const JobKey key = cluster.submit(spec);
   const Plan plan = cluster.plan();
-  ASSERT_TRUE(earmark_of(plan, {key.job, TaskIndex{0}}));
+  ASSERT_TRUE(claim_of(plan, {key.job, TaskIndex{0}}));
   cluster.evict(plan, kNow);
   const Plan next = cluster.plan();
-  EXPECT_FALSE(earmark_of(next, {key.job, TaskIndex{0}}));
-  EXPECT_TRUE(earmark_of(next, {key.job, TaskIndex{1}}));
+  EXPECT_FALSE(claim_of(next, {key.job, TaskIndex{0}}));
+  EXPECT_TRUE(claim_of(next, {key.job, TaskIndex{1}}));
 }
 
 // The jobs that are ended for it go one after the other; nobody else gets what they leave, nobody else is ended.
@@ -231,7 +231,7 @@ TEST_F(Preemption, WhatIsLeftIsKeptAndThePlanIsStable) {
   for (int pass = 0; pass < 5; ++pass) {
     const Time now = kNow + Seconds(pass);
     const Plan plan = cluster.plan(now);
-    EXPECT_FALSE(earmark_of(plan, key)) << "it has its victims";
+    EXPECT_FALSE(claim_of(plan, key)) << "it has its victims";
     EXPECT_EQ(pending_of(plan, key)->reason, Reason::preempting);
     EXPECT_EQ(pending_of(plan, key)->expected_start, kNow + Seconds(30));
     cluster.evict(plan, now);  // the rival has one of its own ended at first
@@ -261,13 +261,13 @@ TEST_F(Preemption, AnEarmarkBindsNobodyOnceItsTimeIsUp) {
   fill();
   const JobKey key = cluster.submit(high_spec(4));
   const Plan first = cluster.plan();
-  ASSERT_TRUE(earmark_of(first, key));
+  ASSERT_TRUE(claim_of(first, key));
   cluster.evict(first, kNow);
-  const Time until = earmark_of(first, key)->earmark.until;
+  const Time until = claim_of(first, key)->preemption_claim.until;
   EXPECT_EQ(cluster.plan(until - Seconds(1)).wake, until);
   EXPECT_NE(said_of(key, until).reason, Reason::preempting);
   Node node = cluster.node("n4");
-  for (const NodeShare& share : earmark_of(first, key)->earmark.nodes)
+  for (const NodeShare& share : claim_of(first, key)->preemption_claim.nodes)
     node = *cluster.state.nodes.find(share.node);
   node.admin = AdminState::drain;
   cluster.put(node);
@@ -302,7 +302,7 @@ TEST_F(Preemption, ALicenceThatIsNotThereIsWorthNobodysEnd) {
   spec.licenses = {{"matlab", 1}};
   const JobKey key = cluster.submit(spec);
   const Plan plan = cluster.plan();
-  ASSERT_TRUE(earmark_of(plan, key));
+  ASSERT_TRUE(claim_of(plan, key));
   cluster.evict(plan, kNow);
   JobSpec free = high_spec(2);
   free.licenses = {{"matlab", 1}};

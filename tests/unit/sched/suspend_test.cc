@@ -198,7 +198,7 @@ TEST(SuspendProperty, LivesKeepEveryBoundAndTheIncrementalPlanIsTheOneFromScratc
           ASSERT_FALSE(cpus_taken(cluster.state, *cluster.state.jobs.find(group.resume->job), now))
               << "seed " << seed << " step " << step;
         }
-        if (group.earmark) suspended += static_cast<int>(group.earmark->earmark.victims.size());
+        if (group.claim) suspended += static_cast<int>(group.claim->claim.victims.size());
       }
       cluster.take(plan, now);
       cluster.evict(plan, now);

@@ -93,7 +93,7 @@ void apply_attempt(ClusterState& state, const Allocated& e, Stamp s) {
     job.time_noticed = 0;
     job.started.reset();
     job.ending.reset();
-    job.earmark.reset();
+    job.preemption_claim.reset();
     job.allocation = Allocation{fence, e.partition, s.at, e.nodes, e.time_limit, e.licenses};
     job.allocation->alternative = e.alternative;
     job.allocation->tres = e.tres;

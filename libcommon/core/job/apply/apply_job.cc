@@ -79,7 +79,7 @@ void apply_job(ClusterState& state, const TaskSplit& e, Stamp s) {
 
 void apply_job(ClusterState& state, const Held& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
-    job.earmark.reset();
+    job.preemption_claim.reset();
     set_hold(job, e.hold);
     set_eligible(job, s.at);
   });
@@ -95,7 +95,7 @@ void apply_job(ClusterState& state, const Released& e, Stamp s) {
 void apply_job(ClusterState& state, const Modified& e, Stamp s) {
   change_job(state, e.key, s.lsn, [&](Job& job) {
     if ((e.spec && !asks_alike(*job.spec, *e.spec)) || e.waiting_for || e.set_time_limit)
-      job.earmark.reset();  // it was made for what the job asked for before
+      job.preemption_claim.reset();  // it was made for what the job asked for before
     bool may_run_sooner = false;
     if (e.spec) {
       const bool moved = e.spec->partitions != job.spec->partitions;
@@ -161,7 +161,7 @@ void apply_job(ClusterState& state, const Ended& e, Stamp s) {
     if (job.array) job.array->waiting.clear();
     job.state = e.state;
     job.reason = e.reason;
-    job.earmark.reset();
+    job.preemption_claim.reset();
     if (!job.ended) job.ended = s.at;
     // Who cancelled it is told by the ending, also for a job that never ran.
     if (!job.ending) job.ending = Ending{e.state, e.reason, e.by, false, Hold::none, false};
@@ -197,8 +197,9 @@ void apply_job(ClusterState& state, const Earmarked& e, Stamp s) {
     if (key.first + kEvictionsKept <= s.at) old.push_back(key);
   });
   for (const EvictionKey& key : old) state.evictions.erase(key);
-  for (const AttemptKey& victim : e.earmark.victims) state.evictions.set({s.at, victim}, user);
-  change_job(state, e.key, s.lsn, [&](Job& j) { j.earmark = e.earmark; });
+  for (const AttemptKey& victim : e.preemption_claim.victims)
+    state.evictions.set({s.at, victim}, user);
+  change_job(state, e.key, s.lsn, [&](Job& j) { j.preemption_claim = e.preemption_claim; });
 }
 
 void apply_job(ClusterState& state, const Forgotten& e, Stamp) {

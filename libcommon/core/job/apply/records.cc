@@ -113,10 +113,10 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
   move_timer(state, before ? gang_timer_of(*before) : std::nullopt, gang_timer_of(after));
   count_licenses(state, before, &after);
   move_name(state, before, &after);
-  if (is_earmarked(after))
-    state.earmarked.set(after.key, Lsn{});
-  else if (before && is_earmarked(*before))
-    state.earmarked.erase(after.key);
+  if (has_preemption_claim(after))
+    state.preemption_claims.set(after.key, Lsn{});
+  else if (before && has_preemption_claim(*before))
+    state.preemption_claims.erase(after.key);
   if (is_resumable(after))
     state.resumable.set(after.key, Lsn{});
   else if (before && is_resumable(*before))
@@ -148,7 +148,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   if (const auto timer = gang_timer_of(*job)) state.timers.erase(*timer);
   count_licenses(state, job, nullptr);
   move_name(state, job, nullptr);
-  if (is_earmarked(*job)) state.earmarked.erase(key);
+  if (has_preemption_claim(*job)) state.preemption_claims.erase(key);
   if (is_resumable(*job)) state.resumable.erase(key);
   move_gang(state, job, nullptr);
   count_holding(state, job, nullptr);

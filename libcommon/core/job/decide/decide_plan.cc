@@ -48,7 +48,7 @@ class Check {
     for (const auto& [key, version] : group.jobs) {
       if (!unchanged(key, version)) return false;
     }
-    if (group.earmark) return group.starts.empty() && take(*group.earmark, d);
+    if (group.claim) return group.starts.empty() && take(*group.claim, d);
     if (group.resume) return group.starts.empty() && resume(*group.resume, d);
     if (group.starts.empty()) return false;
     std::vector<JobKey> starting;
@@ -123,7 +123,7 @@ class Check {
   }
 
   // Ends the victims and keeps what they leave for the job, or does nothing.
-  bool take(const EarmarkFor& wanted, Decision& d) {
+  bool take(const ProposedClaim& wanted, Decision& d) {
     const JobKey& key = wanted.key;
     const Job* own = q_.state.jobs.find(key);
     const Job* array = key.task.is_none() ? nullptr : q_.state.jobs.find(JobKey{key.job, {}});
@@ -131,8 +131,8 @@ class Check {
     if (!job || (own && own->array)) return false;
     if (!own && (!array->array || !array->array->waiting.contains(key.task.value))) return false;
     if (!may_start(*job) || !may_preempt(*job, q_.now)) return false;
-    const Earmark& earmark = wanted.earmark;
-    const Start start{key, earmark.partition, earmark.time_limit, earmark.nodes, earmark.licenses};
+    const PreemptionClaim& claim = wanted.claim;
+    const Start start{key, claim.partition, claim.time_limit, claim.nodes, claim.licenses};
     if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
     if (!has_its_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
       return false;
@@ -140,12 +140,12 @@ class Check {
     if (!job->spec->gpu_alternatives.empty() ||
         (array && array->array && array->array->throttle > 0))
       return false;
-    const Gone gone(earmark.victims.begin(), earmark.victims.end());
-    if (gone.empty() || gone.size() != earmark.victims.size()) return false;
-    if (!may_end(gone, *job, earmark.partition)) return false;
-    for (const NodeShare& share : earmark.nodes)
+    const Gone gone(claim.victims.begin(), claim.victims.end());
+    if (gone.empty() || gone.size() != claim.victims.size()) return false;
+    if (!may_end(gone, *job, claim.partition)) return false;
+    for (const NodeShare& share : claim.nodes)
       if (!will_fit(*job, start, share, gone)) return false;
-    if (!licenses_.take(*job->spec, earmark.licenses) || !taken_.job(key)) return false;
+    if (!licenses_.take(*job->spec, claim.licenses) || !taken_.job(key)) return false;
     taken_.keep();
     accept(wanted, own ? nullptr : array, *job, d);
     return true;
@@ -161,8 +161,8 @@ class Check {
         beside.push_back({other.key, other.share});
     // What is kept for others is theirs: the amounts, for any devices will do them.
     std::deque<NodeShare> kept;
-    for (const auto& [wanted, of] : earmarked_)
-      for (const NodeShare& share : wanted->earmark.nodes) {
+    for (const auto& [wanted, of] : preemption_claims_)
+      for (const NodeShare& share : wanted->claim.nodes) {
         kept.push_back(share);
         kept.back().cpu_ids.clear();
         beside.push_back({wanted->key, &kept.back()});
@@ -200,8 +200,8 @@ class Check {
     // Of earmarks only the amounts: other devices will do them.
     std::deque<NodeShare> counted;
     std::vector<Taken::Share> others = taken_.on(share.node);
-    const auto add = [&](const Earmark& earmark, const JobSpec& of) {
-      for (const NodeShare& other : earmark.nodes) {
+    const auto add = [&](const PreemptionClaim& claim, const JobSpec& of) {
+      for (const NodeShare& other : claim.nodes) {
         if (other.node != share.node) continue;
         NodeShare& amounts = counted.emplace_back(other);
         amounts.gpus.clear();
@@ -210,31 +210,30 @@ class Check {
         others.push_back({&amounts, &of});
       }
     };
-    q_.state.earmarked.for_each([&](const JobKey& key, Lsn) {
+    q_.state.preemption_claims.for_each([&](const JobKey& key, Lsn) {
       const Job* other = q_.state.jobs.find(key);
       if (other && key != start.key && is_binding(*other, q_.now))
-        add(*other->earmark, *other->spec);
+        add(*other->preemption_claim, *other->spec);
     });
-    for (const auto& [wanted, of] : earmarked_) add(wanted->earmark, *of);
+    for (const auto& [wanted, of] : preemption_claims_) add(wanted->claim, *of);
     return fits(job, start, share, others, &gone);
   }
 
-  void accept(const EarmarkFor& wanted, const Job* array, const Job& job, Decision& d) {
+  void accept(const ProposedClaim& wanted, const Job* array, const Job& job, Decision& d) {
     const JobKey& key = wanted.key;
-    Earmark earmark = wanted.earmark;
-    std::sort(earmark.victims.begin(), earmark.victims.end());
-    earmark.at = q_.now;
-    earmark.ready = q_.now;
-    for (const AttemptKey& victim : earmark.victims)
-      earmark.ready =
-          std::max(earmark.ready,
-                   q_.now + eviction_grace(q_.state, q_.policy, *q_.state.jobs.find(victim.job)));
-    earmark.until = earmark.ready + kEarmarkSlack;
-    earmarked_.emplace_back(&wanted, job.spec.get());
-    used_[job.spec->uid] += static_cast<std::uint32_t>(earmark.victims.size());
+    PreemptionClaim claim = wanted.claim;
+    std::sort(claim.victims.begin(), claim.victims.end());
+    claim.at = q_.now;
+    claim.ready = q_.now;
+    for (const AttemptKey& victim : claim.victims)
+      claim.ready = std::max(claim.ready, q_.now + eviction_grace(q_.state, q_.policy,
+                                                                  *q_.state.jobs.find(victim.job)));
+    claim.until = claim.ready + kClaimSlack;
+    preemption_claims_.emplace_back(&wanted, job.spec.get());
+    used_[job.spec->uid] += static_cast<std::uint32_t>(claim.victims.size());
     if (array) d.events.emplace_back(TaskSplit{key, task_rank(*array, key.task)});
-    const std::vector<AttemptKey> victims = earmark.victims;
-    d.events.emplace_back(Earmarked{key, std::move(earmark)});
+    const std::vector<AttemptKey> victims = claim.victims;
+    d.events.emplace_back(Earmarked{key, std::move(claim)});
     d.jobs.push_back(key);
     for (const AttemptKey& attempt : victims) {
       ended_.insert(attempt);
@@ -411,10 +410,10 @@ class Check {
   Taken taken_;
   LicensePool licenses_;
   AgeLimits ages_;
-  LimitUse use_;                                                         // with what was taken
-  std::vector<std::pair<const EarmarkFor*, const JobSpec*>> earmarked_;  // by this plan
-  std::deque<NodeShare> resumed_;                                        // CPUs of those, likewise
-  Gone ended_;                                                           // likewise
+  LimitUse use_;  // with what was taken
+  std::vector<std::pair<const ProposedClaim*, const JobSpec*>> preemption_claims_;  // by this plan
+  std::deque<NodeShare> resumed_;         // CPUs of those, likewise
+  Gone ended_;                            // likewise
   std::map<UserId, std::uint32_t> used_;  // of what users may have ended, likewise
   std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the group in hand
 };

@@ -61,8 +61,8 @@ class Rejected {
       if (start.key.task.is_none()) jobs_.insert(start.key);
       for (const NodeShare& share : start.nodes) nodes_.insert(share.node);
     }
-    if (group.earmark)
-      for (const NodeShare& share : group.earmark->earmark.nodes) nodes_.insert(share.node);
+    if (group.claim)
+      for (const NodeShare& share : group.claim->claim.nodes) nodes_.insert(share.node);
     if (group.resume)
       for (const auto& [node, version] : group.nodes) nodes_.insert(node);
   }
@@ -70,9 +70,9 @@ class Rejected {
     if (group.resume)
       return std::any_of(group.nodes.begin(), group.nodes.end(),
                          [&](const auto& node) { return nodes_.contains(node.first); });
-    if (group.earmark) {
-      const auto& nodes = group.earmark->earmark.nodes;
-      return jobs_.contains(group.earmark->key) ||
+    if (group.claim) {
+      const auto& nodes = group.claim->claim.nodes;
+      return jobs_.contains(group.claim->key) ||
              std::any_of(nodes.begin(), nodes.end(),
                          [&](const NodeShare& share) { return nodes_.contains(share.node); });
     }

@@ -38,8 +38,8 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       licenses_(state, policy),
       promises_(policy),
       work_(budget.units),
-      preempting_({state, policy, index_, profile_, licenses_, work_, now, use_}),
-      resuming_({state, index_, profile_, now}),
+      preemptor_({state, policy, index_, profile_, licenses_, work_, now, use_}),
+      resumer_({state, index_, profile_, now}),
       witness_(witness),
       gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
               memory.given, budget, now, use_, witness}) {
@@ -56,18 +56,18 @@ Plan Planner::Pass::run() {
     memory_.queue.forget_shapes();
   }
   pass_ = memory_.shapes.pass();
-  serve_earmarks();
+  serve_claims();
   while (Queued* queued = next()) {
     if (witness_ && witness_->done()) break;
-    if (resuming_.any_left() && queued->entry.partition)
-      serve_suspended(queued->entry.partition->tier);
+    if (resumer_.any_left() && queued->entry.partition)
+      resume_suspended(queued->entry.partition->tier);
     consider(*queued);
   }
-  serve_suspended(std::numeric_limits<std::int32_t>::min());
-  make_room_late();
+  resume_suspended(std::numeric_limits<std::int32_t>::min());
+  preempt_late();
   estimate();
   settle_choices();
-  if (const auto change = preempting_.wake())
+  if (const auto change = preemptor_.wake())
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
   plan_.pending = memory_.said;
   if (const auto change = index_.reserved().next_change(now_))
@@ -82,7 +82,7 @@ bool Planner::Pass::waits_on(const Shape& shape, std::optional<Seconds> limit) c
 }
 
 Queued* Planner::Pass::next() {
-  if (!work_.exhausted() && !witness_ && !resuming_.any_left()) {
+  if (!work_.exhausted() && !witness_ && !resumer_.any_left()) {
     const std::vector<Waiting>& waiting = memory_.queue.waiting();
     turns_.skip([&](std::size_t at) {
       const auto& [shape, limit] = waiting[at];
@@ -96,7 +96,7 @@ Queued* Planner::Pass::next() {
 void Planner::Pass::consider(Queued& queued) {
   if (queued.waits && waits_on(*queued.shape, queued.limit) && !work_.exhausted() && !witness_)
     return;
-  if (served(queued)) return;
+  if (already_served(queued)) return;
   const QueueEntry& entry = queued.entry;
   if (witness_ && witness_->is_about(queued.entry.job->key))
     return witness_->turn({entry, index_, profile_, licenses_, array_starts_, use_,
@@ -112,32 +112,35 @@ void Planner::Pass::consider(Queued& queued) {
     block(queued, shape);
 }
 
-void Planner::Pass::serve_earmarks() {
-  for (const Preempting::Kept& kept : preempting_.kept(array_starts_)) {
-    const Job& job = *kept.entry.job;
+void Planner::Pass::serve_claims() {
+  for (const Preemptor::ClaimedStart& claimed : preemptor_.claimed_starts(array_starts_)) {
+    const Job& job = *claimed.entry.job;
     if (witness_ && witness_->is_about(job.key)) continue;
     const auto relaxed_at = relaxed_from(job);
-    const Shape& shape = memory_.shapes.of(kept.entry, index_, relaxed_at && *relaxed_at <= now_);
-    const bool clear = preempting_.is_clear(kept, shape);
-    if (!clear ||
-        !permitted(kept.entry, job.key.task, {kept.placement, job.earmark->licenses, kept.limit})) {
-      PendingInfo info = preempting_.keep(kept, shape);
-      const TresByNode gets = placed_amounts(kept.placement, job.earmark->licenses, index_);
-      use_.start(*job.spec, *kept.entry.partition, kept.limit, &gets);
-      earmarked_[job.key] = clear ? std::exchange(refusal_, nullptr)
-                                  : std::make_shared<const PendingInfo>(std::move(info));
+    const Shape& shape =
+        memory_.shapes.of(claimed.entry, index_, relaxed_at && *relaxed_at <= now_);
+    const bool available = preemptor_.is_available(claimed, shape);
+    if (!available ||
+        !permitted(claimed.entry, job.key.task,
+                   {claimed.placement, job.preemption_claim->licenses, claimed.limit})) {
+      PendingInfo info = preemptor_.enforce_claim(claimed, shape);
+      const TresByNode gets =
+          placed_amounts(claimed.placement, job.preemption_claim->licenses, index_);
+      use_.start(*job.spec, *claimed.entry.partition, claimed.limit, &gets);
+      claim_reasons_[job.key] = available ? std::exchange(refusal_, nullptr)
+                                          : std::make_shared<const PendingInfo>(std::move(info));
       continue;
     }
-    Placement placement = kept.placement;
+    Placement placement = claimed.placement;
     name_free_devices(index_, placement);
-    give(kept.entry, job.key.task, kept.limit, *licenses_.choose(*job.spec), placement);
+    give(claimed.entry, job.key.task, claimed.limit, *licenses_.choose(*job.spec), placement);
     started_.insert(job.key);
   }
 }
 
-void Planner::Pass::serve_suspended(std::int32_t tier) {
-  while (resuming_.due(tier)) {
-    auto resumed = resuming_.next();
+void Planner::Pass::resume_suspended(std::int32_t tier) {
+  while (resumer_.due(tier)) {
+    auto resumed = resumer_.next();
     if (!resumed) continue;
     for (const PlacedShare& share : resumed->placement) memory_.given.push_back(share.node);
     turns_.took(*resumed->job->spec, resumed->placement);
@@ -145,21 +148,21 @@ void Planner::Pass::serve_suspended(std::int32_t tier) {
   }
 }
 
-bool Planner::Pass::served(Queued& queued) {
-  if (state_.earmarked.empty() && earmarked_.empty()) return false;
+bool Planner::Pass::already_served(Queued& queued) {
+  if (state_.preemption_claims.empty() && claim_reasons_.empty()) return false;
   const JobKey& key = queued.entry.job->key;
-  if (const auto found = earmarked_.find(key); found != earmarked_.end()) {
+  if (const auto found = claim_reasons_.find(key); found != claim_reasons_.end()) {
     say(queued, found->second);
     return true;
   }
-  if (!started_.contains(key) || !queued.entry.job->earmark) return false;
+  if (!started_.contains(key) || !queued.entry.job->preemption_claim) return false;
   unsay(queued);
   return true;
 }
 
-bool Planner::Pass::make_room(Queued& queued, const Shape& shape) {
+bool Planner::Pass::preempt_for(Queued& queued, const Shape& shape) {
   const Job& job = *queued.entry.job;
-  if (!preempting_.concerns(queued.entry.partition) ||
+  if (!preemptor_.can_preempt(queued.entry.partition) ||
       promises_.closed(queued.entry.partition, inside_of(queued)))
     return false;
   TaskIndex task = job.key.task;
@@ -168,11 +171,11 @@ bool Planner::Pass::make_room(Queued& queued, const Shape& shape) {
     if (next == next_task_.end()) return false;
     task = TaskIndex{*next->second};
   }
-  auto made = preempting_.make_room(queued.entry, shape, task, limit_now(queued));
-  if (!made) return false;
-  plan_.groups.push_back(std::move(made->group));
-  const auto info = std::make_shared<const PendingInfo>(std::move(made->said));
-  earmarked_[job.key] = info;
+  auto preemption = preemptor_.preempt(queued.entry, shape, task, limit_now(queued));
+  if (!preemption) return false;
+  plan_.groups.push_back(std::move(preemption->group));
+  const auto info = std::make_shared<const PendingInfo>(std::move(preemption->reason));
+  claim_reasons_[job.key] = info;
   if (!queued.steady && job.spec->partitions.size() > 1)
     choices_[job.key] = info;
   else
@@ -180,10 +183,11 @@ bool Planner::Pass::make_room(Queued& queued, const Shape& shape) {
   return true;
 }
 
-void Planner::Pass::make_room_late() {
-  for (Queued* queued : late_) {
+void Planner::Pass::preempt_late() {
+  for (Queued* queued : preempt_later_) {
     const JobKey& key = queued->entry.job->key;
-    if (!started_.contains(key) && !earmarked_.contains(key)) make_room(*queued, *queued->shape);
+    if (!started_.contains(key) && !claim_reasons_.contains(key))
+      preempt_for(*queued, *queued->shape);
   }
 }
 

@@ -14,8 +14,8 @@
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/pass/gang_turns.h"
 #include "core/sched/pass/plan.h"
-#include "core/sched/pass/preempt_pass.h"
-#include "core/sched/pass/resuming.h"
+#include "core/sched/pass/preemptor.h"
+#include "core/sched/pass/resumer.h"
 #include "core/sched/pass/witness.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/queue/admit.h"
@@ -95,17 +95,17 @@ class Planner::Pass {
   void consider(sched::Queued& queued);
 
   // Those that others were ended for come before everybody else.
-  void serve_earmarks();
+  void serve_claims();
 
   // Those of that tier or a higher one that made room for others go on, or are promised that they will.
-  void serve_suspended(std::int32_t tier);
+  void resume_suspended(std::int32_t tier);
 
   // Whether it had its turn before the others.
-  bool served(sched::Queued& queued);
+  bool already_served(sched::Queued& queued);
 
-  bool make_room(sched::Queued& queued, const sched::Shape& shape);
+  bool preempt_for(sched::Queued& queued, const sched::Shape& shape);
 
-  void make_room_late();
+  void preempt_late();
 
   sched::Shape& shape_of(sched::Queued& queued, bool relaxed);
 
@@ -197,10 +197,11 @@ class Planner::Pass {
   LicensePool licenses_;
   sched::Promises promises_;
   sched::Work work_;
-  sched::Preempting preempting_;
-  sched::Resuming resuming_;
-  std::map<JobKey, sched::PendingPtr> earmarked_;  // what is said of those that others end for
-  std::vector<sched::Queued*> late_;  // of several partitions: before others end they are all tried
+  sched::Preemptor preemptor_;
+  sched::Resumer resumer_;
+  std::map<JobKey, sched::PendingPtr> claim_reasons_;  // what is said of those that others end for
+  std::vector<sched::Queued*>
+      preempt_later_;  // of several partitions: before others end they are all tried
   sched::Witness* const witness_;
   std::uint64_t pass_ = 0;
   Plan plan_;

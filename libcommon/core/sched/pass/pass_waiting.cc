@@ -35,10 +35,10 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
       return;
     }
   }
-  if (preempting_.concerns(entry.partition) && !work_.exhausted()) {
+  if (preemptor_.can_preempt(entry.partition) && !work_.exhausted()) {
     if (!queued.steady && entry.job->spec->partitions.size() > 1)
-      late_.push_back(&queued);
-    else if (make_room(queued, shape))
+      preempt_later_.push_back(&queued);
+    else if (preempt_for(queued, shape))
       return;
   }
   if (!queued.may_be_promised()) return say(queued, unpromised_text(queued, shape));
@@ -62,7 +62,7 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
   if (promises_.closed(entry.partition, inside)) shape.blocked = true;
   if (!budget_.details && blocked_.size() >= budget_.estimates &&
       promises_.spent(entry.partition, inside) && !shape.kept_out && !shape.plugged_out &&
-      !preempting_.concerns(entry.partition))
+      !preemptor_.can_preempt(entry.partition))
     shape.settled_in = pass_;
 }
 
@@ -138,7 +138,7 @@ PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* 
 void Planner::Pass::estimate() {
   for (Queued* queued : blocked_) {
     const JobKey& key = queued->entry.job->key;
-    if (started_.contains(key) || earmarked_.contains(key)) continue;
+    if (started_.contains(key) || claim_reasons_.contains(key)) continue;
     if (waits_with_gang(*queued->entry.job)) {
       gangs_.estimate(*queued, [&](Queued& member, const PendingPtr& info) { say(member, info); });
       continue;

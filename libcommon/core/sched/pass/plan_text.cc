@@ -21,13 +21,13 @@ std::string text_of(const NodeShare& share) {
   return text;
 }
 
-std::string text_of(const EarmarkFor& wanted) {
-  const Earmark& earmark = wanted.earmark;
-  std::string text = "keep " + name_of(wanted.key) + " " + earmark.partition + " until " +
-                     text_of(earmark.ready) + " from";
-  for (const AttemptKey& victim : earmark.victims)
+std::string text_of(const ProposedClaim& wanted) {
+  const PreemptionClaim& claim = wanted.claim;
+  std::string text = "keep " + name_of(wanted.key) + " " + claim.partition + " until " +
+                     text_of(claim.ready) + " from";
+  for (const AttemptKey& victim : claim.victims)
     text += " " + name_of(victim.job) + "." + std::to_string(victim.attempt.value());
-  for (const NodeShare& share : earmark.nodes) text += text_of(share);
+  for (const NodeShare& share : claim.nodes) text += text_of(share);
   return text + "\n";
 }
 
@@ -46,7 +46,7 @@ std::string plan_text(const Plan& plan) {
       for (const NodeShare& share : start.nodes) text += text_of(share);
       text += "\n";
     }
-    if (group.earmark) text += text_of(*group.earmark);
+    if (group.claim) text += text_of(*group.claim);
     if (group.resume)
       text += "resume " + name_of(group.resume->job) + "." +
               std::to_string(group.resume->attempt.value()) + "\n";

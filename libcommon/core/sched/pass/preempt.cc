@@ -13,11 +13,11 @@
 namespace ares::core::sched {
 namespace {
 
-using Gone = std::set<AttemptKey>;
+using AttemptKeys = std::set<AttemptKey>;
 
 // Those that are ended, and those that stay and lend their CPUs.
-struct Leaving {
-  Gone gone, lending;
+struct Removed {
+  AttemptKeys ended, suspended;
 };
 
 // A node that came back smaller: nobody knows what the end of a job gives there.
@@ -35,7 +35,7 @@ bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
 }
 
 // One node that victims lie on: what it has free at every step of the job's stay, and what each of them adds until when.
-struct Ground {
+struct NodeWithVictims {
   struct Share {
     std::size_t victim = 0;
     Time end{};  // when it would have given that back anyway
@@ -54,8 +54,8 @@ struct Ground {
 
 class Search {
  public:
-  Search(const Clearing& in, const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-         std::vector<Victim> candidates)
+  Search(const PreemptionSearch& in, const Demand& demand, std::optional<Seconds> limit,
+         NodeSet set, std::vector<Victim> candidates)
       : in_(in),
         demand_(demand),
         set_(set),
@@ -66,7 +66,7 @@ class Search {
     survey();
   }
 
-  std::optional<Cleared> run() {
+  std::optional<PreemptionPlan> run() {
     std::vector<bool> chosen(candidates_.size(), true);
     if (candidates_.empty() || !place(chosen)) return std::nullopt;
     chosen.assign(candidates_.size(), false);
@@ -79,62 +79,63 @@ class Search {
  private:
   // What every node of the set offers without any victim, and the ground of those with some.
   void survey() {
-    std::unordered_map<NodeIndex, Ground> found;
+    std::unordered_map<NodeIndex, NodeWithVictims> found;
     std::map<AttemptKey, std::size_t> places;
     for (std::size_t i = 0; i < candidates_.size(); ++i) places[candidates_[i].attempt] = i;
     const std::size_t stride = in_.index.stride();
     base_.resize(set_.nodes.size() * stride);
-    ground_.resize(set_.nodes.size());
+    victims_nodes_.resize(set_.nodes.size());
     for (std::size_t i = 0; i < set_.nodes.size(); ++i) {
       const NodeIndex at = set_.nodes[i];
       const IndexedNode& node = in_.index.nodes()[at];
       in_.profile.least(at, from_, to_, std::span(base_).subspan(i * stride, stride));
-      Ground ground;
+      NodeWithVictims victims_node;
       for (const Charge& charge : node.node->charges)
         if (const auto place = places.find(charge.attempt); place != places.end()) {
           Amounts given = amounts_of(in_.index, *node.node, charge);
-          if (candidates_[place->second].lends) given = cpus_only(std::move(given));
-          ground.shares.push_back(
+          if (candidates_[place->second].only_suspended) given = cpus_only(std::move(given));
+          victims_node.shares.push_back(
               {place->second,
                expected_end(in_.state, charge, in_.profile.now()).value_or(in_.profile.horizon()),
                std::move(given)});
         }
-      if (ground.shares.empty() || is_overcommitted(in_.index, node)) continue;
-      for (const ClearableGpu& gpu : clearable_gpus(in_.state, node, [&](const AttemptKey& one) {
+      if (victims_node.shares.empty() || is_overcommitted(in_.index, node)) continue;
+      for (const ReclaimableGpu& gpu :
+           reclaimable_gpus(in_.state, node, [&](const AttemptKey& one) {
              const auto place = places.find(one);
-             return place != places.end() && !candidates_[place->second].lends;
+             return place != places.end() && !candidates_[place->second].only_suspended;
            })) {
-        Ground::Device device{
+        NodeWithVictims::Device device{
             {}, gpu.column, in_.profile.shared_until(at, gpu.gpu).value_or(from_)};
         for (const AttemptKey& sharer : gpu.sharers) device.victims.push_back(places.at(sharer));
-        ground.devices.push_back(std::move(device));
+        victims_node.devices.push_back(std::move(device));
       }
       Amounts row(stride);
       in_.profile.each_step(at, from_, row, [&](Time time, std::span<const std::int64_t> free) {
         if (to_ && time >= *to_) return false;
-        ground.times.push_back(time);
-        ground.rows.insert(ground.rows.end(), free.begin(), free.end());
+        victims_node.times.push_back(time);
+        victims_node.rows.insert(victims_node.rows.end(), free.begin(), free.end());
         return in_.profile.falls(at);  // else it has the least at first
       });
-      ground_[i] = std::move(ground);
+      victims_nodes_[i] = std::move(victims_node);
     }
     in_.work.spend(set_.nodes.size());
   }
 
   // The least that node i has free during the stay once the chosen ones are gone.
   void room_of(std::size_t i, const std::vector<bool>& chosen, std::span<std::int64_t> out) const {
-    const Ground& ground = ground_[i];
+    const NodeWithVictims& victims_node = victims_nodes_[i];
     const std::size_t stride = out.size();
     bool first = true;
     Amounts row(stride);
-    for (std::size_t step = 0; step < ground.times.size(); ++step) {
-      std::copy_n(ground.rows.begin() + static_cast<std::ptrdiff_t>(step * stride), stride,
+    for (std::size_t step = 0; step < victims_node.times.size(); ++step) {
+      std::copy_n(victims_node.rows.begin() + static_cast<std::ptrdiff_t>(step * stride), stride,
                   row.begin());
-      for (const Ground::Share& share : ground.shares)
-        if (chosen[share.victim] && share.end > ground.times[step])
+      for (const NodeWithVictims::Share& share : victims_node.shares)
+        if (chosen[share.victim] && share.end > victims_node.times[step])
           for (std::size_t c = 0; c < stride; ++c) row[c] += share.amounts[c];
-      for (const Ground::Device& device : ground.devices)
-        if (device.end > ground.times[step] &&
+      for (const NodeWithVictims::Device& device : victims_node.devices)
+        if (device.end > victims_node.times[step] &&
             std::all_of(device.victims.begin(), device.victims.end(),
                         [&](std::size_t victim) { return chosen[victim]; }))
           ++row[device.column];
@@ -147,7 +148,7 @@ class Search {
     if (in_.work.exhausted()) return std::nullopt;
     in_.work.spend(set_.nodes.size());
     const std::size_t stride = in_.index.stride();
-    const Leaving leaving = leaving_of(chosen);
+    const Removed removed = removed_by(chosen);
     std::vector<std::int64_t> rows = base_;
     std::vector<Room> rooms;
     rooms.reserve(set_.nodes.size());
@@ -156,11 +157,11 @@ class Search {
       const NodeIndex at = set_.nodes[i];
       const IndexedNode& node = in_.index.nodes()[at];
       const std::span<std::int64_t> row(rows.data() + i * stride, stride);
-      if (!ground_[i].times.empty()) room_of(i, chosen, row);
-      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.caller, from_, to_, &leaving.gone))
+      if (!victims_nodes_[i].times.empty()) room_of(i, chosen, row);
+      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.caller, from_, to_, &removed.ended))
         continue;
       if (!demand_.gpu_constraint.none())
-        cap_gpus(demand_, without(node, leaving), GpusOf::free_now, in_.index, row);
+        cap_gpus(demand_, without(node, removed), GpusOf::free_now, in_.index, row);
       const bool named = std::binary_search(set_.required.begin(), set_.required.end(), at);
       required += named ? 1 : 0;
       rooms.push_back({at, row, node.total, named});
@@ -195,8 +196,8 @@ class Search {
     std::vector<bool> here(chosen.size(), false);
     for (const PlacedShare& share : placement) {
       const auto at = std::lower_bound(set_.nodes.begin(), set_.nodes.end(), share.node);
-      for (const Ground::Share& s :
-           ground_[static_cast<std::size_t>(at - set_.nodes.begin())].shares)
+      for (const NodeWithVictims::Share& s :
+           victims_nodes_[static_cast<std::size_t>(at - set_.nodes.begin())].shares)
         here[s.victim] = true;
     }
     std::vector<bool> fewer = chosen;
@@ -216,24 +217,26 @@ class Search {
     return !in_.work.exhausted();
   }
 
-  Leaving leaving_of(const std::vector<bool>& chosen) const {
-    Leaving out;
+  Removed removed_by(const std::vector<bool>& chosen) const {
+    Removed out;
     for (std::size_t i = 0; i < chosen.size(); ++i)
-      if (chosen[i]) (candidates_[i].lends ? out.lending : out.gone).insert(candidates_[i].attempt);
+      if (chosen[i])
+        (candidates_[i].only_suspended ? out.suspended : out.ended).insert(candidates_[i].attempt);
     return out;
   }
 
   // The node as it is when those have let go.
-  IndexedNode without(const IndexedNode& node, const Leaving& leaving) const {
+  IndexedNode without(const IndexedNode& node, const Removed& removed) const {
     IndexedNode out = node;
     for (const Charge& charge : node.node->charges) {
-      const bool lends = leaving.lending.contains(charge.attempt);
-      if (!lends && !leaving.gone.contains(charge.attempt) && !is_ending(in_.state, charge))
+      const bool only_suspended = removed.suspended.contains(charge.attempt);
+      if (!only_suspended && !removed.ended.contains(charge.attempt) &&
+          !is_ending(in_.state, charge))
         continue;
       Amounts amounts = amounts_held(in_.index, *node.node, charge);
-      if (lends) amounts = cpus_only(std::move(amounts));
-      const bool all = !lends && (charge.gpu_part == 0 ||
-                                  unshare_gpu(out, charge.gpus.front(), charge.gpu_part));
+      if (only_suspended) amounts = cpus_only(std::move(amounts));
+      const bool all = !only_suspended && (charge.gpu_part == 0 ||
+                                           unshare_gpu(out, charge.gpus.front(), charge.gpu_part));
       if (!all)  // others still have parts of it, or it keeps them
         std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
       for (std::size_t c = 0; c < amounts.size(); ++c)
@@ -248,14 +251,14 @@ class Search {
   }
 
   // None where devices that are counted as free in a moment have not been let go of yet, nor will be by the victims.
-  std::optional<Cleared> result(const std::vector<bool>& chosen, Placement placement) const {
-    Cleared out;
-    const Leaving leaving = leaving_of(chosen);
+  std::optional<PreemptionPlan> result(const std::vector<bool>& chosen, Placement placement) const {
+    PreemptionPlan out;
+    const Removed removed = removed_by(chosen);
     for (std::size_t i = 0; i < chosen.size(); ++i)
       if (chosen[i]) out.victims.push_back(candidates_[i].attempt);
     std::sort(out.victims.begin(), out.victims.end());
     for (const PlacedShare& share : placement) {
-      IndexedNode node = without(in_.index.nodes()[share.node], leaving);
+      IndexedNode node = without(in_.index.nodes()[share.node], removed);
       out.shares.push_back(choose_devices(node, share, demand_.gpu_constraint, in_.index));
       const auto gpus =
           std::accumulate(share.amounts.begin() + kFirstGpu, share.amounts.end(), std::int64_t{0});
@@ -265,14 +268,14 @@ class Search {
     return out;
   }
 
-  const Clearing& in_;
+  const PreemptionSearch& in_;
   const Demand& demand_;
   const NodeSet set_;
   const Time from_;
   const std::optional<Time> to_;
   std::vector<Victim> candidates_;
-  std::vector<std::int64_t> base_;  // by position in the set
-  std::vector<Ground> ground_;      // likewise
+  std::vector<std::int64_t> base_;              // by position in the set
+  std::vector<NodeWithVictims> victims_nodes_;  // likewise
 };
 
 }  // namespace
@@ -308,9 +311,9 @@ bool is_ending(const ClusterState& state, const Charge& charge) {
   return job && job->attempt == charge.attempt.attempt && job->state == JobState::completing;
 }
 
-std::optional<Cleared> find_victims(const Clearing& in, const Demand& demand,
-                                    std::optional<Seconds> limit, NodeSet set,
-                                    std::vector<Victim> candidates) {
+std::optional<PreemptionPlan> find_victims(const PreemptionSearch& in, const Demand& demand,
+                                           std::optional<Seconds> limit, NodeSet set,
+                                           std::vector<Victim> candidates) {
   return Search(in, demand, limit, set, std::move(candidates)).run();
 }
 

@@ -20,7 +20,7 @@ struct Victim {
   std::uint32_t qos = 0;  // priority of its QOS
   std::int64_t lost =
       0;  // work: CPUs times microseconds since its start, the last time it is known to have kept anything
-  bool lends = false;  // it is suspended: gives its CPUs, nothing else, and loses nothing
+  bool only_suspended = false;  // it is suspended: gives its CPUs, nothing else, and loses nothing
   bool operator<(const Victim& other) const;  // cheaper; ties: the youngest first
 };
 
@@ -30,21 +30,21 @@ Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& 
 Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge);
 
 // A GPU that jobs share, and that comes free if all of these are ended: nobody else has a part of it but who is ending already.
-struct ClearableGpu {
+struct ReclaimableGpu {
   GpuIndex gpu;
   std::size_t column = 0;
   std::vector<AttemptKey> sharers;
 };
 // Of those devices of the node of which `may_end(attempt)` is true of every sharer that is not ending.
 template <class MayEnd>
-std::vector<ClearableGpu> clearable_gpus(const ClusterState& state, const IndexedNode& node,
-                                         MayEnd&& may_end);
+std::vector<ReclaimableGpu> reclaimable_gpus(const ClusterState& state, const IndexedNode& node,
+                                             MayEnd&& may_end);
 // Already told to end: counts as gone in a moment.
 bool is_ending(const ClusterState& state, const Charge& charge);
 // The part of it that a job gives that is suspended.
 Amounts cpus_only(Amounts amounts);
 
-struct Cleared {
+struct PreemptionPlan {
   std::vector<AttemptKey> victims;  // ascending; with one less it does not fit
   Placement placement;
   std::vector<NodeShare> shares;  // the same with GPUs and CPUs
@@ -53,7 +53,7 @@ struct Cleared {
 // When what is ending by now has let go.
 inline constexpr Duration kSoon = std::chrono::seconds(1);
 
-struct Clearing {
+struct PreemptionSearch {
   const ClusterState& state;
   const ClusterIndex& index;
   const Profile& profile;
@@ -64,16 +64,16 @@ struct Clearing {
 
 // Nothing if it cannot start even without all of them, or will without any of them in a moment, or if the work ran out. It is placed
 // from profile.now() + kSoon on and keeps to every promise of the profile. No strict subset of the victims would do.
-std::optional<Cleared> find_victims(const Clearing& in, const Demand& demand,
-                                    std::optional<Seconds> limit, NodeSet set,
-                                    std::vector<Victim> candidates);
+std::optional<PreemptionPlan> find_victims(const PreemptionSearch& in, const Demand& demand,
+                                           std::optional<Seconds> limit, NodeSet set,
+                                           std::vector<Victim> candidates);
 
 template <class MayEnd>
-std::vector<ClearableGpu> clearable_gpus(const ClusterState& state, const IndexedNode& node,
-                                         MayEnd&& may_end) {
-  std::vector<ClearableGpu> found;
+std::vector<ReclaimableGpu> reclaimable_gpus(const ClusterState& state, const IndexedNode& node,
+                                             MayEnd&& may_end) {
+  std::vector<ReclaimableGpu> found;
   for (const SharedGpu& shared : node.shared) {
-    ClearableGpu gpu{shared.gpu, shared.column, {}};
+    ReclaimableGpu gpu{shared.gpu, shared.column, {}};
     std::uint32_t charged = 0;
     bool all = true;
     for (const Charge& charge : node.node->charges) {

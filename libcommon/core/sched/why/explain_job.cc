@@ -6,7 +6,7 @@
 #include "core/cluster/preemptible.h"
 #include "core/fairness/priority.h"
 #include "core/job/checks/submit_checks.h"
-#include "core/sched/pass/preempt_pass.h"
+#include "core/sched/pass/preemptor.h"
 #include "core/sched/queue/ranking.h"
 #include "core/sched/why/explainer.h"
 #include "core/sched/why/why_causes.h"
@@ -213,9 +213,9 @@ Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
   why.causes = causes_of_record(state, job);
   if (is_binding(job, now))
     why.causes.push_back({Reason::preempting,
-                          job.earmark->partition,
-                          preempting_text(state, *job.earmark),
-                          job.earmark->ready,
+                          job.preemption_claim->partition,
+                          preemption_text(state, *job.preemption_claim),
+                          job.preemption_claim->ready,
                           {}});
   const Freed free = freed(job, is_throttled(state, job), now);
   Job watched = free.job;  // to be looked at, it must be in the queue
@@ -231,9 +231,9 @@ Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
   const bool kept = !why.causes.empty();
   if (!why.starts_now)
     std::move(onlooker.causes.begin(), onlooker.causes.end(), std::back_inserter(why.causes));
-  if (HeldBack bound = held_back(state, policy, free.job, now);
-      !why.starts_now && !bound.text.empty())
-    why.causes.push_back({Reason::preempting, {}, std::move(bound.text), bound.until, {}});
+  if (PreemptionDenial denial = preemption_denial(state, policy, free.job, now);
+      !why.starts_now && !denial.text.empty())
+    why.causes.push_back({Reason::preempting, {}, std::move(denial.text), denial.until, {}});
   why.jobs_ahead = Ahead(state, policy, now).of(free.job);
   add_start(known, onlooker, kept || nobody_knows(why.causes), why);
   why.priority = priority_of(state, policy, free.job, now);

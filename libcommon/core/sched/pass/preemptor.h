@@ -1,4 +1,4 @@
-// Preempting: the part of one pass that makes room. Keeps what was promised to jobs that others are being ended for, and finds
+// Preemptor: the part of one pass that makes room. Keeps what was promised to jobs that others are being ended for, and finds
 // whom to end for those that cannot start. Lives for one pass, works on its index, profile and licences; not thread-safe.
 #pragma once
 
@@ -18,16 +18,17 @@
 namespace ares::core::sched {
 
 // "waits until 2 jobs that it preempts have ended: 12, 15_3; 1 of them has".
-std::string preempting_text(const ClusterState& state, const Earmark& earmark);
+std::string preemption_text(const ClusterState& state, const PreemptionClaim& claim);
 
 // Why a job that could preempt others may not now, and until when; empty: it may, or could not anyway.
-struct HeldBack {
+struct PreemptionDenial {
   std::string text;
   std::optional<Time> until;
 };
-HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& job, Time now);
+PreemptionDenial preemption_denial(const ClusterState& state, const Policy& policy, const Job& job,
+                                   Time now);
 
-class Preempting {
+class Preemptor {
  public:
   struct Pass {
     const ClusterState& state;
@@ -39,32 +40,32 @@ class Preempting {
     Time now;
     LimitUse& use;
   };
-  explicit Preempting(const Pass& pass) : pass_(pass) {}
+  explicit Preemptor(const Pass& pass) : pass_(pass) {}
 
   // --- those that others are being ended for already ---
-  struct Kept {
+  struct ClaimedStart {
     QueueEntry entry;
     Placement placement;  // exactly what it was promised
     std::optional<Seconds> limit;
   };
   // By job key. Left out: whose time is up, and who cannot have it now for another reason.
-  std::vector<Kept> kept(const ArrayStarts& starting);
+  std::vector<ClaimedStart> claimed_starts(const ArrayStarts& starting);
   // Whether the others have let go. It may be started then just so.
-  bool is_clear(const Kept& kept, const Shape& shape) const;
+  bool is_available(const ClaimedStart& claimed, const Shape& shape) const;
   // They have not: nobody else gets any of it in this pass. What is said of it.
-  PendingInfo keep(const Kept& kept, const Shape& shape);
+  PendingInfo enforce_claim(const ClaimedStart& claimed, const Shape& shape);
 
   // --- those that wait ---
   // Whether any jobs of the partition may preempt others; whether that one may.
-  bool concerns(const Partition* partition);
-  bool concerns(const QueueEntry& entry);
-  struct Made {
+  bool can_preempt(const Partition* partition);
+  bool can_preempt(const QueueEntry& entry);
+  struct Preemption {
     PlanGroup group;
-    PendingInfo said;
+    PendingInfo reason;
   };
   // Ends others for it, if that lets it start. `task`: of an array's record, the task that is next.
-  std::optional<Made> make_room(const QueueEntry& entry, const Shape& shape, TaskIndex task,
-                                std::optional<Seconds> limit);
+  std::optional<Preemption> preempt(const QueueEntry& entry, const Shape& shape, TaskIndex task,
+                                    std::optional<Seconds> limit);
 
   // When time alone may change what this pass found.
   std::optional<Time> wake() const { return wake_; }
@@ -81,26 +82,26 @@ class Preempting {
     Seconds shortest = Seconds::max(), longest{};  // of their graces
   };
   Candidates candidates(const QueueEntry& entry, const NodeSet& set);
-  std::optional<Cleared> search(const QueueEntry& entry, const Shape& shape,
-                                std::optional<Seconds> limit);
-  bool foreseeable(const QueueEntry& entry, const Shape& shape) const;
-  const EvictionsLeft& left_for(UserId user);  // before this pass
-  void note_wake(Time at);
+  std::optional<PreemptionPlan> search(const QueueEntry& entry, const Shape& shape,
+                                       std::optional<Seconds> limit);
+  bool is_predictable(const QueueEntry& entry, const Shape& shape) const;
+  const EvictionsLeft& evictions_left_for(UserId user);  // before this pass
+  void wake_by(Time at);
   void release(const std::vector<AttemptKey>& victims);
   void release_shared(const std::vector<AttemptKey>& victims);
   void reserve(const Demand& demand, Placement placement, Time ready, std::optional<Seconds> limit);
 
   const Pass pass_;
-  std::map<const Partition*, bool> concerns_;  // looked up, never walked, like the next
-  std::map<std::pair<const Partition*, std::string>, bool> concerns_qos_;
+  std::map<const Partition*, bool> can_preempt_;  // looked up, never walked, like the next
+  std::map<std::pair<const Partition*, std::string>, bool> can_preempt_qos_;
   std::optional<std::vector<Running>> running_;
   std::set<AttemptKey> ended_;  // in this pass
   // For whom nobody was found: nor will anybody be for the next one like him, with that QOS.
   std::set<std::tuple<const Shape*, std::string, std::optional<Seconds>>> failed_;
   std::set<std::pair<const JobSpec*, std::optional<Seconds>>>
-      over_limit_;                        // where a place was found for them
-  std::map<UserId, EvictionsLeft> left_;  // looked up, never walked
-  std::map<UserId, std::uint32_t> used_;  // of what users may have ended, in this pass
+      over_limit_;                                  // where a place was found for them
+  std::map<UserId, EvictionsLeft> evictions_left_;  // looked up, never walked
+  std::map<UserId, std::uint32_t> evictions_used_;  // of what users may have ended, in this pass
   std::uint32_t searches_ = 0;
   std::optional<Time> wake_;
 };

@@ -1,4 +1,4 @@
-// Resuming: the turns of jobs that were suspended so that others could start. Each goes on as soon as its CPUs are free, before any
+// Resumer: the turns of jobs that were suspended so that others could start. Each goes on as soon as its CPUs are free, before any
 // job of its tier or a lower one starts; until then its turn is kept: nobody of those delays it. Lives for one pass, works on
 // its index and profile; not thread-safe.
 //
@@ -17,7 +17,7 @@
 
 namespace ares::core::sched {
 
-class Resuming {
+class Resumer {
  public:
   struct Pass {
     const ClusterState& state;
@@ -25,7 +25,7 @@ class Resuming {
     Profile& profile;
     Time now;
   };
-  explicit Resuming(const Pass& pass);
+  explicit Resumer(const Pass& pass);
 
   // Whether somebody of that tier or a higher one has not had its turn.
   bool due(std::int32_t tier) const { return at_ < waiting_.size() && waiting_[at_].tier >= tier; }
@@ -47,9 +47,10 @@ class Resuming {
   };
 
   std::optional<Placement> cpus_of(const Job& job) const;
-  bool may_now(const Job& job, const Placement& placement, std::optional<Time> end) const;
-  bool lets_in(const Job& job, const Placement& placement) const;
-  Time earliest(const Job& job, const Placement& placement, std::optional<Seconds> left) const;
+  bool can_resume_now(const Job& job, const Placement& placement, std::optional<Time> end) const;
+  bool reservations_allow(const Job& job, const Placement& placement) const;
+  Time earliest_resume(const Job& job, const Placement& placement,
+                       std::optional<Seconds> left) const;
   bool fits_at(const Placement& placement, Time from, std::optional<Seconds> left) const;
   Time others_end(const Job& job) const;
 

@@ -61,16 +61,16 @@ inline JobSpec high_spec(std::uint32_t tasks, std::uint32_t nodes = 1) {
   return spec;
 }
 
-inline const EarmarkFor* earmark_of(const Plan& plan, const JobKey& key) {
+inline const ProposedClaim* claim_of(const Plan& plan, const JobKey& key) {
   for (const PlanGroup& group : plan.groups)
-    if (group.earmark && group.earmark->key == key) return &*group.earmark;
+    if (group.claim && group.claim->key == key) return &*group.claim;
   return nullptr;
 }
 
 inline std::vector<JobKey> victims_of(const Plan& plan, const JobKey& key) {
   std::vector<JobKey> keys;
-  if (const EarmarkFor* earmark = earmark_of(plan, key))
-    for (const AttemptKey& victim : earmark->earmark.victims) keys.push_back(victim.job);
+  if (const ProposedClaim* claim = claim_of(plan, key))
+    for (const AttemptKey& victim : claim->claim.victims) keys.push_back(victim.job);
   return keys;
 }
 

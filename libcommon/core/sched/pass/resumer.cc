@@ -1,4 +1,4 @@
-#include "core/sched/pass/resuming.h"
+#include "core/sched/pass/resumer.h"
 
 #include <algorithm>
 #include <set>
@@ -24,7 +24,7 @@ std::optional<Seconds> seconds_left(const Job& job) {
 
 }  // namespace
 
-Resuming::Resuming(const Pass& pass) : pass_(pass) {
+Resumer::Resumer(const Pass& pass) : pass_(pass) {
   pass.state.resumable.for_each([&](const JobKey& key, Lsn) {
     const Job* job = pass.state.jobs.find(key);
     if (!job) return;
@@ -37,14 +37,14 @@ Resuming::Resuming(const Pass& pass) : pass_(pass) {
   });
 }
 
-std::optional<Resuming::Resumed> Resuming::next() {
+std::optional<Resumer::Resumed> Resumer::next() {
   const Job& job = *waiting_[at_++].job;
   auto placement = cpus_of(job);
   if (!placement) return std::nullopt;
   const auto left = seconds_left(job);
   const auto end = Profile::end_of(pass_.now, left);
-  if (!may_now(job, *placement, end)) {
-    const Time from = earliest(job, *placement, left);
+  if (!can_resume_now(job, *placement, end)) {
+    const Time from = earliest_resume(job, *placement, left);
     pass_.profile.reserve(*placement, from, left);
     return std::nullopt;
   }
@@ -67,7 +67,7 @@ std::optional<Resuming::Resumed> Resuming::next() {
 }
 
 // Nothing but CPUs: the rest is its own all the time. None where a node is not known any more.
-std::optional<Placement> Resuming::cpus_of(const Job& job) const {
+std::optional<Placement> Resumer::cpus_of(const Job& job) const {
   Placement placement;
   for (const NodeShare& share : job.allocation->nodes) {
     if (!holds_node(share)) continue;
@@ -81,8 +81,9 @@ std::optional<Placement> Resuming::cpus_of(const Job& job) const {
   return placement;
 }
 
-bool Resuming::may_now(const Job& job, const Placement& placement, std::optional<Time> end) const {
-  if (cpus_taken(pass_.state, job, pass_.now) || !lets_in(job, placement)) return false;
+bool Resumer::can_resume_now(const Job& job, const Placement& placement,
+                             std::optional<Time> end) const {
+  if (cpus_taken(pass_.state, job, pass_.now) || !reservations_allow(job, placement)) return false;
   // And what this pass itself has given away or promised.
   Amounts free(pass_.index.stride());
   for (const PlacedShare& share : placement) {
@@ -101,7 +102,7 @@ bool Resuming::may_now(const Job& job, const Placement& placement, std::optional
 }
 
 // A reservation that is on keeps it out. Of one that comes it knows as little as a job that was never suspended.
-bool Resuming::lets_in(const Job& job, const Placement& placement) const {
+bool Resumer::reservations_allow(const Job& job, const Placement& placement) const {
   Caller caller{job.spec->uid};
   // Its own may be over: it is on its nodes already, so only those of others keep it out.
   caller.reservations = job.spec->reservations;
@@ -109,11 +110,12 @@ bool Resuming::lets_in(const Job& job, const Placement& placement) const {
                 [&](const std::string& name) { return !pass_.state.reservations.find(name); });
   caller.anywhere = true;
   return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
-    return pass_.index.reserved().lets_in(share.node, caller, pass_.now, pass_.now + kSoon);
+    return pass_.index.reserved().reservations_allow(share.node, caller, pass_.now,
+                                                     pass_.now + kSoon);
   });
 }
 
-bool Resuming::fits_at(const Placement& placement, Time from, std::optional<Seconds> left) const {
+bool Resumer::fits_at(const Placement& placement, Time from, std::optional<Seconds> left) const {
   Amounts free(pass_.index.stride());
   return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
     pass_.profile.least(share.node, from, Profile::end_of(from, left), free);
@@ -122,7 +124,7 @@ bool Resuming::fits_at(const Placement& placement, Time from, std::optional<Seco
 }
 
 // When those have let go whose CPUs have the numbers that it needs.
-Time Resuming::others_end(const Job& job) const {
+Time Resumer::others_end(const Job& job) const {
   Time at = pass_.now + kSoon;
   for (const NodeShare& share : job.allocation->nodes) {
     const Node* node = share.cpu_ids.empty() ? nullptr : pass_.state.nodes.find(share.node);
@@ -142,8 +144,8 @@ Time Resuming::others_end(const Job& job) const {
 }
 
 // The first moment of its nodes' profiles at which it fits; when all is free at the latest.
-Time Resuming::earliest(const Job& job, const Placement& placement,
-                        std::optional<Seconds> left) const {
+Time Resumer::earliest_resume(const Job& job, const Placement& placement,
+                              std::optional<Seconds> left) const {
   const Time from = others_end(job);
   std::set<Time> moments{from};
   Amounts row(pass_.index.stride());

@@ -1,4 +1,4 @@
-#include "core/sched/pass/preempt_pass.h"
+#include "core/sched/pass/preemptor.h"
 
 #include <algorithm>
 
@@ -16,9 +16,9 @@ namespace {
 // Searches of one pass; each may look at every node a few times for each victim.
 constexpr std::uint32_t kMostSearches = 16;
 
-Placement placement_of(const ClusterIndex& index, const Earmark& earmark) {
+Placement placement_of(const ClusterIndex& index, const PreemptionClaim& claim) {
   Placement placement;
-  for (const NodeShare& share : earmark.nodes) {
+  for (const NodeShare& share : claim.nodes) {
     const auto at = index.find(share.node);
     if (!at || !index.nodes()[*at].usable) return {};
     const Node& node = *index.nodes()[*at].node;
@@ -41,19 +41,19 @@ Placement placement_of(const ClusterIndex& index, const Earmark& earmark) {
 
 }  // namespace
 
-std::string preempting_text(const ClusterState& state, const Earmark& earmark) {
+std::string preemption_text(const ClusterState& state, const PreemptionClaim& claim) {
   constexpr std::size_t kNamed = 8;
   std::string names;
   std::size_t gone = 0;
-  for (std::size_t i = 0; i < earmark.victims.size(); ++i) {
-    const AttemptKey& victim = earmark.victims[i];
+  for (std::size_t i = 0; i < claim.victims.size(); ++i) {
+    const AttemptKey& victim = claim.victims[i];
     if (i < kNamed) names += (i > 0 ? ", " : "") + job_text(victim.job);
     const Job* job = state.jobs.find(victim.job);
     const bool there = job && job->attempt == victim.attempt && holds_resources(job->state) &&
                        job->state != JobState::suspended;
     gone += there ? 0 : 1;
   }
-  const std::size_t all = earmark.victims.size();
+  const std::size_t all = claim.victims.size();
   if (all > kNamed) names += " and " + std::to_string(all - kNamed) + " more";
   return "waits until " + std::to_string(all) + (all == 1 ? " job" : " jobs") +
          " that it preempts " + (all == 1 ? "has" : "have") + " ended: " + names + "; " +
@@ -61,7 +61,8 @@ std::string preempting_text(const ClusterState& state, const Earmark& earmark) {
          (gone == 1 ? " has so far" : " have so far");
 }
 
-HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& job, Time now) {
+PreemptionDenial preemption_denial(const ClusterState& state, const Policy& policy, const Job& job,
+                                   Time now) {
   const auto& names = job.spec->partitions;
   const bool concerned = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const Partition* partition = state.partitions.find(name);
@@ -86,74 +87,74 @@ HeldBack held_back(const ClusterState& state, const Policy& policy, const Job& j
           left.more_at};
 }
 
-std::vector<Preempting::Kept> Preempting::kept(const ArrayStarts& starting) {
-  std::vector<Kept> all;
-  pass_.state.earmarked.for_each([&](const JobKey& key, Lsn) {
+std::vector<Preemptor::ClaimedStart> Preemptor::claimed_starts(const ArrayStarts& starting) {
+  std::vector<ClaimedStart> all;
+  pass_.state.preemption_claims.for_each([&](const JobKey& key, Lsn) {
     const Job* job = pass_.state.jobs.find(key);
     if (!job || !is_binding(*job, pass_.now)) return;
-    const Earmark& earmark = *job->earmark;
-    note_wake(earmark.until);
+    const PreemptionClaim& claim = *job->preemption_claim;
+    wake_by(claim.until);
     if (kept_back(*job)) return;
     const auto& asked = job->spec->partitions;
-    const auto choice = std::find(asked.begin(), asked.end(), earmark.partition);
-    const Partition* partition = pass_.state.partitions.find(earmark.partition);
+    const auto choice = std::find(asked.begin(), asked.end(), claim.partition);
+    const Partition* partition = pass_.state.partitions.find(claim.partition);
     if (choice == asked.end() || !partition) return;
     const QueueEntry entry{job, partition, static_cast<std::uint32_t>(choice - asked.begin())};
     if (admit(pass_.state, pass_.use, entry, starting, pass_.now).refused) return;
-    Placement placement = placement_of(pass_.index, earmark);
+    Placement placement = placement_of(pass_.index, claim);
     if (placement.empty()) return;
     auto limit = limit_at(pass_.state, *job, *partition, pass_.now);
-    if (earmark.time_limit)
-      limit = std::min(limit.value_or(*earmark.time_limit), *earmark.time_limit);
+    if (claim.time_limit) limit = std::min(limit.value_or(*claim.time_limit), *claim.time_limit);
     all.push_back({entry, std::move(placement), limit});
   });
   return all;
 }
 
-bool Preempting::is_clear(const Kept& kept, const Shape& shape) const {
+bool Preemptor::is_available(const ClaimedStart& claimed, const Shape& shape) const {
   const Demand& demand = shape.demand;
-  const auto end = Profile::end_of(pass_.now, kept.limit);
-  const auto chosen = pass_.licenses.choose(*kept.entry.job->spec);
+  const auto end = Profile::end_of(pass_.now, claimed.limit);
+  const auto chosen = pass_.licenses.choose(*claimed.entry.job->spec);
   if (!chosen) return false;
-  return std::all_of(kept.placement.begin(), kept.placement.end(), [&](const PlacedShare& share) {
-    const IndexedNode& node = pass_.index.nodes()[share.node];
-    Amounts free = node.free;
-    cap_gpus(demand, node, GpusOf::free_now, pass_.index, free);
-    for (std::size_t i = 0; i < free.size(); ++i)
-      if (free[i] < share.amounts[i]) return false;
-    if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return false;
-    return pass_.profile.admits(share.node, demand.caller, pass_.now, end);
-  });
+  return std::all_of(claimed.placement.begin(), claimed.placement.end(),
+                     [&](const PlacedShare& share) {
+                       const IndexedNode& node = pass_.index.nodes()[share.node];
+                       Amounts free = node.free;
+                       cap_gpus(demand, node, GpusOf::free_now, pass_.index, free);
+                       for (std::size_t i = 0; i < free.size(); ++i)
+                         if (free[i] < share.amounts[i]) return false;
+                       if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return false;
+                       return pass_.profile.admits(share.node, demand.caller, pass_.now, end);
+                     });
 }
 
-PendingInfo Preempting::keep(const Kept& kept, const Shape& shape) {
-  const Job& job = *kept.entry.job;
-  const Earmark& earmark = *job.earmark;
-  reserve(shape.demand, kept.placement, earmark.ready, kept.limit);
-  pass_.licenses.take(*job.spec, earmark.licenses);
-  PendingInfo info{Reason::preempting, preempting_text(pass_.state, earmark), std::nullopt, {}};
-  info.expected_start = std::max(earmark.ready, pass_.now);
-  for (const NodeShare& share : earmark.nodes) info.expected_nodes.push_back(share.node);
+PendingInfo Preemptor::enforce_claim(const ClaimedStart& claimed, const Shape& shape) {
+  const Job& job = *claimed.entry.job;
+  const PreemptionClaim& claim = *job.preemption_claim;
+  reserve(shape.demand, claimed.placement, claim.ready, claimed.limit);
+  pass_.licenses.take(*job.spec, claim.licenses);
+  PendingInfo info{Reason::preempting, preemption_text(pass_.state, claim), std::nullopt, {}};
+  info.expected_start = std::max(claim.ready, pass_.now);
+  for (const NodeShare& share : claim.nodes) info.expected_nodes.push_back(share.node);
   return info;
 }
 
-bool Preempting::concerns(const Partition* partition) {
+bool Preemptor::can_preempt(const Partition* partition) {
   if (!partition) return false;
-  const auto [found, added] = concerns_.try_emplace(partition, false);
+  const auto [found, added] = can_preempt_.try_emplace(partition, false);
   if (added) found->second = preempts(pass_.state, pass_.policy, *partition);
   return found->second;
 }
 
-bool Preempting::concerns(const QueueEntry& entry) {
-  if (!concerns(entry.partition)) return false;
+bool Preemptor::can_preempt(const QueueEntry& entry) {
+  if (!can_preempt(entry.partition)) return false;
   const auto [found, added] =
-      concerns_qos_.try_emplace({entry.partition, entry.job->spec->qos}, false);
+      can_preempt_qos_.try_emplace({entry.partition, entry.job->spec->qos}, false);
   if (added)
     found->second = preempts(pass_.state, pass_.policy, *entry.partition, *entry.job->spec);
   return found->second;
 }
 
-const std::vector<Preempting::Running>& Preempting::running() {
+const std::vector<Preemptor::Running>& Preemptor::running() {
   if (running_) return *running_;
   running_.emplace();
   for (const IndexedNode& node : pass_.index.nodes())
@@ -176,13 +177,13 @@ const std::vector<Preempting::Running>& Preempting::running() {
       one.victim = {charge.attempt, partition->tier,
                     qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count(),
                     lends_cpus(pass_.state, *job)};
-      if (one.victim.lends) one.victim.lost = 0;
+      if (one.victim.only_suspended) one.victim.lost = 0;
       running_->push_back(std::move(one));
     }
   return *running_;
 }
 
-Preempting::Candidates Preempting::candidates(const QueueEntry& entry, const NodeSet& set) {
+Preemptor::Candidates Preemptor::candidates(const QueueEntry& entry, const NodeSet& set) {
   Candidates out;
   for (const Running& one : running()) {
     if (ended_.contains(one.victim.attempt)) continue;
@@ -193,7 +194,7 @@ Preempting::Candidates Preempting::candidates(const QueueEntry& entry, const Nod
         preemptible_from(pass_.state, pass_.policy, *entry.job->spec, *entry.partition, *one.job);
     if (!from) continue;
     if (*from > pass_.now) {
-      note_wake(*from);
+      wake_by(*from);
       continue;
     }
     out.victims.push_back(one.victim);
@@ -204,8 +205,8 @@ Preempting::Candidates Preempting::candidates(const QueueEntry& entry, const Nod
   return out;
 }
 
-std::optional<Cleared> Preempting::search(const QueueEntry& entry, const Shape& shape,
-                                          std::optional<Seconds> limit) {
+std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const Shape& shape,
+                                                std::optional<Seconds> limit) {
   const NodeSet set = shape.nodes();
   Candidates candidates = this->candidates(entry, set);
   if (candidates.victims.empty()) return std::nullopt;
@@ -221,85 +222,85 @@ std::optional<Cleared> Preempting::search(const QueueEntry& entry, const Shape& 
 
 // Whether it is certain that it starts once there is room. What plugins would say of nodes as they will be then nobody knows; an array
 // that throttles itself may not start its next task; and of several kinds of GPUs another may be free before.
-bool Preempting::foreseeable(const QueueEntry& entry, const Shape& shape) const {
+bool Preemptor::is_predictable(const QueueEntry& entry, const Shape& shape) const {
   const Job& job = *entry.job;
   return !shape.demand.plugged && shape.alternatives.empty() &&
          !(job.array && job.array->throttle > 0) &&
          !(pass_.index.plugged() && pass_.index.plugged()->permits(*entry.partition));
 }
 
-const EvictionsLeft& Preempting::left_for(UserId user) {
-  const auto [found, added] = left_.try_emplace(user);
+const EvictionsLeft& Preemptor::evictions_left_for(UserId user) {
+  const auto [found, added] = evictions_left_.try_emplace(user);
   if (added) found->second = evictions_left(pass_.state, pass_.policy, user, pass_.now);
   return found->second;
 }
 
-std::optional<Preempting::Made> Preempting::make_room(const QueueEntry& entry, const Shape& shape,
-                                                      TaskIndex task,
-                                                      std::optional<Seconds> limit) {
+std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry, const Shape& shape,
+                                                        TaskIndex task,
+                                                        std::optional<Seconds> limit) {
   const Job& job = *entry.job;
-  if (!concerns(entry) || !may_preempt(job, pass_.now)) return std::nullopt;
-  if (!foreseeable(entry, shape)) return std::nullopt;
+  if (!can_preempt(entry) || !may_preempt(job, pass_.now)) return std::nullopt;
+  if (!is_predictable(entry, shape)) return std::nullopt;
   const auto licenses = pass_.licenses.choose(*job.spec);
   if (!licenses || pass_.work.exhausted()) return std::nullopt;
-  const auto like = std::tuple(static_cast<const Shape*>(&shape), job.spec->qos, limit);
-  const auto like_it = std::pair(job.spec.get(), limit);
-  if (failed_.contains(like) || over_limit_.contains(like_it)) return std::nullopt;
-  const EvictionsLeft& left = left_for(job.spec->uid);
-  if (left.more_at) note_wake(*left.more_at);
-  const std::uint32_t used = used_[job.spec->uid];
+  const auto same_class = std::tuple(static_cast<const Shape*>(&shape), job.spec->qos, limit);
+  const auto same_job = std::pair(job.spec.get(), limit);
+  if (failed_.contains(same_class) || over_limit_.contains(same_job)) return std::nullopt;
+  const EvictionsLeft& left = evictions_left_for(job.spec->uid);
+  if (left.more_at) wake_by(*left.more_at);
+  const std::uint32_t used = evictions_used_[job.spec->uid];
   if (left.count <= used) return std::nullopt;
-  auto cleared = search(entry, shape, limit);
-  if (!cleared) {
-    failed_.insert(like);
+  auto plan = search(entry, shape, limit);
+  if (!plan) {
+    failed_.insert(same_class);
     return std::nullopt;
   }
-  const TresByNode gets = placed_amounts(cleared->placement, *licenses, pass_.index);
+  const TresByNode gets = placed_amounts(plan->placement, *licenses, pass_.index);
   if (const auto over = pass_.use.over(*job.spec, *entry.partition, limit, &gets)) {
-    over_limit_.insert(like_it);
-    if (over->wanes) note_wake(pass_.now + kLimitsAgain);
+    over_limit_.insert(same_job);
+    if (over->wanes) wake_by(pass_.now + kLimitsAgain);
     return std::nullopt;
   }
-  const auto count = static_cast<std::uint32_t>(cleared->victims.size());
+  const auto count = static_cast<std::uint32_t>(plan->victims.size());
   if (count > left.count - used) return std::nullopt;
-  used_[job.spec->uid] += count;
+  evictions_used_[job.spec->uid] += count;
 
-  Made made;
-  EarmarkFor out{{job.key.job, task}, {}};
-  Earmark& earmark = out.earmark;
-  earmark.partition = entry.partition->name;
-  earmark.time_limit = limit;
-  earmark.nodes = NodeShares(std::move(cleared->shares));
-  earmark.licenses = *licenses;
-  earmark.victims = cleared->victims;
-  earmark.at = pass_.now;
-  earmark.ready = pass_.now;
-  for (const AttemptKey& victim : earmark.victims)
-    earmark.ready = std::max(
-        earmark.ready,
+  Preemption preemption;
+  ProposedClaim out{{job.key.job, task}, {}};
+  PreemptionClaim& claim = out.claim;
+  claim.partition = entry.partition->name;
+  claim.time_limit = limit;
+  claim.nodes = NodeShares(std::move(plan->shares));
+  claim.licenses = *licenses;
+  claim.victims = plan->victims;
+  claim.at = pass_.now;
+  claim.ready = pass_.now;
+  for (const AttemptKey& victim : claim.victims)
+    claim.ready = std::max(
+        claim.ready,
         pass_.now + eviction_grace(pass_.state, pass_.policy, *pass_.state.jobs.find(victim.job)));
-  earmark.until = earmark.ready + kEarmarkSlack;
-  made.group.jobs.emplace_back(job.key, job.version);
-  release(earmark.victims);
-  reserve(shape.demand, cleared->placement, earmark.ready, limit);
+  claim.until = claim.ready + kClaimSlack;
+  preemption.group.jobs.emplace_back(job.key, job.version);
+  release(claim.victims);
+  reserve(shape.demand, plan->placement, claim.ready, limit);
   pass_.licenses.take(*job.spec, *licenses);
   pass_.use.start(*job.spec, *entry.partition, limit, &gets);
-  made.said = {Reason::preempting, preempting_text(pass_.state, earmark), earmark.ready, {}};
-  for (const NodeShare& share : earmark.nodes) {
+  preemption.reason = {Reason::preempting, preemption_text(pass_.state, claim), claim.ready, {}};
+  for (const NodeShare& share : claim.nodes) {
     const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;
-    made.group.nodes.emplace_back(node.id, node.version);
-    made.said.expected_nodes.push_back(share.node);
+    preemption.group.nodes.emplace_back(node.id, node.version);
+    preemption.reason.expected_nodes.push_back(share.node);
   }
-  made.group.earmark = std::move(out);
-  return made;
+  preemption.group.claim = std::move(out);
+  return preemption;
 }
 
-void Preempting::note_wake(Time at) {
+void Preemptor::wake_by(Time at) {
   if (at > pass_.now) wake_ = std::min(wake_.value_or(at), at);
 }
 
 // From here on the profile has them gone in a moment, as later passes will.
-void Preempting::release(const std::vector<AttemptKey>& victims) {
+void Preemptor::release(const std::vector<AttemptKey>& victims) {
   release_shared(victims);
   for (const AttemptKey& victim : victims) {
     ended_.insert(victim);
@@ -320,7 +321,7 @@ void Preempting::release(const std::vector<AttemptKey>& victims) {
 }
 
 // The GPUs of which they have all that is not coming free anyway.
-void Preempting::release_shared(const std::vector<AttemptKey>& victims) {
+void Preemptor::release_shared(const std::vector<AttemptKey>& victims) {
   std::set<NodeIndex> nodes;
   for (const AttemptKey& victim : victims)
     for (const NodeShare& share : pass_.state.jobs.find(victim.job)->allocation->nodes)
@@ -329,7 +330,7 @@ void Preempting::release_shared(const std::vector<AttemptKey>& victims) {
     return ended_.contains(one) || std::binary_search(victims.begin(), victims.end(), one);
   };
   for (const NodeIndex at : nodes)
-    for (const ClearableGpu& gpu : clearable_gpus(pass_.state, pass_.index.nodes()[at], gone)) {
+    for (const ReclaimableGpu& gpu : reclaimable_gpus(pass_.state, pass_.index.nodes()[at], gone)) {
       const bool now =
           std::any_of(gpu.sharers.begin(), gpu.sharers.end(), [&](const AttemptKey& k) {
             return std::binary_search(victims.begin(), victims.end(), k);
@@ -343,8 +344,8 @@ void Preempting::release_shared(const std::vector<AttemptKey>& victims) {
 }
 
 // Until its limit has passed, counted from when it is expected to start: so that what is promised behind it does not move.
-void Preempting::reserve(const Demand& demand, Placement placement, Time ready,
-                         std::optional<Seconds> limit) {
+void Preemptor::reserve(const Demand& demand, Placement placement, Time ready,
+                        std::optional<Seconds> limit) {
   const Time from = pass_.now + kSoon;
   const std::optional<Time> end = Profile::end_of(std::max(ready, from), limit);
   Amounts free(pass_.index.stride());
