@@ -41,11 +41,11 @@ void to_api(const core::Why& why, const ClusterState& state, api::Explanation& o
     row->set_partition(cause.partition);
     row->set_text(cause.text);
     row->set_until(micros(cause.until));
-    for (const core::WhyPromise& promise : cause.promises) {
+    for (const core::DelayedStart& planned_start : cause.delays) {
       api::Explanation::Promise* to = row->add_promises();
-      proto::to_api(promise.job, to->mutable_job());
-      to->set_start(micros(promise.start));
-      to->set_nodes(hosts(state, promise.nodes));
+      proto::to_api(planned_start.job, to->mutable_job());
+      to->set_start(micros(planned_start.start));
+      to->set_nodes(hosts(state, planned_start.nodes));
     }
   }
   out.set_jobs_ahead(why.jobs_ahead);

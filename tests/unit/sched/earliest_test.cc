@@ -89,7 +89,7 @@ TEST(Earliest, IsTheFirstOfAllMomentsAtWhichItFits) {
       ++found;
       later += expected->at > now ? 1 : 0;
       beside_promises += i > 0 ? 1 : 0;
-      profile.reserve(expected->placement, expected->at, limit);
+      profile.add_planned_start(expected->placement, expected->at, limit);
       changes.insert(expected->at);
       if (limit) changes.insert(expected->at + *limit);
     }

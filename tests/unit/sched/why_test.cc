@@ -113,10 +113,10 @@ TEST(Why, AShorterJobWouldEndBeforeAnotherNeedsTheNodes) {
   EXPECT_EQ(told.causes[0].reason, Reason::priority);
   EXPECT_EQ(told.causes[0].partition, "main");
   EXPECT_THAT(told.causes[0].text, HasSubstr("enough is free now, but it would delay job 2"));
-  ASSERT_EQ(told.causes[0].promises.size(), 1u);
-  EXPECT_EQ(told.causes[0].promises[0].job, head);
-  EXPECT_EQ(told.causes[0].promises[0].start, kNow + minutes(60));
-  EXPECT_THAT(told.causes[0].promises[0].nodes, ElementsAre(cluster.node("n1").id));
+  ASSERT_EQ(told.causes[0].delays.size(), 1u);
+  EXPECT_EQ(told.causes[0].delays[0].job, head);
+  EXPECT_EQ(told.causes[0].delays[0].start, kNow + minutes(60));
+  EXPECT_THAT(told.causes[0].delays[0].nodes, ElementsAre(cluster.node("n1").id));
   EXPECT_THAT(changes(told),
               ElementsAre("--time=01:00:00 (it would end before job 2 needs the nodes)"));
   EXPECT_EQ(told.jobs_ahead, 1u);

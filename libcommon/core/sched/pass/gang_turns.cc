@@ -104,7 +104,7 @@ PendingPtr GangTurns::turn(Queued& queued) {
   const Job& job = *queued.entry.job;
   const auto [place, first] = accounts_.try_emplace(job.gang);
   Account& account = place->second;
-  last_unpromised_ = JobId{0};
+  last_without_planned_start_ = JobId{0};
   if (first) consider(queued, account);
   if (account.starts) return nullptr;
   account.seen.push_back(&queued);
@@ -129,8 +129,8 @@ void GangTurns::consider(const Queued& leader, Account& account) {
   account.members = members_of(account.gang);
   if (over_limits(account, nullptr)) return say_all(account, *account.refusal);
   if (lack_licenses(account)) return;
-  if (p_.promises.closed(account.members.front().partition,
-                         account.gang.members.front()->spec->reservations) ||
+  if (p_.planned_starts.closed(account.members.front().partition,
+                               account.gang.members.front()->spec->reservations) ||
       !start(account))
     block(leader, account);
 }
@@ -185,7 +185,7 @@ std::optional<Placement> GangTurns::place(const Account& account, std::size_t at
   const NodeSet nodes = member.shape->nodes();
   auto placement = fit_on(demand, nodes, p_.index, Against::free_now, p_.work);
   if (!placement) return std::nullopt;
-  if (!promised(*placement, p_.profile) && !reserved(demand, *placement, p_.index))
+  if (!has_planned_start(*placement, p_.profile) && !reserved(demand, *placement, p_.index))
     return placement;
   if (!trial) {
     trial.emplace(p_.profile);
@@ -333,10 +333,11 @@ void GangTurns::block(const Queued& leader, Account& account) {
     return say_all(account, *account.refusal);
   if (!p_.work.exhausted() && is_impossible(account)) return;
   const Partition* partition = account.members.front().partition;
-  const Promises::Inside& inside = account.gang.members.front()->spec->reservations;
-  const bool may = leader.may_be_promised();  // for all of them
-  const bool first =
-      may ? p_.promises.waits(partition, inside) : !p_.promises.any_waits(partition, inside);
+  const PlannedStartLedger::Reservations& reservations =
+      account.gang.members.front()->spec->reservations;
+  const bool may = leader.may_have_planned_start();  // for all of them
+  const bool first = may ? p_.planned_starts.add_waiting(partition, reservations)
+                         : !p_.planned_starts.has_waiting(partition, reservations);
   PendingInfo info{first ? Reason::resources : Reason::priority, {}, std::nullopt, {}};
   if (p_.work.exhausted()) {
     info.detail = "not looked at in this pass: its budget was spent";
@@ -350,30 +351,32 @@ void GangTurns::block(const Queued& leader, Account& account) {
   }
   say_all(account, info);
   if (!may) return;  // in nobody's way
-  if (p_.promises.grant(partition, inside)) {
-    if (!promise(account) && !p_.work.exhausted()) p_.promises.refund(partition, inside);
+  if (p_.planned_starts.take(partition, reservations)) {
+    if (!plan_start(account) && !p_.work.exhausted())
+      p_.planned_starts.release(partition, reservations);
   } else {
-    last_unpromised_ = account.gang.members.front()->gang;
+    last_without_planned_start_ = account.gang.members.front()->gang;
   }
 }
 
 // Says when and where all of them are going to start, and keeps that free.
-bool GangTurns::promise(Account& account) {
+bool GangTurns::plan_start(Account& account) {
   const Partition* partition = account.members.front().partition;
-  const Promises::Inside& inside = account.gang.members.front()->spec->reservations;
-  Time not_before = p_.promises.not_before(partition, inside);
+  const PlannedStartLedger::Reservations& reservations =
+      account.gang.members.front()->spec->reservations;
+  Time not_before = p_.planned_starts.not_before(partition, reservations);
   for (const Member& member : account.members)
     not_before = std::max(not_before, member.shape->not_before(member.limit));
   auto found = earliest_together(account, not_before);
   if (!found) return false;
-  p_.promises.note_start(partition, found->at, inside);
+  p_.planned_starts.record_planned_start(partition, found->at, reservations);
   keep_limits(account, &found->placements, found->at);
   for (std::size_t i = 0; i < account.members.size(); ++i) {
     const Member& member = account.members[i];
     EarliestStart start{found->at, std::move(found->placements[i])};
-    keep_for(member.shape->demand, member.limit, p_.index, p_.profile, start);
-    p_.profile.reserve(start.placement, start.at, member.limit);
-    if (p_.witness) p_.witness->promised({member.job, partition, 0}, start);
+    expand_planned_start(member.shape->demand, member.limit, p_.index, p_.profile, start);
+    p_.profile.add_planned_start(start.placement, start.at, member.limit);
+    if (p_.witness) p_.witness->on_planned_start({member.job, partition, 0}, start);
     if (start.at >= p_.profile.horizon()) continue;  // when something without limit ends
     PendingInfo info = *account.said.at(member.job->key);
     info.expected_start = start.at;
@@ -399,7 +402,7 @@ std::optional<GangTurns::Placements> GangTurns::fit_at(const Account& account, T
     auto placement = fit_between(account.demand(i, wide), member.shape->nodes(), p_.index, trial,
                                  at, Profile::end_of(at, member.limit), p_.work);
     if (!placement) return std::nullopt;
-    trial.reserve(*placement, at, member.limit);
+    trial.add_planned_start(*placement, at, member.limit);
     placements.push_back(*std::move(placement));
   }
   return placements;
@@ -443,7 +446,7 @@ std::optional<GangTurns::Together> GangTurns::earliest_together(const Account& a
         earliest(shape.demand, member.limit, shape.nodes(), p_.index, p_.profile, p_.work, from);
     if (!found) return std::nullopt;
     at = std::max(at, found->at);
-    falls = falls || promised(shape.nodes(), p_.profile) ||
+    falls = falls || has_planned_start(shape.nodes(), p_.profile) ||
             reserved(shape.demand, shape.nodes(), p_.index);
   }
   if (auto placements = fit_at(account, at)) return Together{at, *std::move(placements)};

@@ -27,7 +27,7 @@ class GangTurns {
     Turns& turns;
     Profile& profile;
     LicensePool& licenses;
-    Promises& promises;
+    PlannedStartLedger& planned_starts;
     Work& work;
     Plan& plan;
     std::vector<NodeIndex>& given;
@@ -42,13 +42,15 @@ class GangTurns {
   PendingPtr turn(Queued& queued);
 
   // Whether nothing was promised to the gang whose turn it was, so that it may be told when it could start as if it had been.
-  bool unpromised(const Queued& queued) const { return last_unpromised_ == queued.entry.job->gang; }
+  bool without_planned_start(const Queued& queued) const {
+    return last_without_planned_start_ == queued.entry.job->gang;
+  }
 
   // After all turns, of a gang that had none promised: as if it had. Calls say(queued, info) for each of its members.
   template <class Say>
   void estimate(const Queued& leader, Say&& say) {
     Account& account = accounts_.at(leader.entry.job->gang);
-    if (!promise(account)) return;
+    if (!plan_start(account)) return;
     for (Queued* queued : account.seen) say(*queued, account.said.at(queued->entry.job->key));
   }
 
@@ -101,14 +103,14 @@ class GangTurns {
   std::optional<Placements> fit_at(const Account& account, Time at, bool wide);
   std::optional<Together> earliest_together(const Account& account, Time from);
   std::vector<Time> changes_after(const std::vector<Member>& members, Time at) const;
-  bool promise(Account& account);
+  bool plan_start(Account& account);
   void say_all(Account& account, const PendingInfo& info);
   void say_because(Account& account, const Job& hindered, PendingInfo info);
   std::string turn_text(const Account& account) const;
 
   const Parts p_;
   std::map<JobId, Account> accounts_;  // by the gang's number
-  JobId last_unpromised_{0};
+  JobId last_without_planned_start_{0};
 };
 
 }  // namespace ares::core::sched

@@ -36,13 +36,13 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       turns_(memory.queue.entries(), memory.ranking, index_),
       profile_(state, index_, memory.releases, now),
       licenses_(state, policy),
-      promises_(policy),
+      planned_starts_(policy),
       work_(budget.units),
       preemptor_({state, policy, index_, profile_, licenses_, work_, now, use_}),
       resumer_({state, index_, profile_, now}),
       witness_(witness),
-      gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, promises_, work_, plan_,
-              memory.given, budget, now, use_, witness}) {
+      gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, planned_starts_, work_,
+              plan_, memory.given, budget, now, use_, witness}) {
   use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
@@ -100,7 +100,7 @@ void Planner::Pass::consider(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   if (witness_ && witness_->is_about(queued.entry.job->key))
     return witness_->turn({entry, index_, profile_, licenses_, array_starts_, use_,
-                           promises_.closed(entry.partition, inside_of(queued)),
+                           planned_starts_.closed(entry.partition, reservations_of(queued)),
                            work_.exhausted()});
   if (!queued.steady) {
     if (waits_with_gang(*entry.job)) return consider_gang(queued);
@@ -108,7 +108,7 @@ void Planner::Pass::consider(Queued& queued) {
     return;
   }
   Shape& shape = shape_of(queued, false);
-  if (promises_.closed(entry.partition) || !start_one(queued, TaskIndex{}, shape))
+  if (planned_starts_.closed(entry.partition) || !start_one(queued, TaskIndex{}, shape))
     block(queued, shape);
 }
 
@@ -163,7 +163,7 @@ bool Planner::Pass::already_served(Queued& queued) {
 bool Planner::Pass::preempt_for(Queued& queued, const Shape& shape) {
   const Job& job = *queued.entry.job;
   if (!preemptor_.can_preempt(queued.entry.partition) ||
-      promises_.closed(queued.entry.partition, inside_of(queued)))
+      planned_starts_.closed(queued.entry.partition, reservations_of(queued)))
     return false;
   TaskIndex task = job.key.task;
   if (job.array) {
@@ -204,7 +204,8 @@ void Planner::Pass::consider_gang(Queued& queued) {
     say(queued, std::move(why));
   else
     return unsay(queued);
-  if (gangs_.unpromised(queued) && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
+  if (gangs_.without_planned_start(queued) && blocked_.size() < budget_.estimates)
+    blocked_.push_back(&queued);
 }
 
 void Planner::Pass::consider_unsteady(Queued& queued) {
@@ -213,7 +214,7 @@ void Planner::Pass::consider_unsteady(Queued& queued) {
   const auto relaxed_at = relaxed_from(*entry.job);
   const bool relaxed = relaxed_at && *relaxed_at <= now_;
   Shape& shape = shape_of(queued, relaxed);
-  if (!promises_.closed(entry.partition, inside_of(queued)) &&
+  if (!planned_starts_.closed(entry.partition, reservations_of(queued)) &&
       (entry.job->array ? start_tasks(queued, shape)
                         : start_one(queued, entry.job->key.task, shape)))
     return;
@@ -403,8 +404,9 @@ std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, Sh
                                                         std::optional<Seconds> limit) {
   if (queued.shape != &shape && memory_.shapes.impossible(shape, index_, false))
     return std::nullopt;
-  const Time from = std::max(shape.not_before(limit),
-                             promises_.not_before(queued.entry.partition, inside_of(queued)));
+  const Time from =
+      std::max(shape.not_before(limit),
+               planned_starts_.not_before(queued.entry.partition, reservations_of(queued)));
   return memory_.forecasts.earliest(shape.demand, shape.nodes(), limit, index_, profile_, work_,
                                     from);
 }
@@ -427,12 +429,12 @@ std::optional<Placement> Planner::Pass::place(Shape& shape, std::optional<Second
     shape.plugged_out = shape.demand.plugged && shape.fits_unplugged(index_, Against::free_now);
     return std::nullopt;
   }
-  if (!promised(*placement, profile_) && !reserved(shape.demand, *placement, index_))
+  if (!has_planned_start(*placement, profile_) && !reserved(shape.demand, *placement, index_))
     return placement;
   placement = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
                           Profile::end_of(now_, limit), work_, JoinShared::now);
-  if (!placement) shape.note_promise(limit);
-  if (!placement && !profile_.any_promise()) shape.kept_out = true;
+  if (!placement) shape.record_blocked_limit(limit);
+  if (!placement && !profile_.any_planned_start()) shape.kept_out = true;
   return placement;
 }
 

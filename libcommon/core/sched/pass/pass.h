@@ -24,8 +24,8 @@
 #include "core/sched/queue/turns.h"
 #include "core/sched/time/backfill.h"
 #include "core/sched/time/forecast.h"
+#include "core/sched/time/planned_start_ledger.h"
 #include "core/sched/time/profile.h"
-#include "core/sched/time/promises.h"
 #include "core/sched/time/releases.h"
 
 namespace ares::core {
@@ -164,19 +164,21 @@ class Planner::Pass {
   std::optional<sched::Placement> place(sched::Shape& shape, std::optional<Seconds> limit);
 
   // Those who ask for reservations wait in a line of their own. The record of a steady job, which asks for none, is not read.
-  static const sched::Promises::Inside& inside_of(const sched::Queued& queued);
+  static const sched::PlannedStartLedger::Reservations& reservations_of(
+      const sched::Queued& queued);
 
   // It cannot start now: say why, and promise it a start if the partition's rule is so.
   void block(sched::Queued& queued, sched::Shape& shape);
 
   // What is said of one that is promised nothing: it is in nobody's way.
-  sched::PendingPtr unpromised_text(const sched::Queued& queued, sched::Shape& shape);
+  sched::PendingPtr reason_without_planned_start(const sched::Queued& queued, sched::Shape& shape);
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
   sched::PendingPtr turn_text(sched::Shape& shape, bool first);
 
   // Says when and where the job is going to start, and keeps that free.
-  sched::PendingPtr promise(PendingInfo info, const sched::Queued& queued, bool* made = nullptr);
+  sched::PendingPtr plan_start(PendingInfo info, const sched::Queued& queued,
+                               bool* planned = nullptr);
 
   // Nothing starts any more: as if all that wait were promised their turn one after the other.
   void estimate();
@@ -195,7 +197,7 @@ class Planner::Pass {
   sched::Turns turns_;
   sched::Profile profile_;
   LicensePool licenses_;
-  sched::Promises promises_;
+  sched::PlannedStartLedger planned_starts_;
   sched::Work work_;
   sched::Preemptor preemptor_;
   sched::Resumer resumer_;

@@ -21,9 +21,9 @@ void Planner::Pass::unsay(Queued& queued) {
   note(queued);
 }
 
-const Promises::Inside& Planner::Pass::inside_of(const Queued& queued) {
-  static const Promises::Inside kNowhere;
-  return queued.steady ? kNowhere : queued.entry.job->spec->reservations;
+const PlannedStartLedger::Reservations& Planner::Pass::reservations_of(const Queued& queued) {
+  static const PlannedStartLedger::Reservations kNone;
+  return queued.steady ? kNone : queued.entry.job->spec->reservations;
 }
 
 void Planner::Pass::block(Queued& queued, Shape& shape) {
@@ -41,9 +41,10 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
     else if (preempt_for(queued, shape))
       return;
   }
-  if (!queued.may_be_promised()) return say(queued, unpromised_text(queued, shape));
-  const Promises::Inside& inside = inside_of(queued);
-  const bool first = promises_.waits(entry.partition, inside);
+  if (!queued.may_have_planned_start())
+    return say(queued, reason_without_planned_start(queued, shape));
+  const PlannedStartLedger::Reservations& reservations = reservations_of(queued);
+  const bool first = planned_starts_.add_waiting(entry.partition, reservations);
   const bool last_choice = queued.steady || entry.choice + 1 == entry.job->spec->partitions.size();
   if (work_.exhausted()) {
     say(queued, make_info(first ? Reason::resources : Reason::priority,
@@ -51,24 +52,25 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
     return;
   }
   // A job of several partitions waits for its last: it may still start there.
-  if (last_choice && promises_.grant(entry.partition, inside)) {
-    bool made = false;
-    say(queued, promise(*turn_text(shape, first), queued, &made));
-    if (!made && !work_.exhausted()) promises_.refund(entry.partition, inside);
+  if (last_choice && planned_starts_.take(entry.partition, reservations)) {
+    bool planned = false;
+    say(queued, plan_start(*turn_text(shape, first), queued, &planned));
+    if (!planned && !work_.exhausted()) planned_starts_.release(entry.partition, reservations);
     return;
   }
   if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
   say(queued, turn_text(shape, first));
-  if (promises_.closed(entry.partition, inside)) shape.blocked = true;
+  if (planned_starts_.closed(entry.partition, reservations)) shape.blocked = true;
   if (!budget_.details && blocked_.size() >= budget_.estimates &&
-      promises_.spent(entry.partition, inside) && !shape.kept_out && !shape.plugged_out &&
-      !preemptor_.can_preempt(entry.partition))
+      planned_starts_.exhausted(entry.partition, reservations) && !shape.kept_out &&
+      !shape.plugged_out && !preemptor_.can_preempt(entry.partition))
     shape.settled_in = pass_;
 }
 
-PendingPtr Planner::Pass::unpromised_text(const Queued& queued, Shape& shape) {
+PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, Shape& shape) {
   const QueueEntry& entry = queued.entry;
-  PendingPtr text = turn_text(shape, !promises_.any_waits(entry.partition, inside_of(queued)));
+  PendingPtr text =
+      turn_text(shape, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
   if (!budget_.details) return text;
   PendingInfo info = *text;
   info.detail +=
@@ -97,7 +99,7 @@ PendingPtr Planner::Pass::turn_text(Shape& shape, bool first) {
   return text;
 }
 
-PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* made) {
+PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, bool* planned) {
   const std::optional<Seconds> limit = queued.limit;
   const Partition* partition = queued.entry.partition;
   Shape* chosen = queued.shape;
@@ -109,7 +111,7 @@ PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* 
     const TresByNode gets =
         placed_amounts(found->placement, certain_licenses(*queued.entry.job->spec), index_);
     if (auto over = use_.over_alone(*queued.entry.job->spec, *partition, limit, &gets)) {
-      if (made) *made = false;
+      if (planned) *planned = false;
       PendingInfo refused{Reason::limit, std::move(over->text), std::nullopt, {}};
       refused.limit = std::move(over->name);
       return std::make_shared<const PendingInfo>(std::move(refused));
@@ -118,14 +120,14 @@ PendingPtr Planner::Pass::promise(PendingInfo info, const Queued& queued, bool* 
     use_.keep_room({{job.spec.get(), partition, limit, gets}}, "job " + job_text(job.key),
                    found->at);
   }
-  if (made) *made = found.has_value();
+  if (planned) *planned = found.has_value();
   if (found) {
-    shape.note_start(limit, found->at);
-    promises_.note_start(partition, found->at, inside_of(queued));
+    shape.record_planned_start(limit, found->at);
+    planned_starts_.record_planned_start(partition, found->at, reservations_of(queued));
   }
-  if (found) keep_for(shape.demand, limit, index_, profile_, *found);
-  if (found) profile_.reserve(found->placement, found->at, limit);
-  if (found && witness_) witness_->promised(queued.entry, *found);
+  if (found) expand_planned_start(shape.demand, limit, index_, profile_, *found);
+  if (found) profile_.add_planned_start(found->placement, found->at, limit);
+  if (found && witness_) witness_->on_planned_start(queued.entry, *found);
   if (found && found->at < profile_.horizon()) {  // else when something without limit ends
     info.expected_start = found->at;
     info.expected_nodes.clear();
@@ -146,7 +148,7 @@ void Planner::Pass::estimate() {
     const auto choice = choices_.find(key);
     const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
     if (!now_said) continue;
-    PendingPtr said = promise(*now_said, *queued);
+    PendingPtr said = plan_start(*now_said, *queued);
     if (choice == choices_.end())
       say(*queued, std::move(said));
     else

@@ -130,7 +130,7 @@ bool Preemptor::is_available(const ClaimedStart& claimed, const Shape& shape) co
 PendingInfo Preemptor::enforce_claim(const ClaimedStart& claimed, const Shape& shape) {
   const Job& job = *claimed.entry.job;
   const PreemptionClaim& claim = *job.preemption_claim;
-  reserve(shape.demand, claimed.placement, claim.ready, claimed.limit);
+  add_planned_start(shape.demand, claimed.placement, claim.ready, claimed.limit);
   pass_.licenses.take(*job.spec, claim.licenses);
   PendingInfo info{Reason::preempting, preemption_text(pass_.state, claim), std::nullopt, {}};
   info.expected_start = std::max(claim.ready, pass_.now);
@@ -282,7 +282,7 @@ std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
   claim.until = claim.ready + kClaimSlack;
   preemption.group.jobs.emplace_back(job.key, job.version);
   release(claim.victims);
-  reserve(shape.demand, plan->placement, claim.ready, limit);
+  add_planned_start(shape.demand, plan->placement, claim.ready, limit);
   pass_.licenses.take(*job.spec, *licenses);
   pass_.use.start(*job.spec, *entry.partition, limit, &gets);
   preemption.reason = {Reason::preempting, preemption_text(pass_.state, claim), claim.ready, {}};
@@ -313,8 +313,8 @@ void Preemptor::release(const std::vector<AttemptKey>& victims) {
           Amounts amounts = amounts_of(pass_.index, node, charge);
           if (lends_cpus(pass_.state, *pass_.state.jobs.find(victim.job)))
             amounts = cpus_only(std::move(amounts));
-          pass_.profile.release(*at, pass_.now + kSoon,
-                                expected_end(pass_.state, charge, pass_.now), amounts);
+          pass_.profile.release_early(*at, pass_.now + kSoon,
+                                      expected_end(pass_.state, charge, pass_.now), amounts);
         }
     }
   }
@@ -339,13 +339,13 @@ void Preemptor::release_shared(const std::vector<AttemptKey>& victims) {
       if (!now || !until) continue;
       Amounts one(pass_.index.stride(), 0);
       one[gpu.column] = 1;
-      pass_.profile.release(at, pass_.now + kSoon, until, one);
+      pass_.profile.release_early(at, pass_.now + kSoon, until, one);
     }
 }
 
 // Until its limit has passed, counted from when it is expected to start: so that what is promised behind it does not move.
-void Preemptor::reserve(const Demand& demand, Placement placement, Time ready,
-                        std::optional<Seconds> limit) {
+void Preemptor::add_planned_start(const Demand& demand, Placement placement, Time ready,
+                                  std::optional<Seconds> limit) {
   const Time from = pass_.now + kSoon;
   const std::optional<Time> end = Profile::end_of(std::max(ready, from), limit);
   Amounts free(pass_.index.stride());
@@ -359,7 +359,7 @@ void Preemptor::reserve(const Demand& demand, Placement placement, Time ready,
     }
     if (demand.caller.alone) share.amounts = pass_.index.nodes()[share.node].total;
   }
-  pass_.profile.reserve_until(placement, from, end);
+  pass_.profile.add_planned_start_until(placement, from, end);
 }
 
 }  // namespace ares::core::sched

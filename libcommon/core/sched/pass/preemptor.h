@@ -89,7 +89,8 @@ class Preemptor {
   void wake_by(Time at);
   void release(const std::vector<AttemptKey>& victims);
   void release_shared(const std::vector<AttemptKey>& victims);
-  void reserve(const Demand& demand, Placement placement, Time ready, std::optional<Seconds> limit);
+  void add_planned_start(const Demand& demand, Placement placement, Time ready,
+                         std::optional<Seconds> limit);
 
   const Pass pass_;
   std::map<const Partition*, bool> can_preempt_;  // looked up, never walked, like the next

@@ -45,7 +45,7 @@ std::optional<Resumer::Resumed> Resumer::next() {
   const auto end = Profile::end_of(pass_.now, left);
   if (!can_resume_now(job, *placement, end)) {
     const Time from = earliest_resume(job, *placement, left);
-    pass_.profile.reserve(*placement, from, left);
+    pass_.profile.add_planned_start(*placement, from, left);
     return std::nullopt;
   }
   Resumed out{{}, &job, {}};

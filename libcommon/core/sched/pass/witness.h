@@ -31,7 +31,7 @@ class Witness {
   virtual bool is_about(const JobKey& record) const = 0;
   virtual void turn(const Turn& turn) = 0;
   // Another job was promised a start. It comes before the one this is about unless that has had its last turn.
-  virtual void promised(const QueueEntry& entry, const EarliestStart& reservation) = 0;
+  virtual void on_planned_start(const QueueEntry& entry, const EarliestStart& reservation) = 0;
   // There is nothing more to see.
   virtual bool done() const = 0;
 };

@@ -33,7 +33,8 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     result.problem = constraint.error().message;
     return result;
   }
-  const bool inside = !spec.reservations.empty() && !index.reserved().flexible(spec.reservations);
+  const bool in_reservation =
+      !spec.reservations.empty() && !index.reserved().flexible(spec.reservations);
   const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
   std::vector<NodeIndex> members, fallback, usable;
   for (const NodeIndex at : index.members(partition)) {
@@ -41,7 +42,7 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
       continue;
     if (!constraint->every.holds(features_of(*node.node))) continue;
-    if (inside && !in_one_of(index.reserved().on(at), spec.reservations)) continue;
+    if (in_reservation && !in_one_of(index.reserved().on(at), spec.reservations)) continue;
     members.push_back(at);
     if (!node.usable) continue;
     fallback.push_back(at);
@@ -53,7 +54,7 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
   result.usable = job.excluded.empty() ? NodeList(fallback, all) : NodeList(usable, all);
   result.fallback = job.excluded.empty() ? result.usable : NodeList(fallback, all);
   result.members = NodeList(std::move(members), all);
-  if (inside && result.members.empty()) {
+  if (in_reservation && result.members.empty()) {
     result.problem = "no node of its reservation is in partition " + partition.name +
                      ", with the features asked for and not excluded";
     return result;

@@ -31,7 +31,7 @@ struct Queued {
 
   // As it is shown: computed, or its own.
   std::uint64_t priority() const;
-  bool may_be_promised() const { return floor == 0 || priority() >= floor; }
+  bool may_have_planned_start() const { return floor == 0 || priority() >= floor; }
 };
 
 // Of an entry what a walk through the queue looks at first, and mostly at nothing else: close together, for the queue is long.

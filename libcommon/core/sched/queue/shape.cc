@@ -31,14 +31,14 @@ void Shape::note_blocked(const ClusterIndex& index) {
 
 bool Shape::known_blocked(std::optional<Seconds> limit) const {
   if (blocked) return true;
-  if (!blocked_by_promise) return false;
+  if (!blocked_by_planned_start) return false;
   return !limit || (blocked_limit && *limit >= *blocked_limit);
 }
 
-void Shape::note_promise(std::optional<Seconds> limit) {
-  if (!blocked_by_promise || !blocked_limit || (limit && *limit < *blocked_limit))
+void Shape::record_blocked_limit(std::optional<Seconds> limit) {
+  if (!blocked_by_planned_start || !blocked_limit || (limit && *limit < *blocked_limit))
     blocked_limit = limit;
-  blocked_by_promise = true;
+  blocked_by_planned_start = true;
 }
 
 bool Shape::fits_unplugged(const ClusterIndex& index, Against against) const {
@@ -49,13 +49,13 @@ bool Shape::fits_unplugged(const ClusterIndex& index, Against against) const {
 }
 
 Time Shape::not_before(std::optional<Seconds> limit) const {
-  const bool as_long = !limit || (promised_limit_ && *limit >= *promised_limit_);
-  return promised_at_ && as_long ? *promised_at_ : Time::min();
+  const bool as_long = !limit || (planned_limit_ && *limit >= *planned_limit_);
+  return planned_at_ && as_long ? *planned_at_ : Time::min();
 }
 
-void Shape::note_start(std::optional<Seconds> limit, Time at) {
-  promised_at_ = at;
-  promised_limit_ = limit;
+void Shape::record_planned_start(std::optional<Seconds> limit, Time at) {
+  planned_at_ = at;
+  planned_limit_ = limit;
 }
 
 }  // namespace ares::core::sched

@@ -23,11 +23,11 @@ struct Shape {
   std::uint64_t settled_in = 0;
 
   // What the pass has learnt. Free amounts only shrink within a pass, so "no" stays "no".
-  bool blocked = false;                  // not enough free for any time limit
-  bool blocked_by_promise = false;       // enough free, but not for jobs as long as:
-  bool kept_out = false;                 // enough free, but on nodes that are reserved
-  bool plugged_out = false;              // enough free, but on nodes that plugins refuse
-  std::optional<Seconds> blocked_limit;  // (nullopt = without limit)
+  bool blocked = false;                   // not enough free for any time limit
+  bool blocked_by_planned_start = false;  // enough free, but not for jobs as long as:
+  bool kept_out = false;                  // enough free, but on nodes that are reserved
+  bool plugged_out = false;               // enough free, but on nodes that plugins refuse
+  std::optional<Seconds> blocked_limit;   // (nullopt = without limit)
 
   Job example;  // specification, excluded nodes, and of its own only what plugins look at
   // Of a job whose GPUs may be had in several ways: the shape of each, shared with jobs that ask for it alone. What is learnt of them is
@@ -45,14 +45,14 @@ struct Shape {
 
   // Where a job of the shape was promised its start in this pass, none of at least that length starts earlier any more.
   Time not_before(std::optional<Seconds> limit) const;
-  void note_start(std::optional<Seconds> limit, Time at);
+  void record_planned_start(std::optional<Seconds> limit, Time at);
 
   NodeSet nodes() const;
   bool known_blocked(std::optional<Seconds> limit) const;
   // Whether it did not fit before and no node has got so much more free since that it could now.
   bool still_blocked(const ClusterIndex& index);
   void note_blocked(const ClusterIndex& index);
-  void note_promise(std::optional<Seconds> limit);
+  void record_blocked_limit(std::optional<Seconds> limit);
   // Whether it would fit if no plugin were asked.
   bool fits_unplugged(const ClusterIndex& index, Against against) const;
   // Whether plugins refuse it on empty nodes where it would fit. Known once it is found impossible.
@@ -67,9 +67,9 @@ struct Shape {
   std::uint64_t lack_gains_ = 0;  // counted so far, of the index
   std::optional<bool> possible_;  // on the usable nodes, were they empty
   bool refused_for_ever_ = false;
-  bool if_up_ = false;               // not possible, but it would be if all nodes were up
-  std::optional<Time> promised_at_;  // the last start promised, to one with this limit:
-  std::optional<Seconds> promised_limit_;
+  bool if_up_ = false;              // not possible, but it would be if all nodes were up
+  std::optional<Time> planned_at_;  // the last start promised, to one with this limit:
+  std::optional<Seconds> planned_limit_;
   std::uint64_t generation_ = 0;  // of the index that the candidates are of
   std::uint64_t pass_ = 0;        // what the pass has learnt is of this one
 };

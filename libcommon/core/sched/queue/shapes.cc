@@ -93,10 +93,10 @@ Shape& Shapes::again(Shape& shape, ClusterIndex& index) {
   }
   if (shape.pass_ != pass_) {
     shape.pass_ = pass_;
-    shape.blocked = shape.blocked_by_promise = shape.kept_out = shape.plugged_out = false;
+    shape.blocked = shape.blocked_by_planned_start = shape.kept_out = shape.plugged_out = false;
     shape.reserved = shape.plugged = nullptr;
     shape.blocked_limit.reset();
-    shape.promised_at_.reset();
+    shape.planned_at_.reset();
     if (shape.impossible && !shape.impossible->detail.empty()) shape.impossible.reset();
     shape.turn.reset();
     shape.first.reset();

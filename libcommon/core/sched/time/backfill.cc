@@ -126,17 +126,18 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   return placement;
 }
 
-bool promised(NodeSet set, const Profile& profile) {
-  if (!profile.any_promise()) return false;
-  if (set.bits) return set.bits->intersects(profile.promised());
+bool has_planned_start(NodeSet set, const Profile& profile) {
+  if (!profile.any_planned_start()) return false;
+  if (set.bits) return set.bits->intersects(profile.nodes_with_planned_starts());
   return std::any_of(set.nodes.begin(), set.nodes.end(),
-                     [&](NodeIndex node) { return profile.promised(node); });
+                     [&](NodeIndex node) { return profile.has_planned_start(node); });
 }
 
-bool promised(const Placement& placement, const Profile& profile) {
-  return profile.any_promise() &&
-         std::any_of(placement.begin(), placement.end(),
-                     [&](const PlacedShare& share) { return profile.promised(share.node); });
+bool has_planned_start(const Placement& placement, const Profile& profile) {
+  return profile.any_planned_start() &&
+         std::any_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
+           return profile.has_planned_start(share.node);
+         });
 }
 
 std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Seconds> limit,
@@ -149,7 +150,7 @@ std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Second
                        Profile::end_of(start, limit), work);
   };
   std::size_t first = 0;
-  if (promised(set, profile) || reserved(demand, set, index)) {
+  if (has_planned_start(set, profile) || reserved(demand, set, index)) {
     for (; first < kTimesTried && moments.at(first) && !work.exhausted(); ++first)
       if (auto placement = at(*moments.at(first)))
         return EarliestStart{*moments.at(first), *std::move(placement)};
@@ -158,7 +159,7 @@ std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Second
   return first_fit(moments, first, at, work);
 }
 
-void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement) {
+void expand_to_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement) {
   if (!demand.limited()) return;
   Amounts most(index.stride(), 0);
   for (const PlacedShare& share : placement)
@@ -174,13 +175,13 @@ namespace {
 
 // Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
 // there from then on: sooner or later the right ones are among them. What plugins go by may be anything that is free.
-void keep_all_gpus(const Demand& demand, std::optional<Seconds> limit, const ClusterIndex& index,
-                   const Profile& profile, EarliestStart& promise) {
+void expand_to_all_gpus(const Demand& demand, std::optional<Seconds> limit,
+                        const ClusterIndex& index, const Profile& profile, EarliestStart& planned) {
   const bool plugged = demand.plugged && demand.plugged->changes();
   if (demand.gpu_constraint.none() && !plugged) return;
   Amounts free(index.stride());
-  for (PlacedShare& share : promise.placement) {
-    profile.least(share.node, promise.at, Profile::end_of(promise.at, limit), free);
+  for (PlacedShare& share : planned.placement) {
+    profile.least(share.node, planned.at, Profile::end_of(planned.at, limit), free);
     for (std::size_t column = plugged ? 0 : kFirstGpu; column < free.size(); ++column)
       if (plugged || share.amounts[column] > 0)
         share.amounts[column] = std::max(share.amounts[column], free[column]);
@@ -189,12 +190,13 @@ void keep_all_gpus(const Demand& demand, std::optional<Seconds> limit, const Clu
 
 }  // namespace
 
-void keep_for(const Demand& demand, std::optional<Seconds> limit, const ClusterIndex& index,
-              const Profile& profile, EarliestStart& promise) {
+void expand_planned_start(const Demand& demand, std::optional<Seconds> limit,
+                          const ClusterIndex& index, const Profile& profile,
+                          EarliestStart& planned) {
   if (demand.caller.alone)  // nobody else is to come before it has
-    for (PlacedShare& share : promise.placement) share.amounts = index.nodes()[share.node].total;
-  keep_even_shares(demand, index, promise.placement);
-  keep_all_gpus(demand, limit, index, profile, promise);
+    for (PlacedShare& share : planned.placement) share.amounts = index.nodes()[share.node].total;
+  expand_to_even_shares(demand, index, planned.placement);
+  expand_to_all_gpus(demand, limit, index, profile, planned);
 }
 
 }  // namespace ares::core::sched

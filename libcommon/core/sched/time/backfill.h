@@ -21,8 +21,8 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
                                      Work& work, JoinShared joining = JoinShared::never);
 
 // Whether a promise lies on any of the nodes, so that what is free now may be needed later.
-bool promised(NodeSet set, const Profile& profile);
-bool promised(const Placement& placement, const Profile& profile);
+bool has_planned_start(NodeSet set, const Profile& profile);
+bool has_planned_start(const Placement& placement, const Profile& profile);
 
 struct EarliestStart {
   Time at{};
@@ -37,11 +37,12 @@ std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Second
 // Raises what a promise keeps free to what its demand asks of each node: with limits every node must be able to take an even share,
 // though where shares cannot be equal the last ones take less. If only that were kept, somebody could take the rest of such
 // a node, and it would do no more when the time has come.
-void keep_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement);
+void expand_to_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement);
 
 // Raises what a promise keeps free to all that it must keep for its job to start for certain: even shares, the whole node of whoever
 // wants to be alone, and GPUs of which only some are linked as asked.
-void keep_for(const Demand& demand, std::optional<Seconds> limit, const ClusterIndex& index,
-              const Profile& profile, EarliestStart& promise);
+void expand_planned_start(const Demand& demand, std::optional<Seconds> limit,
+                          const ClusterIndex& index, const Profile& profile,
+                          EarliestStart& planned);
 
 }  // namespace ares::core::sched

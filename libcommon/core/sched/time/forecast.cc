@@ -19,7 +19,7 @@ std::int64_t span_of(Time end) {
 bool can_tell(const Demand& demand, NodeSet set, const ClusterIndex& index,
               const Profile& profile) {
   return set.bits && set.required.empty() && Shortlist::suits(demand) && !index.by_user() &&
-         !profile.any_keeper() && !promised(set, profile) && !reserved(demand, set, index);
+         !profile.any_keeper() && !has_planned_start(set, profile) && !reserved(demand, set, index);
 }
 
 }  // namespace

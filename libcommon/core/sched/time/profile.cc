@@ -38,7 +38,7 @@ std::size_t NodeProfile::split_at(Time at) {
   return step + 1;
 }
 
-void NodeProfile::give_back(Time from, std::span<const std::int64_t> amounts) {
+void NodeProfile::release(Time from, std::span<const std::int64_t> amounts) {
   const std::size_t first = split_at(from);
   for (std::size_t at = first * stride_; at < rows_.size(); ++at)
     rows_[at] += amounts[at % stride_];
@@ -69,7 +69,7 @@ Profile::Profile(const ClusterState& state, const ClusterIndex& index, Releases&
       horizon_(now + kHorizon),
       slots_(index.nodes().size(), 0),
       touched_(index.nodes().size()),
-      promised_(index.nodes().size()) {}
+      planned_nodes_(index.nodes().size()) {}
 
 Time Profile::lifted(Time end) const {
   return end == Time::max() ? horizon_ : std::max(end, now_ + kMoment);
@@ -82,14 +82,14 @@ NodeProfile& Profile::made(NodeIndex at) const {
   const Releases::OfNode& releases = releases_.of(at, state_, index_, now_);
   const std::size_t stride = index_.stride();
   for (std::size_t i = 0; i < releases.ends.size(); ++i)
-    profile.give_back(lifted(releases.ends[i]),
-                      std::span(releases.amounts).subspan(i * stride, stride));
+    profile.release(lifted(releases.ends[i]),
+                    std::span(releases.amounts).subspan(i * stride, stride));
   if (const auto started = started_.find(at); started != started_.end())
     for (const Started& start : started->second) {
       if (start.from)
         profile.take(*start.from, start.end, start.amounts);
       else
-        profile.give_back(start.end, start.amounts);
+        profile.release(start.end, start.amounts);
     }
   return profile;
 }
@@ -155,7 +155,7 @@ bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optiona
   if (!index_.reserved().lets_in(at, caller, from, to)) return false;
   if (!caller.alone && index_.lets_in(at, caller)) return true;
   const Guests& guests = index_.nodes()[at].guests;
-  if (caller.alone && promised(at)) return false;
+  if (caller.alone && has_planned_start(at)) return false;
   if (from <= now_ || guests.admit(caller)) return guests.admit(caller);
   for (const Charge& charge : index_.nodes()[at].node->charges)
     if (in_the_way(caller, charge.user, charge.exclusive_user) &&
@@ -169,7 +169,8 @@ bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optiona
   return true;
 }
 
-void Profile::release(NodeIndex at, Time from, std::optional<Time> end, const Amounts& amounts) {
+void Profile::release_early(NodeIndex at, Time from, std::optional<Time> end,
+                            const Amounts& amounts) {
   const Time until = lifted(end.value_or(Time::max()));
   if (until <= from) return;
   Amounts back = amounts;
@@ -178,15 +179,16 @@ void Profile::release(NodeIndex at, Time from, std::optional<Time> end, const Am
   touched_.set(at);
 }
 
-void Profile::reserve_until(const Placement& placement, Time from, std::optional<Time> to) {
+void Profile::add_planned_start_until(const Placement& placement, Time from,
+                                      std::optional<Time> to) {
   for (const PlacedShare& share : placement) {
     NodeProfile& node = made(share.node);
     node.take(from, to, share.amounts);
     node.set_falls();
     touched_.set(share.node);
-    promised_.set(share.node);
+    planned_nodes_.set(share.node);
   }
-  any_promise_ = any_promise_ || !placement.empty();
+  any_planned_start_ = any_planned_start_ || !placement.empty();
 }
 
 }  // namespace ares::core::sched

@@ -26,7 +26,7 @@ class NodeProfile {
   NodeProfile(Time now, const Amounts& free);
 
   // From then on so much more. Quickest where no step begins later.
-  void give_back(Time from, std::span<const std::int64_t> amounts);
+  void release(Time from, std::span<const std::int64_t> amounts);
 
   // From `from` until `to` (nullopt: for ever) so much less, or more with negative amounts.
   void take(Time from, std::optional<Time> to, std::span<const std::int64_t> amounts);
@@ -123,12 +123,14 @@ class Profile {
   bool any_keeper() const { return any_keeper_; }
 
   // Whether the node may have less free at some time than before.
-  bool falls(NodeIndex node) const { return promised(node); }
+  bool falls(NodeIndex node) const { return has_planned_start(node); }
 
   // Whether a job was promised the node later on.
-  bool promised(NodeIndex node) const { return any_promise_ && promised_.test(node); }
-  bool any_promise() const { return any_promise_; }
-  const Bitset& promised() const { return promised_; }
+  bool has_planned_start(NodeIndex node) const {
+    return any_planned_start_ && planned_nodes_.test(node);
+  }
+  bool any_planned_start() const { return any_planned_start_; }
+  const Bitset& nodes_with_planned_starts() const { return planned_nodes_; }
 
   // When a job that starts at `from` is certain to have let go; nullopt = never. What starts
   // without a limit must leave every reservation alone, for nobody knows when it ends.
@@ -146,12 +148,12 @@ class Profile {
   // any, or nobody can tell.
   std::optional<Time> shared_until(NodeIndex node, GpuIndex gpu) const;
   // A promise for later.
-  void reserve(const Placement& placement, Time from, std::optional<Seconds> limit) {
-    reserve_until(placement, from, end_of(from, limit));
+  void add_planned_start(const Placement& placement, Time from, std::optional<Seconds> limit) {
+    add_planned_start_until(placement, from, end_of(from, limit));
   }
-  void reserve_until(const Placement& placement, Time from, std::optional<Time> to);
+  void add_planned_start_until(const Placement& placement, Time from, std::optional<Time> to);
   // What would have come free at `end` (none: nobody knows) comes free at `from`.
-  void release(NodeIndex node, Time from, std::optional<Time> end, const Amounts& amounts);
+  void release_early(NodeIndex node, Time from, std::optional<Time> end, const Amounts& amounts);
 
  private:
   struct Started {  // in this pass
@@ -187,8 +189,8 @@ class Profile {
   std::unordered_map<NodeIndex, std::vector<Started>> started_;  // on nodes without steps yet
   std::unordered_map<NodeIndex, std::vector<Sharer>> sharers_;
   Bitset touched_;  // something was started or promised there
-  Bitset promised_;
-  bool any_promise_ = false;
+  Bitset planned_nodes_;
+  bool any_planned_start_ = false;
   bool any_keeper_ = false;
 };
 

@@ -58,7 +58,7 @@ class Onlooker final : public Witness {
         now_(now),
         units_(budget.trial_units),
         trial_(state, policy, now, budget.trial_units),
-        search_(trial_, freed, promises_, now) {}
+        search_(trial_, freed, planned_starts_, now) {}
 
   bool is_about(const JobKey& record) const override { return record == job_.key; }
 
@@ -70,7 +70,7 @@ class Onlooker final : public Witness {
     const QueueEntry entry{&job_, turn.entry.partition, turn.entry.choice};
     const Turn as_is{entry,         turn.index, turn.profile, turn.licenses,
                      turn.starting, turn.use,   turn.closed,  turn.exhausted};
-    TurnAccount account = look_at_turn(state_, as_is, promises_, now_, units_);
+    TurnAccount account = look_at_turn(state_, as_is, planned_starts_, now_, units_);
     starts = starts || account.causes.empty();
     std::move(account.causes.begin(), account.causes.end(), std::back_inserter(causes));
     if (account.earliest && (!earliest || account.earliest->at < earliest->first)) {
@@ -82,11 +82,11 @@ class Onlooker final : public Witness {
     if (turn.entry.partition) search_.look(as_is);
   }
 
-  void promised(const QueueEntry& entry, const EarliestStart& reservation) override {
-    WhyPromise promise{entry.job->key, reservation.at, {}};
+  void on_planned_start(const QueueEntry& entry, const EarliestStart& reservation) override {
+    DelayedStart planned_start{entry.job->key, reservation.at, {}};
     for (const PlacedShare& share : reservation.placement)
-      promise.nodes.push_back(node_id(share.node));
-    promises_.push_back(std::move(promise));
+      planned_start.nodes.push_back(node_id(share.node));
+    planned_starts_.push_back(std::move(planned_start));
   }
 
   bool done() const override { return turns_ == entries; }
@@ -112,7 +112,7 @@ class Onlooker final : public Witness {
   const std::uint64_t units_;
   std::size_t turns_ = 0;
   std::vector<NodeId> ids_;
-  std::vector<WhyPromise> promises_;
+  std::vector<DelayedStart> planned_starts_;
   Trial trial_;
   WhySearch search_;
 };

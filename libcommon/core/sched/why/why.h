@@ -17,7 +17,7 @@
 namespace ares::core {
 
 // A start promised to another job that this one would delay.
-struct WhyPromise {
+struct DelayedStart {
   JobKey job;
   Time start{};
   std::vector<NodeId> nodes;  // of those that this one could have now
@@ -28,7 +28,7 @@ struct WhyCause {
   std::string partition;  // where it is so; empty = everywhere
   std::string text;       // with numbers
   std::optional<Time> until;
-  std::vector<WhyPromise> promises;
+  std::vector<DelayedStart> delays;
   std::string limit{};  // of Reason::limit, as users know it
 };
 

@@ -44,8 +44,9 @@ std::string dependencies_text(const ClusterState& state, const Job& job) {
 }
 
 // Those of others on the nodes that it could have now, where it would leave too little.
-std::vector<WhyPromise> delayed(const Turn& turn, const Placement& placement,
-                                std::optional<Time> end, const std::vector<WhyPromise>& promises) {
+std::vector<DelayedStart> delayed(const Turn& turn, const Placement& placement,
+                                  std::optional<Time> end,
+                                  const std::vector<DelayedStart>& planned_starts) {
   const auto collect = [&](bool all) {
     std::vector<NodeId> nodes;
     std::vector<std::int64_t> least(turn.index.stride());
@@ -55,12 +56,13 @@ std::vector<WhyPromise> delayed(const Turn& turn, const Placement& placement,
       for (std::size_t i = 0; i < least.size(); ++i) lacks = lacks || least[i] < share.amounts[i];
       if (lacks) nodes.push_back(turn.index.nodes()[share.node].node->id);
     }
-    std::vector<WhyPromise> out;
-    for (const WhyPromise& promise : promises) {
-      if (end && promise.start >= *end) continue;
-      WhyPromise one{promise.job, promise.start, {}};
+    std::vector<DelayedStart> out;
+    for (const DelayedStart& planned_start : planned_starts) {
+      if (end && planned_start.start >= *end) continue;
+      DelayedStart one{planned_start.job, planned_start.start, {}};
       std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(one.nodes), [&](NodeId node) {
-        return std::find(promise.nodes.begin(), promise.nodes.end(), node) != promise.nodes.end();
+        return std::find(planned_start.nodes.begin(), planned_start.nodes.end(), node) !=
+               planned_start.nodes.end();
       });
       if (!one.nodes.empty()) out.push_back(std::move(one));
     }
@@ -70,13 +72,13 @@ std::vector<WhyPromise> delayed(const Turn& turn, const Placement& placement,
   return out.empty() ? collect(true) : out;  // it wants to be alone there
 }
 
-std::string delays_text(const std::vector<WhyPromise>& promises) {
+std::string delays_text(const std::vector<DelayedStart>& planned_starts) {
   std::string text = "enough is free now, but it would delay ";
-  if (promises.empty()) return text + "jobs that come before it";
-  text += promises.size() == 1 ? "job " : "jobs ";
-  for (std::size_t i = 0; i < promises.size(); ++i)
-    text += (i > 0 ? ", " : "") + job_text(promises[i].job);
-  return text + (promises.size() == 1 ? ", which is" : ", which are") +
+  if (planned_starts.empty()) return text + "jobs that come before it";
+  text += planned_starts.size() == 1 ? "job " : "jobs ";
+  for (std::size_t i = 0; i < planned_starts.size(); ++i)
+    text += (i > 0 ? ", " : "") + job_text(planned_starts[i].job);
+  return text + (planned_starts.size() == 1 ? ", which is" : ", which are") +
          " promised nodes that it would use";
 }
 
@@ -95,8 +97,9 @@ std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& place
 
 // What nodes, promises and plugins have against it; nothing if it starts.
 std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& turn,
-                                       const Shape& shape, const std::vector<WhyPromise>& promises,
-                                       Time now, Work& work) {
+                                       const Shape& shape,
+                                       const std::vector<DelayedStart>& planned_starts, Time now,
+                                       Work& work) {
   const Job& job = *turn.entry.job;
   const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work);
   WhyCause cause;
@@ -107,8 +110,8 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
     cause.text = explain_blocked(shape, turn.index) + "; " + explain_totals(shape, turn.index);
     return cause;
   }
-  const bool by_promise = promised(*free, turn.profile);
-  if (!by_promise && !reserved(shape.demand, *free, turn.index))
+  const bool by_planned_start = has_planned_start(*free, turn.profile);
+  if (!by_planned_start && !reserved(shape.demand, *free, turn.index))
     return cause_of_permit(turn, *free);
   const auto limit = limit_at(state, job, *turn.entry.partition, now);
   const auto holds = [&](std::optional<Seconds> length) {
@@ -118,24 +121,25 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
   auto held = holds(limit);
   if (!held && job.spec->time_min) held = holds(job.spec->time_min);
   if (held) return cause_of_permit(turn, *held);
-  if (!by_promise) {
+  if (!by_planned_start) {
     cause.reason = Reason::reservation;
     cause.text = explain_reserved(shape, turn.index);
     return cause;
   }
   cause.reason = Reason::priority;
-  cause.promises = delayed(turn, *free, Profile::end_of(now, limit), promises);
-  cause.text = delays_text(cause.promises);
+  cause.delays = delayed(turn, *free, Profile::end_of(now, limit), planned_starts);
+  cause.text = delays_text(cause.delays);
   return cause;
 }
 
 // Of each alternative; nothing if one of them starts.
 std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& turn,
-                                      const Shape& shape, const std::vector<WhyPromise>& promises,
-                                      Time now, Work& work) {
+                                      const Shape& shape,
+                                      const std::vector<DelayedStart>& planned_starts, Time now,
+                                      Work& work) {
   std::vector<WhyCause> causes;
   const auto starts_as = [&](const Shape& one, const std::string& which) {
-    auto cause = cause_of_nodes(state, turn, one, promises, now, work);
+    auto cause = cause_of_nodes(state, turn, one, planned_starts, now, work);
     if (!cause) return true;
     cause->text = which + cause->text;
     causes.push_back(*std::move(cause));
@@ -194,7 +198,8 @@ std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job
 }
 
 TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
-                         const std::vector<WhyPromise>& promises, Time now, std::uint64_t units) {
+                         const std::vector<DelayedStart>& planned_starts, Time now,
+                         std::uint64_t units) {
   const QueueEntry& entry = turn.entry;
   const std::string& partition = entry.job->spec->partitions[entry.choice];
   TurnAccount out;
@@ -222,11 +227,12 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
   }
   if (turn.exhausted) add(Reason::priority, "not looked at in this pass: its budget was spent");
   if (turn.closed)
-    add(Reason::priority, promises.empty() ? "nobody passes those that wait before it"
-                                           : "nobody passes those that wait before it, first job " +
-                                                 job_text(promises.front().job));
+    add(Reason::priority, planned_starts.empty()
+                              ? "nobody passes those that wait before it"
+                              : "nobody passes those that wait before it, first job " +
+                                    job_text(planned_starts.front().job));
   Work work(units);
-  for (WhyCause& cause : causes_of_nodes(state, turn, shape, promises, now, work)) {
+  for (WhyCause& cause : causes_of_nodes(state, turn, shape, planned_starts, now, work)) {
     cause.partition = partition;
     if (!relaxed && relaxed_at && shape.demand.limits.max_leaves > 0) cause.until = relaxed_at;
     out.causes.push_back(std::move(cause));

@@ -20,6 +20,7 @@ struct TurnAccount {
 
 // `promises`: of those that come before it.
 TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
-                         const std::vector<WhyPromise>& promises, Time now, std::uint64_t units);
+                         const std::vector<DelayedStart>& planned_starts, Time now,
+                         std::uint64_t units);
 
 }  // namespace ares::core::sched

@@ -53,10 +53,11 @@ std::string WhySearch::note(const Turn& turn, const Alternative& alternative,
                             const Job& job) const {
   if (!alternative.shortens) return {};
   const auto limit = trial_.limit(job, *turn.entry.partition);
-  const WhyPromise* next = nullptr;
-  for (const WhyPromise& promise : promises_)
-    if (limit && promise.start >= now_ + *limit && (!next || promise.start < next->start))
-      next = &promise;
+  const DelayedStart* next = nullptr;
+  for (const DelayedStart& planned_start : planned_starts_)
+    if (limit && planned_start.start >= now_ + *limit &&
+        (!next || planned_start.start < next->start))
+      next = &planned_start;
   return next ? "it would end before job " + job_text(next->job) + " needs the nodes" : "";
 }
 

@@ -14,8 +14,9 @@ namespace ares::core::sched {
 class WhySearch {
  public:
   // They must outlive it. `freed`: the job with what keeps it from being looked at taken away, which is part of every change.
-  WhySearch(Trial& trial, const Freed& freed, const std::vector<WhyPromise>& promises, Time now)
-      : trial_(trial), freed_(freed), promises_(promises), now_(now) {}
+  WhySearch(Trial& trial, const Freed& freed, const std::vector<DelayedStart>& planned_starts,
+            Time now)
+      : trial_(trial), freed_(freed), planned_starts_(planned_starts), now_(now) {}
 
   // At a turn in one of the job's own partitions: true if nothing but what was taken away stands in its way.
   bool look(const Turn& turn);
@@ -41,7 +42,7 @@ class WhySearch {
 
   Trial& trial_;
   const Freed& freed_;
-  const std::vector<WhyPromise>& promises_;
+  const std::vector<DelayedStart>& planned_starts_;
   const Time now_;
   std::vector<WhyChange> singles_, pairs_;
 };

@@ -40,7 +40,8 @@ bool Trial::starts(const Turn& turn, const Job& job) {
 bool Trial::fits(const Turn& turn, const Shape& shape, std::optional<Seconds> limit) {
   const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work_);
   if (!free) return false;
-  if (!promised(*free, turn.profile) && !reserved(shape.demand, *free, turn.index)) return true;
+  if (!has_planned_start(*free, turn.profile) && !reserved(shape.demand, *free, turn.index))
+    return true;
   return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now_,
                      Profile::end_of(now_, limit), work_, JoinShared::now)
       .has_value();
