@@ -45,7 +45,7 @@ class Passes {
     releases_.update(seen_, cluster_.state, *index_);
     seen_ = cluster_.state;
     given_.clear();
-    shapes_.begin_pass();
+    job_classes_.begin_pass();
     Profile profile(seen_, *index_, releases_, now_);
     for (int i = 0; i < 6; ++i) {
       if (dice_.percent(20)) start(profile);
@@ -81,9 +81,10 @@ class Passes {
   // Something that the pass itself starts.
   void start(Profile& profile) {
     const Job job = cluster_.job(random_spec(dice_));
-    const Shape& shape = shape_of(job);
+    const JobClass& job_class = job_class_of(job);
     Work work = Work::unbounded();
-    const auto placement = fit_on(shape.demand, shape.nodes(), *index_, Against::free_now, work);
+    const auto placement =
+        fit_on(job_class.demand, job_class.nodes(), *index_, Against::free_now, work);
     if (!placement) return;
     for (const PlacedShare& share : *placement) {
       choose_devices(index_->nodes()[share.node], share, {}, *index_);
@@ -94,13 +95,13 @@ class Passes {
   }
 
   void ask(const Profile& profile, const Job& job) {
-    const Shape& shape = shape_of(job);
+    const JobClass& job_class = job_class_of(job);
     Work work = Work::unbounded();
     const Time from = dice_.percent(20) ? now_ + seconds(dice_.upto(5000)) : Time::min();
     const auto limit = job.spec->time_limit;
-    const auto kept = forecasts_.earliest(shape, limit, *index_, profile, work, from);
+    const auto kept = forecasts_.earliest(job_class, limit, *index_, profile, work, from);
     const auto searched =
-        earliest(shape.demand, limit, shape.nodes(), *index_, profile, work, from);
+        earliest(job_class.demand, limit, job_class.nodes(), *index_, profile, work, from);
     ASSERT_EQ(kept.has_value(), searched.has_value());
     if (!searched) return;
     ASSERT_EQ(kept->at, searched->at);
@@ -113,8 +114,8 @@ class Passes {
     later += searched->at > now_ ? 1 : 0;
   }
 
-  const Shape& shape_of(const Job& job) {
-    return shapes_.of({&job, seen_.partitions.find("main"), 0}, *index_);
+  const JobClass& job_class_of(const Job& job) {
+    return job_classes_.of({&job, seen_.partitions.find("main"), 0}, *index_);
   }
 
   Random dice_;
@@ -123,7 +124,7 @@ class Passes {
   ClusterState seen_;
   std::optional<ClusterIndex> index_;
   Releases releases_;
-  Shapes shapes_;
+  JobClasses job_classes_;
   Forecasts forecasts_;
   std::vector<Job> asked_;
   std::vector<NodeIndex> given_;

@@ -14,7 +14,7 @@ void mix(std::size_t& seed, std::size_t value) {
   seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
 }
 
-auto shape_of(const JobSpec& s) {
+auto class_fields(const JobSpec& s) {
   return std::tie(s.min_nodes, s.max_nodes, s.tasks, s.cpus_per_task, s.tasks_per_node,
                   s.memory_per_node, s.memory_per_cpu, s.gpus_per_node, s.gpus_total, s.exclusive,
                   s.required_nodes, s.excluded_nodes, s.features, s.node_counts, s.gpus_per_task,
@@ -211,13 +211,14 @@ std::optional<Time> relaxed_from(const Job& job) {
   return job.eligible + *job.spec->switches_wait;
 }
 
-bool same_shape(const Job& a, const Job& b, bool by_user) {
+bool same_job_class(const Job& a, const Job& b, bool by_user) {
   if (needs_user(*a.spec, by_user) && a.spec->uid != b.spec->uid) return false;
-  return a.excluded == b.excluded && (a.spec == b.spec || shape_of(*a.spec) == shape_of(*b.spec));
+  return a.excluded == b.excluded &&
+         (a.spec == b.spec || class_fields(*a.spec) == class_fields(*b.spec));
 }
 
 // The fields that usually differ are enough: equality decides.
-std::size_t shape_hash(const Job& job, bool by_user) {
+std::size_t job_class_hash(const Job& job, bool by_user) {
   const JobSpec& s = *job.spec;
   std::size_t seed = s.min_nodes;
   mix(seed, s.max_nodes);

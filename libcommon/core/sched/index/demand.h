@@ -103,7 +103,7 @@ std::optional<Time> relaxed_from(const Job& job);
 
 // Whether two jobs are the same to the node search: the same demand, filters and excluded nodes, and, if nodes are told apart
 // `by_user`, the same user.
-bool same_shape(const Job& a, const Job& b, bool by_user);
-std::size_t shape_hash(const Job& job, bool by_user);
+bool same_job_class(const Job& a, const Job& b, bool by_user);
+std::size_t job_class_hash(const Job& job, bool by_user);
 
 }  // namespace ares::core::sched

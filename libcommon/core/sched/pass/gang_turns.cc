@@ -81,17 +81,17 @@ bool waits_for_limits(const Gathering& gathering) {
 bool GangTurns::Account::may_go_wide() const {
   return members.size() > 1 &&
          std::any_of(members.begin(), members.end(), [](const Member& member) {
-           const Demand& demand = member.shape->demand;
+           const Demand& demand = member.job_class->demand;
            return demand.max_nodes > 1 || demand.strategy != PlacementStrategy::spread;
          });
 }
 
 const Demand& GangTurns::Account::demand(std::size_t at, bool wide) const {
-  if (!wide) return members[at].shape->demand;
+  if (!wide) return members[at].job_class->demand;
   if (spread.empty()) {
     spread.reserve(members.size());
     for (const Member& member : members) {
-      Demand& demand = spread.emplace_back(member.shape->demand);
+      Demand& demand = spread.emplace_back(member.job_class->demand);
       demand.strategy = PlacementStrategy::spread;
       demand.preferred = nullptr;
       if (!demand.limited()) demand.network = nullptr;
@@ -143,7 +143,7 @@ std::vector<GangTurns::Member> GangTurns::members_of(const Gang& gang) {
     const bool relaxed = relaxed_at && *relaxed_at <= p_.now;
     if (relaxed_at && !relaxed)
       p_.plan.wake = std::min(p_.plan.wake.value_or(*relaxed_at), *relaxed_at);
-    member.shape = &p_.shapes.of({job, member.partition, 0}, p_.index, relaxed);
+    member.job_class = &p_.job_classes.of({job, member.partition, 0}, p_.index, relaxed);
     const auto asked = limit_within(p_.state, job->spec->reservations,
                                     time_limit_of(*job, *member.partition), p_.now);
     const auto left = time_left(*job, p_.now);
@@ -182,7 +182,7 @@ std::optional<Placement> GangTurns::place(const Account& account, std::size_t at
                                           std::optional<Profile>& trial, const Placements& taken) {
   const Member& member = account.members[at];
   const Demand& demand = account.demand(at, wide);
-  const NodeSet nodes = member.shape->nodes();
+  const NodeSet nodes = member.job_class->nodes();
   auto placement = fit_on(demand, nodes, p_.index, Against::free_now, p_.work);
   if (!placement) return std::nullopt;
   if (!has_planned_start(*placement, p_.profile) && !reserved(demand, *placement, p_.index))
@@ -198,7 +198,8 @@ std::optional<Placement> GangTurns::place(const Account& account, std::size_t at
 
 bool GangTurns::start(Account& account) {
   const auto blocked = [](const Member& member) {
-    return member.shape->known_blocked(member.limit) || !member.shape->candidates.problem.empty();
+    return member.job_class->known_blocked(member.limit) ||
+           !member.job_class->candidates.problem.empty();
   };
   if (p_.work.exhausted() || std::any_of(account.members.begin(), account.members.end(), blocked))
     return false;
@@ -274,7 +275,7 @@ void GangTurns::keep_limits(const Account& account, const Placements* placements
   }
   if (!p_.use.may_keep(who)) return;
   for (const Member& member : account.members)
-    if (p_.shapes.impossible(*member.shape, p_.index, false)) return;
+    if (p_.job_classes.impossible(*member.job_class, p_.index, false)) return;
   p_.use.keep_room(std::move(who), "gang " + account.gang.request.name, at);
 }
 
@@ -320,7 +321,8 @@ void GangTurns::commit(Account& account, PlanGroup group, const Placements& plac
 
 bool GangTurns::is_impossible(Account& account) {
   for (const Member& member : account.members)
-    if (const auto why = p_.shapes.impossible(*member.shape, p_.index, p_.budget.details)) {
+    if (const auto why =
+            p_.job_classes.impossible(*member.job_class, p_.index, p_.budget.details)) {
       say_because(account, *member.job, *why);
       return true;
     }
@@ -366,7 +368,7 @@ bool GangTurns::plan_start(Account& account) {
       account.gang.members.front()->spec->reservations;
   Time not_before = p_.planned_starts.not_before(partition, reservations);
   for (const Member& member : account.members)
-    not_before = std::max(not_before, member.shape->not_before(member.limit));
+    not_before = std::max(not_before, member.job_class->not_before(member.limit));
   auto found = earliest_together(account, not_before);
   if (!found) return false;
   p_.planned_starts.record_planned_start(partition, found->at, reservations);
@@ -374,7 +376,7 @@ bool GangTurns::plan_start(Account& account) {
   for (std::size_t i = 0; i < account.members.size(); ++i) {
     const Member& member = account.members[i];
     EarliestStart start{found->at, std::move(found->placements[i])};
-    expand_planned_start(member.shape->demand, member.limit, p_.index, p_.profile, start);
+    expand_planned_start(member.job_class->demand, member.limit, p_.index, p_.profile, start);
     p_.profile.add_planned_start(start.placement, start.at, member.limit);
     if (p_.witness) p_.witness->on_planned_start({member.job, partition, 0}, start);
     if (start.at >= p_.profile.horizon()) continue;  // when something without limit ends
@@ -399,8 +401,8 @@ std::optional<GangTurns::Placements> GangTurns::fit_at(const Account& account, T
   Placements placements;
   for (std::size_t i = 0; i < account.members.size(); ++i) {
     const Member& member = account.members[i];
-    auto placement = fit_between(account.demand(i, wide), member.shape->nodes(), p_.index, trial,
-                                 at, Profile::end_of(at, member.limit), p_.work);
+    auto placement = fit_between(account.demand(i, wide), member.job_class->nodes(), p_.index,
+                                 trial, at, Profile::end_of(at, member.limit), p_.work);
     if (!placement) return std::nullopt;
     trial.add_planned_start(*placement, at, member.limit);
     placements.push_back(*std::move(placement));
@@ -412,7 +414,7 @@ std::optional<GangTurns::Placements> GangTurns::fit_at(const Account& account, T
 std::vector<Time> GangTurns::changes_after(const std::vector<Member>& members, Time at) const {
   std::vector<NodeIndex> nodes;
   for (const Member& member : members) {
-    const auto list = member.shape->nodes().nodes;
+    const auto list = member.job_class->nodes().nodes;
     nodes.insert(nodes.end(), list.begin(), list.end());
   }
   std::sort(nodes.begin(), nodes.end());
@@ -436,18 +438,18 @@ std::vector<Time> GangTurns::changes_after(const std::vector<Member>& members, T
 std::optional<GangTurns::Together> GangTurns::earliest_together(const Account& account, Time from) {
   const std::vector<Member>& members = account.members;
   bool falls = false;
-  std::map<std::pair<const Shape*, std::optional<Seconds>>, Time> alone;
+  std::map<std::pair<const JobClass*, std::optional<Seconds>>, Time> alone;
   Time at = std::max(from, p_.now);
   for (const Member& member : members) {
-    const auto [place, added] = alone.try_emplace({member.shape, member.limit});
+    const auto [place, added] = alone.try_emplace({member.job_class, member.limit});
     if (!added) continue;
-    const Shape& shape = *member.shape;
-    const auto found =
-        earliest(shape.demand, member.limit, shape.nodes(), p_.index, p_.profile, p_.work, from);
+    const JobClass& job_class = *member.job_class;
+    const auto found = earliest(job_class.demand, member.limit, job_class.nodes(), p_.index,
+                                p_.profile, p_.work, from);
     if (!found) return std::nullopt;
     at = std::max(at, found->at);
-    falls = falls || has_planned_start(shape.nodes(), p_.profile) ||
-            reserved(shape.demand, shape.nodes(), p_.index);
+    falls = falls || has_planned_start(job_class.nodes(), p_.profile) ||
+            reserved(job_class.demand, job_class.nodes(), p_.index);
   }
   if (auto placements = fit_at(account, at)) return Together{at, *std::move(placements)};
   const std::vector<Time> times = changes_after(members, at);
@@ -494,7 +496,7 @@ void GangTurns::say_because(Account& account, const Job& hindered, PendingInfo i
 std::string GangTurns::turn_text(const Account& account) const {
   const Member& hardest = account.members.front();
   return together_text(account.gang) + "job " + job_text(hardest.job->key) + " " +
-         explain_blocked(*hardest.shape, p_.index);
+         explain_blocked(*hardest.job_class, p_.index);
 }
 
 }  // namespace ares::core::sched

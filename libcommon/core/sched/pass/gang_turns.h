@@ -12,7 +12,7 @@
 #include "core/sched/pass/plan.h"
 #include "core/sched/pass/witness.h"
 #include "core/sched/queue/gathering.h"
-#include "core/sched/queue/shapes.h"
+#include "core/sched/queue/job_classes.h"
 #include "core/sched/queue/turns.h"
 
 namespace ares::core::sched {
@@ -23,7 +23,7 @@ class GangTurns {
   struct Parts {
     const ClusterState& state;
     ClusterIndex& index;
-    Shapes& shapes;
+    JobClasses& job_classes;
     Turns& turns;
     Profile& profile;
     LicensePool& licenses;
@@ -58,7 +58,7 @@ class GangTurns {
   struct Member {
     const Job* job = nullptr;
     const Partition* partition = nullptr;
-    Shape* shape = nullptr;
+    JobClass* job_class = nullptr;
     std::optional<Seconds> limit;
   };
   struct Account {

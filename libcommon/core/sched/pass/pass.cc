@@ -41,8 +41,8 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       preemptor_({state, policy, index_, profile_, licenses_, work_, now, use_}),
       resumer_({state, index_, profile_, now}),
       witness_(witness),
-      gangs_({state_, index_, memory.shapes, turns_, profile_, licenses_, planned_starts_, work_,
-              plan_, memory.given, budget, now, use_, witness}) {
+      gangs_({state_, index_, memory.job_classes, turns_, profile_, licenses_, planned_starts_,
+              work_, plan_, memory.given, budget, now, use_, witness}) {
   use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
@@ -50,12 +50,12 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
 }
 
 Plan Planner::Pass::run() {
-  const bool dropped = memory_.shapes.begin_pass();
+  const bool dropped = memory_.job_classes.begin_pass();
   if (dropped) {
     memory_.forecasts.clear();
-    memory_.queue.forget_shapes();
+    memory_.queue.forget_job_classes();
   }
-  pass_ = memory_.shapes.pass();
+  pass_ = memory_.job_classes.pass();
   serve_claims();
   while (Queued* queued = next()) {
     if (witness_ && witness_->done()) break;
@@ -77,24 +77,24 @@ Plan Planner::Pass::run() {
   return std::move(plan_);
 }
 
-bool Planner::Pass::waits_on(const Shape& shape, std::optional<Seconds> limit) const {
-  return shape.settled_in == pass_ && shape.known_blocked(limit);
+bool Planner::Pass::waits_on(const JobClass& job_class, std::optional<Seconds> limit) const {
+  return job_class.skip_in_pass == pass_ && job_class.known_blocked(limit);
 }
 
 Queued* Planner::Pass::next() {
   if (!work_.exhausted() && !witness_ && !resumer_.any_left()) {
     const std::vector<Waiting>& waiting = memory_.queue.waiting();
     turns_.skip([&](std::size_t at) {
-      const auto& [shape, limit] = waiting[at];
-      return shape &&
-             waits_on(*shape, limit == Seconds::max() ? std::nullopt : std::optional(limit));
+      const auto& [job_class, limit] = waiting[at];
+      return job_class &&
+             waits_on(*job_class, limit == Seconds::max() ? std::nullopt : std::optional(limit));
     });
   }
   return turns_.next();
 }
 
 void Planner::Pass::consider(Queued& queued) {
-  if (queued.waits && waits_on(*queued.shape, queued.limit) && !work_.exhausted() && !witness_)
+  if (queued.waits && waits_on(*queued.job_class, queued.limit) && !work_.exhausted() && !witness_)
     return;
   if (already_served(queued)) return;
   const QueueEntry& entry = queued.entry;
@@ -107,9 +107,9 @@ void Planner::Pass::consider(Queued& queued) {
     consider_unsteady(queued);
     return;
   }
-  Shape& shape = shape_of(queued, false);
-  if (planned_starts_.closed(entry.partition) || !start_one(queued, TaskIndex{}, shape))
-    block(queued, shape);
+  JobClass& job_class = job_class_of(queued, false);
+  if (planned_starts_.closed(entry.partition) || !start_one(queued, TaskIndex{}, job_class))
+    block(queued, job_class);
 }
 
 void Planner::Pass::serve_claims() {
@@ -117,13 +117,13 @@ void Planner::Pass::serve_claims() {
     const Job& job = *claimed.entry.job;
     if (witness_ && witness_->is_about(job.key)) continue;
     const auto relaxed_at = relaxed_from(job);
-    const Shape& shape =
-        memory_.shapes.of(claimed.entry, index_, relaxed_at && *relaxed_at <= now_);
-    const bool available = preemptor_.is_available(claimed, shape);
+    const JobClass& job_class =
+        memory_.job_classes.of(claimed.entry, index_, relaxed_at && *relaxed_at <= now_);
+    const bool available = preemptor_.is_available(claimed, job_class);
     if (!available ||
         !permitted(claimed.entry, job.key.task,
                    {claimed.placement, job.preemption_claim->licenses, claimed.limit})) {
-      PendingInfo info = preemptor_.enforce_claim(claimed, shape);
+      PendingInfo info = preemptor_.enforce_claim(claimed, job_class);
       const TresByNode gets =
           placed_amounts(claimed.placement, job.preemption_claim->licenses, index_);
       use_.start(*job.spec, *claimed.entry.partition, claimed.limit, &gets);
@@ -160,7 +160,7 @@ bool Planner::Pass::already_served(Queued& queued) {
   return true;
 }
 
-bool Planner::Pass::preempt_for(Queued& queued, const Shape& shape) {
+bool Planner::Pass::preempt_for(Queued& queued, const JobClass& job_class) {
   const Job& job = *queued.entry.job;
   if (!preemptor_.can_preempt(queued.entry.partition) ||
       planned_starts_.closed(queued.entry.partition, reservations_of(queued)))
@@ -171,7 +171,7 @@ bool Planner::Pass::preempt_for(Queued& queued, const Shape& shape) {
     if (next == next_task_.end()) return false;
     task = TaskIndex{*next->second};
   }
-  auto preemption = preemptor_.preempt(queued.entry, shape, task, limit_now(queued));
+  auto preemption = preemptor_.preempt(queued.entry, job_class, task, limit_now(queued));
   if (!preemption) return false;
   plan_.groups.push_back(std::move(preemption->group));
   const auto info = std::make_shared<const PendingInfo>(std::move(preemption->reason));
@@ -187,16 +187,16 @@ void Planner::Pass::preempt_late() {
   for (Queued* queued : preempt_later_) {
     const JobKey& key = queued->entry.job->key;
     if (!started_.contains(key) && !claim_reasons_.contains(key))
-      preempt_for(*queued, *queued->shape);
+      preempt_for(*queued, *queued->job_class);
   }
 }
 
-Shape& Planner::Pass::shape_of(Queued& queued, bool relaxed) {
-  if (queued.shape && queued.shape->relaxed != relaxed) queued.shape = nullptr;
-  Shape& shape = queued.shape ? memory_.shapes.again(*queued.shape, index_)
-                              : memory_.shapes.of(queued.entry, index_, relaxed);
-  queued.shape = &shape;
-  return shape;
+JobClass& Planner::Pass::job_class_of(Queued& queued, bool relaxed) {
+  if (queued.job_class && queued.job_class->relaxed != relaxed) queued.job_class = nullptr;
+  JobClass& job_class = queued.job_class ? memory_.job_classes.refresh(*queued.job_class, index_)
+                                         : memory_.job_classes.of(queued.entry, index_, relaxed);
+  queued.job_class = &job_class;
+  return job_class;
 }
 
 void Planner::Pass::consider_gang(Queued& queued) {
@@ -213,19 +213,19 @@ void Planner::Pass::consider_unsteady(Queued& queued) {
   if (!may_start(queued)) return;
   const auto relaxed_at = relaxed_from(*entry.job);
   const bool relaxed = relaxed_at && *relaxed_at <= now_;
-  Shape& shape = shape_of(queued, relaxed);
+  JobClass& job_class = job_class_of(queued, relaxed);
   if (!planned_starts_.closed(entry.partition, reservations_of(queued)) &&
-      (entry.job->array ? start_tasks(queued, shape)
-                        : start_one(queued, entry.job->key.task, shape)))
+      (entry.job->array ? start_tasks(queued, job_class)
+                        : start_one(queued, entry.job->key.task, job_class)))
     return;
-  if (refusal_) return block(queued, shape);
+  if (refusal_) return block(queued, job_class);
   if (relaxed_at && !relaxed) plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
   if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
     say(queued, make_info(Reason::job_array_task_limit, kThrottled));
   else if (!licenses_.choose(*entry.job->spec))
     say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
   else
-    block(queued, shape);
+    block(queued, job_class);
 }
 
 bool Planner::Pass::may_start(Queued& queued) {
@@ -253,35 +253,35 @@ void Planner::Pass::keep_limits(Queued& queued) {
       all_refusals(state_, use_, entry, array_starts_, now_).size() > 1)
     return;
   const auto relaxed_at = relaxed_from(job);
-  Shape& shape = shape_of(queued, relaxed_at && *relaxed_at <= now_);
-  if (!memory_.shapes.impossible(shape, index_, false))
+  JobClass& job_class = job_class_of(queued, relaxed_at && *relaxed_at <= now_);
+  if (!memory_.job_classes.impossible(job_class, index_, false))
     use_.keep_room(std::move(who), "job " + job_text(job.key), std::nullopt);
 }
 
-bool Planner::Pass::start_tasks(Queued& queued, Shape& shape) {
+bool Planner::Pass::start_tasks(Queued& queued, JobClass& job_class) {
   const Job& job = *queued.entry.job;
   const std::uint32_t room = throttle_room(state_, job, array_starts_);
   const IntervalSet& waiting = job.array->waiting;
   IntervalSet::Iterator& next = next_task_.try_emplace(job.key, waiting.begin()).first->second;
   for (std::uint32_t count = 0; next != waiting.end(); ++count) {
-    if (count == room || !start_one(queued, TaskIndex{*next}, shape)) return false;
+    if (count == room || !start_one(queued, TaskIndex{*next}, job_class)) return false;
     if (++next != waiting.end() && turns_.later()) return true;
   }
   unsay(queued);
   return true;
 }
 
-bool Planner::Pass::start_one(Queued& queued, TaskIndex task, Shape& shape) {
+bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_class) {
   std::optional<Seconds> limit = limit_now(queued);
   // The record of a job that waits on as before is not even read.
-  if (queued.steady && is_blocked(shape, limit)) return false;
+  if (queued.steady && is_blocked(job_class, limit)) return false;
   const Job& job = *queued.entry.job;
   auto licenses = licenses_.choose(*job.spec);
   if (!licenses) return false;
   std::uint32_t alternative = 0;
-  const auto placement = shape.alternatives.empty()
-                             ? place(*job.spec, shape, limit)
-                             : place_one_of(queued, shape, limit, *licenses, alternative);
+  const auto placement = job_class.alternatives.empty()
+                             ? place(*job.spec, job_class, limit)
+                             : place_alternative(queued, job_class, limit, *licenses, alternative);
   if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
   refusal_.reset();  // of another of its ways
   give(queued.entry, task, limit, *licenses, *placement, alternative);
@@ -354,11 +354,11 @@ std::optional<Seconds> Planner::Pass::limit_now(const Queued& queued) const {
   return left ? std::min(asked.value_or(*left), *left) : asked;
 }
 
-std::optional<Placement> Planner::Pass::place(const JobSpec& spec, Shape& shape,
+std::optional<Placement> Planner::Pass::place(const JobSpec& spec, JobClass& job_class,
                                               std::optional<Seconds>& limit) {
-  auto placement = place(shape, limit);
+  auto placement = place(job_class, limit);
   if (placement || !spec.time_min || (limit && *limit <= *spec.time_min)) return placement;
-  placement = place(shape, spec.time_min);
+  placement = place(job_class, spec.time_min);
   if (!placement) return std::nullopt;
   constexpr std::chrono::minutes kLongest = std::chrono::hours(24 * 365);
   auto low = std::chrono::ceil<std::chrono::minutes>(*spec.time_min);
@@ -366,7 +366,7 @@ std::optional<Placement> Planner::Pass::place(const JobSpec& spec, Shape& shape,
   limit = spec.time_min;
   while (high - low > std::chrono::minutes(1) && !work_.exhausted()) {
     const auto middle = low + (high - low) / 2;
-    auto longer = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
+    auto longer = fit_between(job_class.demand, job_class.nodes(), index_, profile_, now_,
                               Profile::end_of(now_, middle), work_, JoinShared::now);
     if (!longer) {
       high = middle;
@@ -379,62 +379,62 @@ std::optional<Placement> Planner::Pass::place(const JobSpec& spec, Shape& shape,
   return placement;
 }
 
-std::optional<Placement> Planner::Pass::place_one_of(const Queued& queued, Shape& shape,
-                                                     std::optional<Seconds>& limit,
-                                                     const std::vector<LicenseRequest>& licenses,
-                                                     std::uint32_t& alternative) {
+std::optional<Placement> Planner::Pass::place_alternative(
+    const Queued& queued, JobClass& job_class, std::optional<Seconds>& limit,
+    const std::vector<LicenseRequest>& licenses, std::uint32_t& alternative) {
   const JobSpec& spec = *queued.entry.job->spec;
   const std::optional<Seconds> asked = limit;
   std::optional<Placement> placement;
   const auto place_now = [&](std::size_t i) {
     limit = asked;
-    placement = place(spec, *shape.alternatives[i], limit);
+    placement = place(spec, *job_class.alternatives[i], limit);
     if (placement && !within_limits(queued.entry, {*placement, licenses, limit})) placement.reset();
     return placement.has_value();
   };
-  const NowOrLater choice = choose_now(spec, now_, asked, place_now, [&](std::size_t i) {
-    return earliest_of(queued, *shape.alternatives[i], asked);
-  });
+  const AlternativeChoice choice = choose_alternative(
+      spec, now_, asked, place_now,
+      [&](std::size_t i) { return earliest_of(queued, *job_class.alternatives[i], asked); });
   if (!choice.starts()) return std::nullopt;
   alternative = static_cast<std::uint32_t>(*choice.now);
   return placement;
 }
 
-std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, Shape& shape,
+std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, JobClass& job_class,
                                                         std::optional<Seconds> limit) {
-  if (queued.shape != &shape && memory_.shapes.impossible(shape, index_, false))
+  if (queued.job_class != &job_class && memory_.job_classes.impossible(job_class, index_, false))
     return std::nullopt;
   const Time from =
-      std::max(shape.not_before(limit),
+      std::max(job_class.not_before(limit),
                planned_starts_.not_before(queued.entry.partition, reservations_of(queued)));
-  return memory_.forecasts.earliest(shape.demand, shape.nodes(), limit, index_, profile_, work_,
-                                    from);
+  return memory_.forecasts.earliest(job_class.demand, job_class.nodes(), limit, index_, profile_,
+                                    work_, from);
 }
 
-bool Planner::Pass::is_blocked(Shape& shape, std::optional<Seconds> limit) {
-  if (shape.known_blocked(limit) || work_.exhausted() || !shape.candidates.problem.empty())
+bool Planner::Pass::is_blocked(JobClass& job_class, std::optional<Seconds> limit) {
+  if (job_class.known_blocked(limit) || work_.exhausted() || !job_class.candidates.problem.empty())
     return true;
-  if (!shape.still_blocked(index_)) return false;
-  work_.spend(shape.nodes().nodes.size());  // as much as whoever does not remember it
-  shape.blocked = true;
+  if (!job_class.still_blocked(index_)) return false;
+  work_.spend(job_class.nodes().nodes.size());  // as much as whoever does not remember it
+  job_class.blocked = true;
   return true;
 }
 
-std::optional<Placement> Planner::Pass::place(Shape& shape, std::optional<Seconds> limit) {
-  if (is_blocked(shape, limit)) return std::nullopt;
-  auto placement = fit_on(shape.demand, shape.nodes(), index_, Against::free_now, work_);
+std::optional<Placement> Planner::Pass::place(JobClass& job_class, std::optional<Seconds> limit) {
+  if (is_blocked(job_class, limit)) return std::nullopt;
+  auto placement = fit_on(job_class.demand, job_class.nodes(), index_, Against::free_now, work_);
   if (!placement) {
-    shape.blocked = true;
-    shape.note_blocked(index_);
-    shape.plugged_out = shape.demand.plugged && shape.fits_unplugged(index_, Against::free_now);
+    job_class.blocked = true;
+    job_class.record_shortfall(index_);
+    job_class.blocked_by_plugin =
+        job_class.demand.plugged && job_class.fits_unplugged(index_, Against::free_now);
     return std::nullopt;
   }
-  if (!has_planned_start(*placement, profile_) && !reserved(shape.demand, *placement, index_))
+  if (!has_planned_start(*placement, profile_) && !reserved(job_class.demand, *placement, index_))
     return placement;
-  placement = fit_between(shape.demand, shape.nodes(), index_, profile_, now_,
+  placement = fit_between(job_class.demand, job_class.nodes(), index_, profile_, now_,
                           Profile::end_of(now_, limit), work_, JoinShared::now);
-  if (!placement) shape.record_blocked_limit(limit);
-  if (!placement && !profile_.any_planned_start()) shape.kept_out = true;
+  if (!placement) job_class.record_blocked_limit(limit);
+  if (!placement && !profile_.any_planned_start()) job_class.blocked_by_reservation = true;
   return placement;
 }
 

@@ -19,8 +19,8 @@
 #include "core/sched/pass/witness.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/queue/admit.h"
+#include "core/sched/queue/job_classes.h"
 #include "core/sched/queue/order.h"
-#include "core/sched/queue/shapes.h"
 #include "core/sched/queue/turns.h"
 #include "core/sched/time/backfill.h"
 #include "core/sched/time/forecast.h"
@@ -69,7 +69,7 @@ struct Planner::Memory {
   HoldingSums sums;
   AgeLimits ages;
   Time ages_seen = Time::min();  // the moment at which was looked who may gain age
-  sched::Shapes shapes;
+  sched::JobClasses job_classes;
   sched::Forecasts forecasts;  // of these
   PendingInfos said;
   const sched::PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
@@ -90,7 +90,7 @@ class Planner::Pass {
   sched::Queued* next();
 
   // Most of a long queue waits on as it did.
-  bool waits_on(const sched::Shape& shape, std::optional<Seconds> limit) const;
+  bool waits_on(const sched::JobClass& job_class, std::optional<Seconds> limit) const;
 
   void consider(sched::Queued& queued);
 
@@ -103,11 +103,11 @@ class Planner::Pass {
   // Whether it had its turn before the others.
   bool already_served(sched::Queued& queued);
 
-  bool preempt_for(sched::Queued& queued, const sched::Shape& shape);
+  bool preempt_for(sched::Queued& queued, const sched::JobClass& job_class);
 
   void preempt_late();
 
-  sched::Shape& shape_of(sched::Queued& queued, bool relaxed);
+  sched::JobClass& job_class_of(sched::Queued& queued, bool relaxed);
 
   void consider_gang(sched::Queued& queued);
 
@@ -121,9 +121,9 @@ class Planner::Pass {
   void keep_limits(sched::Queued& queued);
 
   // Whether every waiting task could be started, or waits for its user's next turn.
-  bool start_tasks(sched::Queued& queued, sched::Shape& shape);
+  bool start_tasks(sched::Queued& queued, sched::JobClass& job_class);
 
-  bool start_one(sched::Queued& queued, TaskIndex task, sched::Shape& shape);
+  bool start_one(sched::Queued& queued, TaskIndex task, sched::JobClass& job_class);
 
   void give(const sched::QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
             const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
@@ -145,36 +145,39 @@ class Planner::Pass {
   std::optional<Seconds> limit_now(const sched::Queued& queued) const;
 
   // Where the promises of others leave no room for all of `limit`, a job that allows it gets as much as they leave.
-  std::optional<sched::Placement> place(const JobSpec& spec, sched::Shape& shape,
+  std::optional<sched::Placement> place(const JobSpec& spec, sched::JobClass& job_class,
                                         std::optional<Seconds>& limit);
 
   // As one of its alternatives; none also where a cheaper one is worth waiting for.
-  std::optional<sched::Placement> place_one_of(const sched::Queued& queued, sched::Shape& shape,
-                                               std::optional<Seconds>& limit,
-                                               const std::vector<LicenseRequest>& licenses,
-                                               std::uint32_t& alternative);
+  std::optional<sched::Placement> place_alternative(const sched::Queued& queued,
+                                                    sched::JobClass& job_class,
+                                                    std::optional<Seconds>& limit,
+                                                    const std::vector<LicenseRequest>& licenses,
+                                                    std::uint32_t& alternative);
 
   // When a job of that shape could start in place of the one in the queue.
-  std::optional<sched::EarliestStart> earliest_of(const sched::Queued& queued, sched::Shape& shape,
+  std::optional<sched::EarliestStart> earliest_of(const sched::Queued& queued,
+                                                  sched::JobClass& job_class,
                                                   std::optional<Seconds> limit);
 
   // Whether it is known without a search that none of that limit starts.
-  bool is_blocked(sched::Shape& shape, std::optional<Seconds> limit);
+  bool is_blocked(sched::JobClass& job_class, std::optional<Seconds> limit);
 
-  std::optional<sched::Placement> place(sched::Shape& shape, std::optional<Seconds> limit);
+  std::optional<sched::Placement> place(sched::JobClass& job_class, std::optional<Seconds> limit);
 
   // Those who ask for reservations wait in a line of their own. The record of a steady job, which asks for none, is not read.
   static const sched::PlannedStartLedger::Reservations& reservations_of(
       const sched::Queued& queued);
 
   // It cannot start now: say why, and promise it a start if the partition's rule is so.
-  void block(sched::Queued& queued, sched::Shape& shape);
+  void block(sched::Queued& queued, sched::JobClass& job_class);
 
   // What is said of one that is promised nothing: it is in nobody's way.
-  sched::PendingPtr reason_without_planned_start(const sched::Queued& queued, sched::Shape& shape);
+  sched::PendingPtr reason_without_planned_start(const sched::Queued& queued,
+                                                 sched::JobClass& job_class);
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
-  sched::PendingPtr turn_text(sched::Shape& shape, bool first);
+  sched::PendingPtr turn_text(sched::JobClass& job_class, bool first);
 
   // Says when and where the job is going to start, and keeps that free.
   sched::PendingPtr plan_start(PendingInfo info, const sched::Queued& queued,

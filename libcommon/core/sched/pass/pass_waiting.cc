@@ -26,11 +26,11 @@ const PlannedStartLedger::Reservations& Planner::Pass::reservations_of(const Que
   return queued.steady ? kNone : queued.entry.job->spec->reservations;
 }
 
-void Planner::Pass::block(Queued& queued, Shape& shape) {
+void Planner::Pass::block(Queued& queued, JobClass& job_class) {
   const QueueEntry& entry = queued.entry;
   if (refusal_) return say(queued, std::exchange(refusal_, nullptr));  // in nobody's way
   if (!work_.exhausted()) {
-    if (PendingPtr why = memory_.shapes.impossible(shape, index_, budget_.details)) {
+    if (PendingPtr why = memory_.job_classes.impossible(job_class, index_, budget_.details)) {
       say(queued, std::move(why));
       return;
     }
@@ -38,11 +38,11 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
   if (preemptor_.can_preempt(entry.partition) && !work_.exhausted()) {
     if (!queued.steady && entry.job->spec->partitions.size() > 1)
       preempt_later_.push_back(&queued);
-    else if (preempt_for(queued, shape))
+    else if (preempt_for(queued, job_class))
       return;
   }
   if (!queued.may_have_planned_start())
-    return say(queued, reason_without_planned_start(queued, shape));
+    return say(queued, reason_without_planned_start(queued, job_class));
   const PlannedStartLedger::Reservations& reservations = reservations_of(queued);
   const bool first = planned_starts_.add_waiting(entry.partition, reservations);
   const bool last_choice = queued.steady || entry.choice + 1 == entry.job->spec->partitions.size();
@@ -54,23 +54,24 @@ void Planner::Pass::block(Queued& queued, Shape& shape) {
   // A job of several partitions waits for its last: it may still start there.
   if (last_choice && planned_starts_.take(entry.partition, reservations)) {
     bool planned = false;
-    say(queued, plan_start(*turn_text(shape, first), queued, &planned));
+    say(queued, plan_start(*turn_text(job_class, first), queued, &planned));
     if (!planned && !work_.exhausted()) planned_starts_.release(entry.partition, reservations);
     return;
   }
   if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
-  say(queued, turn_text(shape, first));
-  if (planned_starts_.closed(entry.partition, reservations)) shape.blocked = true;
+  say(queued, turn_text(job_class, first));
+  if (planned_starts_.closed(entry.partition, reservations)) job_class.blocked = true;
   if (!budget_.details && blocked_.size() >= budget_.estimates &&
-      planned_starts_.exhausted(entry.partition, reservations) && !shape.kept_out &&
-      !shape.plugged_out && !preemptor_.can_preempt(entry.partition))
-    shape.settled_in = pass_;
+      planned_starts_.exhausted(entry.partition, reservations) &&
+      !job_class.blocked_by_reservation && !job_class.blocked_by_plugin &&
+      !preemptor_.can_preempt(entry.partition))
+    job_class.skip_in_pass = pass_;
 }
 
-PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, Shape& shape) {
+PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, JobClass& job_class) {
   const QueueEntry& entry = queued.entry;
   PendingPtr text =
-      turn_text(shape, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
+      turn_text(job_class, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
   if (!budget_.details) return text;
   PendingInfo info = *text;
   info.detail +=
@@ -79,33 +80,37 @@ PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, Sha
   return std::make_shared<const PendingInfo>(std::move(info));
 }
 
-PendingPtr Planner::Pass::turn_text(Shape& shape, bool first) {
-  for (Shape* one : shape.alternatives)
-    if (one->plugged_out || (one->kept_out && !one->blocked)) return turn_text(*one, first);
-  if (shape.kept_out && !shape.blocked) {
-    if (!shape.reserved)
-      shape.reserved = make_info(Reason::reservation, explain_reserved(shape, index_));
-    return shape.reserved;
+PendingPtr Planner::Pass::turn_text(JobClass& job_class, bool first) {
+  for (JobClass* one : job_class.alternatives)
+    if (one->blocked_by_plugin || (one->blocked_by_reservation && !one->blocked))
+      return turn_text(*one, first);
+  if (job_class.blocked_by_reservation && !job_class.blocked) {
+    if (!job_class.reservation_reason)
+      job_class.reservation_reason =
+          make_info(Reason::reservation, explain_reserved(job_class, index_));
+    return job_class.reservation_reason;
   }
-  if (shape.plugged_out) {
+  if (job_class.blocked_by_plugin) {
     if (!budget_.details) return memory_.refused;
-    if (!shape.plugged) shape.plugged = make_info(Reason::plugin, explain_blocked(shape, index_));
-    return shape.plugged;
+    if (!job_class.plugin_reason)
+      job_class.plugin_reason = make_info(Reason::plugin, explain_blocked(job_class, index_));
+    return job_class.plugin_reason;
   }
   if (!budget_.details) return first ? memory_.first : memory_.turn;
-  PendingPtr& text = first ? shape.first : shape.turn;
+  PendingPtr& text = first ? job_class.first_reason : job_class.waiting_reason;
   if (!text)
-    text = make_info(first ? Reason::resources : Reason::priority, explain_blocked(shape, index_));
+    text =
+        make_info(first ? Reason::resources : Reason::priority, explain_blocked(job_class, index_));
   return text;
 }
 
 PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, bool* planned) {
   const std::optional<Seconds> limit = queued.limit;
   const Partition* partition = queued.entry.partition;
-  Shape* chosen = queued.shape;
-  auto found =
-      first_start(chosen, limit, [&](Shape& one) { return earliest_of(queued, one, limit); });
-  Shape& shape = *chosen;
+  JobClass* chosen = queued.job_class;
+  auto found = earliest_alternative(chosen, limit,
+                                    [&](JobClass& one) { return earliest_of(queued, one, limit); });
+  JobClass& job_class = *chosen;
   if (found && use_.active()) {
     // What it would get there it may never have, whatever else ends.
     const TresByNode gets =
@@ -122,10 +127,10 @@ PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, boo
   }
   if (planned) *planned = found.has_value();
   if (found) {
-    shape.record_planned_start(limit, found->at);
+    job_class.record_planned_start(limit, found->at);
     planned_starts_.record_planned_start(partition, found->at, reservations_of(queued));
   }
-  if (found) expand_planned_start(shape.demand, limit, index_, profile_, *found);
+  if (found) expand_planned_start(job_class.demand, limit, index_, profile_, *found);
   if (found) profile_.add_planned_start(found->placement, found->at, limit);
   if (found && witness_) witness_->on_planned_start(queued.entry, *found);
   if (found && found->at < profile_.horizon()) {  // else when something without limit ends
@@ -171,7 +176,7 @@ void Planner::Pass::say(Queued& queued, PendingPtr info) {
 }
 
 void Planner::Pass::note(Queued& queued) {
-  memory_.queue.note(queued, queued.shape && queued.said == memory_.turn);
+  memory_.queue.note(queued, queued.job_class && queued.said == memory_.turn);
 }
 
 void Planner::Pass::settle_choices() {

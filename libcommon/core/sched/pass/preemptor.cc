@@ -110,8 +110,8 @@ std::vector<Preemptor::ClaimedStart> Preemptor::claimed_starts(const ArrayStarts
   return all;
 }
 
-bool Preemptor::is_available(const ClaimedStart& claimed, const Shape& shape) const {
-  const Demand& demand = shape.demand;
+bool Preemptor::is_available(const ClaimedStart& claimed, const JobClass& job_class) const {
+  const Demand& demand = job_class.demand;
   const auto end = Profile::end_of(pass_.now, claimed.limit);
   const auto chosen = pass_.licenses.choose(*claimed.entry.job->spec);
   if (!chosen) return false;
@@ -127,10 +127,10 @@ bool Preemptor::is_available(const ClaimedStart& claimed, const Shape& shape) co
                      });
 }
 
-PendingInfo Preemptor::enforce_claim(const ClaimedStart& claimed, const Shape& shape) {
+PendingInfo Preemptor::enforce_claim(const ClaimedStart& claimed, const JobClass& job_class) {
   const Job& job = *claimed.entry.job;
   const PreemptionClaim& claim = *job.preemption_claim;
-  add_planned_start(shape.demand, claimed.placement, claim.ready, claimed.limit);
+  add_planned_start(job_class.demand, claimed.placement, claim.ready, claimed.limit);
   pass_.licenses.take(*job.spec, claim.licenses);
   PendingInfo info{Reason::preempting, preemption_text(pass_.state, claim), std::nullopt, {}};
   info.expected_start = std::max(claim.ready, pass_.now);
@@ -205,26 +205,26 @@ Preemptor::Candidates Preemptor::candidates(const QueueEntry& entry, const NodeS
   return out;
 }
 
-std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const Shape& shape,
+std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const JobClass& job_class,
                                                 std::optional<Seconds> limit) {
-  const NodeSet set = shape.nodes();
+  const NodeSet set = job_class.nodes();
   Candidates candidates = this->candidates(entry, set);
   if (candidates.victims.empty()) return std::nullopt;
   // Who starts by then anyway needs nobody's place.
-  const auto soon = earliest(shape.demand, limit, set, pass_.index, pass_.profile, pass_.work);
+  const auto soon = earliest(job_class.demand, limit, set, pass_.index, pass_.profile, pass_.work);
   if (soon && soon->at <= pass_.now + candidates.shortest) return std::nullopt;
   if (searches_ == kMostSearches) return std::nullopt;
   ++searches_;
   return find_victims(
       {pass_.state, pass_.index, pass_.profile, pass_.work, pass_.now + candidates.longest},
-      shape.demand, limit, set, std::move(candidates.victims));
+      job_class.demand, limit, set, std::move(candidates.victims));
 }
 
 // Whether it is certain that it starts once there is room. What plugins would say of nodes as they will be then nobody knows; an array
 // that throttles itself may not start its next task; and of several kinds of GPUs another may be free before.
-bool Preemptor::is_predictable(const QueueEntry& entry, const Shape& shape) const {
+bool Preemptor::is_predictable(const QueueEntry& entry, const JobClass& job_class) const {
   const Job& job = *entry.job;
-  return !shape.demand.plugged && shape.alternatives.empty() &&
+  return !job_class.demand.plugged && job_class.alternatives.empty() &&
          !(job.array && job.array->throttle > 0) &&
          !(pass_.index.plugged() && pass_.index.plugged()->permits(*entry.partition));
 }
@@ -235,22 +235,23 @@ const EvictionsLeft& Preemptor::evictions_left_for(UserId user) {
   return found->second;
 }
 
-std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry, const Shape& shape,
-                                                        TaskIndex task,
+std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
+                                                        const JobClass& job_class, TaskIndex task,
                                                         std::optional<Seconds> limit) {
   const Job& job = *entry.job;
   if (!can_preempt(entry) || !may_preempt(job, pass_.now)) return std::nullopt;
-  if (!is_predictable(entry, shape)) return std::nullopt;
+  if (!is_predictable(entry, job_class)) return std::nullopt;
   const auto licenses = pass_.licenses.choose(*job.spec);
   if (!licenses || pass_.work.exhausted()) return std::nullopt;
-  const auto same_class = std::tuple(static_cast<const Shape*>(&shape), job.spec->qos, limit);
+  const auto same_class =
+      std::tuple(static_cast<const JobClass*>(&job_class), job.spec->qos, limit);
   const auto same_job = std::pair(job.spec.get(), limit);
   if (failed_.contains(same_class) || over_limit_.contains(same_job)) return std::nullopt;
   const EvictionsLeft& left = evictions_left_for(job.spec->uid);
   if (left.more_at) wake_by(*left.more_at);
   const std::uint32_t used = evictions_used_[job.spec->uid];
   if (left.count <= used) return std::nullopt;
-  auto plan = search(entry, shape, limit);
+  auto plan = search(entry, job_class, limit);
   if (!plan) {
     failed_.insert(same_class);
     return std::nullopt;
@@ -282,7 +283,7 @@ std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
   claim.until = claim.ready + kClaimSlack;
   preemption.group.jobs.emplace_back(job.key, job.version);
   release(claim.victims);
-  add_planned_start(shape.demand, plan->placement, claim.ready, limit);
+  add_planned_start(job_class.demand, plan->placement, claim.ready, limit);
   pass_.licenses.take(*job.spec, *licenses);
   pass_.use.start(*job.spec, *entry.partition, limit, &gets);
   preemption.reason = {Reason::preempting, preemption_text(pass_.state, claim), claim.ready, {}};

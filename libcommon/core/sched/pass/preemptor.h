@@ -13,7 +13,7 @@
 #include "core/cluster/preemptible.h"
 #include "core/sched/pass/preempt.h"
 #include "core/sched/queue/admit.h"
-#include "core/sched/queue/shapes.h"
+#include "core/sched/queue/job_classes.h"
 
 namespace ares::core::sched {
 
@@ -51,9 +51,9 @@ class Preemptor {
   // By job key. Left out: whose time is up, and who cannot have it now for another reason.
   std::vector<ClaimedStart> claimed_starts(const ArrayStarts& starting);
   // Whether the others have let go. It may be started then just so.
-  bool is_available(const ClaimedStart& claimed, const Shape& shape) const;
+  bool is_available(const ClaimedStart& claimed, const JobClass& job_class) const;
   // They have not: nobody else gets any of it in this pass. What is said of it.
-  PendingInfo enforce_claim(const ClaimedStart& claimed, const Shape& shape);
+  PendingInfo enforce_claim(const ClaimedStart& claimed, const JobClass& job_class);
 
   // --- those that wait ---
   // Whether any jobs of the partition may preempt others; whether that one may.
@@ -64,8 +64,8 @@ class Preemptor {
     PendingInfo reason;
   };
   // Ends others for it, if that lets it start. `task`: of an array's record, the task that is next.
-  std::optional<Preemption> preempt(const QueueEntry& entry, const Shape& shape, TaskIndex task,
-                                    std::optional<Seconds> limit);
+  std::optional<Preemption> preempt(const QueueEntry& entry, const JobClass& job_class,
+                                    TaskIndex task, std::optional<Seconds> limit);
 
   // When time alone may change what this pass found.
   std::optional<Time> wake() const { return wake_; }
@@ -82,9 +82,9 @@ class Preemptor {
     Seconds shortest = Seconds::max(), longest{};  // of their graces
   };
   Candidates candidates(const QueueEntry& entry, const NodeSet& set);
-  std::optional<PreemptionPlan> search(const QueueEntry& entry, const Shape& shape,
+  std::optional<PreemptionPlan> search(const QueueEntry& entry, const JobClass& job_class,
                                        std::optional<Seconds> limit);
-  bool is_predictable(const QueueEntry& entry, const Shape& shape) const;
+  bool is_predictable(const QueueEntry& entry, const JobClass& job_class) const;
   const EvictionsLeft& evictions_left_for(UserId user);  // before this pass
   void wake_by(Time at);
   void release(const std::vector<AttemptKey>& victims);
@@ -98,7 +98,7 @@ class Preemptor {
   std::optional<std::vector<Running>> running_;
   std::set<AttemptKey> ended_;  // in this pass
   // For whom nobody was found: nor will anybody be for the next one like him, with that QOS.
-  std::set<std::tuple<const Shape*, std::string, std::optional<Seconds>>> failed_;
+  std::set<std::tuple<const JobClass*, std::string, std::optional<Seconds>>> failed_;
   std::set<std::pair<const JobSpec*, std::optional<Seconds>>>
       over_limit_;                                  // where a place was found for them
   std::map<UserId, EvictionsLeft> evictions_left_;  // looked up, never walked

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/sched/queue/shapes.h"
+#include "core/sched/queue/job_classes.h"
 #include "core/sched/time/backfill.h"
 #include "model/job/gpu_alternatives.h"
 
@@ -17,7 +17,7 @@ namespace ares::core::sched {
 std::vector<std::size_t> by_cost(const JobSpec& spec);
 
 // What becomes of the job at its turn.
-struct NowOrLater {
+struct AlternativeChoice {
   std::optional<std::size_t> now;  // the alternative that could start
   std::optional<std::pair<std::size_t, Time>>
       later;  // a cheaper one that is worth waiting for instead
@@ -26,9 +26,9 @@ struct NowOrLater {
 
 // fits_now(i): whether one could start now. when(i): its earliest start, if there is any. A job with a deadline waits for nothing.
 template <class FitsNow, class When>
-NowOrLater choose_now(const JobSpec& spec, Time now, std::optional<Seconds> limit,
-                      FitsNow&& fits_now, When&& when) {
-  NowOrLater out;
+AlternativeChoice choose_alternative(const JobSpec& spec, Time now, std::optional<Seconds> limit,
+                                     FitsNow&& fits_now, When&& when) {
+  AlternativeChoice out;
   const std::vector<std::size_t> order = by_cost(spec);
   for (const std::size_t i : order)
     if (fits_now(i)) {
@@ -51,12 +51,13 @@ NowOrLater choose_now(const JobSpec& spec, Time now, std::optional<Seconds> limi
 // The start that counts least of all that a job may wait for, and the shape that starts so; of a job without alternatives its only one.
 // when(shape) is the earliest start of one.
 template <class When>
-std::optional<EarliestStart> first_start(Shape*& shape, std::optional<Seconds> limit, When&& when) {
-  if (shape->alternatives.empty()) return when(*shape);
-  const JobSpec& spec = *shape->example.spec;
+std::optional<EarliestStart> earliest_alternative(JobClass*& job_class,
+                                                  std::optional<Seconds> limit, When&& when) {
+  if (job_class->alternatives.empty()) return when(*job_class);
+  const JobSpec& spec = *job_class->example.spec;
   std::optional<EarliestStart> best;
   std::size_t chosen = 0;
-  const Shape& all = *shape;
+  const JobClass& all = *job_class;
   for (std::size_t i = 0; i < all.alternatives.size(); ++i) {
     auto found = when(*all.alternatives[i]);
     if (!found || (best && !counts_less({found->at, spec.gpu_alternatives[i].cost},
@@ -64,7 +65,7 @@ std::optional<EarliestStart> first_start(Shape*& shape, std::optional<Seconds> l
       continue;
     best = std::move(found);
     chosen = i;
-    shape = all.alternatives[i];
+    job_class = all.alternatives[i];
   }
   return best;
 }

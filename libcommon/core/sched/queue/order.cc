@@ -26,7 +26,7 @@ constexpr std::size_t kEntriesToAHole = 32;
 
 Waiting waiting_of(const Queued& queued) {
   if (!queued.waits) return {};
-  return {queued.shape, queued.limit.value_or(Seconds::max())};
+  return {queued.job_class, queued.limit.value_or(Seconds::max())};
 }
 
 bool before(const Queued& a, const Queued& b) {
@@ -89,9 +89,9 @@ void Queue::note(Queued& queued, bool waits) {
   waiting_[static_cast<std::size_t>(&queued - entries_.data())] = waiting_of(queued);
 }
 
-void Queue::forget_shapes() {
+void Queue::forget_job_classes() {
   for (Queued& queued : entries_) {
-    queued.shape = nullptr;
+    queued.job_class = nullptr;
     queued.waits = false;
   }
   waiting_.assign(entries_.size(), {});

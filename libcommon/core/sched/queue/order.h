@@ -16,7 +16,7 @@
 
 namespace ares::core::sched {
 
-struct Shape;
+struct JobClass;
 
 struct Queued {
   Rank rank;
@@ -24,9 +24,9 @@ struct Queued {
   Ranking::Seat seat;            // of its job
   std::optional<Seconds> limit;  // time limit there; none = unlimited
   std::uint64_t floor = 0;       // the priority from which on it is promised a start
-  bool steady = false;     // whether it starts is nothing but a matter of what is free and promised
-  bool waits = false;      // see Waiting
-  Shape* shape = nullptr;  // found at first sight, kept by the planner's table
+  bool steady = false;  // whether it starts is nothing but a matter of what is free and promised
+  bool waits = false;   // see Waiting
+  JobClass* job_class = nullptr;            // found at first sight, kept by the planner's table
   std::shared_ptr<const PendingInfo> said;  // what was last said of it, if it is still said
 
   // As it is shown: computed, or its own.
@@ -36,7 +36,7 @@ struct Queued {
 
 // Of an entry what a walk through the queue looks at first, and mostly at nothing else: close together, for the queue is long.
 struct Waiting {
-  Shape* shape =
+  JobClass* job_class =
       nullptr;      // of a steady one that waits for its turn and was told so; null: look at it
   Seconds limit{};  // Seconds::max() = unlimited
 };
@@ -75,7 +75,7 @@ class Queue {
   // Whether the entry, which has a shape then, waits for its turn and was told so.
   void note(Queued& queued, bool waits);
   // They are gone.
-  void forget_shapes();
+  void forget_job_classes();
 
  private:
   void enter(const ClusterState& state, const JobKey& key, const Ranking& ranking);

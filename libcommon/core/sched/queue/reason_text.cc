@@ -146,9 +146,9 @@ std::string gpu_text(const std::vector<GpuRequest>& requests) {
   return text;
 }
 
-std::string need_text(const Shape& shape) {
-  const Demand& demand = shape.demand;
-  const JobSpec& spec = *shape.example.spec;
+std::string need_text(const JobClass& job_class) {
+  const Demand& demand = job_class.demand;
+  const JobSpec& spec = *job_class.example.spec;
   std::string text = plural(std::uint64_t{demand.tasks} * demand.cpus_per_task, "CPU");
   switch (demand.memory_rule) {
     case MemoryRule::none: break;
@@ -176,38 +176,38 @@ std::string need_text(const Shape& shape) {
 }
 
 // "; plugin a refuses 3 nodes: its words", of those with room; `nodes` are these, less what is refused afterwards.
-std::string plugged_text(const Shape& shape, const ClusterIndex& index,
+std::string plugged_text(const JobClass& job_class, const ClusterIndex& index,
                          std::vector<NodeIndex>& nodes) {
-  if (!shape.demand.plugged) return {};
-  const std::string text = shape.demand.plugged->refusals(nodes, GpusOf::free_now, index, true);
+  if (!job_class.demand.plugged) return {};
+  const std::string text = job_class.demand.plugged->refusals(nodes, GpusOf::free_now, index, true);
   std::vector<NodeIndex> kept;
-  shape.demand.plugged->keep(nodes, GpusOf::free_now, index, kept);
+  job_class.demand.plugged->keep(nodes, GpusOf::free_now, index, kept);
   nodes = std::move(kept);
   return text.empty() ? text : "; " + text;
 }
 
 // "3 nodes with too few free CPUs, 1 drained".
-std::string node_text(const Shape& shape, const ClusterIndex& index) {
+std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
   std::array<std::uint64_t, kObstacleText.size()> counts{};
-  const auto usable = shape.nodes().nodes;
+  const auto usable = job_class.nodes().nodes;
   std::vector<NodeIndex> with_room;
   std::int64_t most = 0;  // GPUs linked as asked, on nodes where they are too few
   std::int64_t part = 0;  // thousandths of one GPU, likewise
-  for (const NodeIndex at : shape.candidates.members) {
+  for (const NodeIndex at : job_class.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
     Obstacle obstacle = Obstacle::excluded;
     if (!node.usable)
       obstacle = state_obstacle(*node.node);
     else if (std::binary_search(usable.begin(), usable.end(), at)) {
-      const std::int64_t linked = most_linked(shape.demand, node, index);
-      obstacle = room_obstacle(shape.demand, node, linked);
+      const std::int64_t linked = most_linked(job_class.demand, node, index);
+      obstacle = room_obstacle(job_class.demand, node, linked);
       if (obstacle == Obstacle::links) most = std::max(most, linked);
-      if (obstacle == Obstacle::parts) part = std::max(part, most_of_one(shape.demand, node));
+      if (obstacle == Obstacle::parts) part = std::max(part, most_of_one(job_class.demand, node));
     }
     ++counts[static_cast<std::size_t>(obstacle)];
     if (obstacle == Obstacle::none) with_room.push_back(at);
   }
-  const std::string refusals = plugged_text(shape, index, with_room);
+  const std::string refusals = plugged_text(job_class, index, with_room);
   std::uint64_t& room = counts[static_cast<std::size_t>(Obstacle::none)];
   counts[static_cast<std::size_t>(Obstacle::plugged)] = room - with_room.size();
   room = with_room.size();
@@ -238,12 +238,12 @@ bool takes_share(const Demand& demand, const ClusterIndex& index, NodeIndex at) 
 }
 
 // How far the nodes with room are from standing together as asked: "; under 1 leaf switch at most 1 node has room for its share".
-std::string network_text(const Shape& shape, const ClusterIndex& index) {
-  const Demand& demand = shape.demand;
+std::string network_text(const JobClass& job_class, const ClusterIndex& index) {
+  const Demand& demand = job_class.demand;
   if (!demand.limited() || demand.min_nodes < 2) return {};
   if (!demand.network) return "; nothing is known of the network between them";
   std::vector<std::uint64_t> leaves(demand.network->leaves(), 0);
-  for (const NodeIndex at : shape.nodes().nodes) {
+  for (const NodeIndex at : job_class.nodes().nodes) {
     const std::uint32_t leaf = demand.network->leaf_of(at);
     if (leaf < leaves.size() && takes_share(demand, index, at)) ++leaves[leaf];
   }
@@ -273,25 +273,26 @@ std::string free_text(const Free& free, const std::string& what) {
 
 }  // namespace
 
-std::string explain_blocked(const Shape& shape, const ClusterIndex& index) {
-  if (!shape.alternatives.empty()) {
+std::string explain_blocked(const JobClass& job_class, const ClusterIndex& index) {
+  if (!job_class.alternatives.empty()) {
     std::string text;
-    for (const Shape* one : shape.alternatives)
+    for (const JobClass* one : job_class.alternatives)
       text += (text.empty() ? "" : "; or ") + explain_blocked(*one, index);
     return text;
   }
-  return "needs " + need_text(shape) + ": " + node_text(shape, index) + network_text(shape, index);
+  return "needs " + need_text(job_class) + ": " + node_text(job_class, index) +
+         network_text(job_class, index);
 }
 
-std::string explain_totals(const Shape& shape, ClusterIndex& index) {
+std::string explain_totals(const JobClass& job_class, ClusterIndex& index) {
   std::vector<Free> columns(index.stride());
-  for (const NodeIndex at : shape.nodes().nodes)
+  for (const NodeIndex at : job_class.nodes().nodes)
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::int64_t free = index.nodes()[at].free[i];
       columns[i].in_all += free;
       columns[i].most = std::max(columns[i].most, free);
     }
-  const Demand& demand = shape.demand;
+  const Demand& demand = job_class.demand;
   std::string text = "free in all: " + free_text(columns[kCpus], "CPUs");
   const auto name = [&](std::size_t column) { return index.gpu_types()[column - kFirstGpu]; };
   std::vector<bool> told(columns.size(), !demand.wants_gpus() || demand.wants_any_gpu());
@@ -309,8 +310,8 @@ std::string explain_totals(const Shape& shape, ClusterIndex& index) {
                 std::to_string(columns[column].in_all) + " " + name(column);
   }
   text += others;
-  const std::size_t all = index.members(*shape.partition).size();
-  const std::size_t fit = shape.candidates.members.size();
+  const std::size_t all = index.members(*job_class.partition).size();
+  const std::size_t fit = job_class.candidates.members.size();
   if (fit < all)
     text += "; of the partition's " + plural(all, "node") + " " + std::to_string(all - fit) +
             (all - fit == 1 ? " is" : " are") + " excluded or without the features asked for";
@@ -324,11 +325,11 @@ bool says_more(const PendingInfo& info, const PendingInfo& than) {
          (!than.expected_start || *info.expected_start < *than.expected_start);
 }
 
-std::string explain_reserved(const Shape& shape, const ClusterIndex& index) {
-  const std::vector<std::string>& asked = shape.demand.caller.reservations;
+std::string explain_reserved(const JobClass& job_class, const ClusterIndex& index) {
+  const std::vector<std::string>& asked = job_class.demand.caller.reservations;
   std::map<std::string, std::uint64_t> counts;
-  for (const NodeIndex at : shape.nodes().nodes) {
-    if (!takes_share(shape.demand, index, at)) continue;
+  for (const NodeIndex at : job_class.nodes().nodes) {
+    if (!takes_share(job_class.demand, index, at)) continue;
     for (const Reservation* r : index.reserved().on(at))
       if (std::find(asked.begin(), asked.end(), r->name) == asked.end()) ++counts[r->name];
   }
@@ -341,22 +342,24 @@ std::string explain_reserved(const Shape& shape, const ClusterIndex& index) {
   return text;
 }
 
-PendingInfo explain_impossible(const Shape& shape, const ClusterIndex& index, bool if_up) {
+PendingInfo explain_impossible(const JobClass& job_class, const ClusterIndex& index, bool if_up) {
   PendingInfo info;
-  if (!shape.candidates.problem.empty()) {
+  if (!job_class.candidates.problem.empty()) {
     info.reason = Reason::req_node_not_avail;
-    info.detail = shape.candidates.problem;
+    info.detail = job_class.candidates.problem;
   } else if (if_up) {
     info.reason = Reason::req_node_not_avail;
-    info.detail = "nodes it needs are down, drained or not registered: " + node_text(shape, index);
-  } else if (shape.refused_for_ever()) {
+    info.detail =
+        "nodes it needs are down, drained or not registered: " + node_text(job_class, index);
+  } else if (job_class.always_refused()) {
     info.reason = Reason::plugin;
-    info.detail = "even on empty nodes " +
-                  shape.demand.plugged->refusals(shape.nodes().nodes, GpusOf::node, index, true);
+    info.detail = "even on empty nodes " + job_class.demand.plugged->refusals(
+                                               job_class.nodes().nodes, GpusOf::node, index, true);
   } else {
     info.reason = Reason::bad_constraints;
-    info.detail = "needs " + need_text(shape) + ", which partition " + shape.partition->name +
-                  " never has (" + plural(shape.candidates.members.size(), "node") +
+    info.detail = "needs " + need_text(job_class) + ", which partition " +
+                  job_class.partition->name + " never has (" +
+                  plural(job_class.candidates.members.size(), "node") +
                   " with the features asked for)";
   }
   return info;

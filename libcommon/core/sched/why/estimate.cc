@@ -54,16 +54,16 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
   Releases releases;
   const Profile profile(state, index, releases, now);
   const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
-  Shapes shapes;
-  shapes.begin_pass();
+  JobClasses job_classes;
+  job_classes.begin_pass();
   for (std::uint32_t choice = 0; choice < job.spec->partitions.size(); ++choice) {
     const std::string& name = job.spec->partitions[choice];
     const Partition* partition = state.partitions.find(name);
     if (!partition) continue;
     const auto limit = time_limit_of(job, *partition);
-    Shape* shape = &shapes.of({&job, partition, choice}, index);
+    JobClass* job_class = &job_classes.of({&job, partition, choice}, index);
     Work work(kBudget.units);
-    const auto found = first_start(shape, limit, [&](const Shape& one) {
+    const auto found = earliest_alternative(job_class, limit, [&](const JobClass& one) {
       return one.candidates.problem.empty()
                  ? earliest(one.demand, limit, {one.candidates.usable, one.candidates.required},
                             index, profile, work)

@@ -11,9 +11,9 @@
 #include "core/sched/place/plugged.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/gathering.h"
+#include "core/sched/queue/job_classes.h"
 #include "core/sched/queue/ranking.h"
 #include "core/sched/queue/reason_text.h"
-#include "core/sched/queue/shapes.h"
 
 namespace ares::core {
 
@@ -23,7 +23,7 @@ struct Explainer::Memory {
   Memory(const ClusterState& state, const Policy& policy, Time now)
       : index(state, &policy.networks), licenses(state, policy), use(state, policy, now) {
     set_plugins(index, policy.plugins, &policy.networks);
-    shapes.begin_pass();
+    job_classes.begin_pass();
     use.judge_by([&, now](const JobSpec& spec) {
       if (!ranking) ranking.emplace(state, policy, index, now);
       return ranking->fair_share_of(spec);
@@ -33,7 +33,7 @@ struct Explainer::Memory {
   LicensePool licenses;
   LimitUse use;
   std::optional<Ranking> ranking;  // once somebody is asked about whose QOS has a threshold
-  Shapes shapes;
+  JobClasses job_classes;
   std::map<JobId, Gathering> gangs;
   std::size_t kinds = 0;
 };
@@ -67,15 +67,16 @@ PendingInfo Explainer::why(const Job& job, Time now) {
       info = reason(Reason::licenses, memory_->licenses.explain(*job.spec));
     } else {
       const auto relaxed_at = relaxed_from(job);
-      Shape& shape = memory_->shapes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
-      if (!shape.turn) {
+      JobClass& job_class =
+          memory_->job_classes.of(entry, memory_->index, relaxed_at && *relaxed_at <= now);
+      if (!job_class.waiting_reason) {
         ++memory_->kinds;
-        shape.turn = memory_->shapes.impossible(shape, memory_->index, true);
-        if (!shape.turn)
-          shape.turn = std::make_shared<const PendingInfo>(
-              reason(Reason::priority, explain_blocked(shape, memory_->index)));
+        job_class.waiting_reason = memory_->job_classes.impossible(job_class, memory_->index, true);
+        if (!job_class.waiting_reason)
+          job_class.waiting_reason = std::make_shared<const PendingInfo>(
+              reason(Reason::priority, explain_blocked(job_class, memory_->index)));
       }
-      info = *shape.turn;
+      info = *job_class.waiting_reason;
       const std::string floor = promise_floor_text(state_.accounting, policy_.accounting.enforce,
                                                    *job.spec, *entry.partition);
       if (!floor.empty()) info.detail += "; " + floor;

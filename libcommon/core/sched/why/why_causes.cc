@@ -97,25 +97,27 @@ std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& place
 
 // What nodes, promises and plugins have against it; nothing if it starts.
 std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& turn,
-                                       const Shape& shape,
+                                       const JobClass& job_class,
                                        const std::vector<DelayedStart>& planned_starts, Time now,
                                        Work& work) {
   const Job& job = *turn.entry.job;
-  const auto free = fit_on(shape.demand, shape.nodes(), turn.index, Against::free_now, work);
+  const auto free =
+      fit_on(job_class.demand, job_class.nodes(), turn.index, Against::free_now, work);
   WhyCause cause;
   if (!free) {
     const bool refused =
-        shape.demand.plugged && shape.fits_unplugged(turn.index, Against::free_now);
+        job_class.demand.plugged && job_class.fits_unplugged(turn.index, Against::free_now);
     cause.reason = refused ? Reason::plugin : Reason::resources;
-    cause.text = explain_blocked(shape, turn.index) + "; " + explain_totals(shape, turn.index);
+    cause.text =
+        explain_blocked(job_class, turn.index) + "; " + explain_totals(job_class, turn.index);
     return cause;
   }
   const bool by_planned_start = has_planned_start(*free, turn.profile);
-  if (!by_planned_start && !reserved(shape.demand, *free, turn.index))
+  if (!by_planned_start && !reserved(job_class.demand, *free, turn.index))
     return cause_of_permit(turn, *free);
   const auto limit = limit_at(state, job, *turn.entry.partition, now);
   const auto holds = [&](std::optional<Seconds> length) {
-    return fit_between(shape.demand, shape.nodes(), turn.index, turn.profile, now,
+    return fit_between(job_class.demand, job_class.nodes(), turn.index, turn.profile, now,
                        Profile::end_of(now, length), work, JoinShared::now);
   };
   auto held = holds(limit);
@@ -123,7 +125,7 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
   if (held) return cause_of_permit(turn, *held);
   if (!by_planned_start) {
     cause.reason = Reason::reservation;
-    cause.text = explain_reserved(shape, turn.index);
+    cause.text = explain_reserved(job_class, turn.index);
     return cause;
   }
   cause.reason = Reason::priority;
@@ -134,29 +136,31 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
 
 // Of each alternative; nothing if one of them starts.
 std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& turn,
-                                      const Shape& shape,
+                                      const JobClass& job_class,
                                       const std::vector<DelayedStart>& planned_starts, Time now,
                                       Work& work) {
   std::vector<WhyCause> causes;
-  const auto starts_as = [&](const Shape& one, const std::string& which) {
+  const auto starts_as = [&](const JobClass& one, const std::string& which) {
     auto cause = cause_of_nodes(state, turn, one, planned_starts, now, work);
     if (!cause) return true;
     cause->text = which + cause->text;
     causes.push_back(*std::move(cause));
     return false;
   };
-  if (shape.alternatives.empty()) {
-    starts_as(shape, {});
+  if (job_class.alternatives.empty()) {
+    starts_as(job_class, {});
     return causes;
   }
   const JobSpec& spec = *turn.entry.job->spec;
   const auto limit = limit_at(state, *turn.entry.job, *turn.entry.partition, now);
   const auto named = [&](std::size_t i) { return to_text(spec.gpu_alternatives[i].gpus); };
-  const NowOrLater choice = choose_now(
+  const AlternativeChoice choice = choose_alternative(
       spec, now, limit,
-      [&](std::size_t i) { return starts_as(*shape.alternatives[i], "with " + named(i) + ": "); },
       [&](std::size_t i) {
-        const Shape& one = *shape.alternatives[i];
+        return starts_as(*job_class.alternatives[i], "with " + named(i) + ": ");
+      },
+      [&](std::size_t i) {
+        const JobClass& one = *job_class.alternatives[i];
         return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
       });
   if (choice.starts()) return {};
@@ -216,12 +220,12 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
     add(Reason::licenses, turn.licenses.explain(*entry.job->spec));
   if (!entry.partition) return out;
 
-  Shapes shapes;
-  shapes.begin_pass();
+  JobClasses job_classes;
+  job_classes.begin_pass();
   const auto relaxed_at = relaxed_from(*entry.job);
   const bool relaxed = relaxed_at && *relaxed_at <= now;
-  Shape& shape = shapes.of(entry, turn.index, relaxed);
-  if (const PendingPtr impossible = shapes.impossible(shape, turn.index, true)) {
+  JobClass& job_class = job_classes.of(entry, turn.index, relaxed);
+  if (const PendingPtr impossible = job_classes.impossible(job_class, turn.index, true)) {
     add(impossible->reason, impossible->detail);
     return out;
   }
@@ -232,14 +236,14 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
                               : "nobody passes those that wait before it, first job " +
                                     job_text(planned_starts.front().job));
   Work work(units);
-  for (WhyCause& cause : causes_of_nodes(state, turn, shape, planned_starts, now, work)) {
+  for (WhyCause& cause : causes_of_nodes(state, turn, job_class, planned_starts, now, work)) {
     cause.partition = partition;
-    if (!relaxed && relaxed_at && shape.demand.limits.max_leaves > 0) cause.until = relaxed_at;
+    if (!relaxed && relaxed_at && job_class.demand.limits.max_leaves > 0) cause.until = relaxed_at;
     out.causes.push_back(std::move(cause));
   }
   const auto limit = limit_at(state, *entry.job, *entry.partition, now);
-  Shape* chosen = &shape;
-  out.earliest = first_start(chosen, limit, [&](const Shape& one) {
+  JobClass* chosen = &job_class;
+  out.earliest = earliest_alternative(chosen, limit, [&](const JobClass& one) {
     return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
   });
   if (out.earliest && out.earliest->at >= turn.profile.horizon()) out.earliest.reset();

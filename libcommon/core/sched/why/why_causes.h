@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/sched/pass/witness.h"
-#include "core/sched/queue/shapes.h"
+#include "core/sched/queue/job_classes.h"
 #include "core/sched/why/why.h"
 
 namespace ares::core::sched {

@@ -6,7 +6,7 @@
 
 #include "core/cluster/time_limit.h"
 #include "core/sched/pass/witness.h"
-#include "core/sched/queue/shapes.h"
+#include "core/sched/queue/job_classes.h"
 
 namespace ares::core::sched {
 
@@ -25,13 +25,13 @@ class Trial {
   bool exhausted() const { return work_.exhausted(); }
 
  private:
-  bool fits(const Turn& turn, const Shape& shape, std::optional<Seconds> limit);
+  bool fits(const Turn& turn, const JobClass& job_class, std::optional<Seconds> limit);
 
   const ClusterState& state_;
   const Policy& policy_;
   const Time now_;
   Work work_;
-  Shapes shapes_;
+  JobClasses job_classes_;
 };
 
 }  // namespace ares::core::sched

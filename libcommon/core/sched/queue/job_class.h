@@ -17,31 +17,32 @@ namespace ares::core::sched {
 
 using PendingPtr = std::shared_ptr<const PendingInfo>;
 
-struct Shape {
+struct JobClass {
   // What a walk through the queue looks at first, and often at nothing else: in this pass nobody else of the shape is promised
   // anything, so that whoever is known to be blocked waits for his turn, as was said before.
-  std::uint64_t settled_in = 0;
+  std::uint64_t skip_in_pass = 0;
 
   // What the pass has learnt. Free amounts only shrink within a pass, so "no" stays "no".
   bool blocked = false;                   // not enough free for any time limit
   bool blocked_by_planned_start = false;  // enough free, but not for jobs as long as:
-  bool kept_out = false;                  // enough free, but on nodes that are reserved
-  bool plugged_out = false;               // enough free, but on nodes that plugins refuse
+  bool blocked_by_reservation = false;    // enough free, but on nodes that are reserved
+  bool blocked_by_plugin = false;         // enough free, but on nodes that plugins refuse
   std::optional<Seconds> blocked_limit;   // (nullopt = without limit)
 
   Job example;  // specification, excluded nodes, and of its own only what plugins look at
   // Of a job whose GPUs may be had in several ways: the shape of each, shared with jobs that ask for it alone. What is learnt of them is
   // learnt there; this one's demand and candidates are those of the first.
-  std::vector<Shape*> alternatives;
+  std::vector<JobClass*> alternatives;
   const Partition* partition = nullptr;
   bool relaxed = false;  // its jobs have waited so long that the bound on switches counts no more
   Demand demand;
   Candidates candidates;
 
-  PendingPtr reserved;     // what is said of it when it is kept out,
-  PendingPtr plugged;      // or plugged out
-  PendingPtr impossible;   // what is said of those that cannot run at all
-  PendingPtr turn, first;  // what is said of those that wait for their turn, and of the first
+  PendingPtr reservation_reason;  // what is said of it when it is kept out,
+  PendingPtr plugin_reason;       // or plugged out
+  PendingPtr impossible_reason;   // what is said of those that cannot run at all
+  PendingPtr waiting_reason,
+      first_reason;  // what is said of those that wait for their turn, and of the first
 
   // Where a job of the shape was promised its start in this pass, none of at least that length starts earlier any more.
   Time not_before(std::optional<Seconds> limit) const;
@@ -51,22 +52,22 @@ struct Shape {
   bool known_blocked(std::optional<Seconds> limit) const;
   // Whether it did not fit before and no node has got so much more free since that it could now.
   bool still_blocked(const ClusterIndex& index);
-  void note_blocked(const ClusterIndex& index);
+  void record_shortfall(const ClusterIndex& index);
   void record_blocked_limit(std::optional<Seconds> limit);
   // Whether it would fit if no plugin were asked.
   bool fits_unplugged(const ClusterIndex& index, Against against) const;
   // Whether plugins refuse it on empty nodes where it would fit. Known once it is found impossible.
-  bool refused_for_ever() const { return refused_for_ever_; }
+  bool always_refused() const { return always_refused_; }
 
  private:
-  friend class Shapes;
+  friend class JobClasses;
   const NodeList& list() const { return use_fallback_ ? candidates.fallback : candidates.usable; }
 
   bool use_fallback_ = false;
   Lack lack_;                     // when it did not fit, less what has come free since
   std::uint64_t lack_gains_ = 0;  // counted so far, of the index
   std::optional<bool> possible_;  // on the usable nodes, were they empty
-  bool refused_for_ever_ = false;
+  bool always_refused_ = false;
   bool if_up_ = false;              // not possible, but it would be if all nodes were up
   std::optional<Time> planned_at_;  // the last start promised, to one with this limit:
   std::optional<Seconds> planned_limit_;

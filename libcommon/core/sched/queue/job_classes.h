@@ -1,4 +1,4 @@
-// Shapes: jobs of identical demand in a partition are one class. What cannot be placed once is not searched for again in
+// JobClasses: jobs of identical demand in a partition are one class. What cannot be placed once is not searched for again in
 // the same pass; which nodes it may use at all is kept from pass to pass. Owned by a Planner; not thread-safe.
 #pragma once
 
@@ -12,12 +12,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/sched/queue/job_class.h"
 #include "core/sched/queue/queue_entry.h"
-#include "core/sched/queue/shape.h"
 
 namespace ares::core::sched {
 
-class Shapes {
+class JobClasses {
  public:
   // Before each pass: forgets what the last one learnt and, when there are very many, shapes that nobody has asked for lately.
   // True if shapes were dropped: pointers to them are no good any more.
@@ -25,12 +25,12 @@ class Shapes {
 
   // Valid until the table drops it. Precondition: the entry has a partition.
   // Costs no work units: what is kept from earlier passes must not let this one go further than a first pass would.
-  Shape& of(const QueueEntry& entry, ClusterIndex& index, bool relaxed = false);
+  JobClass& of(const QueueEntry& entry, ClusterIndex& index, bool relaxed = false);
   // The same for one found in an earlier pass.
-  Shape& again(Shape& shape, ClusterIndex& index);
+  JobClass& refresh(JobClass& job_class, ClusterIndex& index);
 
   // Null if the shape fits on the usable nodes when they are empty; else why not, on request with numbers.
-  PendingPtr impossible(Shape& shape, const ClusterIndex& index, bool details);
+  PendingPtr impossible(JobClass& job_class, const ClusterIndex& index, bool details);
 
   std::uint64_t pass() const { return pass_; }
 
@@ -41,14 +41,14 @@ class Shapes {
   using FilterKey =
       std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
                  std::vector<std::string>, std::vector<std::string>, std::vector<NodeId>>;
-  const Candidates& candidates_of(const Shape& shape, ClusterIndex& index);
-  void learn_alternatives(Shape& shape, const QueueEntry& entry, ClusterIndex& index);
-  PendingPtr none_possible(Shape& shape, const ClusterIndex& index, bool details);
+  const Candidates& candidates_of(const JobClass& job_class, ClusterIndex& index);
+  void add_alternatives(JobClass& job_class, const QueueEntry& entry, ClusterIndex& index);
+  PendingPtr none_possible(JobClass& job_class, const ClusterIndex& index, bool details);
 
-  std::deque<Shape> shapes_;
+  std::deque<JobClass> job_classes_;
   std::map<FilterKey, Candidates> candidates_;
   std::uint64_t generation_ = 0;  // of the index that these are of
-  std::unordered_map<std::size_t, std::vector<Shape*>> by_hash_;
+  std::unordered_map<std::size_t, std::vector<JobClass*>> by_hash_;
   std::uint64_t pass_ = 0;
 };
 

@@ -1,12 +1,12 @@
-#include "core/sched/queue/shape.h"
+#include "core/sched/queue/job_class.h"
 
 namespace ares::core::sched {
 
-NodeSet Shape::nodes() const {
+NodeSet JobClass::nodes() const {
   return {list(), candidates.required, &list().bits()};
 }
 
-bool Shape::still_blocked(const ClusterIndex& index) {
+bool JobClass::still_blocked(const ClusterIndex& index) {
   if (!lack_.any()) return false;
   const Bitset& bits = list().bits();
   const bool remembered = index.gains().each_since(lack_gains_, [&](NodeIndex at) {
@@ -22,38 +22,38 @@ bool Shape::still_blocked(const ClusterIndex& index) {
   return lack_.any();
 }
 
-void Shape::note_blocked(const ClusterIndex& index) {
+void JobClass::record_shortfall(const ClusterIndex& index) {
   lack_ = {};
   if (!stays_blocked(demand)) return;
   lack_ = lack_of(demand, list().bits(), index);
   lack_gains_ = index.gains().count();
 }
 
-bool Shape::known_blocked(std::optional<Seconds> limit) const {
+bool JobClass::known_blocked(std::optional<Seconds> limit) const {
   if (blocked) return true;
   if (!blocked_by_planned_start) return false;
   return !limit || (blocked_limit && *limit >= *blocked_limit);
 }
 
-void Shape::record_blocked_limit(std::optional<Seconds> limit) {
+void JobClass::record_blocked_limit(std::optional<Seconds> limit) {
   if (!blocked_by_planned_start || !blocked_limit || (limit && *limit < *blocked_limit))
     blocked_limit = limit;
   blocked_by_planned_start = true;
 }
 
-bool Shape::fits_unplugged(const ClusterIndex& index, Against against) const {
+bool JobClass::fits_unplugged(const ClusterIndex& index, Against against) const {
   Demand plain = demand;
   plain.plugged = nullptr;
-  Work unpaid = Work::unbounded();
-  return fit_on(plain, nodes(), index, against, unpaid).has_value();
+  Work unbounded = Work::unbounded();
+  return fit_on(plain, nodes(), index, against, unbounded).has_value();
 }
 
-Time Shape::not_before(std::optional<Seconds> limit) const {
+Time JobClass::not_before(std::optional<Seconds> limit) const {
   const bool as_long = !limit || (planned_limit_ && *limit >= *planned_limit_);
   return planned_at_ && as_long ? *planned_at_ : Time::min();
 }
 
-void Shape::record_planned_start(std::optional<Seconds> limit, Time at) {
+void JobClass::record_planned_start(std::optional<Seconds> limit, Time at) {
   planned_at_ = at;
   planned_limit_ = limit;
 }

@@ -1,0 +1,156 @@
+#include "core/sched/queue/job_classes.h"
+
+#include <algorithm>
+
+#include "core/sched/place/plugged.h"
+#include "core/sched/queue/reason_text.h"
+#include "model/job/gpu_alternatives.h"
+
+namespace ares::core::sched {
+namespace {
+
+// Above so many shapes the table starts anew: they are found again at the cost of one look at the partition's nodes each.
+constexpr std::size_t kMaxJobClasses = 10'000;
+
+}  // namespace
+
+bool JobClasses::begin_pass() {
+  ++pass_;
+  if (job_classes_.size() <= kMaxJobClasses) return false;
+  clear();
+  return true;
+}
+
+void JobClasses::clear() {
+  candidates_.clear();
+  job_classes_.clear();
+  by_hash_.clear();
+}
+
+JobClass& JobClasses::of(const QueueEntry& entry, ClusterIndex& index, bool relaxed) {
+  const bool by_user = index.by_user();
+  const Plugged* plugged = index.plugged();
+  const std::size_t hash = job_class_hash(*entry.job, by_user) ^
+                           std::hash<const void*>{}(entry.partition) ^ (relaxed ? 1 : 0) ^
+                           (plugged ? plugged->class_hash(*entry.job, *entry.partition) : 0);
+  std::vector<JobClass*>& same_hash = by_hash_[hash];
+  for (JobClass* job_class : same_hash)
+    if (job_class->partition == entry.partition && job_class->relaxed == relaxed &&
+        same_job_class(job_class->example, *entry.job, by_user) &&
+        index.lifts_max_nodes(*job_class->example.spec) ==
+            index.lifts_max_nodes(*entry.job->spec) &&
+        (!plugged || plugged->same_class(job_class->example, *entry.job, *entry.partition)))
+      return refresh(*job_class, index);
+
+  JobClass& job_class = job_classes_.emplace_back();
+  job_class.example.spec = entry.job->spec;
+  job_class.example.excluded = entry.job->excluded;
+  job_class.example.key = entry.job->key;  // as plugins may be told, with the next
+  job_class.example.time_limit = entry.job->time_limit;
+  job_class.partition = entry.partition;
+  job_class.relaxed = relaxed;
+  same_hash.push_back(&job_class);
+  add_alternatives(job_class, entry, index);
+  return refresh(job_class, index);
+}
+
+void JobClasses::add_alternatives(JobClass& job_class, const QueueEntry& entry,
+                                  ClusterIndex& index) {
+  for (std::size_t i = 0; i < job_class.example.spec->gpu_alternatives.size(); ++i) {
+    Job one = job_class.example;
+    one.spec = std::make_shared<const JobSpec>(with_alternative(*job_class.example.spec, i));
+    job_class.alternatives.push_back(
+        &of({&one, entry.partition, entry.choice}, index, job_class.relaxed));
+  }
+}
+
+// Most shapes ask nothing of a node's name and features, and share one answer.
+const Candidates& JobClasses::candidates_of(const JobClass& job_class, ClusterIndex& index) {
+  if (generation_ != index.generation()) candidates_.clear();
+  generation_ = index.generation();
+  const JobSpec& spec = *job_class.example.spec;
+  FilterKey key{job_class.partition, spec.features,     spec.excluded_nodes,
+                spec.required_nodes, spec.reservations, job_class.example.excluded};
+  const auto found = candidates_.find(key);
+  if (found != candidates_.end()) return found->second;
+  return candidates_.emplace(std::move(key), filter(job_class.example, *job_class.partition, index))
+      .first->second;
+}
+
+JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
+  for (JobClass* alternative : job_class.alternatives) refresh(*alternative, index);
+  if (job_class.generation_ != index.generation()) {
+    job_class.generation_ = index.generation();
+    job_class.demand =
+        make_demand(*job_class.example.spec, *job_class.partition, index, job_class.relaxed);
+    if (const Plugged* plugged = index.plugged())
+      job_class.demand.plugged = plugged->class_of(job_class.example, *job_class.partition);
+    job_class.candidates = candidates_of(job_class, index);
+    job_class.possible_.reset();
+    job_class.impossible_reason.reset();
+    job_class.lack_ = {};
+    // Nodes that failed to launch the job are avoided only as long as it can run without them.
+    Work unbounded = Work::unbounded();
+    job_class.use_fallback_ = false;
+    job_class.use_fallback_ =
+        !job_class.example.excluded.empty() &&
+        !fit_on(job_class.demand, job_class.nodes(), index, Against::totals, unbounded);
+  }
+  if (job_class.pass_ != pass_) {
+    job_class.pass_ = pass_;
+    job_class.blocked = job_class.blocked_by_planned_start = job_class.blocked_by_reservation =
+        job_class.blocked_by_plugin = false;
+    job_class.reservation_reason = job_class.plugin_reason = nullptr;
+    job_class.blocked_limit.reset();
+    job_class.planned_at_.reset();
+    if (job_class.impossible_reason && !job_class.impossible_reason->detail.empty())
+      job_class.impossible_reason.reset();
+    job_class.waiting_reason.reset();
+    job_class.first_reason.reset();
+  }
+  return job_class;
+}
+
+// All of the alternatives are impossible; one that waits for nodes to come up may be had one day.
+PendingPtr JobClasses::none_possible(JobClass& job_class, const ClusterIndex& index, bool details) {
+  PendingInfo info;
+  for (JobClass* alternative : job_class.alternatives) {
+    const PendingPtr why = impossible(*alternative, index, details);
+    if (!why) return nullptr;
+    if (info.reason != Reason::req_node_not_avail) info.reason = why->reason;
+    if (!why->detail.empty()) info.detail += (info.detail.empty() ? "" : "; or ") + why->detail;
+  }
+  if (!job_class.impossible_reason || *job_class.impossible_reason != info)
+    job_class.impossible_reason = std::make_shared<const PendingInfo>(std::move(info));
+  return job_class.impossible_reason;
+}
+
+PendingPtr JobClasses::impossible(JobClass& job_class, const ClusterIndex& index, bool details) {
+  if (!job_class.alternatives.empty()) return none_possible(job_class, index, details);
+  if (!job_class.possible_) {
+    Work unbounded = Work::unbounded();
+    Demand one_day = job_class.demand;
+    if (job_class.example.spec->switches_wait) one_day.limits.max_leaves = 0;
+    const auto fits = [&](NodeSet set) {
+      return job_class.candidates.problem.empty() &&
+             fit_on(one_day, set, index, Against::totals, unbounded).has_value();
+    };
+    job_class.possible_ =
+        (job_class.candidates.problem.empty() && fits_empty(one_day, job_class.nodes(), index)) ||
+        fits(job_class.nodes());
+    job_class.if_up_ = !*job_class.possible_ &&
+                       fits({job_class.candidates.members, job_class.candidates.required});
+    job_class.always_refused_ = !*job_class.possible_ && !job_class.if_up_ &&
+                                job_class.demand.plugged && job_class.candidates.problem.empty() &&
+                                job_class.fits_unplugged(index, Against::totals);
+  }
+  if (*job_class.possible_) return nullptr;
+  if (!job_class.impossible_reason || (details && job_class.impossible_reason->detail.empty())) {
+    PendingInfo info = explain_impossible(job_class, index, job_class.if_up_);
+    if (!details) info.detail.clear();
+    job_class.impossible_reason = std::make_shared<const PendingInfo>(std::move(info));
+  }
+  return job_class.impossible_reason;
+}
+
+}  // namespace ares::core::sched
