@@ -82,10 +82,10 @@ void choose(benchmark::State& timing, PlacementStrategy strategy, std::uint32_t 
   spec.gpus_per_node = {{"a100", 2}};
   const Demand demand = make_demand(spec, cluster.partition, index);
   const NodeSet all{index.members(cluster.partition), {}};
-  Work work = Work::unbounded();
+  SearchBudget work = SearchBudget::unbounded();
   std::size_t taken = 0;
   for (auto _ : timing) {
-    const auto placement = fit_on(demand, all, index, Against::free_now, work);
+    const auto placement = fit_on(demand, all, index, CapacityBasis::free_now, work);
     taken = placement ? placement->size() : 0;
     benchmark::DoNotOptimize(placement);
   }

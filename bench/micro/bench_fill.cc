@@ -149,7 +149,7 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
   }
   Random dice(seed);
   Reached reached;
-  Work work = Work::unbounded();
+  SearchBudget work = SearchBudget::unbounded();
   while (static_cast<double>(asked) < kMore * static_cast<double>(capacity)) {
     const std::uint32_t form = pods.jobs[dice.next() % pods.jobs.size()].form;
     const Kind& kind = kinds[form];
@@ -157,7 +157,7 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
     const NodeSet set{kind.candidates.usable, {}, &kind.candidates.usable.bits()};
     const auto placement = strategy.choose
                                ? place_by(strategy.choose, kind.demand, set, index, dice)
-                               : fit_on(kind.demand, set, index, Against::free_now, work);
+                               : fit_on(kind.demand, set, index, CapacityBasis::free_now, work);
     if (placement) {
       for (const PlacedShare& share : *placement) {
         choose_devices(index.nodes()[share.node], share, {}, index);

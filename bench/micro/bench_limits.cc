@@ -27,8 +27,8 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-template <class Work>
-double best_of(int turns, Work&& work) {
+template <class SearchBudget>
+double best_of(int turns, SearchBudget&& work) {
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < turns; ++i) {
     const double begin = cpu_seconds();

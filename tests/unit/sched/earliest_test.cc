@@ -52,7 +52,7 @@ TEST(Earliest, IsTheFirstOfAllMomentsAtWhichItFits) {
     const ClusterState& state = scene.cluster.state;
     const Partition main = scene.cluster.partition();
     ClusterIndex index(state);
-    Releases releases;
+    ExpectedReleases releases;
     const Time now = kNow + minutes(dice.upto(30));
     Profile profile(state, index, releases, now);
     std::set<Time> changes = {now};
@@ -69,8 +69,8 @@ TEST(Earliest, IsTheFirstOfAllMomentsAtWhichItFits) {
       if (!candidates.problem.empty()) continue;
       const NodeSet set{candidates.usable, candidates.required, &candidates.usable.bits()};
       const auto limit = job.spec->time_limit;
-      Work work = Work::unbounded();
-      const auto reservation = earliest(demand, limit, set, index, profile, work);
+      SearchBudget work = SearchBudget::unbounded();
+      const auto reservation = find_earliest_start(demand, limit, set, index, profile, work);
       std::optional<EarliestStart> expected;
       for (const Time at : changes)
         if (auto placement = fit_between(demand, {set.nodes, set.required}, index, profile, at,

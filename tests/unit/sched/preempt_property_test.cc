@@ -58,8 +58,8 @@ bool fits_without(TestCluster cluster, const JobSpec& spec, const std::set<Attem
   const Partition high = cluster.partition("high");
   const Demand demand = make_demand(spec, high, index);
   const std::vector<NodeIndex> members = index.members(high);
-  Work work = Work::unbounded();
-  return fit_on(demand, {members}, index, Against::free_now, work).has_value();
+  SearchBudget work = SearchBudget::unbounded();
+  return fit_on(demand, {members}, index, CapacityBasis::free_now, work).has_value();
 }
 
 TEST(PreemptProperty, VictimsAreEnoughAndNoSubsetOfThemWouldBe) {

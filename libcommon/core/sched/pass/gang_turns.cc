@@ -183,7 +183,7 @@ std::optional<Placement> GangTurns::place(const Account& account, std::size_t at
   const Member& member = account.members[at];
   const Demand& demand = account.demand(at, wide);
   const NodeSet nodes = member.job_class->nodes();
-  auto placement = fit_on(demand, nodes, p_.index, Against::free_now, p_.work);
+  auto placement = fit_on(demand, nodes, p_.index, CapacityBasis::free_now, p_.work);
   if (!placement) return std::nullopt;
   if (!has_planned_start(*placement, p_.profile) && !reserved(demand, *placement, p_.index))
     return placement;
@@ -444,8 +444,8 @@ std::optional<GangTurns::Together> GangTurns::earliest_together(const Account& a
     const auto [place, added] = alone.try_emplace({member.job_class, member.limit});
     if (!added) continue;
     const JobClass& job_class = *member.job_class;
-    const auto found = earliest(job_class.demand, member.limit, job_class.nodes(), p_.index,
-                                p_.profile, p_.work, from);
+    const auto found = find_earliest_start(job_class.demand, member.limit, job_class.nodes(),
+                                           p_.index, p_.profile, p_.work, from);
     if (!found) return std::nullopt;
     at = std::max(at, found->at);
     falls = falls || has_planned_start(job_class.nodes(), p_.profile) ||

@@ -28,7 +28,7 @@ class GangTurns {
     Profile& profile;
     LicensePool& licenses;
     PlannedStartLedger& planned_starts;
-    Work& work;
+    SearchBudget& work;
     Plan& plan;
     std::vector<NodeIndex>& given;
     const Budget budget;

@@ -52,7 +52,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
 Plan Planner::Pass::run() {
   const bool dropped = memory_.job_classes.begin_pass();
   if (dropped) {
-    memory_.forecasts.clear();
+    memory_.earliest_starts.clear();
     memory_.queue.forget_job_classes();
   }
   pass_ = memory_.job_classes.pass();
@@ -391,23 +391,25 @@ std::optional<Placement> Planner::Pass::place_alternative(
     if (placement && !within_limits(queued.entry, {*placement, licenses, limit})) placement.reset();
     return placement.has_value();
   };
-  const AlternativeChoice choice = choose_alternative(
-      spec, now_, asked, place_now,
-      [&](std::size_t i) { return earliest_of(queued, *job_class.alternatives[i], asked); });
+  const AlternativeChoice choice =
+      choose_alternative(spec, now_, asked, place_now, [&](std::size_t i) {
+        return find_earliest_start_of(queued, *job_class.alternatives[i], asked);
+      });
   if (!choice.starts()) return std::nullopt;
   alternative = static_cast<std::uint32_t>(*choice.now);
   return placement;
 }
 
-std::optional<EarliestStart> Planner::Pass::earliest_of(const Queued& queued, JobClass& job_class,
-                                                        std::optional<Seconds> limit) {
+std::optional<EarliestStart> Planner::Pass::find_earliest_start_of(const Queued& queued,
+                                                                   JobClass& job_class,
+                                                                   std::optional<Seconds> limit) {
   if (queued.job_class != &job_class && memory_.job_classes.impossible(job_class, index_, false))
     return std::nullopt;
   const Time from =
       std::max(job_class.not_before(limit),
                planned_starts_.not_before(queued.entry.partition, reservations_of(queued)));
-  return memory_.forecasts.earliest(job_class.demand, job_class.nodes(), limit, index_, profile_,
-                                    work_, from);
+  return memory_.earliest_starts.find(job_class.demand, job_class.nodes(), limit, index_, profile_,
+                                      work_, from);
 }
 
 bool Planner::Pass::is_blocked(JobClass& job_class, std::optional<Seconds> limit) {
@@ -421,12 +423,13 @@ bool Planner::Pass::is_blocked(JobClass& job_class, std::optional<Seconds> limit
 
 std::optional<Placement> Planner::Pass::place(JobClass& job_class, std::optional<Seconds> limit) {
   if (is_blocked(job_class, limit)) return std::nullopt;
-  auto placement = fit_on(job_class.demand, job_class.nodes(), index_, Against::free_now, work_);
+  auto placement =
+      fit_on(job_class.demand, job_class.nodes(), index_, CapacityBasis::free_now, work_);
   if (!placement) {
     job_class.blocked = true;
     job_class.record_shortfall(index_);
     job_class.blocked_by_plugin =
-        job_class.demand.plugged && job_class.fits_unplugged(index_, Against::free_now);
+        job_class.demand.plugged && job_class.fits_unplugged(index_, CapacityBasis::free_now);
     return std::nullopt;
   }
   if (!has_planned_start(*placement, profile_) && !reserved(job_class.demand, *placement, index_))

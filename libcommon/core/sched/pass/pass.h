@@ -23,10 +23,10 @@
 #include "core/sched/queue/order.h"
 #include "core/sched/queue/turns.h"
 #include "core/sched/time/backfill.h"
-#include "core/sched/time/forecast.h"
+#include "core/sched/time/earliest_start_cache.h"
+#include "core/sched/time/expected_releases.h"
 #include "core/sched/time/planned_start_ledger.h"
 #include "core/sched/time/profile.h"
-#include "core/sched/time/releases.h"
 
 namespace ares::core {
 
@@ -65,12 +65,12 @@ struct Planner::Memory {
   sched::Mix mix;      // kept only if
   bool mixed = false;  // a partition places its jobs by it
   sched::Queue queue;
-  sched::Releases releases;
+  sched::ExpectedReleases releases;
   HoldingSums sums;
   AgeLimits ages;
   Time ages_seen = Time::min();  // the moment at which was looked who may gain age
   sched::JobClasses job_classes;
-  sched::Forecasts forecasts;  // of these
+  sched::EarliestStartCache earliest_starts;  // of these
   PendingInfos said;
   const sched::PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
                           refused = make_info(Reason::plugin);
@@ -156,9 +156,9 @@ class Planner::Pass {
                                                     std::uint32_t& alternative);
 
   // When a job of that shape could start in place of the one in the queue.
-  std::optional<sched::EarliestStart> earliest_of(const sched::Queued& queued,
-                                                  sched::JobClass& job_class,
-                                                  std::optional<Seconds> limit);
+  std::optional<sched::EarliestStart> find_earliest_start_of(const sched::Queued& queued,
+                                                             sched::JobClass& job_class,
+                                                             std::optional<Seconds> limit);
 
   // Whether it is known without a search that none of that limit starts.
   bool is_blocked(sched::JobClass& job_class, std::optional<Seconds> limit);
@@ -201,7 +201,7 @@ class Planner::Pass {
   sched::Profile profile_;
   LicensePool licenses_;
   sched::PlannedStartLedger planned_starts_;
-  sched::Work work_;
+  sched::SearchBudget work_;
   sched::Preemptor preemptor_;
   sched::Resumer resumer_;
   std::map<JobKey, sched::PendingPtr> claim_reasons_;  // what is said of those that others end for

@@ -108,8 +108,8 @@ PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, boo
   const std::optional<Seconds> limit = queued.limit;
   const Partition* partition = queued.entry.partition;
   JobClass* chosen = queued.job_class;
-  auto found = earliest_alternative(chosen, limit,
-                                    [&](JobClass& one) { return earliest_of(queued, one, limit); });
+  auto found = earliest_alternative(
+      chosen, limit, [&](JobClass& one) { return find_earliest_start_of(queued, one, limit); });
   JobClass& job_class = *chosen;
   if (found && use_.active()) {
     // What it would get there it may never have, whatever else ends.

@@ -88,7 +88,7 @@ class Search {
     for (std::size_t i = 0; i < set_.nodes.size(); ++i) {
       const NodeIndex at = set_.nodes[i];
       const IndexedNode& node = in_.index.nodes()[at];
-      in_.profile.least(at, from_, to_, std::span(base_).subspan(i * stride, stride));
+      in_.profile.min_free(at, from_, to_, std::span(base_).subspan(i * stride, stride));
       NodeWithVictims victims_node;
       for (const Charge& charge : node.node->charges)
         if (const auto place = places.find(charge.attempt); place != places.end()) {

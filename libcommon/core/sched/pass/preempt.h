@@ -57,7 +57,7 @@ struct PreemptionSearch {
   const ClusterState& state;
   const ClusterIndex& index;
   const Profile& profile;
-  Work& work;
+  SearchBudget& work;
   Time
       ready{};  // when the victims will have ended at the latest, and the job's time begins to count; earlier than kSoon: then
 };

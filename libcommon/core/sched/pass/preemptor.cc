@@ -211,7 +211,8 @@ std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const J
   Candidates candidates = this->candidates(entry, set);
   if (candidates.victims.empty()) return std::nullopt;
   // Who starts by then anyway needs nobody's place.
-  const auto soon = earliest(job_class.demand, limit, set, pass_.index, pass_.profile, pass_.work);
+  const auto soon =
+      find_earliest_start(job_class.demand, limit, set, pass_.index, pass_.profile, pass_.work);
   if (soon && soon->at <= pass_.now + candidates.shortest) return std::nullopt;
   if (searches_ == kMostSearches) return std::nullopt;
   ++searches_;
@@ -353,7 +354,7 @@ void Preemptor::add_planned_start(const Demand& demand, Placement placement, Tim
   for (PlacedShare& share : placement) {
     // Which GPUs are linked as it asked nobody can count: all that come free are kept, so that the right ones are among them.
     if (!demand.gpu_constraint.none()) {
-      pass_.profile.least(share.node, from, end, free);
+      pass_.profile.min_free(share.node, from, end, free);
       for (std::size_t column = kFirstGpu; column < free.size(); ++column)
         if (share.amounts[column] > 0)
           share.amounts[column] = std::max(share.amounts[column], free[column]);

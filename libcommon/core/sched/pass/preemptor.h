@@ -36,7 +36,7 @@ class Preemptor {
     ClusterIndex& index;
     Profile& profile;
     LicensePool& licenses;
-    Work& work;
+    SearchBudget& work;
     Time now;
     LimitUse& use;
   };

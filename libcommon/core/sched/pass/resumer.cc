@@ -88,7 +88,7 @@ bool Resumer::can_resume_now(const Job& job, const Placement& placement,
   Amounts free(pass_.index.stride());
   for (const PlacedShare& share : placement) {
     const IndexedNode& node = pass_.index.nodes()[share.node];
-    pass_.profile.least(share.node, pass_.now, end, free);
+    pass_.profile.min_free(share.node, pass_.now, end, free);
     if (std::min(free[kCpus], node.free[kCpus]) < share.amounts[kCpus]) return false;
   }
   for (const NodeShare& share : job.allocation->nodes) {
@@ -118,7 +118,7 @@ bool Resumer::reservations_allow(const Job& job, const Placement& placement) con
 bool Resumer::fits_at(const Placement& placement, Time from, std::optional<Seconds> left) const {
   Amounts free(pass_.index.stride());
   return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
-    pass_.profile.least(share.node, from, Profile::end_of(from, left), free);
+    pass_.profile.min_free(share.node, from, Profile::end_of(from, left), free);
     return free[kCpus] >= share.amounts[kCpus];
   });
 }

@@ -84,28 +84,28 @@ std::int64_t plugged_score(const Demand& demand, NodeIndex node, GpusOf state) {
 }
 
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
-                                Against against, Work& work) {
+                                CapacityBasis basis, SearchBudget& work) {
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
-  if (against == Against::free_now)
+  if (basis == CapacityBasis::free_now)
     set = set.bits && set.required.empty() && Shortlist::suits(demand) && !OneNode::suits(demand)
               ? shortlisted_now(demand, set, index, list)
               : with_room_now(demand, set, index, list);
-  const GpusOf which = against == Against::totals ? GpusOf::node : GpusOf::free_now;
+  const GpusOf which = basis == CapacityBasis::totals ? GpusOf::node : GpusOf::free_now;
   std::vector<NodeIndex> allowed;
   set = without_refused(demand, set, which, index, allowed);
   if (set.nodes.size() < demand.min_nodes) return std::nullopt;
   const auto admits = [&](const IndexedNode& node) {
-    return against == Against::totals || node.guests.admit(demand.caller);
+    return basis == CapacityBasis::totals || node.guests.admit(demand.caller);
   };
   const auto free_of = [&](const IndexedNode& node) -> const Amounts& {
-    return against == Against::totals ? node.total : node.free;
+    return basis == CapacityBasis::totals ? node.total : node.free;
   };
   std::int64_t cpus = 0;
   for (const NodeIndex at : set.nodes) cpus += free_of(index.nodes()[at])[kCpus];
   if (cpus < fewest_cpus(demand)) return std::nullopt;
-  const bool joins = demand.gpu_part > 0 && against == Against::free_now;
-  const bool rests = looks_at_take(demand.strategy) && against == Against::free_now;
+  const bool joins = demand.gpu_part > 0 && basis == CapacityBasis::free_now;
+  const bool rests = looks_at_take(demand.strategy) && basis == CapacityBasis::free_now;
   JoinRows join_rows(joins ? set.nodes.size() : 0);
   if (set.required.empty() && OneNode::suits(demand)) {
     OneNode one(demand, index.stride());

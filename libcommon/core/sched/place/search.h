@@ -16,10 +16,10 @@
 namespace ares::core::sched {
 
 // What a pass may still spend. One unit is one node looked at for one job.
-class Work {
+class SearchBudget {
  public:
-  explicit Work(std::uint64_t units) : left_(units) {}
-  static Work unbounded() { return Work(~std::uint64_t{0}); }
+  explicit SearchBudget(std::uint64_t units) : left_(units) {}
+  static SearchBudget unbounded() { return SearchBudget(~std::uint64_t{0}); }
   bool exhausted() const { return left_ == 0; }
   void spend(std::uint64_t units) { left_ = units > left_ ? 0 : left_ - units; }
 
@@ -35,12 +35,12 @@ struct NodeSet {
       nullptr;  // the nodes once more; null: only searches of what is free now would gain by it
 };
 
-enum class Against : std::uint8_t { totals, free_now };
+enum class CapacityBasis : std::uint8_t { totals, free_now };
 
 // On empty nodes, or on what is free at this moment, promises ignored. Parts of GPUs are then of the fullest shared device of the node that
 // has room.
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
-                                Against against, Work& work);
+                                CapacityBasis basis, SearchBudget& work);
 
 // Whether it fits on empty nodes for certain; if not, only fit_on() knows. Looks at no more nodes than are needed to tell.
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index);

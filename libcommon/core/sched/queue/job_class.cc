@@ -41,11 +41,11 @@ void JobClass::record_blocked_limit(std::optional<Seconds> limit) {
   blocked_by_planned_start = true;
 }
 
-bool JobClass::fits_unplugged(const ClusterIndex& index, Against against) const {
+bool JobClass::fits_unplugged(const ClusterIndex& index, CapacityBasis basis) const {
   Demand plain = demand;
   plain.plugged = nullptr;
-  Work unbounded = Work::unbounded();
-  return fit_on(plain, nodes(), index, against, unbounded).has_value();
+  SearchBudget unbounded = SearchBudget::unbounded();
+  return fit_on(plain, nodes(), index, basis, unbounded).has_value();
 }
 
 Time JobClass::not_before(std::optional<Seconds> limit) const {

@@ -90,11 +90,11 @@ JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
     job_class.impossible_reason.reset();
     job_class.lack_ = {};
     // Nodes that failed to launch the job are avoided only as long as it can run without them.
-    Work unbounded = Work::unbounded();
+    SearchBudget unbounded = SearchBudget::unbounded();
     job_class.use_fallback_ = false;
     job_class.use_fallback_ =
         !job_class.example.excluded.empty() &&
-        !fit_on(job_class.demand, job_class.nodes(), index, Against::totals, unbounded);
+        !fit_on(job_class.demand, job_class.nodes(), index, CapacityBasis::totals, unbounded);
   }
   if (job_class.pass_ != pass_) {
     job_class.pass_ = pass_;
@@ -128,12 +128,12 @@ PendingPtr JobClasses::none_possible(JobClass& job_class, const ClusterIndex& in
 PendingPtr JobClasses::impossible(JobClass& job_class, const ClusterIndex& index, bool details) {
   if (!job_class.alternatives.empty()) return none_possible(job_class, index, details);
   if (!job_class.possible_) {
-    Work unbounded = Work::unbounded();
+    SearchBudget unbounded = SearchBudget::unbounded();
     Demand one_day = job_class.demand;
     if (job_class.example.spec->switches_wait) one_day.limits.max_leaves = 0;
     const auto fits = [&](NodeSet set) {
       return job_class.candidates.problem.empty() &&
-             fit_on(one_day, set, index, Against::totals, unbounded).has_value();
+             fit_on(one_day, set, index, CapacityBasis::totals, unbounded).has_value();
     };
     job_class.possible_ =
         (job_class.candidates.problem.empty() && fits_empty(one_day, job_class.nodes(), index)) ||
@@ -142,7 +142,7 @@ PendingPtr JobClasses::impossible(JobClass& job_class, const ClusterIndex& index
                        fits({job_class.candidates.members, job_class.candidates.required});
     job_class.always_refused_ = !*job_class.possible_ && !job_class.if_up_ &&
                                 job_class.demand.plugged && job_class.candidates.problem.empty() &&
-                                job_class.fits_unplugged(index, Against::totals);
+                                job_class.fits_unplugged(index, CapacityBasis::totals);
   }
   if (*job_class.possible_) return nullptr;
   if (!job_class.impossible_reason || (details && job_class.impossible_reason->detail.empty())) {

@@ -8,7 +8,7 @@
 #include "core/sched/place/plugged.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/place/shortlist.h"
-#include "core/sched/time/moments.h"
+#include "core/sched/time/candidate_start_times.h"
 
 namespace ares::core::sched {
 namespace {
@@ -29,7 +29,7 @@ NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterInde
       shortlist.offer(at, index.levels().free(at), index.nodes()[at].total);
       continue;
     }
-    profile.least(at, from, to, row);
+    profile.min_free(at, from, to, row);
     shortlist.offer(at, row, index.nodes()[at].total);
   }
   list = shortlist.best();
@@ -43,34 +43,34 @@ bool may_keep(const Profile& profile, NodeIndex at, const SharedGpu& device, std
   if (!until) return false;
   if (to && *to <= *until) return true;
   Amounts free(stride);
-  profile.least(at, *until, to, free);
+  profile.min_free(at, *until, to, free);
   return free[device.column] > 0;
 }
 
 // The first of the moments, from the position on, at which it fits, if it does at every later one as well. Looked for near the
 // beginning first: where one node is enough it is the first.
 template <class At>
-std::optional<EarliestStart> first_fit(Moments& moments, std::size_t low, At&& at,
-                                       const Work& work) {
+std::optional<EarliestStart> first_fit(CandidateStartTimes& times, std::size_t low, At&& at,
+                                       const SearchBudget& work) {
   std::optional<EarliestStart> found;
   std::size_t high = low;
-  for (std::size_t step = 1; moments.at(high) && !work.exhausted(); step *= 2) {
-    if (auto placement = at(*moments.at(high))) {
-      found = EarliestStart{*moments.at(high), *std::move(placement)};
+  for (std::size_t step = 1; times.at(high) && !work.exhausted(); step *= 2) {
+    if (auto placement = at(*times.at(high))) {
+      found = EarliestStart{*times.at(high), *std::move(placement)};
       break;
     }
     low = high + 1;
-    high = moments.at(high + step) ? high + step : std::max(low, moments.told() - 1);
+    high = times.at(high + step) ? high + step : std::max(low, times.count() - 1);
   }
   while (found && low < high && !work.exhausted()) {
     const std::size_t middle = low + (high - low) / 2;
-    auto placement = at(*moments.at(middle));
+    auto placement = at(*times.at(middle));
     if (!placement) {
       low = middle + 1;
       continue;
     }
     high = middle;
-    found = EarliestStart{*moments.at(middle), *std::move(placement)};
+    found = EarliestStart{*times.at(middle), *std::move(placement)};
   }
   return work.exhausted() ? std::nullopt : std::move(found);
 }
@@ -79,7 +79,7 @@ std::optional<EarliestStart> first_fit(Moments& moments, std::size_t low, At&& a
 
 std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                      const Profile& profile, Time from, std::optional<Time> to,
-                                     Work& work, JoinShared joining) {
+                                     SearchBudget& work, JoinShared joining) {
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
   if (from <= profile.now()) set = with_room_now(demand, set, index, list);
@@ -105,7 +105,7 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
       continue;
     }
     const std::span<std::int64_t> row(free.data() + i * stride, stride);
-    profile.least(at, from, to, row);
+    profile.min_free(at, from, to, row);
     cap_gpus(demand, index.nodes()[at], which, index, row);
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
     rooms.push_back(
@@ -140,23 +140,24 @@ bool has_planned_start(const Placement& placement, const Profile& profile) {
          });
 }
 
-std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Seconds> limit,
-                                      NodeSet set, const ClusterIndex& index,
-                                      const Profile& profile, Work& work, Time from) {
+std::optional<EarliestStart> find_earliest_start(const Demand& demand, std::optional<Seconds> limit,
+                                                 NodeSet set, const ClusterIndex& index,
+                                                 const Profile& profile, SearchBudget& work,
+                                                 Time from) {
   work.spend(set.nodes.size());
-  Moments moments(demand, limit, set, index, profile, from);
+  CandidateStartTimes times(demand, limit, set, index, profile, from);
   const auto at = [&](Time start) {
-    return fit_between(demand, moments.nodes(), index, profile, start,
-                       Profile::end_of(start, limit), work);
+    return fit_between(demand, times.nodes(), index, profile, start, Profile::end_of(start, limit),
+                       work);
   };
   std::size_t first = 0;
   if (has_planned_start(set, profile) || reserved(demand, set, index)) {
-    for (; first < kTimesTried && moments.at(first) && !work.exhausted(); ++first)
-      if (auto placement = at(*moments.at(first)))
-        return EarliestStart{*moments.at(first), *std::move(placement)};
+    for (; first < kTimesTried && times.at(first) && !work.exhausted(); ++first)
+      if (auto placement = at(*times.at(first)))
+        return EarliestStart{*times.at(first), *std::move(placement)};
   }
   // Past the last promise nothing is taken any more: what fits at one time fits at every later one.
-  return first_fit(moments, first, at, work);
+  return first_fit(times, first, at, work);
 }
 
 void expand_to_even_shares(const Demand& demand, const ClusterIndex& index, Placement& placement) {
@@ -181,7 +182,7 @@ void expand_to_all_gpus(const Demand& demand, std::optional<Seconds> limit,
   if (demand.gpu_constraint.none() && !plugged) return;
   Amounts free(index.stride());
   for (PlacedShare& share : planned.placement) {
-    profile.least(share.node, planned.at, Profile::end_of(planned.at, limit), free);
+    profile.min_free(share.node, planned.at, Profile::end_of(planned.at, limit), free);
     for (std::size_t column = plugged ? 0 : kFirstGpu; column < free.size(); ++column)
       if (plugged || share.amounts[column] > 0)
         share.amounts[column] = std::max(share.amounts[column], free[column]);

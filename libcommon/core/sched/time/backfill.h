@@ -18,7 +18,7 @@ enum class JoinShared : std::uint8_t { never, now };
 // On what stays free for the whole of [from, to).
 std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                      const Profile& profile, Time from, std::optional<Time> to,
-                                     Work& work, JoinShared joining = JoinShared::never);
+                                     SearchBudget& work, JoinShared joining = JoinShared::never);
 
 // Whether a promise lies on any of the nodes, so that what is free now may be needed later.
 bool has_planned_start(NodeSet set, const Profile& profile);
@@ -30,9 +30,10 @@ struct EarliestStart {
 };
 
 // The earliest start from now on, not before `from`; nothing if the work ran out or it never fits.
-std::optional<EarliestStart> earliest(const Demand& demand, std::optional<Seconds> limit,
-                                      NodeSet set, const ClusterIndex& index,
-                                      const Profile& profile, Work& work, Time from = Time::min());
+std::optional<EarliestStart> find_earliest_start(const Demand& demand, std::optional<Seconds> limit,
+                                                 NodeSet set, const ClusterIndex& index,
+                                                 const Profile& profile, SearchBudget& work,
+                                                 Time from = Time::min());
 
 // Raises what a promise keeps free to what its demand asks of each node: with limits every node must be able to take an even share,
 // though where shares cannot be equal the last ones take less. If only that were kept, somebody could take the rest of such

@@ -52,7 +52,7 @@ void NodeProfile::take(Time from, std::optional<Time> to, std::span<const std::i
       rows_[step * stride_ + column] -= amounts[column];
 }
 
-void NodeProfile::least(Time from, std::optional<Time> to, std::span<std::int64_t> out) const {
+void NodeProfile::min_free(Time from, std::optional<Time> to, std::span<std::int64_t> out) const {
   std::size_t step = step_at(from);
   std::copy_n(rows_.begin() + static_cast<std::ptrdiff_t>(step * stride_), stride_, out.begin());
   if (!falls_) return;
@@ -61,7 +61,8 @@ void NodeProfile::least(Time from, std::optional<Time> to, std::span<std::int64_
       out[column] = std::min(out[column], rows_[step * stride_ + column]);
 }
 
-Profile::Profile(const ClusterState& state, const ClusterIndex& index, Releases& releases, Time now)
+Profile::Profile(const ClusterState& state, const ClusterIndex& index, ExpectedReleases& releases,
+                 Time now)
     : state_(state),
       index_(index),
       releases_(releases),
@@ -71,18 +72,18 @@ Profile::Profile(const ClusterState& state, const ClusterIndex& index, Releases&
       touched_(index.nodes().size()),
       planned_nodes_(index.nodes().size()) {}
 
-Time Profile::lifted(Time end) const {
+Time Profile::effective_end(Time end) const {
   return end == Time::max() ? horizon_ : std::max(end, now_ + kMoment);
 }
 
-NodeProfile& Profile::made(NodeIndex at) const {
-  if (NodeProfile* profile = find_made(at)) return *profile;
+NodeProfile& Profile::node_profile(NodeIndex at) const {
+  if (NodeProfile* profile = find_node_profile(at)) return *profile;
   NodeProfile& profile = nodes_.emplace_back(now_, index_.nodes()[at].free);
   slots_[at] = static_cast<std::uint32_t>(nodes_.size());
-  const Releases::OfNode& releases = releases_.of(at, state_, index_, now_);
+  const ExpectedReleases::NodeReleases& releases = releases_.of(at, state_, index_, now_);
   const std::size_t stride = index_.stride();
   for (std::size_t i = 0; i < releases.ends.size(); ++i)
-    profile.release(lifted(releases.ends[i]),
+    profile.release(effective_end(releases.ends[i]),
                     std::span(releases.amounts).subspan(i * stride, stride));
   if (const auto started = started_.find(at); started != started_.end())
     for (const Started& start : started->second) {
@@ -94,14 +95,14 @@ NodeProfile& Profile::made(NodeIndex at) const {
   return profile;
 }
 
-void Profile::least(NodeIndex at, Time from, std::optional<Time> to,
-                    std::span<std::int64_t> out) const {
-  if (touched_.test(at)) return made(at).least(from, to, out);
+void Profile::min_free(NodeIndex at, Time from, std::optional<Time> to,
+                       std::span<std::int64_t> out) const {
+  if (touched_.test(at)) return node_profile(at).min_free(from, to, out);
   const Amounts& free = index_.nodes()[at].free;
   std::copy(free.begin(), free.end(), out.begin());
   if (from <= now_) return;
-  const Releases::OfNode& releases = releases_.of(at, state_, index_, now_);
-  for (std::size_t i = 0; i < releases.ends.size() && lifted(releases.ends[i]) <= from; ++i)
+  const ExpectedReleases::NodeReleases& releases = releases_.of(at, state_, index_, now_);
+  for (std::size_t i = 0; i < releases.ends.size() && effective_end(releases.ends[i]) <= from; ++i)
     for (std::size_t column = 0; column < out.size(); ++column)
       out[column] += releases.amounts[i * out.size() + column];
 }
@@ -118,23 +119,23 @@ void Profile::start(const Placement& placement, std::optional<Seconds> limit, co
   for (const PlacedShare& share : placement) {
     arrived_[share.node].push_back({end, spec.uid, spec.exclusive_user});
     touched_.set(share.node);
-    if (NodeProfile* made = find_made(share.node))
+    if (NodeProfile* made = find_node_profile(share.node))
       made->take(now_, end, share.amounts);
     else
       started_[share.node].push_back({end, share.amounts});
-    if (share.part && share.part->gpu) note_part(share, end);
+    if (share.part && share.part->gpu) record_sharer(share, end);
   }
 }
 
 // Who joins a device keeps it from when the others have let go until his own end.
-void Profile::note_part(const PlacedShare& share, Time end) {
+void Profile::record_sharer(const PlacedShare& share, Time end) {
   const PlacedPart& part = *share.part;
   const auto until = part.joins ? shared_until(share.node, *part.gpu) : std::nullopt;
   sharers_[share.node].push_back({*part.gpu, end});
   if (!until || end <= *until) return;
   Amounts one(index_.stride(), 0);
   one[part.column] = 1;
-  if (NodeProfile* made = find_made(share.node))
+  if (NodeProfile* made = find_node_profile(share.node))
     made->take(*until, end, one);
   else
     started_[share.node].push_back({end, one, *until});
@@ -143,7 +144,7 @@ void Profile::note_part(const PlacedShare& share, Time end) {
 std::optional<Time> Profile::shared_until(NodeIndex at, GpuIndex gpu) const {
   std::optional<Time> until;
   for (const auto& [shared, end] : releases_.of(at, state_, index_, now_).shared)
-    if (shared == gpu) until = lifted(end);
+    if (shared == gpu) until = effective_end(end);
   if (const auto here = sharers_.find(at); here != sharers_.end())
     for (const Sharer& one : here->second)
       if (one.gpu == gpu) until = std::max(until.value_or(one.end), one.end);
@@ -171,18 +172,18 @@ bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optiona
 
 void Profile::release_early(NodeIndex at, Time from, std::optional<Time> end,
                             const Amounts& amounts) {
-  const Time until = lifted(end.value_or(Time::max()));
+  const Time until = effective_end(end.value_or(Time::max()));
   if (until <= from) return;
   Amounts back = amounts;
   for (std::int64_t& amount : back) amount = -amount;
-  made(at).take(from, until, back);
+  node_profile(at).take(from, until, back);
   touched_.set(at);
 }
 
 void Profile::add_planned_start_until(const Placement& placement, Time from,
                                       std::optional<Time> to) {
   for (const PlacedShare& share : placement) {
-    NodeProfile& node = made(share.node);
+    NodeProfile& node = node_profile(share.node);
     node.take(from, to, share.amounts);
     node.set_falls();
     touched_.set(share.node);

@@ -16,7 +16,7 @@
 #include "base/time.h"
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/place/fit.h"
-#include "core/sched/time/releases.h"
+#include "core/sched/time/expected_releases.h"
 
 namespace ares::core::sched {
 
@@ -36,7 +36,7 @@ class NodeProfile {
   bool falls() const { return falls_; }
 
   // The least free at any moment of [from, to). Written to `out`, of the profile's stride.
-  void least(Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
+  void min_free(Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
 
   // Tells visit(time, free amounts) what is free at `from`, then of every later step, until it returns false.
   template <class Visit>
@@ -63,7 +63,8 @@ class Profile {
   // Every charge lasts until its job's expected end; one whose end nobody knows, until `horizon()`. Only nodes on which the
   // pass itself starts or promises something get steps of their own; of all others `releases` tell. All must outlive the
   // profile.
-  Profile(const ClusterState& state, const ClusterIndex& index, Releases& releases, Time now);
+  Profile(const ClusterState& state, const ClusterIndex& index, ExpectedReleases& releases,
+          Time now);
 
   Time now() const { return now_; }
   // Stands for "when what has no limit ends": far, but still a time, so that waiting jobs keep
@@ -71,29 +72,30 @@ class Profile {
   Time horizon() const { return horizon_; }
 
   // The least that the node has free at any moment of [from, to), from >= now. `out` has the index's stride.
-  void least(NodeIndex node, Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
+  void min_free(NodeIndex node, Time from, std::optional<Time> to,
+                std::span<std::int64_t> out) const;
 
   // Tells visit(time, free amounts) what the node has at `from` and of every later change, ascending, until it returns false.
   // The amounts lie in `row`, of the index's stride. From >= now.
   template <class Visit>
   void each_step(NodeIndex node, Time from, std::span<std::int64_t> row, Visit&& visit) const {
     if (touched_.test(node)) {
-      made(node).each_step(from, visit);
+      node_profile(node).each_step(from, visit);
       return;
     }
     const Amounts& free = index_.nodes()[node].free;
     std::copy(free.begin(), free.end(), row.begin());
-    const Releases::OfNode& releases = releases_.of(node, state_, index_, now_);
+    const ExpectedReleases::NodeReleases& releases = releases_.of(node, state_, index_, now_);
     const auto add = [&](std::size_t i) {
       for (std::size_t c = 0; c < row.size(); ++c) row[c] += releases.amounts[i * row.size() + c];
     };
     std::size_t i = 0;
     const std::size_t count = releases.ends.size();
-    while (i < count && lifted(releases.ends[i]) <= from) add(i++);
+    while (i < count && effective_end(releases.ends[i]) <= from) add(i++);
     if (!visit(from, std::span<const std::int64_t>(row))) return;
     while (i < count) {
-      const Time at = lifted(releases.ends[i]);
-      while (i < count && lifted(releases.ends[i]) == at) add(i++);
+      const Time at = effective_end(releases.ends[i]);
+      while (i < count && effective_end(releases.ends[i]) == at) add(i++);
       if (!visit(at, std::span<const std::int64_t>(row))) return;
     }
   }
@@ -104,17 +106,19 @@ class Profile {
   void each_end(NodeIndex node, std::span<std::int64_t> row, Visit&& visit) const {
     const Amounts& free = index_.nodes()[node].free;
     std::copy(free.begin(), free.end(), row.begin());
-    const Releases::OfNode& releases = releases_.of(node, state_, index_, now_);
+    const ExpectedReleases::NodeReleases& releases = releases_.of(node, state_, index_, now_);
     for (std::size_t i = 0; i < releases.ends.size(); ++i) {
       for (std::size_t c = 0; c < row.size(); ++c) row[c] += releases.amounts[i * row.size() + c];
       if (!visit(releases.ends[i], std::span<const std::int64_t>(row))) return;
     }
   }
-  const Releases& releases() const { return releases_; }
+  const ExpectedReleases& releases() const { return releases_; }
   // Whether what each_end() tells of the node is so at this time only.
-  bool moves(NodeIndex node) const { return releases_.of(node, state_, index_, now_).moves; }
+  bool time_dependent(NodeIndex node) const {
+    return releases_.of(node, state_, index_, now_).time_dependent;
+  }
   // An end as this pass sees it.
-  Time lifted(Time end) const;
+  Time effective_end(Time end) const;
 
   // Whether something was started or promised there, or taken away, by the pass.
   bool touched(NodeIndex node) const { return touched_.test(node); }
@@ -172,15 +176,15 @@ class Profile {
     bool keeps = false;
   };
 
-  NodeProfile& made(NodeIndex index) const;
-  NodeProfile* find_made(NodeIndex index) const {
+  NodeProfile& node_profile(NodeIndex index) const;
+  NodeProfile* find_node_profile(NodeIndex index) const {
     return slots_[index] == 0 ? nullptr : &nodes_[slots_[index] - 1];
   }
-  void note_part(const PlacedShare& share, Time end);
+  void record_sharer(const PlacedShare& share, Time end);
 
   const ClusterState& state_;
   const ClusterIndex& index_;
-  Releases& releases_;
+  ExpectedReleases& releases_;
   Time now_;
   Time horizon_;
   mutable std::vector<std::uint32_t> slots_;  // by node: where in nodes_, from 1; 0 = nowhere

@@ -51,7 +51,7 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
                    StartEstimate& out) {
   ClusterIndex index(state, &policy.networks);
   set_plugins(index, policy.plugins, &policy.networks);
-  Releases releases;
+  ExpectedReleases releases;
   const Profile profile(state, index, releases, now);
   const Time not_before = std::max({now, job.spec->begin.value_or(now), job.not_before});
   JobClasses job_classes;
@@ -62,11 +62,12 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
     if (!partition) continue;
     const auto limit = time_limit_of(job, *partition);
     JobClass* job_class = &job_classes.of({&job, partition, choice}, index);
-    Work work(kBudget.units);
+    SearchBudget work(kBudget.units);
     const auto found = earliest_alternative(job_class, limit, [&](const JobClass& one) {
       return one.candidates.problem.empty()
-                 ? earliest(one.demand, limit, {one.candidates.usable, one.candidates.required},
-                            index, profile, work)
+                 ? find_earliest_start(one.demand, limit,
+                                       {one.candidates.usable, one.candidates.required}, index,
+                                       profile, work)
                  : std::nullopt;
     });
     if (!found || found->at >= profile.horizon()) continue;

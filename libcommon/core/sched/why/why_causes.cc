@@ -51,7 +51,7 @@ std::vector<DelayedStart> delayed(const Turn& turn, const Placement& placement,
     std::vector<NodeId> nodes;
     std::vector<std::int64_t> least(turn.index.stride());
     for (const PlacedShare& share : placement) {
-      turn.profile.least(share.node, turn.profile.now(), end, least);
+      turn.profile.min_free(share.node, turn.profile.now(), end, least);
       bool lacks = all;
       for (std::size_t i = 0; i < least.size(); ++i) lacks = lacks || least[i] < share.amounts[i];
       if (lacks) nodes.push_back(turn.index.nodes()[share.node].node->id);
@@ -99,14 +99,14 @@ std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& place
 std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& turn,
                                        const JobClass& job_class,
                                        const std::vector<DelayedStart>& planned_starts, Time now,
-                                       Work& work) {
+                                       SearchBudget& work) {
   const Job& job = *turn.entry.job;
   const auto free =
-      fit_on(job_class.demand, job_class.nodes(), turn.index, Against::free_now, work);
+      fit_on(job_class.demand, job_class.nodes(), turn.index, CapacityBasis::free_now, work);
   WhyCause cause;
   if (!free) {
     const bool refused =
-        job_class.demand.plugged && job_class.fits_unplugged(turn.index, Against::free_now);
+        job_class.demand.plugged && job_class.fits_unplugged(turn.index, CapacityBasis::free_now);
     cause.reason = refused ? Reason::plugin : Reason::resources;
     cause.text =
         explain_blocked(job_class, turn.index) + "; " + explain_totals(job_class, turn.index);
@@ -138,7 +138,7 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
 std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& turn,
                                       const JobClass& job_class,
                                       const std::vector<DelayedStart>& planned_starts, Time now,
-                                      Work& work) {
+                                      SearchBudget& work) {
   std::vector<WhyCause> causes;
   const auto starts_as = [&](const JobClass& one, const std::string& which) {
     auto cause = cause_of_nodes(state, turn, one, planned_starts, now, work);
@@ -161,7 +161,7 @@ std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& tur
       },
       [&](std::size_t i) {
         const JobClass& one = *job_class.alternatives[i];
-        return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+        return find_earliest_start(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
       });
   if (choice.starts()) return {};
   if (choice.later)
@@ -235,7 +235,7 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
                               ? "nobody passes those that wait before it"
                               : "nobody passes those that wait before it, first job " +
                                     job_text(planned_starts.front().job));
-  Work work(units);
+  SearchBudget work(units);
   for (WhyCause& cause : causes_of_nodes(state, turn, job_class, planned_starts, now, work)) {
     cause.partition = partition;
     if (!relaxed && relaxed_at && job_class.demand.limits.max_leaves > 0) cause.until = relaxed_at;
@@ -244,7 +244,7 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
   const auto limit = limit_at(state, *entry.job, *entry.partition, now);
   JobClass* chosen = &job_class;
   out.earliest = earliest_alternative(chosen, limit, [&](const JobClass& one) {
-    return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+    return find_earliest_start(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
   });
   if (out.earliest && out.earliest->at >= turn.profile.horizon()) out.earliest.reset();
   return out;

@@ -32,14 +32,15 @@ bool Trial::starts(const Turn& turn, const Job& job) {
              [&](std::size_t i) { return starts_as(*job_class.alternatives[i]); },
              [&](std::size_t i) {
                const JobClass& one = *job_class.alternatives[i];
-               return earliest(one.demand, limit, one.nodes(), turn.index, turn.profile, work_);
+               return find_earliest_start(one.demand, limit, one.nodes(), turn.index, turn.profile,
+                                          work_);
              })
       .starts();
 }
 
 bool Trial::fits(const Turn& turn, const JobClass& job_class, std::optional<Seconds> limit) {
   const auto free =
-      fit_on(job_class.demand, job_class.nodes(), turn.index, Against::free_now, work_);
+      fit_on(job_class.demand, job_class.nodes(), turn.index, CapacityBasis::free_now, work_);
   if (!free) return false;
   if (!has_planned_start(*free, turn.profile) && !reserved(job_class.demand, *free, turn.index))
     return true;

@@ -30,7 +30,7 @@ class Trial {
   const ClusterState& state_;
   const Policy& policy_;
   const Time now_;
-  Work work_;
+  SearchBudget work_;
   JobClasses job_classes_;
 };
 

@@ -1,5 +1,5 @@
 // What is kept from pass to pass of when a demand comes to fit, against a search that knows nothing.
-#include "core/sched/time/forecast.h"
+#include "core/sched/time/earliest_start_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -82,9 +82,9 @@ class Passes {
   void start(Profile& profile) {
     const Job job = cluster_.job(random_spec(dice_));
     const JobClass& job_class = job_class_of(job);
-    Work work = Work::unbounded();
+    SearchBudget work = SearchBudget::unbounded();
     const auto placement =
-        fit_on(job_class.demand, job_class.nodes(), *index_, Against::free_now, work);
+        fit_on(job_class.demand, job_class.nodes(), *index_, CapacityBasis::free_now, work);
     if (!placement) return;
     for (const PlacedShare& share : *placement) {
       choose_devices(index_->nodes()[share.node], share, {}, *index_);
@@ -96,12 +96,12 @@ class Passes {
 
   void ask(const Profile& profile, const Job& job) {
     const JobClass& job_class = job_class_of(job);
-    Work work = Work::unbounded();
+    SearchBudget work = SearchBudget::unbounded();
     const Time from = dice_.percent(20) ? now_ + seconds(dice_.upto(5000)) : Time::min();
     const auto limit = job.spec->time_limit;
-    const auto kept = forecasts_.earliest(job_class, limit, *index_, profile, work, from);
-    const auto searched =
-        earliest(job_class.demand, limit, job_class.nodes(), *index_, profile, work, from);
+    const auto kept = cache_.find(job_class, limit, *index_, profile, work, from);
+    const auto searched = find_earliest_start(job_class.demand, limit, job_class.nodes(), *index_,
+                                              profile, work, from);
     ASSERT_EQ(kept.has_value(), searched.has_value());
     if (!searched) return;
     ASSERT_EQ(kept->at, searched->at);
@@ -123,9 +123,9 @@ class Passes {
   Time now_ = kNow;
   ClusterState seen_;
   std::optional<ClusterIndex> index_;
-  Releases releases_;
+  ExpectedReleases releases_;
   JobClasses job_classes_;
-  Forecasts forecasts_;
+  EarliestStartCache cache_;
   std::vector<Job> asked_;
   std::vector<NodeIndex> given_;
 };

@@ -1,4 +1,4 @@
-#include "core/sched/time/releases.h"
+#include "core/sched/time/expected_releases.h"
 
 #include <algorithm>
 #include <map>
@@ -65,8 +65,8 @@ std::optional<Time> expected_end(const ClusterState& state, const Charge& charge
   return std::max(end, now + kOverdue);
 }
 
-void Releases::update(const ClusterState& before, const ClusterState& after,
-                      const ClusterIndex& index) {
+void ExpectedReleases::update(const ClusterState& before, const ClusterState& after,
+                              const ClusterIndex& index) {
   changes_.trim(kMostChanges);
   const auto forget = [&](NodeId id) {
     const auto at = index.find(id);
@@ -84,22 +84,22 @@ void Releases::update(const ClusterState& before, const ClusterState& after,
                             });
 }
 
-const Releases::OfNode& Releases::of(NodeIndex at, const ClusterState& state,
-                                     const ClusterIndex& index, Time now) {
+const ExpectedReleases::NodeReleases& ExpectedReleases::of(NodeIndex at, const ClusterState& state,
+                                                           const ClusterIndex& index, Time now) {
   if (nodes_.size() < index.nodes().size()) nodes_.resize(index.nodes().size());
   Entry& entry = nodes_[at];
-  if (!entry.known || (entry.node.moves && entry.read_at != now))
+  if (!entry.known || (entry.node.time_dependent && entry.read_at != now))
     read(entry, at, state, index, now);
   return entry.node;
 }
 
-void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
-                    const ClusterIndex& index, Time now) {
+void ExpectedReleases::read(Entry& entry, NodeIndex at, const ClusterState& state,
+                            const ClusterIndex& index, Time now) {
   const Node& node = *index.nodes()[at].node;
   entry.known = true;
   entry.read_at = now;
-  OfNode& out = entry.node;
-  out.moves = false;
+  NodeReleases& out = entry.node;
+  out.time_dependent = false;
   out.ends.clear();
   out.amounts.clear();
   out.shared.clear();
@@ -107,7 +107,7 @@ void Releases::read(Entry& entry, NodeIndex at, const ClusterState& state,
   for (const Charge& charge : node.charges) {
     bool begun = true;
     charges.emplace_back(fixed_end(state, charge, now, begun), &charge);
-    if (!begun) out.moves = true;
+    if (!begun) out.time_dependent = true;
   }
   std::stable_sort(charges.begin(), charges.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

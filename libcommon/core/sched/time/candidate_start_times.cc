@@ -1,4 +1,4 @@
-#include "core/sched/time/moments.h"
+#include "core/sched/time/candidate_start_times.h"
 
 #include <algorithm>
 #include <functional>
@@ -26,8 +26,9 @@ bool has_total(const Typed& typed, std::span<const std::int64_t> free) {
 
 }  // namespace
 
-Moments::Moments(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-                 const ClusterIndex& index, const Profile& profile, Time from)
+CandidateStartTimes::CandidateStartTimes(const Demand& demand, std::optional<Seconds> limit,
+                                         NodeSet set, const ClusterIndex& index,
+                                         const Profile& profile, Time from)
     : demand_(demand),
       limit_(limit),
       set_(set.nodes),
@@ -53,8 +54,8 @@ Moments::Moments(const Demand& demand, std::optional<Seconds> limit, NodeSet set
 
 // The most tasks that matter, of any type. Above what fit() finds where one type must do for several nodes or GPUs are asked
 // for in total over several nodes.
-std::int64_t Moments::tasks_on(std::span<const std::int64_t> free,
-                               std::span<const std::int64_t> total) const {
+std::int64_t CandidateStartTimes::tasks_on(std::span<const std::int64_t> free,
+                                           std::span<const std::int64_t> total) const {
   std::int64_t most = 0;
   for (const Typed& typed : types_) {
     if (demand_.max_nodes == 1 && !has_total(typed, free)) continue;
@@ -65,7 +66,7 @@ std::int64_t Moments::tasks_on(std::span<const std::int64_t> free,
   return std::min(most, most_);
 }
 
-void Moments::add(NodeIndex node) {
+void CandidateStartTimes::add(NodeIndex node) {
   const Amounts& total = index_.nodes()[node].total;
   if (tasks_on(total, total) == 0) return;
   index_.reserved().each_change(node, from_, [&](Time at) {
@@ -77,7 +78,8 @@ void Moments::add(NodeIndex node) {
     add_rising(node);
 }
 
-void Moments::change(Time at, NodeIndex node, std::int64_t& had, std::int64_t has, bool every) {
+void CandidateStartTimes::change(Time at, NodeIndex node, std::int64_t& had, std::int64_t has,
+                                 bool every) {
   if (has == had && !every) return;
   events_.push_back(
       {at, node, (has > 0 ? 1 : 0) - (had > 0 ? 1 : 0), has - had, every || has > had});
@@ -85,26 +87,26 @@ void Moments::change(Time at, NodeIndex node, std::int64_t& had, std::int64_t ha
 }
 
 // Once enough nodes have all the room that matters nothing later is of interest.
-void Moments::note_filled(Time at) {
+void CandidateStartTimes::record_filled(Time at) {
   if (every_change_ || !demand_.node_counts.empty()) return;
   filled_.push(at);
   if (filled_.size() > demand_.min_nodes) filled_.pop();
 }
 
-void Moments::add_rising(NodeIndex node) {
+void CandidateStartTimes::add_rising(NodeIndex node) {
   const Amounts& total = index_.nodes()[node].total;
   std::int64_t had = 0;
   profile_.each_step(node, from_, row_, [&](Time at, std::span<const std::int64_t> free) {
     if (filled_.size() == demand_.min_nodes && at > filled_.top()) return false;
     change(at, node, had, tasks_on(free, total), every_change_);
     if (had < most_ || every_change_) return true;
-    note_filled(at);
+    record_filled(at);
     return false;
   });
 }
 
 // What is there from t on is the least of all steps that begin before t + limit.
-void Moments::add_falling(NodeIndex node) {
+void CandidateStartTimes::add_falling(NodeIndex node) {
   const Amounts& total = index_.nodes()[node].total;
   std::vector<Time> begins;
   std::vector<std::int64_t> tasks;
@@ -137,7 +139,7 @@ void Moments::add_falling(NodeIndex node) {
   }
 }
 
-std::optional<Time> Moments::at(std::size_t i) {
+std::optional<Time> CandidateStartTimes::at(std::size_t i) {
   while (times_.size() <= i && !events_.empty()) {
     const Time now = events_.front().at;
     bool counts = false;
@@ -159,7 +161,7 @@ std::optional<Time> Moments::at(std::size_t i) {
   return i < times_.size() ? std::optional(times_[i]) : std::nullopt;
 }
 
-NodeSet Moments::nodes() {
+NodeSet CandidateStartTimes::nodes() {
   if (!required_.empty()) return {set_, required_};
   if (listed_ != seen_count_) {
     seen_list_.clear();

@@ -15,10 +15,10 @@
 
 namespace ares::core::sched {
 
-class Forecast {
+class CapacityTimeline {
  public:
   // The demand and the set must outlive it, and stay as they are.
-  Forecast(const Demand& demand, NodeSet set, const ClusterIndex& index);
+  CapacityTimeline(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
   // Brings it to what the profile says. None of the set may be promised to anybody.
   void update(const Profile& profile);
@@ -38,16 +38,16 @@ class Forecast {
   struct Event {
     Step step;
     NodeIndex node = 0;
-    std::uint32_t reading = 0;  // another one of the node is outdated
+    std::uint32_t version = 0;  // another one of the node is outdated
   };
   // Of steps that lie near one another. Sums are of what is not outdated.
-  struct Span {
+  struct Bucket {
     std::int64_t tasks = 0, nodes = 0;
     std::size_t outdated = 0;
     std::vector<Event> events;
   };
-  struct Read {
-    std::uint32_t reading = 0;
+  struct NodeSteps {
+    std::uint32_t version = 0;
     std::uint32_t tasks_now = 0;
     std::vector<Step> steps;
   };
@@ -55,7 +55,7 @@ class Forecast {
   void forget(NodeIndex node);
   void read(NodeIndex node, const Profile& profile);
   void add(NodeIndex node, const Step& step);
-  bool is_outdated(const Event& event) const { return event.reading != nodes_[event.node].reading; }
+  bool is_outdated(const Event& event) const { return event.version != nodes_[event.node].version; }
   bool enough(std::int64_t nodes, std::int64_t tasks) const {
     return nodes >= demand_.min_nodes && tasks >= demand_.tasks;
   }
@@ -64,36 +64,38 @@ class Forecast {
   const NodeSet set_;
   const ClusterIndex& index_;
   const Capacity capacity_;
-  std::vector<Read> nodes_;  // by NodeIndex
-  std::map<std::int64_t, Span> spans_;
+  std::vector<NodeSteps> nodes_;  // by NodeIndex
+  std::map<std::int64_t, Bucket> buckets_;
   std::int64_t nodes_now_ = 0, tasks_now_ = 0;
-  bool made_ = false;
+  bool built_ = false;
   std::uint64_t index_seen_ = 0, releases_seen_ = 0;  // of their logs
-  std::vector<NodeIndex> passing_;  // what was read of them holds for that pass only
-  Amounts row_;                     // to reckon in
+  std::vector<NodeIndex> transient_;  // what was read of them holds for that pass only
+  Amounts row_;                       // to reckon in
 };
 
 // Those of the demands that were promised a start lately. A demand is told by its address.
-class Forecasts {
+class EarliestStartCache {
  public:
   // What earliest() says of the demand, from a forecast where that is possible.
-  std::optional<EarliestStart> earliest(const Demand& demand, NodeSet set,
-                                        std::optional<Seconds> limit, const ClusterIndex& index,
-                                        const Profile& profile, Work& work, Time from);
+  std::optional<EarliestStart> find_earliest_start(const Demand& demand, NodeSet set,
+                                                   std::optional<Seconds> limit,
+                                                   const ClusterIndex& index,
+                                                   const Profile& profile, SearchBudget& work,
+                                                   Time from);
   // Demands are made anew.
-  void clear() { kept_.clear(); }
+  void clear() { entries_.clear(); }
 
  private:
-  struct Kept {
-    Kept(const Demand& of, NodeSet set, const ClusterIndex& index)
-        : demand(&of), generation(index.generation()), forecast(of, set, index) {}
+  struct Entry {
+    Entry(const Demand& of, NodeSet set, const ClusterIndex& index)
+        : demand(&of), generation(index.generation()), timeline(of, set, index) {}
     const Demand* demand;
     std::uint64_t generation;
-    Forecast forecast;
+    CapacityTimeline timeline;
   };
-  Forecast& of(const Demand& demand, NodeSet set, const ClusterIndex& index);
+  CapacityTimeline& of(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
-  std::list<Kept> kept_;  // the latest first
+  std::list<Entry> entries_;  // the latest first
 };
 
 }  // namespace ares::core::sched

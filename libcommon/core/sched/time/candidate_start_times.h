@@ -1,4 +1,4 @@
-// Moments: when a demand may come to fit. Tells one by one, ascending, at which times enough nodes may have room for long
+// CandidateStartTimes: when a demand may come to fit. Tells one by one, ascending, at which times enough nodes may have room for long
 // enough, from what each node will have free; whether it fits then is for fit() to say. Lives for one question; not thread-safe.
 #pragma once
 
@@ -14,16 +14,16 @@
 
 namespace ares::core::sched {
 
-class Moments {
+class CandidateStartTimes {
  public:
   // For a job of that limit (none = unlimited), from `from` or now on, whichever is later. All must outlive it.
-  Moments(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
-          const ClusterIndex& index, const Profile& profile, Time from);
+  CandidateStartTimes(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
+                      const ClusterIndex& index, const Profile& profile, Time from);
 
   // The i-th; none if there are not so many.
   std::optional<Time> at(std::size_t i);
   // How many have been told.
-  std::size_t told() const { return times_.size(); }
+  std::size_t count() const { return times_.size(); }
 
   // Nodes that may have room at one of those told; ascending. All of the set where some are required.
   NodeSet nodes();
@@ -46,7 +46,7 @@ class Moments {
   void change(Time at, NodeIndex node, std::int64_t& had, std::int64_t has, bool every);
   std::int64_t tasks_on(std::span<const std::int64_t> free,
                         std::span<const std::int64_t> total) const;
-  void note_filled(Time at);
+  void record_filled(Time at);
 
   const Demand& demand_;
   const std::optional<Seconds> limit_;
