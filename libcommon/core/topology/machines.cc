@@ -4,11 +4,10 @@
 
 namespace ares::core::topology {
 
-
 namespace {
 
 // An 8-GPU machine has 256 sets of free GPUs, and few of them occur; above so many answers they are forgotten.
-constexpr std::size_t kMostAnswers = 65'536;
+constexpr std::size_t kMaxChoices = 65'536;
 
 void mix(std::size_t& seed, std::size_t value) {
   seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
@@ -25,23 +24,22 @@ const Machines::Machine* Machines::of(const GpuTopology& told) {
   return machines_.emplace(told.text(), std::move(machine)).first->second.get();
 }
 
-std::size_t Machines::Hash::operator()(const Question& question) const {
-  std::size_t seed = std::hash<const void*>{}(question.machine);
-  mix(seed, std::hash<std::uint64_t>{}(question.free));
-  mix(seed, question.request.count);
-  mix(seed, static_cast<std::size_t>(question.request.constraint.shape));
-  mix(seed, question.request.constraint.min_nvlinks);
+std::size_t Machines::Hash::operator()(const ChoiceKey& key) const {
+  std::size_t seed = std::hash<const void*>{}(key.machine);
+  mix(seed, std::hash<std::uint64_t>{}(key.free));
+  mix(seed, key.request.count);
+  mix(seed, static_cast<std::size_t>(key.request.constraint.shape));
+  mix(seed, key.request.constraint.min_nvlinks);
   return seed;
 }
 
 std::optional<GpuSet> Machines::choose(const Machine& machine, GpuSet free,
                                        const GpuRequest& request) {
-  const Question question{&machine, free.bits(), request};
-  if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
+  const ChoiceKey key{&machine, free.bits(), request};
+  if (const auto known = choices_.find(key); known != choices_.end()) return known->second;
   const auto choice = choose_gpus(machine, free, request);
-  if (answers_.size() == kMostAnswers) answers_.clear();
-  return answers_.emplace(question, choice ? std::optional(choice->gpus) : std::nullopt)
-      .first->second;
+  if (choices_.size() == kMaxChoices) choices_.clear();
+  return choices_.emplace(key, choice ? std::optional(choice->gpus) : std::nullopt).first->second;
 }
 
 unsigned Machines::most_together(const Machine* machine, GpuSet free,

@@ -31,21 +31,21 @@ class Machines {
   unsigned most_together(const Machine* machine, GpuSet free, const GpuConstraint& constraint);
 
  private:
-  struct Question {
+  struct ChoiceKey {
     const Machine* machine;
     std::uint64_t free;
     GpuRequest request;
-    bool operator==(const Question& other) const {
+    bool operator==(const ChoiceKey& other) const {
       return machine == other.machine && free == other.free &&
              request.count == other.request.count && request.constraint == other.request.constraint;
     }
   };
   struct Hash {
-    std::size_t operator()(const Question& question) const;
+    std::size_t operator()(const ChoiceKey& key) const;
   };
 
   std::map<std::string, std::unique_ptr<const Machine>, std::less<>> machines_;  // by their text
-  std::unordered_map<Question, std::optional<GpuSet>, Hash> answers_;
+  std::unordered_map<ChoiceKey, std::optional<GpuSet>, Hash> choices_;
 };
 
 }  // namespace ares::core::topology

@@ -52,11 +52,11 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   state.nodes.for_each([&](NodeId, const Node& node) {
     IndexedNode entry;
     read(node, entry);
-    kept_ += entry.guests.kept() ? 1 : 0;
+    exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
     by_name_.emplace(node.name, static_cast<NodeIndex>(nodes_.size()));
     nodes_.push_back(std::move(entry));
   });
-  by_user_ = kept_ > 0;
+  by_user_ = exclusive_nodes_ > 0;
   state.accounting.for_each_from({RecordKind::qos, {}, {}, {}},
                                  [&](const RecordKey& key, const AccountingRecord& record) {
                                    if (key.kind != RecordKind::qos) return false;
@@ -64,12 +64,12 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
                                      lifting_qos_.push_back(key.name);
                                    return true;
                                  });
-  levels_ = FreeLevels(nodes_.size(), stride());
+  capacity_buckets_ = CapacityBuckets(nodes_.size(), stride());
   idle_ = Bitset(nodes_.size());
   sharing_ = Bitset(nodes_.size());
-  barred_ = Bitset(nodes_.size());
+  restricted_ = Bitset(nodes_.size());
   for (NodeIndex at = 0; at < nodes_.size(); ++at) note_free(at);
-  reserved_ = Reserved(state, [this](const std::string& name) { return find(name); });
+  reservations_ = ReservationIndex(state, [this](const std::string& name) { return find(name); });
   if (!networks) return;
   for (const NetworkSpec& spec : networks->all())
     networks_.try_emplace(spec.name, spec, [this](const std::string& name) { return find(name); });
@@ -92,12 +92,12 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
   entry.free = entry.total;
   entry.gpus_used.clear();
   entry.shared.clear();
-  entry.guests = {};
+  entry.tenants = {};
   entry.cpus_used = Bitset(inventory.cpus);
   for (const Charge& charge : node.charges) {
     entry.free[kCpus] -= charge.cpus;
     entry.free[kMemory] -= charge.memory.value();
-    entry.guests.add(charge.user, charge.exclusive_user);
+    entry.tenants.add(charge.user, charge.exclusive_user);
     for (const GpuIndex index : charge.gpus) {
       const Gpu* gpu = gpu_at(inventory, index);
       const std::size_t column = gpu ? *gpu_column(gpu->type) : 0;
@@ -117,8 +117,8 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
 void ClusterIndex::note_free(NodeIndex at) {
   IndexedNode& node = nodes_[at];
   if (++node.stamp == 0) node.stamp = 1;
-  changes_.note(at);
-  levels_.set(at, node.free);
+  changes_.add(at);
+  capacity_buckets_.set(at, node.free);
   if (node.free[kCpus] == node.total[kCpus])
     idle_.set(at);
   else
@@ -128,10 +128,10 @@ void ClusterIndex::note_free(NodeIndex at) {
     sharing_.set(at);
   else
     sharing_.reset(at);
-  if (node.guests.bars())
-    barred_.set(at);
+  if (node.tenants.excludes_others())
+    restricted_.set(at);
   else
-    barred_.reset(at);
+    restricted_.reset(at);
 }
 
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
@@ -143,22 +143,22 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const bool was_usable = entry.usable;
     const Amounts was_total = entry.total, was_free = entry.free;
     const auto* was_machine = entry.machine;
-    const Guests were = entry.guests;
+    const NodeTenants were = entry.tenants;
     const auto were_shared = entry.shared;
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
     // Totals do not tell of all that plugins are told.
     const bool other_gpus = plugged_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
-    kept_ -= entry.guests.kept() ? 1 : 0;
+    exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
     possible = possible && read(node, entry);
-    kept_ += entry.guests.kept() ? 1 : 0;
+    exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
     if (!possible) return;
     const auto at = static_cast<NodeIndex>(&entry - nodes_.data());
     note_free(at);
-    if (entry.guests != were || entry.shared != were_shared ||
+    if (entry.tenants != were || entry.shared != were_shared ||
         !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(), was_free.end(),
                     std::less_equal<>()))
-      gains_.note(at);
+      gains_.add(at);
     other_totals = other_totals || was_total != entry.total;
     if (was_usable != entry.usable || was_total != entry.total || was_machine != entry.machine ||
         !same_features || other_gpus)
@@ -179,7 +179,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     if (const auto types = types_of(after);
         !std::equal(types.begin(), types.end(), gpu_types_.begin(), gpu_types_.end()))
       return false;
-  return possible && by_user_ == (kept_ > 0);
+  return possible && by_user_ == (exclusive_nodes_ > 0);
 }
 
 std::optional<std::size_t> ClusterIndex::gpu_column(std::string_view type) const {

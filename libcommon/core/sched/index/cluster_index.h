@@ -15,10 +15,10 @@
 
 #include "base/bitset.h"
 #include "base/ids.h"
-#include "core/sched/index/free_levels.h"
+#include "core/sched/index/capacity_buckets.h"
 #include "core/sched/index/indexed_node.h"
-#include "core/sched/index/node_log.h"
-#include "core/sched/index/reserved.h"
+#include "core/sched/index/node_change_log.h"
+#include "core/sched/index/reservation_index.h"
 #include "core/topology/machines.h"
 #include "core/topology/network.h"
 #include "model/engine/state.h"
@@ -56,21 +56,22 @@ class ClusterIndex {
   std::span<IndexedNode> nodes() { return nodes_; }
   std::span<const std::string> gpu_types() const { return gpu_types_; }
   // What is free, for searches: a pass that has marked something on a node says so with note_given().
-  const FreeLevels& levels() const { return levels_; }
+  const CapacityBuckets& capacity_buckets() const { return capacity_buckets_; }
   const Bitset& idle() const { return idle_; }  // nodes with all of their CPUs free
   const Bitset& sharing() const {
     return sharing_;
   }  // nodes with shared GPUs that have room for more
   void note_given(NodeIndex node) { note_free(node); }
   // Whether whoever is on the node now lets the caller in.
-  bool lets_in(NodeIndex node, const Caller& caller) const {
-    return (!caller.alone && !barred_.test(node)) || nodes_[node].guests.admit(caller);
+  bool admits(NodeIndex node, const AccessRequest& access) const {
+    return (!access.exclusive_user && !restricted_.test(node)) ||
+           nodes_[node].tenants.admits(access);
   }
 
   // Nodes that got more free than they had.
-  const NodeLog& gains() const { return gains_; }
+  const NodeChangeLog& gains() const { return gains_; }
   // Nodes of which anything was read again or marked.
-  const NodeLog& changes() const { return changes_; }
+  const NodeChangeLog& changes() const { return changes_; }
 
   std::size_t stride() const { return kFirstGpu + gpu_types_.size(); }
 
@@ -80,7 +81,7 @@ class ClusterIndex {
   std::optional<NodeIndex> find(NodeId id) const;
 
   // Of the state that the index was made from; a changed reservation needs a new index.
-  const Reserved& reserved() const { return reserved_; }
+  const ReservationIndex& reservations() const { return reservations_; }
 
   // Whether its QOS lets it have more nodes than partitions allow.
   bool lifts_max_nodes(const JobSpec& spec) const;
@@ -109,23 +110,23 @@ class ClusterIndex {
 
   std::uint64_t generation_ = 1;
   bool by_user_ = false;
-  std::size_t kept_ = 0;                // nodes
+  std::size_t exclusive_nodes_ = 0;     // nodes
   std::vector<std::string> gpu_types_;  // ascending
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
-  Reserved reserved_;
+  ReservationIndex reservations_;
   std::map<std::string, std::vector<NodeIndex>> members_;
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;
   std::vector<std::string> lifting_qos_;  // ascending
   const Mix* mix_ = nullptr;
   std::shared_ptr<const Plugged> plugged_;
-  FreeLevels levels_;
+  CapacityBuckets capacity_buckets_;
   Bitset idle_;
   Bitset sharing_;
-  Bitset barred_;  // nodes that not everybody is let in to who need not be alone
-  NodeLog gains_;
-  NodeLog changes_;
+  Bitset restricted_;  // nodes that not everybody is let in to who need not be alone
+  NodeChangeLog gains_;
+  NodeChangeLog changes_;
   mutable topology::Machines machines_;
 };
 

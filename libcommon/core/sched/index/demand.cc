@@ -132,10 +132,10 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.cpus_per_task = std::max(spec.cpus_per_task, 1u);
   demand.tasks_per_node = spec.tasks_per_node;
   demand.exclusive = spec.exclusive || partition.exclusive;
-  demand.caller.alone = spec.exclusive_user;
-  demand.caller.reservations = spec.reservations;
-  demand.caller.anywhere = index.reserved().flexible(spec.reservations);
-  if (needs_user(spec, index.by_user())) demand.caller.user = spec.uid;
+  demand.access.exclusive_user = spec.exclusive_user;
+  demand.access.reservations = spec.reservations;
+  demand.access.flexible = index.reservations().flexible(spec.reservations);
+  if (needs_user(spec, index.by_user())) demand.access.user = spec.uid;
 
   const auto required = static_cast<std::uint32_t>(spec.required_nodes.size());
   demand.min_nodes = std::max({spec.min_nodes, 1u, required});

@@ -38,7 +38,7 @@ struct Demand {
   MemoryRule memory_rule = MemoryRule::none;
   Bytes memory{};
   bool exclusive = false;
-  Caller caller;                           // whose nodes it may share
+  AccessRequest access;                    // whose nodes it may share
   std::vector<std::uint32_t> node_counts;  // ascending; empty = any number from min to max
 
   // What --constraint asks of the set of nodes (every node's own part is filter()'s). Bit i of a

@@ -7,7 +7,7 @@
 
 #include "base/bitset.h"
 #include "core/sched/index/amounts.h"
-#include "core/sched/index/guests.h"
+#include "core/sched/index/node_tenants.h"
 #include "core/topology/machine.h"
 #include "model/cluster/node.h"
 
@@ -30,7 +30,7 @@ struct IndexedNode {
   Bitset cpus_used;                 // as far as the charges name them
   std::vector<GpuIndex> gpus_used;  // ascending; wholly or in part
   std::vector<SharedGpu> shared;    // of these; ascending
-  Guests guests;
+  NodeTenants tenants;
   const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
   std::uint32_t stamp =
       0;  // another one whenever what is free may have changed; never 0 in an index

@@ -42,7 +42,7 @@ class Marks {
     IndexedNode& node = index_.nodes()[share.node];
     before_.try_emplace(share.node, node);
     NodeShare chosen = choose_devices(node, share, spec.gpu_constraint, index_);
-    node.guests.arrive(spec.uid, spec.exclusive_user);
+    node.tenants.add_started(spec.uid, spec.exclusive_user);
     index_.note_given(share.node);
     return chosen;
   }
@@ -185,7 +185,8 @@ std::optional<Placement> GangTurns::place(const Account& account, std::size_t at
   const NodeSet nodes = member.job_class->nodes();
   auto placement = fit_on(demand, nodes, p_.index, CapacityBasis::free_now, p_.work);
   if (!placement) return std::nullopt;
-  if (!has_planned_start(*placement, p_.profile) && !reserved(demand, *placement, p_.index))
+  if (!has_planned_start(*placement, p_.profile) &&
+      !affected_by_reservations(demand, *placement, p_.index))
     return placement;
   if (!trial) {
     trial.emplace(p_.profile);
@@ -426,7 +427,7 @@ std::vector<Time> GangTurns::changes_after(const std::vector<Member>& members, T
       if (step > at) times.push_back(step);
       return true;
     });
-    p_.index.reserved().each_change(node, at, [&](Time step) { times.push_back(step); });
+    p_.index.reservations().each_change(node, at, [&](Time step) { times.push_back(step); });
   }
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
@@ -449,7 +450,7 @@ std::optional<GangTurns::Together> GangTurns::earliest_together(const Account& a
     if (!found) return std::nullopt;
     at = std::max(at, found->at);
     falls = falls || has_planned_start(job_class.nodes(), p_.profile) ||
-            reserved(job_class.demand, job_class.nodes(), p_.index);
+            affected_by_reservations(job_class.demand, job_class.nodes(), p_.index);
   }
   if (auto placements = fit_at(account, at)) return Together{at, *std::move(placements)};
   const std::vector<Time> times = changes_after(members, at);

@@ -70,7 +70,7 @@ Plan Planner::Pass::run() {
   if (const auto change = preemptor_.wake())
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
   plan_.pending = memory_.said;
-  if (const auto change = index_.reserved().next_change(now_))
+  if (const auto change = index_.reservations().next_change(now_))
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
   if (const auto change = memory_.ranking.changes_at(); change && !memory_.queue.empty())
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
@@ -306,7 +306,7 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
     group.nodes.emplace_back(node.node->id, node.node->version);
     shares.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
     memory_.given.push_back(share.node);
-    node.guests.arrive(job.spec->uid, job.spec->exclusive_user);
+    node.tenants.add_started(job.spec->uid, job.spec->exclusive_user);
     index_.note_given(share.node);
   }
   start.nodes = NodeShares(std::move(shares));
@@ -432,7 +432,8 @@ std::optional<Placement> Planner::Pass::place(JobClass& job_class, std::optional
         job_class.demand.plugged && job_class.fits_unplugged(index_, CapacityBasis::free_now);
     return std::nullopt;
   }
-  if (!has_planned_start(*placement, profile_) && !reserved(job_class.demand, *placement, index_))
+  if (!has_planned_start(*placement, profile_) &&
+      !affected_by_reservations(job_class.demand, *placement, index_))
     return placement;
   placement = fit_between(job_class.demand, job_class.nodes(), index_, profile_, now_,
                           Profile::end_of(now_, limit), work_, JoinShared::now);

@@ -158,7 +158,7 @@ class Search {
       const IndexedNode& node = in_.index.nodes()[at];
       const std::span<std::int64_t> row(rows.data() + i * stride, stride);
       if (!victims_nodes_[i].times.empty()) room_of(i, chosen, row);
-      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.caller, from_, to_, &removed.ended))
+      if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.access, from_, to_, &removed.ended))
         continue;
       if (!demand_.gpu_constraint.none())
         cap_gpus(demand_, without(node, removed), GpusOf::free_now, in_.index, row);

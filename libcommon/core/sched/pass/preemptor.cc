@@ -123,7 +123,7 @@ bool Preemptor::is_available(const ClaimedStart& claimed, const JobClass& job_cl
                        for (std::size_t i = 0; i < free.size(); ++i)
                          if (free[i] < share.amounts[i]) return false;
                        if (demand.exclusive && node.free[kCpus] != node.total[kCpus]) return false;
-                       return pass_.profile.admits(share.node, demand.caller, pass_.now, end);
+                       return pass_.profile.admits(share.node, demand.access, pass_.now, end);
                      });
 }
 
@@ -359,7 +359,7 @@ void Preemptor::add_planned_start(const Demand& demand, Placement placement, Tim
         if (share.amounts[column] > 0)
           share.amounts[column] = std::max(share.amounts[column], free[column]);
     }
-    if (demand.caller.alone) share.amounts = pass_.index.nodes()[share.node].total;
+    if (demand.access.exclusive_user) share.amounts = pass_.index.nodes()[share.node].total;
   }
   pass_.profile.add_planned_start_until(placement, from, end);
 }

@@ -103,15 +103,15 @@ bool Resumer::can_resume_now(const Job& job, const Placement& placement,
 
 // A reservation that is on keeps it out. Of one that comes it knows as little as a job that was never suspended.
 bool Resumer::reservations_allow(const Job& job, const Placement& placement) const {
-  Caller caller{job.spec->uid};
+  AccessRequest access{job.spec->uid};
   // Its own may be over: it is on its nodes already, so only those of others keep it out.
-  caller.reservations = job.spec->reservations;
-  std::erase_if(caller.reservations,
+  access.reservations = job.spec->reservations;
+  std::erase_if(access.reservations,
                 [&](const std::string& name) { return !pass_.state.reservations.find(name); });
-  caller.anywhere = true;
+  access.flexible = true;
   return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
-    return pass_.index.reserved().reservations_allow(share.node, caller, pass_.now,
-                                                     pass_.now + kSoon);
+    return pass_.index.reservations().reservations_allow(share.node, access, pass_.now,
+                                                         pass_.now + kSoon);
   });
 }
 

@@ -29,7 +29,7 @@ bool is_able(const Demand& demand, const IndexedNode& node, std::span<const std:
   if (free[kMemory] < least_memory(demand, tasks)) return false;
   for (const auto& [column, count] : demand.gpus_per_node)
     if (free[column] < count) return false;
-  return node.guests.admit(demand.caller);
+  return node.tenants.admits(demand.access);
 }
 
 // Nodes of GPUs that a job may have a part of: with a free one, or with a shared one.
@@ -39,7 +39,7 @@ void keep_for_part(const Demand& demand, const ClusterIndex& index, Bitset& node
   for (std::size_t column = kFirstGpu; column < index.stride(); ++column) {
     if (!demand.gpus_per_node.empty() && demand.gpus_per_node.front().first != column) continue;
     Bitset of_type = nodes;
-    index.levels().keep(column, 1, of_type);
+    index.capacity_buckets().retain_at_least(column, 1, of_type);
     with |= of_type;
   }
   nodes = std::move(with);
@@ -54,23 +54,25 @@ bool counts_nodes(const Demand& demand) {
 
 Bitset able(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
   Bitset nodes = among;
-  const FreeLevels& levels = index.levels();
+  const CapacityBuckets& buckets = index.capacity_buckets();
   // One node takes all tasks, one of several at least one.
   const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
-  levels.keep(
+  buckets.retain_at_least(
       kCpus,
       std::max(tasks * std::int64_t{demand.cpus_per_task}, std::int64_t{demand.min_cpus_per_node}),
       nodes);
-  levels.keep(kMemory, least_memory(demand, tasks), nodes);
+  buckets.retain_at_least(kMemory, least_memory(demand, tasks), nodes);
   if (demand.gpu_part > 0) {
     keep_for_part(demand, index, nodes);
     return nodes;
   }
-  for (const auto& [column, count] : demand.gpus_per_node) levels.keep(column, count, nodes);
+  for (const auto& [column, count] : demand.gpus_per_node)
+    buckets.retain_at_least(column, count, nodes);
   for (const auto& [column, count] : demand.gpus_per_task)
-    levels.keep(column, tasks * std::int64_t{count}, nodes);
+    buckets.retain_at_least(column, tasks * std::int64_t{count}, nodes);
   if (demand.max_nodes == 1)
-    for (const auto& [column, count] : demand.gpus_total) levels.keep(column, count, nodes);
+    for (const auto& [column, count] : demand.gpus_total)
+      buckets.retain_at_least(column, count, nodes);
   if (demand.exclusive) nodes &= index.idle();
   const std::int64_t any =
       std::max({std::int64_t{demand.any_gpus_per_node}, tasks * demand.any_gpus_per_task,
@@ -79,7 +81,7 @@ Bitset able(const Demand& demand, const Bitset& among, const ClusterIndex& index
   Bitset with(nodes.size());
   for (std::size_t column = kFirstGpu; column < index.stride(); ++column) {
     Bitset of_type = nodes;
-    levels.keep(column, any, of_type);
+    buckets.retain_at_least(column, any, of_type);
     with |= of_type;
   }
   return with;
@@ -108,7 +110,7 @@ Lack lack_of(const Demand& demand, const Bitset& among, const ClusterIndex& inde
   Amounts row;
   able(demand, among, index).for_each([&](std::size_t at) {
     const IndexedNode& node = index.nodes()[at];
-    if (!node.guests.admit(demand.caller)) return;
+    if (!node.tenants.admits(demand.access)) return;
     const std::int64_t here = task_capacity(
         demand, typed.per_node,
         {static_cast<NodeIndex>(at), free_to_join(demand, node, row), node.total, false},

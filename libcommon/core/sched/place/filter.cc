@@ -34,7 +34,7 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     return result;
   }
   const bool in_reservation =
-      !spec.reservations.empty() && !index.reserved().flexible(spec.reservations);
+      !spec.reservations.empty() && !index.reservations().flexible(spec.reservations);
   const std::vector<std::string_view> excluded = sorted(spec.excluded_nodes);
   std::vector<NodeIndex> members, fallback, usable;
   for (const NodeIndex at : index.members(partition)) {
@@ -42,7 +42,7 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
     if (std::binary_search(excluded.begin(), excluded.end(), std::string_view(node.node->name)))
       continue;
     if (!constraint->every.holds(features_of(*node.node))) continue;
-    if (in_reservation && !in_one_of(index.reserved().on(at), spec.reservations)) continue;
+    if (in_reservation && !in_one_of(index.reservations().on(at), spec.reservations)) continue;
     members.push_back(at);
     if (!node.usable) continue;
     fallback.push_back(at);

@@ -23,8 +23,8 @@ NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& i
   Shortlist shortlist(demand, index.stride(), nodes.count());
   nodes.for_each([&](std::size_t at) {
     const auto node = static_cast<NodeIndex>(at);
-    if (index.lets_in(node, demand.caller))
-      shortlist.offer(node, index.levels().free(node), index.nodes()[node].total);
+    if (index.admits(node, demand.access))
+      shortlist.offer(node, index.capacity_buckets().free(node), index.nodes()[node].total);
   });
   list = shortlist.best();
   return {list, {}};
@@ -96,7 +96,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   set = without_refused(demand, set, which, index, allowed);
   if (set.nodes.size() < demand.min_nodes) return std::nullopt;
   const auto admits = [&](const IndexedNode& node) {
-    return basis == CapacityBasis::totals || node.guests.admit(demand.caller);
+    return basis == CapacityBasis::totals || node.tenants.admits(demand.access);
   };
   const auto free_of = [&](const IndexedNode& node) -> const Amounts& {
     return basis == CapacityBasis::totals ? node.total : node.free;
@@ -161,16 +161,17 @@ bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
   return false;
 }
 
-bool reserved(const Demand& demand, NodeSet set, const ClusterIndex& index) {
-  if (!demand.caller.reservations.empty()) return true;
-  const Reserved& all = index.reserved();
+bool affected_by_reservations(const Demand& demand, NodeSet set, const ClusterIndex& index) {
+  if (!demand.access.reservations.empty()) return true;
+  const ReservationIndex& all = index.reservations();
   return !all.empty() && std::any_of(set.nodes.begin(), set.nodes.end(),
                                      [&](NodeIndex node) { return all.any(node); });
 }
 
-bool reserved(const Demand& demand, const Placement& placement, const ClusterIndex& index) {
-  if (!demand.caller.reservations.empty()) return true;
-  const Reserved& all = index.reserved();
+bool affected_by_reservations(const Demand& demand, const Placement& placement,
+                              const ClusterIndex& index) {
+  if (!demand.access.reservations.empty()) return true;
+  const ReservationIndex& all = index.reservations();
   return !all.empty() && std::any_of(placement.begin(), placement.end(),
                                      [&](const PlacedShare& share) { return all.any(share.node); });
 }

@@ -46,8 +46,9 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
 // Whether it matters to the demand when reservations begin and end.
-bool reserved(const Demand& demand, NodeSet set, const ClusterIndex& index);
-bool reserved(const Demand& demand, const Placement& placement, const ClusterIndex& index);
+bool affected_by_reservations(const Demand& demand, NodeSet set, const ClusterIndex& index);
+bool affected_by_reservations(const Demand& demand, const Placement& placement,
+                              const ClusterIndex& index);
 
 // What searches of this moment and of later ones share.
 bool is_required(NodeSet set, NodeIndex node);

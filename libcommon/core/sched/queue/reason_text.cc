@@ -112,7 +112,7 @@ Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
 
 // What one task with the GPUs of a node needs there, for an untyped request of the type most free.
 Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
-  if (!node.guests.admit(demand.caller)) return Obstacle::others;
+  if (!node.tenants.admits(demand.access)) return Obstacle::others;
   if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has any of it
   if (demand.gpu_part > 0) {
     if (most_of_one(demand, node) < demand.gpu_part) return Obstacle::parts;
@@ -171,7 +171,7 @@ std::string need_text(const JobClass& job_class) {
     text += " under " + (demand.limits.max_leaves == 1
                              ? std::string("one leaf switch")
                              : std::to_string(demand.limits.max_leaves) + " leaf switches");
-  if (demand.caller.alone) text += " without other users' jobs";
+  if (demand.access.exclusive_user) text += " without other users' jobs";
   return text;
 }
 
@@ -326,11 +326,11 @@ bool says_more(const PendingInfo& info, const PendingInfo& than) {
 }
 
 std::string explain_reserved(const JobClass& job_class, const ClusterIndex& index) {
-  const std::vector<std::string>& asked = job_class.demand.caller.reservations;
+  const std::vector<std::string>& asked = job_class.demand.access.reservations;
   std::map<std::string, std::uint64_t> counts;
   for (const NodeIndex at : job_class.nodes().nodes) {
     if (!takes_share(job_class.demand, index, at)) continue;
-    for (const Reservation* r : index.reserved().on(at))
+    for (const Reservation* r : index.reservations().on(at))
       if (std::find(asked.begin(), asked.end(), r->name) == asked.end()) ++counts[r->name];
   }
   std::string text = "free nodes are reserved before it could end";

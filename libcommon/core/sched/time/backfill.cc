@@ -24,9 +24,9 @@ NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterInde
   Shortlist shortlist(demand, index.stride(), set.nodes.size());
   Amounts row(index.stride());
   for (const NodeIndex at : set.nodes) {
-    if (!profile.admits(at, demand.caller, from, to)) continue;
+    if (!profile.admits(at, demand.access, from, to)) continue;
     if (from <= profile.now() && !profile.touched(at)) {
-      shortlist.offer(at, index.levels().free(at), index.nodes()[at].total);
+      shortlist.offer(at, index.capacity_buckets().free(at), index.nodes()[at].total);
       continue;
     }
     profile.min_free(at, from, to, row);
@@ -100,7 +100,7 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   rooms.reserve(set.nodes.size());
   for (std::size_t i = 0; i < set.nodes.size(); ++i) {
     const NodeIndex at = set.nodes[i];
-    if (!profile.admits(at, demand.caller, from, to)) {
+    if (!profile.admits(at, demand.access, from, to)) {
       if (is_required(set, at)) return std::nullopt;
       continue;
     }
@@ -151,7 +151,7 @@ std::optional<EarliestStart> find_earliest_start(const Demand& demand, std::opti
                        work);
   };
   std::size_t first = 0;
-  if (has_planned_start(set, profile) || reserved(demand, set, index)) {
+  if (has_planned_start(set, profile) || affected_by_reservations(demand, set, index)) {
     for (; first < kTimesTried && times.at(first) && !work.exhausted(); ++first)
       if (auto placement = at(*times.at(first)))
         return EarliestStart{*times.at(first), *std::move(placement)};
@@ -194,7 +194,7 @@ void expand_to_all_gpus(const Demand& demand, std::optional<Seconds> limit,
 void expand_planned_start(const Demand& demand, std::optional<Seconds> limit,
                           const ClusterIndex& index, const Profile& profile,
                           EarliestStart& planned) {
-  if (demand.caller.alone)  // nobody else is to come before it has
+  if (demand.access.exclusive_user)  // nobody else is to come before it has
     for (PlacedShare& share : planned.placement) share.amounts = index.nodes()[share.node].total;
   expand_to_even_shares(demand, index, planned.placement);
   expand_to_all_gpus(demand, limit, index, profile, planned);

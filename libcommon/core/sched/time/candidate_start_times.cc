@@ -43,9 +43,10 @@ CandidateStartTimes::CandidateStartTimes(const Demand& demand, std::optional<Sec
   // Each node of a placement holds a task at least.
   most_ = single ? std::int64_t{demand.tasks}
                  : std::max<std::int64_t>(std::int64_t{demand.tasks} - demand.min_nodes + 1, 1);
-  every_change_ = demand.tags || demand.limited() || !required_.empty() || demand.caller.alone ||
-                  index.by_user() || !demand.gpu_constraint.none() || demand.plugged ||
-                  reserved(demand, set, index) ||
+  every_change_ = demand.tags || demand.limited() || !required_.empty() ||
+                  demand.access.exclusive_user || index.by_user() ||
+                  !demand.gpu_constraint.none() || demand.plugged ||
+                  affected_by_reservations(demand, set, index) ||
                   (!single && (wants_total(demand) || demand.wants_any_gpu()));
   every_fall_ = every_change_ || demand.wants_any_gpu();
   for (const NodeIndex node : set_) add(node);
@@ -69,7 +70,7 @@ std::int64_t CandidateStartTimes::tasks_on(std::span<const std::int64_t> free,
 void CandidateStartTimes::add(NodeIndex node) {
   const Amounts& total = index_.nodes()[node].total;
   if (tasks_on(total, total) == 0) return;
-  index_.reserved().each_change(node, from_, [&](Time at) {
+  index_.reservations().each_change(node, from_, [&](Time at) {
     events_.push_back({at, node, 0, 0, true});
   });
   if (profile_.falls(node))

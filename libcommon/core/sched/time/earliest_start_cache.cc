@@ -19,7 +19,8 @@ std::int64_t bucket_of(Time end) {
 bool is_cacheable(const Demand& demand, NodeSet set, const ClusterIndex& index,
                   const Profile& profile) {
   return set.bits && set.required.empty() && Shortlist::suits(demand) && !index.by_user() &&
-         !profile.any_keeper() && !has_planned_start(set, profile) && !reserved(demand, set, index);
+         !profile.any_exclusive_user() && !has_planned_start(set, profile) &&
+         !affected_by_reservations(demand, set, index);
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ void CapacityTimeline::update(const Profile& profile) {
     if (set_.bits->test(at)) read(at, profile);
   };
   std::vector<NodeIndex> transient = std::exchange(transient_, {});
-  const NodeLog& changed = index_.changes();
-  const NodeLog& released = profile.releases().changes();
+  const NodeChangeLog& changed = index_.changes();
+  const NodeChangeLog& released = profile.releases().changes();
   const auto note = [&](NodeIndex at) { transient.push_back(at); };
   built_ =
       built_ && changed.each_since(index_seen_, note) && released.each_since(releases_seen_, note);
@@ -105,7 +106,7 @@ void CapacityTimeline::read(NodeIndex at, const Profile& profile) {
     return had < capacity_.most();
   };
   if (!profile.touched(at)) {
-    now(index_.levels().free(at));
+    now(index_.capacity_buckets().free(at));
     if (profile.time_dependent(at)) transient_.push_back(at);
     if (had < capacity_.most()) profile.each_end(at, row_, later);
     return;

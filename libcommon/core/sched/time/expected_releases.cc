@@ -70,7 +70,7 @@ void ExpectedReleases::update(const ClusterState& before, const ClusterState& af
   changes_.trim(kMostChanges);
   const auto forget = [&](NodeId id) {
     const auto at = index.find(id);
-    if (at) changes_.note(*at);
+    if (at) changes_.add(*at);
     if (at && *at < nodes_.size()) nodes_[*at].known = false;
   };
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,

@@ -28,7 +28,7 @@ class ExpectedReleases {
   };
 
   // Nodes of which what was told is no longer so.
-  const NodeLog& changes() const { return changes_; }
+  const NodeChangeLog& changes() const { return changes_; }
 
   // Forgets what is no longer so. The index must be the same one, brought up to date.
   void update(const ClusterState& before, const ClusterState& after, const ClusterIndex& index);
@@ -47,7 +47,7 @@ class ExpectedReleases {
             Time now);
 
   std::vector<Entry> nodes_;  // by NodeIndex
-  NodeLog changes_;
+  NodeChangeLog changes_;
 };
 
 }  // namespace ares::core::sched

@@ -115,7 +115,7 @@ std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
 // Once it runs, a job without a limit counts like all that do: up to the horizon.
 void Profile::start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec) {
   const Time end = end_of(now_, limit).value_or(horizon_);
-  any_keeper_ = any_keeper_ || spec.exclusive_user;
+  any_exclusive_user_ = any_exclusive_user_ || spec.exclusive_user;
   for (const PlacedShare& share : placement) {
     arrived_[share.node].push_back({end, spec.uid, spec.exclusive_user});
     touched_.set(share.node);
@@ -151,22 +151,23 @@ std::optional<Time> Profile::shared_until(NodeIndex at, GpuIndex gpu) const {
   return until;
 }
 
-bool Profile::admits(NodeIndex at, const Caller& caller, Time from, std::optional<Time> to,
+bool Profile::admits(NodeIndex at, const AccessRequest& access, Time from, std::optional<Time> to,
                      const std::set<AttemptKey>* gone) const {
-  if (!index_.reserved().lets_in(at, caller, from, to)) return false;
-  if (!caller.alone && index_.lets_in(at, caller)) return true;
-  const Guests& guests = index_.nodes()[at].guests;
-  if (caller.alone && has_planned_start(at)) return false;
-  if (from <= now_ || guests.admit(caller)) return guests.admit(caller);
+  if (!index_.reservations().admits(at, access, from, to)) return false;
+  if (!access.exclusive_user && index_.admits(at, access)) return true;
+  const NodeTenants& tenants = index_.nodes()[at].tenants;
+  if (access.exclusive_user && has_planned_start(at)) return false;
+  if (from <= now_ || tenants.admits(access)) return tenants.admits(access);
   for (const Charge& charge : index_.nodes()[at].node->charges)
-    if (in_the_way(caller, charge.user, charge.exclusive_user) &&
+    if (conflicts(access, charge.user, charge.exclusive_user) &&
         !(gone && gone->contains(charge.attempt)) &&
         expected_end(state_, charge, now_).value_or(horizon_) > from)
       return false;
   const auto arrived = arrived_.find(at);
   if (arrived == arrived_.end()) return true;
   for (const Arrival& one : arrived->second)
-    if ((caller.alone ? one.user != caller.user : one.keeps) && one.end > from) return false;
+    if ((access.exclusive_user ? one.user != access.user : one.exclusive) && one.end > from)
+      return false;
   return true;
 }
 

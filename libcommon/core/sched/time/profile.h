@@ -124,7 +124,7 @@ class Profile {
   bool touched(NodeIndex node) const { return touched_.test(node); }
   const Bitset& touched() const { return touched_; }
   // Whether somebody was started who keeps nodes to himself.
-  bool any_keeper() const { return any_keeper_; }
+  bool any_exclusive_user() const { return any_exclusive_user_; }
 
   // Whether the node may have less free at some time than before.
   bool falls(NodeIndex node) const { return has_planned_start(node); }
@@ -143,7 +143,7 @@ class Profile {
   // Whether whoever is on the node at that time lets the caller in, and reservations let it stay until `to`. Who wants to be alone
   // keeps off nodes promised to others.
   // As if those in `gone` were not there.
-  bool admits(NodeIndex node, const Caller& caller, Time from, std::optional<Time> to,
+  bool admits(NodeIndex node, const AccessRequest& access, Time from, std::optional<Time> to,
               const std::set<AttemptKey>* gone = nullptr) const;
 
   // A job that starts now; the index no longer counts what it takes as free.
@@ -173,7 +173,7 @@ class Profile {
   struct Arrival {
     Time end;
     UserId user;
-    bool keeps = false;
+    bool exclusive = false;
   };
 
   NodeProfile& node_profile(NodeIndex index) const;
@@ -195,7 +195,7 @@ class Profile {
   Bitset touched_;  // something was started or promised there
   Bitset planned_nodes_;
   bool any_planned_start_ = false;
-  bool any_keeper_ = false;
+  bool any_exclusive_user_ = false;
 };
 
 }  // namespace ares::core::sched

@@ -113,7 +113,7 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
     return cause;
   }
   const bool by_planned_start = has_planned_start(*free, turn.profile);
-  if (!by_planned_start && !reserved(job_class.demand, *free, turn.index))
+  if (!by_planned_start && !affected_by_reservations(job_class.demand, *free, turn.index))
     return cause_of_permit(turn, *free);
   const auto limit = limit_at(state, job, *turn.entry.partition, now);
   const auto holds = [&](std::optional<Seconds> length) {

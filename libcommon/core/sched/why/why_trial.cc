@@ -42,7 +42,8 @@ bool Trial::fits(const Turn& turn, const JobClass& job_class, std::optional<Seco
   const auto free =
       fit_on(job_class.demand, job_class.nodes(), turn.index, CapacityBasis::free_now, work_);
   if (!free) return false;
-  if (!has_planned_start(*free, turn.profile) && !reserved(job_class.demand, *free, turn.index))
+  if (!has_planned_start(*free, turn.profile) &&
+      !affected_by_reservations(job_class.demand, *free, turn.index))
     return true;
   return fit_between(job_class.demand, job_class.nodes(), turn.index, turn.profile, now_,
                      Profile::end_of(now_, limit), work_, JoinShared::now)

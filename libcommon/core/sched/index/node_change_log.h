@@ -1,4 +1,4 @@
-// NodeLog: which nodes something has happened to, in order, for readers who come now and then and want what is new. Remembers only
+// NodeChangeLog: which nodes something has happened to, in order, for readers who come now and then and want what is new. Remembers only
 // the latest; who comes too late is told so. Owned by what it tells of; not thread-safe.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace ares::core::sched {
 
-class NodeLog {
+class NodeChangeLog {
  public:
-  void note(std::uint32_t node) { nodes_.push_back(node); }
+  void add(std::uint32_t node) { nodes_.push_back(node); }
 
   // How often it has happened, since the log was made.
   std::uint64_t count() const { return forgotten_ + nodes_.size(); }

@@ -1,5 +1,5 @@
 // Reservations in plan(): who starts on reserved nodes when, what is promised behind them, and that nobody breaks in.
-#include "core/sched/index/reserved.h"
+#include "core/sched/index/reservation_index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Reserved: which nodes lie in reservations, and who may be on them when. A part of the ClusterIndex, made anew with it when a
+// ReservationIndex: which nodes lie in reservations, and who may be on them when. A part of the ClusterIndex, made anew with it when a
 // reservation changes; reads the state it was made from, which must outlive it.
 #pragma once
 
@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "core/cluster/staying.h"
-#include "core/sched/index/guests.h"
+#include "core/sched/index/node_tenants.h"
 
 namespace ares::core::sched {
 
-class Reserved {
+class ReservationIndex {
  public:
-  Reserved() = default;
+  ReservationIndex() = default;
   // `find` gives the position of a node by its name, or nothing.
   template <class Find>
-  Reserved(const ClusterState& state, Find&& find) {
+  ReservationIndex(const ClusterState& state, Find&& find) {
     state.reservations.for_each([&](const std::string& name, const Reservation& r) {
       by_name_.emplace(name, &r);
       for (const std::string& node : r.nodes)
@@ -33,9 +33,10 @@ class Reserved {
   bool flexible(const std::vector<std::string>& names) const;
 
   // Whether the caller may be there from `from` until `to` (none: for ever).
-  bool lets_in(std::uint32_t node, const Caller& caller, Time from, std::optional<Time> to) const {
-    if (by_name_.empty()) return caller.reservations.empty();
-    return may_stay(on(node), caller.reservations, caller.anywhere, {from, to});
+  bool admits(std::uint32_t node, const AccessRequest& access, Time from,
+              std::optional<Time> to) const {
+    if (by_name_.empty()) return access.reservations.empty();
+    return may_stay(on(node), access.reservations, access.flexible, {from, to});
   }
 
   // Tells visit(time) when reservations of the node begin and end after `now`: of recurring ones the next few times.
@@ -43,7 +44,7 @@ class Reserved {
   void each_change(std::uint32_t node, Time now, Visit&& visit) const {
     for (const Reservation* r : on(node)) {
       Time at = now;
-      for (int i = 0; i < kOccurrencesTold; ++i) {
+      for (int i = 0; i < kMaxOccurrences; ++i) {
         const auto next = occurrence_at(*r, at);
         if (!next) break;
         if (next->start > now) visit(next->start);
@@ -57,7 +58,7 @@ class Reserved {
   std::optional<Time> next_change(Time now) const;
 
  private:
-  static constexpr int kOccurrencesTold = 8;
+  static constexpr int kMaxOccurrences = 8;
 
   std::unordered_map<std::string, const Reservation*> by_name_;
   std::unordered_map<std::uint32_t, std::vector<const Reservation*>> on_;

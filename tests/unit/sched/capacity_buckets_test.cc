@@ -1,5 +1,5 @@
 // What is remembered of free amounts, against looking at every node.
-#include "core/sched/index/free_levels.h"
+#include "core/sched/index/capacity_buckets.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 namespace ares::core::sched {
 namespace {
 
-TEST(FreeLevels, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
+TEST(CapacityBuckets, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
   std::mt19937_64 dice(3);
   constexpr std::size_t kNodes = 200, kStride = 4;
-  FreeLevels levels(kNodes, kStride);
+  CapacityBuckets buckets(kNodes, kStride);
   std::vector<Amounts> free(kNodes, Amounts(kStride, 0));
   const auto amount = [&](std::size_t column) -> std::int64_t {
     if (dice() % 5 == 0) return 0;
@@ -23,11 +23,11 @@ TEST(FreeLevels, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
   for (int change = 0; change < 3000; ++change) {
     const std::size_t node = dice() % kNodes;
     for (std::size_t column = 0; column < kStride; ++column) free[node][column] = amount(column);
-    levels.set(node, free[node]);
+    buckets.set(node, free[node]);
     const std::size_t column = dice() % kStride;
     const std::int64_t wanted = amount(column);
     Bitset kept(kNodes, true);
-    levels.keep(column, wanted, kept);
+    buckets.retain_at_least(column, wanted, kept);
     for (std::size_t at = 0; at < kNodes; ++at) {
       const std::int64_t has = free[at][column];
       if (has >= wanted) {
@@ -41,11 +41,11 @@ TEST(FreeLevels, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
   }
 }
 
-TEST(FreeLevels, MoreThanAnybodyEverHadKeepsNobody) {
-  FreeLevels levels(2, 3);
-  levels.set(0, Amounts{8, 1 << 20, 2});
+TEST(CapacityBuckets, MoreThanAnybodyEverHadKeepsNobody) {
+  CapacityBuckets buckets(2, 3);
+  buckets.set(0, Amounts{8, 1 << 20, 2});
   Bitset kept(2, true);
-  levels.keep(kFirstGpu, 3, kept);
+  buckets.retain_at_least(kFirstGpu, 3, kept);
   EXPECT_TRUE(kept.none());
 }
 

@@ -1,23 +1,23 @@
-#include "core/sched/index/reserved.h"
+#include "core/sched/index/reservation_index.h"
 
 #include <algorithm>
 
 namespace ares::core::sched {
 
-const std::vector<const Reservation*>& Reserved::on(std::uint32_t node) const {
+const std::vector<const Reservation*>& ReservationIndex::on(std::uint32_t node) const {
   static const std::vector<const Reservation*> kNone;
   const auto found = on_.find(node);
   return found == on_.end() ? kNone : found->second;
 }
 
-bool Reserved::flexible(const std::vector<std::string>& names) const {
+bool ReservationIndex::flexible(const std::vector<std::string>& names) const {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const auto found = by_name_.find(name);
     return found != by_name_.end() && found->second->flexible;
   });
 }
 
-std::optional<Time> Reserved::next_change(Time now) const {
+std::optional<Time> ReservationIndex::next_change(Time now) const {
   std::optional<Time> first;
   for (const auto& [name, r] : by_name_) {
     const auto next = occurrence_at(*r, now);

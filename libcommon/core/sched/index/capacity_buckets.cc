@@ -1,4 +1,4 @@
-#include "core/sched/index/free_levels.h"
+#include "core/sched/index/capacity_buckets.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,7 +13,7 @@ constexpr int kFractionBits = 3;  // eight levels from each power of two to the 
 constexpr std::int64_t kMemoryUnit = std::int64_t{64} << 20;
 
 // Ascending with the amount; 0 for nothing.
-std::size_t level_of(std::size_t column, std::int64_t amount) {
+std::size_t bucket_of(std::size_t column, std::int64_t amount) {
   if (amount <= 0) return 0;
   const auto value = static_cast<std::uint64_t>(column == kMemory ? amount / kMemoryUnit : amount);
   const int exponent = static_cast<int>(std::bit_width(value)) - 1;
@@ -25,33 +25,34 @@ std::size_t level_of(std::size_t column, std::int64_t amount) {
 
 }  // namespace
 
-FreeLevels::FreeLevels(std::size_t nodes, std::size_t stride)
+CapacityBuckets::CapacityBuckets(std::size_t nodes, std::size_t stride)
     : nodes_(nodes),
       stride_(stride),
       free_(nodes * stride, 0),
-      level_(nodes * stride, 0),
+      bucket_(nodes * stride, 0),
       at_least_(stride) {}
 
-void FreeLevels::set(std::size_t node, std::span<const std::int64_t> free) {
+void CapacityBuckets::set(std::size_t node, std::span<const std::int64_t> free) {
   std::copy_n(free.begin(), stride_, free_.begin() + static_cast<std::ptrdiff_t>(node * stride_));
   for (std::size_t column = 0; column < stride_; ++column) {
-    std::uint16_t& was = level_[node * stride_ + column];
-    const std::size_t is = level_of(column, free[column]);
-    std::vector<Bitset>& levels = at_least_[column];
-    while (levels.size() < is) levels.emplace_back(nodes_);
-    for (std::size_t level = was; level < is; ++level) levels[level].set(node);
-    for (std::size_t level = is; level < was; ++level) levels[level].reset(node);
+    std::uint16_t& was = bucket_[node * stride_ + column];
+    const std::size_t is = bucket_of(column, free[column]);
+    std::vector<Bitset>& buckets = at_least_[column];
+    while (buckets.size() < is) buckets.emplace_back(nodes_);
+    for (std::size_t bucket = was; bucket < is; ++bucket) buckets[bucket].set(node);
+    for (std::size_t bucket = is; bucket < was; ++bucket) buckets[bucket].reset(node);
     was = static_cast<std::uint16_t>(is);
   }
 }
 
-void FreeLevels::keep(std::size_t column, std::int64_t amount, Bitset& nodes) const {
-  const std::size_t level = level_of(column, amount);
-  if (level == 0) return;
-  if (level > at_least_[column].size())
+void CapacityBuckets::retain_at_least(std::size_t column, std::int64_t amount,
+                                      Bitset& nodes) const {
+  const std::size_t bucket = bucket_of(column, amount);
+  if (bucket == 0) return;
+  if (bucket > at_least_[column].size())
     nodes.reset_all();
   else
-    nodes &= at_least_[column][level - 1];
+    nodes &= at_least_[column][bucket - 1];
 }
 
 }  // namespace ares::core::sched
