@@ -42,7 +42,7 @@ struct Cluster {
   ClusterState state;
   Networks networks;
   Partition partition;
-  Mix mix;
+  WorkloadHistogram workload;
 
   explicit Cluster(std::uint32_t nodes) {
     std::mt19937 dice(7);
@@ -61,10 +61,10 @@ struct Cluster {
     networks = std::vector{std::move(network)};
     partition.name = "main";
     for (std::int64_t i = 0; i < 100; ++i)
-      mix.add({1 + i % 16, std::int64_t{1} << (30 + i % 4), i % 3 == 0 ? 1 + i % 4 : 0,
-               i % 3 == 1 ? 1 + i % 2 : 0, i % 3 == 2 ? 1 : 0, 0},
-              1 + i % 11);
-    mix.settle();
+      workload.add({1 + i % 16, std::int64_t{1} << (30 + i % 4), i % 3 == 0 ? 1 + i % 4 : 0,
+                    i % 3 == 1 ? 1 + i % 2 : 0, i % 3 == 2 ? 1 : 0, 0},
+                   1 + i % 11);
+    workload.settle();
   }
 };
 
@@ -74,7 +74,7 @@ void choose(benchmark::State& timing, PlacementStrategy strategy, std::uint32_t 
   cluster.partition.placement = {strategy, strategy};
   if (packed) cluster.partition.topology = "fabric";
   ClusterIndex index(cluster.state, &cluster.networks);
-  index.set_mix(&cluster.mix);
+  index.set_workload(&cluster.workload);
   JobSpec spec;
   spec.tasks = spec.min_nodes = spec.max_nodes = nodes;
   spec.cpus_per_task = 4;

@@ -15,9 +15,9 @@
 #include "asim/read_workload.h"
 #include "asim/workload.h"
 #include "base/random.h"
-#include "core/sched/place/able.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/filter.h"
+#include "core/sched/place/nodes_with_capacity.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/time/backfill.h"
@@ -69,11 +69,11 @@ std::optional<Placement> place_by(const Choose& cost, const Demand& demand, cons
                                   const ClusterIndex& index, Random& dice) {
   std::optional<Placement> best;
   double least = 0;
-  able(demand, *set.bits, index).for_each([&](std::size_t at) {
+  nodes_with_capacity(demand, *set.bits, index).for_each([&](std::size_t at) {
     const IndexedNode& node = index.nodes()[at];
-    OneNode one(demand, index.stride());
+    SingleNodeFit one(demand, index.stride());
     Amounts row;
-    one.offer({static_cast<NodeIndex>(at), free_to_join(demand, node, row), node.total, false});
+    one.add({static_cast<NodeIndex>(at), free_to_join(demand, node, row), node.total, false});
     auto placement = one.placement();
     if (!placement) return;
     const double here = cost(demand, node, dice);
@@ -131,11 +131,12 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
 
   std::vector<std::int64_t> counts(pods.forms.size(), 0);
   for (const WorkJob& job : pods.jobs) ++counts[job.form];
-  Mix mix;
+  WorkloadHistogram workload;
   for (std::size_t form = 0; form < counts.size(); ++form)
-    mix.add(class_of(make_amounts(pods.forms[form], all, index), index.stride()), counts[form]);
-  mix.settle();
-  index.set_mix(&mix);
+    workload.add(workload_class_of(make_amounts(pods.forms[form], all, index), index.stride()),
+                 counts[form]);
+  workload.settle();
+  index.set_workload(&workload);
 
   struct Kind {
     Demand demand;

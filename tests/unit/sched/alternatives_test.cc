@@ -220,12 +220,12 @@ TEST(Alternatives, EachOfSeveralPartitionsIsTriedWithAll) {
 TEST(Alternatives, FragmentationLooksAtWhatAJobHasGot) {
   TestCluster cluster = mixed();
   ClusterIndex index(cluster.state);
-  Mix kept;
+  WorkloadHistogram kept;
   ClusterState before;
   const auto follow = [&] {
     kept.update(before, cluster.state, index);
     before = cluster.state;
-    Mix anew;
+    WorkloadHistogram anew;
     anew.update({}, cluster.state, index);
     EXPECT_TRUE(kept == anew);
   };
@@ -236,7 +236,7 @@ TEST(Alternatives, FragmentationLooksAtWhatAJobHasGot) {
   cluster.take(cluster.plan(), kNow);
   ASSERT_EQ(cluster.state.jobs.find(key)->allocation->alternative, 1u);
   follow();
-  Mix plain;
+  WorkloadHistogram plain;
   TestCluster same = mixed();
   run(same, gpus("h100", 1, hours(1)));
   run(same, gpus("a100", 8, hours(1)));

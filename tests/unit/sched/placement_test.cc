@@ -131,7 +131,7 @@ TEST(TaskCapacity, AnAmountOfNothingIsNoRule) {
       Demand demand;
       demand.memory_rule = rule;
       demand.memory = Bytes(memory);
-      const Room all{0, room, room};
+      const NodeOffer all{0, room, room};
       EXPECT_EQ(task_capacity(demand, Amounts{0, 0}, all), 4u);
       const auto placement = fit(demand, std::span(&all, 1));
       ASSERT_TRUE(placement);

@@ -138,14 +138,14 @@ TEST(Strategies, PackingLeavesMoreWholeNodesFreeThanSpreading) {
 constexpr std::size_t kStride = 5;  // CPUs, memory, three types of GPUs
 
 struct Counted {
-  Mix::Class share;
+  WorkloadHistogram::Class share;
   std::int64_t count;
 };
 
 std::vector<Counted> random_mix(Random& dice) {
-  std::vector<Counted> mix;
+  std::vector<Counted> workload;
   for (std::uint32_t i = dice.upto(20); i > 0; --i) {
-    Mix::Class share(kStride + 2, 0);
+    WorkloadHistogram::Class share(kStride + 2, 0);
     share[kCpus] = 1 + dice.upto(7);
     share[kMemory] = dice.upto(4);
     for (std::size_t c = kFirstGpu; c < kStride; ++c)
@@ -156,17 +156,17 @@ std::vector<Counted> random_mix(Random& dice) {
       share[kFirstGpu + dice.upto(kStride - kFirstGpu)] = 1;
       share[kStride + 1] = 100 + 100 * dice.upto(8);
     }
-    mix.push_back({share, 1 + dice.upto(9)});
+    workload.push_back({share, 1 + dice.upto(9)});
   }
-  return mix;
+  return workload;
 }
 
 // F(n) of the paper, word by word, in thousandths of GPUs: for a class that fits on the node, what it could use of each GPU
 // type is not useless to it.
-std::int64_t slow_useless(const std::vector<Counted>& mix, const Amounts& free,
+std::int64_t slow_useless(const std::vector<Counted>& workload, const Amounts& free,
                           const std::vector<SharedGpu>& shared = {}) {
   std::int64_t sum = 0;
-  for (const Counted& m : mix) {
+  for (const Counted& m : workload) {
     if (const std::int64_t part = m.share[kStride + 1]; part > 0) {
       const bool fits = m.share[kCpus] <= free[kCpus] && m.share[kMemory] <= free[kMemory];
       const auto add = [&](std::size_t c, std::int64_t rest) {
@@ -199,23 +199,23 @@ std::int64_t slow_useless(const std::vector<Counted>& mix, const Amounts& free,
   return sum;
 }
 
-TEST(Mix, TheGradientIsWhatTheDefinitionSays) {
+TEST(WorkloadHistogram, TheGradientIsWhatTheDefinitionSays) {
   std::int64_t changes = 0;
   for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
     Random dice(seed);
     const std::vector<Counted> counted = random_mix(dice);
-    Mix mix;
-    for (const Counted& m : counted) mix.add(m.share, m.count);
-    mix.settle();
+    WorkloadHistogram workload;
+    for (const Counted& m : counted) workload.add(m.share, m.count);
+    workload.settle();
     Amounts free(kStride), take(kStride), left(kStride);
     for (std::size_t c = 0; c < kStride; ++c) {
       free[c] = dice.upto(c < kFirstGpu ? 10 : 4);
       take[c] = dice.upto(static_cast<std::uint32_t>(free[c]));
       left[c] = free[c] - take[c];
     }
-    ASSERT_EQ(mix.useless(free), slow_useless(counted, free)) << "seed " << seed;
+    ASSERT_EQ(workload.useless(free), slow_useless(counted, free)) << "seed " << seed;
     const std::int64_t growth = slow_useless(counted, left) - slow_useless(counted, free);
-    ASSERT_EQ(mix.growth(free, take), growth) << "seed " << seed;
+    ASSERT_EQ(workload.growth(free, take), growth) << "seed " << seed;
     changes += growth != 0;
   }
   EXPECT_GT(changes, 2000);
@@ -230,19 +230,19 @@ std::vector<SharedGpu> random_shared(Random& dice) {
   return shared;
 }
 
-TEST(Mix, TheGradientOfAPartIsWhatTheDefinitionSays) {
+TEST(WorkloadHistogram, TheGradientOfAPartIsWhatTheDefinitionSays) {
   std::int64_t joins = 0, opens = 0;
   for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
     Random dice(seed);
     const std::vector<Counted> counted = random_mix(dice);
-    Mix mix;
-    for (const Counted& m : counted) mix.add(m.share, m.count);
-    mix.settle();
+    WorkloadHistogram workload;
+    for (const Counted& m : counted) workload.add(m.share, m.count);
+    workload.settle();
     Amounts free(kStride), take(kStride);
     for (std::size_t c = 0; c < kStride; ++c) free[c] = dice.upto(c < kFirstGpu ? 10 : 4);
     std::vector<SharedGpu> shared = random_shared(dice);
     const std::int64_t before = slow_useless(counted, free, shared);
-    ASSERT_EQ(mix.useless(free, shared), before) << "seed " << seed;
+    ASSERT_EQ(workload.useless(free, shared), before) << "seed " << seed;
     TakenPart part{kFirstGpu + dice.upto(kStride - kFirstGpu - 1), 100 + 100 * dice.upto(8)};
     take[kCpus] = dice.upto(static_cast<std::uint32_t>(free[kCpus]));
     take[part.column] = 1;
@@ -264,32 +264,33 @@ TEST(Mix, TheGradientOfAPartIsWhatTheDefinitionSays) {
       continue;
     }
     left[kCpus] -= take[kCpus];
-    ASSERT_EQ(mix.growth(offered, take, shared, part), slow_useless(counted, left, then) - before)
+    ASSERT_EQ(workload.growth(offered, take, shared, part),
+              slow_useless(counted, left, then) - before)
         << "seed " << seed;
   }
   EXPECT_GT(joins, 500);
   EXPECT_GT(opens, 500);
 }
 
-TEST(Mix, OnlyTheCommonestClassesCount) {
-  Mix mix;
+TEST(WorkloadHistogram, OnlyTheCommonestClassesCount) {
+  WorkloadHistogram workload;
   std::vector<Counted> kept;  // the last ones are the commonest
   for (std::int64_t i = 0; i < 80; ++i) kept.push_back({{1 + i, 0, 1, 0, 0, 0, 0}, 10 + i});
-  for (const Counted& m : kept) mix.add(m.share, m.count);
-  mix.settle();
+  for (const Counted& m : kept) workload.add(m.share, m.count);
+  workload.settle();
   kept.erase(kept.begin(), kept.begin() + 80 - kMostClasses);
   const Amounts free{30, 0, 4, 2, 0};
-  EXPECT_EQ(mix.useless(free), slow_useless(kept, free));
+  EXPECT_EQ(workload.useless(free), slow_useless(kept, free));
 }
 
-TEST(Mix, FollowsTheJobsThatWaitAndRun) {
+TEST(WorkloadHistogram, FollowsTheJobsThatWaitAndRun) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random dice(seed);
     TestCluster cluster;
     cluster.add_node("n1", 16, Bytes::gib(64));
     cluster.add_gpus("n1", "a100", 8);
     ClusterIndex index(cluster.state);
-    Mix kept;
+    WorkloadHistogram kept;
     ClusterState before = cluster.state;
     kept.update({}, before, index);
     std::vector<JobKey> keys;
@@ -308,7 +309,7 @@ TEST(Mix, FollowsTheJobsThatWaitAndRun) {
       cluster.put(job);
       kept.update(before, cluster.state, index);
       before = cluster.state;
-      Mix anew;
+      WorkloadHistogram anew;
       anew.update({}, before, index);
       ASSERT_EQ(kept, anew) << "seed " << seed << " step " << step;
     }
@@ -316,7 +317,7 @@ TEST(Mix, FollowsTheJobsThatWaitAndRun) {
 }
 
 // The strategy chooses among nodes of all types, not among those of the type whose name comes first.
-TEST(OneNode, GpusOfNoTypeAreOfTheBestNodesType) {
+TEST(SingleNodeFit, GpusOfNoTypeAreOfTheBestNodesType) {
   TestCluster cluster;
   cluster.add_node("n1", 8);
   cluster.add_gpus("n1", "a100", 4);
@@ -338,26 +339,26 @@ TEST(LeastFragmentation, TakesTheFullestOfWhatIsAsGoodAsEqual) {
     cluster.add_node("n2", 6, Bytes::gib(8));
     cluster.add_gpus("n2", "a100", 4);
     ClusterIndex index(cluster.state);
-    Mix mix;
-    mix.add(Mix::Class{8, 0, 1, 0, 0}, 1);
-    mix.add(Mix::Class{6, 0, 1, 0, 0}, rare);
-    mix.add(Mix::Class{1, 0, 1, 0, 0}, 1000);
-    mix.settle();
-    index.set_mix(&mix);
+    WorkloadHistogram workload;
+    workload.add(WorkloadHistogram::Class{8, 0, 1, 0, 0}, 1);
+    workload.add(WorkloadHistogram::Class{6, 0, 1, 0, 0}, rare);
+    workload.add(WorkloadHistogram::Class{1, 0, 1, 0, 0}, 1000);
+    workload.settle();
+    index.set_workload(&workload);
     Partition main = cluster.partition();
     main.placement = {PlacementStrategy::least_fragmentation,
                       PlacementStrategy::least_fragmentation};
     const Demand demand = make_demand(gpus(1, 1, "a100"), main, index);
-    OneNode one(demand, index.stride());
+    SingleNodeFit one(demand, index.stride());
     for (NodeIndex at = 0; at < index.nodes().size(); ++at)
-      one.offer({at, index.nodes()[at].free, index.nodes()[at].total, false});
+      one.add({at, index.nodes()[at].free, index.nodes()[at].total, false});
     ASSERT_TRUE(one.placement());
     EXPECT_EQ(index.nodes()[one.placement()->front().node].node->name, rare == 3 ? "n2" : "n1");
   }
 }
 
 // One pass over the rooms and the general search are two ways to the same node.
-TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
+TEST(SingleNodeFit, ChoosesWhatTheGeneralSearchChooses) {
   int placed = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Random dice(seed);
@@ -368,11 +369,11 @@ TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
       if (dice.percent(60)) cluster.add_gpus(name, "a100", 1 + dice.upto(3));
     }
     ClusterIndex index(cluster.state);
-    Mix mix;
-    mix.add(Mix::Class{2, 0, 2, 0, 0}, 5);
-    mix.add(Mix::Class{6, 0, 1, 0, 0}, 3);
-    mix.settle();
-    index.set_mix(&mix);
+    WorkloadHistogram workload;
+    workload.add(WorkloadHistogram::Class{2, 0, 2, 0, 0}, 5);
+    workload.add(WorkloadHistogram::Class{6, 0, 1, 0, 0}, 3);
+    workload.settle();
+    index.set_workload(&workload);
     Partition main = cluster.partition();
     main.placement = {kStrategies[seed % 3], kStrategies[seed % 3]};
     JobSpec spec = dice.percent(60) ? gpus(1 + dice.upto(2), 1 + dice.upto(3), "a100")
@@ -380,15 +381,15 @@ TEST(OneNode, ChoosesWhatTheGeneralSearchChooses) {
     if (dice.percent(20)) spec.exclusive = true;
     const Demand demand = make_demand(spec, main, index);
     if (demand.unknown_gpu_type) continue;
-    std::vector<Room> rooms;
-    OneNode one(demand, index.stride());
-    ASSERT_TRUE(OneNode::suits(demand));
+    std::vector<NodeOffer> offers;
+    SingleNodeFit one(demand, index.stride());
+    ASSERT_TRUE(SingleNodeFit::suits(demand));
     for (NodeIndex at = 0; at < index.nodes().size(); ++at) {
       const IndexedNode& node = index.nodes()[at];
-      rooms.push_back({at, node.free, node.total, false});
-      one.offer(rooms.back());
+      offers.push_back({at, node.free, node.total, false});
+      one.add(offers.back());
     }
-    const auto by_one = one.placement(), by_all = fit(demand, rooms);
+    const auto by_one = one.placement(), by_all = fit(demand, offers);
     ASSERT_EQ(by_one.has_value(), by_all.has_value()) << "seed " << seed;
     if (!by_one) continue;
     ++placed;

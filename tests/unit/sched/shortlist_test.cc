@@ -58,20 +58,20 @@ TEST(Shortlist, HoldsWhatIsChosenOfAll) {
     const Machine machine = random_machine(dice, stride);
     const Demand demand = random_demand(dice, stride);
     if (!Shortlist::suits(demand)) continue;
-    std::vector<Room> rooms;
+    std::vector<NodeOffer> offers;
     Shortlist shortlist(demand, stride, machine.free.size());
     const bool by_tasks = stride == kFirstGpu && dice.percent(30);
     for (NodeIndex at = 0; at < machine.free.size(); ++at) {
-      rooms.push_back({at, machine.free[at], machine.total[at], false});
+      offers.push_back({at, machine.free[at], machine.total[at], false});
       if (by_tasks)
-        shortlist.offer(at, shortlist.capacity().of(machine.free[at], machine.total[at]));
+        shortlist.add(at, shortlist.capacity().of(machine.free[at], machine.total[at]));
       else
-        shortlist.offer(at, machine.free[at], machine.total[at]);
+        shortlist.add(at, machine.free[at], machine.total[at]);
     }
-    const auto expected = fit(demand, rooms);
+    const auto expected = fit(demand, offers);
     const std::vector<NodeIndex> best = shortlist.best();
-    std::vector<Room> some;
-    for (const NodeIndex at : best) some.push_back(rooms[at]);
+    std::vector<NodeOffer> some;
+    for (const NodeIndex at : best) some.push_back(offers[at]);
     ASSERT_EQ(expected.has_value(), !best.empty()) << "seed " << seed;
     if (!expected) continue;
     const auto chosen = fit(demand, some);

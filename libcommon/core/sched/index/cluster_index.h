@@ -25,7 +25,7 @@
 
 namespace ares::core::sched {
 
-class Mix;
+class WorkloadHistogram;
 class Plugged;
 
 // What the node has, or, until it registers, what the configuration says: enough to say "could fit one day".
@@ -94,8 +94,8 @@ class ClusterIndex {
   topology::Machines& machines() const { return machines_; }
 
   // The mix of jobs that strategies look at; the planner's. Null until it gives one.
-  const Mix* mix() const { return mix_; }
-  void set_mix(const Mix* mix) { mix_ = mix; }
+  const WorkloadHistogram* workload() const { return workload_; }
+  void set_workload(const WorkloadHistogram* workload) { workload_ = workload; }
 
   // The site's plugins; null where none is asked (set_plugins() in place/plugged.h). Demands made before know of none.
   const Plugged* plugged() const { return plugged_.get(); }
@@ -119,7 +119,7 @@ class ClusterIndex {
   std::map<std::string, topology::Network> networks_;
   bool knows_networks_ = false;
   std::vector<std::string> lifting_qos_;  // ascending
-  const Mix* mix_ = nullptr;
+  const WorkloadHistogram* workload_ = nullptr;
   std::shared_ptr<const Plugged> plugged_;
   CapacityBuckets capacity_buckets_;
   Bitset idle_;

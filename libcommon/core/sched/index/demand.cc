@@ -198,7 +198,7 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
   demand.tags = make_tags(spec, partition, index);
   demand.preferred = make_preferred(spec, partition, index);
   demand.strategy = demand.wants_gpus() ? partition.placement.gpu : partition.placement.cpu;
-  demand.mix = index.mix();
+  demand.workload = index.workload();
   demand.network = index.network(partition.topology);
   if (!index.knows_networks()) return demand;
   demand.limits.segment = std::max(spec.segment, 1u);

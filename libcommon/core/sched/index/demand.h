@@ -16,7 +16,7 @@
 
 namespace ares::core::sched {
 
-class Mix;
+class WorkloadHistogram;
 class PluggedClass;
 
 enum class MemoryRule : std::uint8_t {
@@ -68,7 +68,7 @@ struct Demand {
 
   // Which of the nodes that would do: see score.h. `mix` is the planner's; null: there is none.
   PlacementStrategy strategy = PlacementStrategy::binpack;
-  const Mix* mix = nullptr;
+  const WorkloadHistogram* workload = nullptr;
   std::shared_ptr<const Bitset> preferred;  // by NodeIndex; null = none more than others
 
   // What the site's plugins say of its class of jobs; null: none has a say. See plugged.h.

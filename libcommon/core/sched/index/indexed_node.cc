@@ -33,7 +33,7 @@ bool unshare_gpu(IndexedNode& node, GpuIndex gpu, std::uint32_t part) {
   return true;
 }
 
-const SharedGpu* fullest_with_room(const IndexedNode& node, std::size_t column,
+const SharedGpu* fullest_that_fits(const IndexedNode& node, std::size_t column,
                                    std::uint32_t part) {
   const SharedGpu* best = nullptr;
   for (const SharedGpu& one : node.shared)

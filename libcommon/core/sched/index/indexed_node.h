@@ -42,6 +42,6 @@ bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_
 bool unshare_gpu(IndexedNode& node, GpuIndex gpu, std::uint32_t part);
 
 // The fullest shared device of that type that has room for so much; of equals the one of the lowest number. Null: none has.
-const SharedGpu* fullest_with_room(const IndexedNode& node, std::size_t column, std::uint32_t part);
+const SharedGpu* fullest_that_fits(const IndexedNode& node, std::size_t column, std::uint32_t part);
 
 }  // namespace ares::core::sched

@@ -220,7 +220,7 @@ void Planner::Pass::consider_unsteady(Queued& queued) {
     return;
   if (refusal_) return block(queued, job_class);
   if (relaxed_at && !relaxed) plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
-  if (entry.job->array && throttle_room(state_, *entry.job, array_starts_) == 0)
+  if (entry.job->array && throttle_allowance(state_, *entry.job, array_starts_) == 0)
     say(queued, make_info(Reason::job_array_task_limit, kThrottled));
   else if (!licenses_.choose(*entry.job->spec))
     say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
@@ -260,11 +260,11 @@ void Planner::Pass::keep_limits(Queued& queued) {
 
 bool Planner::Pass::start_tasks(Queued& queued, JobClass& job_class) {
   const Job& job = *queued.entry.job;
-  const std::uint32_t room = throttle_room(state_, job, array_starts_);
+  const std::uint32_t allowed = throttle_allowance(state_, job, array_starts_);
   const IntervalSet& waiting = job.array->waiting;
   IntervalSet::Iterator& next = next_task_.try_emplace(job.key, waiting.begin()).first->second;
   for (std::uint32_t count = 0; next != waiting.end(); ++count) {
-    if (count == room || !start_one(queued, TaskIndex{*next}, job_class)) return false;
+    if (count == allowed || !start_one(queued, TaskIndex{*next}, job_class)) return false;
     if (++next != waiting.end() && turns_.later()) return true;
   }
   unsay(queued);

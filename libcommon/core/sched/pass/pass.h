@@ -46,11 +46,11 @@ struct Planner::Memory {
         ages(seen.accounting, seen.partitions, policy) {
     seen.partitions.for_each([&](const std::string&, const Partition& partition) {
       for (const PlacementStrategy strategy : {partition.placement.cpu, partition.placement.gpu})
-        mixed = mixed || strategy == PlacementStrategy::least_fragmentation;
+        uses_workload = uses_workload || strategy == PlacementStrategy::least_fragmentation;
     });
-    if (mixed) index.set_mix(&mix);
+    if (uses_workload) index.set_workload(&workload);
     set_plugins(index, plugins, &networks);
-    if (mixed) mix.update(ClusterState{}, seen, index);
+    if (uses_workload) workload.update(ClusterState{}, seen, index);
     queue.fill(seen, ranking);
   }
 
@@ -62,8 +62,8 @@ struct Planner::Memory {
   SharedPlugins plugins;
   sched::ClusterIndex index;
   sched::Ranking ranking;
-  sched::Mix mix;      // kept only if
-  bool mixed = false;  // a partition places its jobs by it
+  sched::WorkloadHistogram workload;  // kept only if
+  bool uses_workload = false;         // a partition places its jobs by it
   sched::Queue queue;
   sched::ExpectedReleases releases;
   HoldingSums sums;

@@ -52,7 +52,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
                           [&](const JobKey& key) { memory_->said.erase(key); });
     if (memory_->ranking.update(memory_->seen, state, memory_->index, now))
       memory_->queue.rank_again(memory_->ranking);
-    if (memory_->mixed) memory_->mix.update(memory_->seen, state, memory_->index);
+    if (memory_->uses_workload) memory_->workload.update(memory_->seen, state, memory_->index);
     memory_->seen = state;
     memory_->given.clear();
   } else {

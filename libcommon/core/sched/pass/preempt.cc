@@ -123,7 +123,7 @@ class Search {
   }
 
   // The least that node i has free during the stay once the chosen ones are gone.
-  void room_of(std::size_t i, const std::vector<bool>& chosen, std::span<std::int64_t> out) const {
+  void free_of(std::size_t i, const std::vector<bool>& chosen, std::span<std::int64_t> out) const {
     const NodeWithVictims& victims_node = victims_nodes_[i];
     const std::size_t stride = out.size();
     bool first = true;
@@ -150,24 +150,24 @@ class Search {
     const std::size_t stride = in_.index.stride();
     const Removed removed = removed_by(chosen);
     std::vector<std::int64_t> rows = base_;
-    std::vector<Room> rooms;
-    rooms.reserve(set_.nodes.size());
+    std::vector<NodeOffer> offers;
+    offers.reserve(set_.nodes.size());
     std::size_t required = 0;
     for (std::size_t i = 0; i < set_.nodes.size(); ++i) {
       const NodeIndex at = set_.nodes[i];
       const IndexedNode& node = in_.index.nodes()[at];
       const std::span<std::int64_t> row(rows.data() + i * stride, stride);
-      if (!victims_nodes_[i].times.empty()) room_of(i, chosen, row);
+      if (!victims_nodes_[i].times.empty()) free_of(i, chosen, row);
       if (row[kCpus] <= 0 || !in_.profile.admits(at, demand_.access, from_, to_, &removed.ended))
         continue;
       if (!demand_.gpu_constraint.none())
         cap_gpus(demand_, without(node, removed), GpusOf::free_now, in_.index, row);
       const bool named = std::binary_search(set_.required.begin(), set_.required.end(), at);
       required += named ? 1 : 0;
-      rooms.push_back({at, row, node.total, named});
+      offers.push_back({at, row, node.total, named});
     }
-    if (required < set_.required.size() || rooms.empty()) return std::nullopt;
-    return fit(demand_, rooms);
+    if (required < set_.required.size() || offers.empty()) return std::nullopt;
+    return fit(demand_, offers);
   }
 
   // The shortest row of the cheapest ones with which it fits, as marks on them.

@@ -7,123 +7,124 @@
 namespace ares::core::sched {
 namespace {
 
-std::int64_t useful_gpus(const Typed& typed, const Room& room) {
+std::int64_t useful_gpus(const TypedDemand& typed, const NodeOffer& offer) {
   std::int64_t sum = 0;
   for (std::size_t c = kFirstGpu; c < typed.total.size(); ++c)
-    sum += std::min(typed.total[c], room.free[c] - typed.per_node[c]);
+    sum += std::min(typed.total[c], offer.free[c] - typed.per_node[c]);
   return sum;
 }
 
-std::int64_t spare_gpus(const Typed& typed, const Room& room) {
+std::int64_t spare_gpus(const TypedDemand& typed, const NodeOffer& offer) {
   std::int64_t sum = 0;
   for (std::size_t c = kFirstGpu; c < typed.per_node.size(); ++c)
-    sum += room.free[c] - typed.per_node[c];
-  return sum - useful_gpus(typed, room);
+    sum += offer.free[c] - typed.per_node[c];
+  return sum - useful_gpus(typed, offer);
 }
 
-std::optional<Placement> fit_typed(const Typed& typed, std::span<const Room> rooms) {
+std::optional<Placement> fit_typed(const TypedDemand& typed, std::span<const NodeOffer> offers) {
   std::vector<Candidate> candidates;
-  candidates.reserve(rooms.size());
+  candidates.reserve(offers.size());
   std::size_t required = 0;
-  for (const Room& room : rooms) {
-    const std::int64_t tasks = task_capacity(typed.demand, typed.per_node, room, typed.per_task);
+  for (const NodeOffer& offer : offers) {
+    const std::int64_t tasks = task_capacity(typed.demand, typed.per_node, offer, typed.per_task);
     if (tasks == 0) {
-      if (room.required) return std::nullopt;
+      if (offer.required) return std::nullopt;
       continue;
     }
-    required += room.required ? 1 : 0;
-    candidates.push_back({&room, tasks, useful_gpus(typed, room), spare_gpus(typed, room)});
+    required += offer.required ? 1 : 0;
+    candidates.push_back({&offer, tasks, useful_gpus(typed, offer), spare_gpus(typed, offer)});
   }
   // A demand for GPUs in total is placed where there are some, unless a node was named.
   if (typed.total_count > 0 && !typed.demand.tags)
     std::erase_if(candidates, [&](const Candidate& c) {
-      return c.gpus == 0 && !c.room->required && typed.total_count >= typed.demand.min_nodes;
+      return c.gpus == 0 && !c.offer->required && typed.total_count >= typed.demand.min_nodes;
     });
   const auto chosen = choose_nodes(typed, std::move(candidates), required);
   if (!chosen) return std::nullopt;
   return lay_out(typed, *chosen);
 }
 
-std::optional<Placement> fit_rooms(const Demand& demand, std::span<const Room> rooms) {
-  if (demand.unknown_gpu_type || rooms.size() < demand.min_nodes) return std::nullopt;
-  const std::size_t stride = rooms.front().total.size();
-  if (!demand.wants_any_gpu()) return fit_typed(Typed(demand, stride, std::nullopt), rooms);
+std::optional<Placement> fit_offers(const Demand& demand, std::span<const NodeOffer> offers) {
+  if (demand.unknown_gpu_type || offers.size() < demand.min_nodes) return std::nullopt;
+  const std::size_t stride = offers.front().total.size();
+  if (!demand.wants_any_gpu()) return fit_typed(TypedDemand(demand, stride, std::nullopt), offers);
   // Of one node the best, whatever its type; several nodes get the first type that there is enough of.
-  const bool any_required =
-      std::any_of(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
-  if (OneNode::suits(demand) && !any_required) {
-    OneNode one(demand, stride);
-    for (const Room& room : rooms) one.offer(room);
+  const bool any_required = std::any_of(offers.begin(), offers.end(),
+                                        [](const NodeOffer& offer) { return offer.required; });
+  if (SingleNodeFit::suits(demand) && !any_required) {
+    SingleNodeFit one(demand, stride);
+    for (const NodeOffer& offer : offers) one.add(offer);
     return one.placement();
   }
   for (std::size_t column = kFirstGpu; column < stride; ++column)
-    if (auto placement = fit_typed(Typed(demand, stride, column), rooms)) return placement;
+    if (auto placement = fit_typed(TypedDemand(demand, stride, column), offers)) return placement;
   return std::nullopt;
 }
 
 // On nodes with what the job prefers if they hold it, else on any.
-std::optional<Placement> fit_preferred(const Demand& demand, std::span<const Room> rooms) {
+std::optional<Placement> fit_preferred(const Demand& demand, std::span<const NodeOffer> offers) {
   if (demand.preferred) {
-    std::vector<Room> some;
-    std::copy_if(rooms.begin(), rooms.end(), std::back_inserter(some), [&](const Room& room) {
-      return room.required || demand.preferred->test(room.node);
-    });
-    if (some.size() < rooms.size())
-      if (auto placement = fit_rooms(demand, some)) return placement;
+    std::vector<NodeOffer> some;
+    std::copy_if(offers.begin(), offers.end(), std::back_inserter(some),
+                 [&](const NodeOffer& offer) {
+                   return offer.required || demand.preferred->test(offer.node);
+                 });
+    if (some.size() < offers.size())
+      if (auto placement = fit_offers(demand, some)) return placement;
   }
-  return fit_rooms(demand, rooms);
+  return fit_offers(demand, offers);
 }
 
 }  // namespace
 
-bool OneNode::suits(const Demand& demand) {
+bool SingleNodeFit::suits(const Demand& demand) {
   return demand.max_nodes == 1 && demand.any_gpus_total == 0 && demand.any_gpus_per_task == 0 &&
          demand.gpus_total.empty() && demand.gpus_per_task.empty() && !demand.tags &&
          demand.limits.segment <= 1 && demand.gpu_constraint.none();
 }
 
-OneNode::OneNode(const Demand& demand, std::size_t stride)
+SingleNodeFit::SingleNodeFit(const Demand& demand, std::size_t stride)
     : demand_(demand), take_(looks_at_take(demand.strategy) ? stride : 0, 0) {
   if (demand.any_gpus_per_node == 0) types_.emplace_back(demand, stride, std::nullopt);
   for (std::size_t c = kFirstGpu; c < stride && demand.any_gpus_per_node > 0; ++c)
     types_.emplace_back(demand, stride, c);
 }
 
-void OneNode::offer(const Room& room) {
+void SingleNodeFit::add(const NodeOffer& offer) {
   for (std::size_t type = 0; type < types_.size(); ++type) {
-    const Typed& typed = types_[type];
-    const std::int64_t tasks = task_capacity(demand_, typed.per_node, room);
+    const TypedDemand& typed = types_[type];
+    const std::int64_t tasks = task_capacity(demand_, typed.per_node, offer);
     if (tasks < demand_.tasks) continue;
     std::int64_t spare = 0;
     for (std::size_t c = kFirstGpu; c < typed.per_node.size(); ++c)
-      spare += room.free[c] - typed.per_node[c];
-    if (looks_at_take(demand_.strategy)) charge(typed, room, demand_.tasks, take_);
+      spare += offer.free[c] - typed.per_node[c];
+    if (looks_at_take(demand_.strategy)) charge(typed, offer, demand_.tasks, take_);
     const std::size_t column = demand_.gpu_part > 0 ? part_column(typed) : 0;
-    const Score here = score(demand_, {&room, tasks, spare, take_, column});
+    const Score here = score(demand_, {&offer, tasks, spare, take_, column});
     if (best_ && score_ <= here) continue;
-    best_ = room;
+    best_ = offer;
     best_type_ = type;
     best_tasks_ = tasks;
     score_ = here;
   }
 }
 
-std::optional<Placement> OneNode::placement() const {
+std::optional<Placement> SingleNodeFit::placement() const {
   if (!best_ || demand_.unknown_gpu_type || demand_.min_nodes > 1) return std::nullopt;
   const Candidate chosen{&*best_, best_tasks_, 0, 0};
   return lay_out(types_[best_type_], std::span(&chosen, 1));
 }
 
-std::optional<Placement> fit(const Demand& demand, std::span<const Room> rooms) {
-  if (!demand.tags || demand.tags->alternatives == 0) return fit_preferred(demand, rooms);
+std::optional<Placement> fit(const Demand& demand, std::span<const NodeOffer> offers) {
+  if (!demand.tags || demand.tags->alternatives == 0) return fit_preferred(demand, offers);
   for (std::size_t i = 0; i < demand.tags->alternatives; ++i) {
-    const auto meets = [&](const Room& room) {
-      return (demand.tags->of_node[room.node] >> i & 1) != 0;
+    const auto meets = [&](const NodeOffer& offer) {
+      return (demand.tags->of_node[offer.node] >> i & 1) != 0;
     };
-    std::vector<Room> some;
-    std::copy_if(rooms.begin(), rooms.end(), std::back_inserter(some), meets);
-    if (std::any_of(rooms.begin(), rooms.end(),
-                    [&](const Room& room) { return room.required && !meets(room); }))
+    std::vector<NodeOffer> some;
+    std::copy_if(offers.begin(), offers.end(), std::back_inserter(some), meets);
+    if (std::any_of(offers.begin(), offers.end(),
+                    [&](const NodeOffer& offer) { return offer.required && !meets(offer); }))
       continue;
     if (auto placement = fit_preferred(demand, some)) return placement;
   }

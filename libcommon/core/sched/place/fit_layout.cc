@@ -24,15 +24,15 @@ std::vector<std::int64_t> spread(std::int64_t amount, const std::vector<std::int
   return shares;
 }
 
-std::int64_t memory_of(const Demand& demand, const Room& room, std::int64_t cpus,
+std::int64_t memory_of(const Demand& demand, const NodeOffer& offer, std::int64_t cpus,
                        std::int64_t tasks) {
   const std::int64_t asked = demand.memory.value();
   switch (rule_of(demand)) {
     case MemoryRule::none: return 0;
     case MemoryRule::per_node: return asked;
-    case MemoryRule::per_cpu: return std::min(capped_product(asked, cpus), room.total[kMemory]);
+    case MemoryRule::per_cpu: return std::min(capped_product(asked, cpus), offer.total[kMemory]);
     case MemoryRule::per_task: return capped_product(asked, tasks);
-    case MemoryRule::whole: return room.total[kMemory];
+    case MemoryRule::whole: return offer.total[kMemory];
   }
   return 0;
 }
@@ -40,25 +40,26 @@ std::int64_t memory_of(const Demand& demand, const Room& room, std::int64_t cpus
 }  // namespace
 
 // An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
-std::size_t part_column(const Typed& typed) {
+std::size_t part_column(const TypedDemand& typed) {
   std::size_t column = kFirstGpu;
   while (typed.per_node[column] == 0) ++column;
   return column;
 }
 
-void charge(const Typed& typed, const Room& room, std::int64_t tasks, std::span<std::int64_t> out) {
+void charge(const TypedDemand& typed, const NodeOffer& offer, std::int64_t tasks,
+            std::span<std::int64_t> out) {
   std::copy(typed.per_node.begin(), typed.per_node.end(), out.begin());
   std::int64_t& cpus = out[kCpus];
-  cpus = typed.demand.exclusive ? room.total[kCpus]
+  cpus = typed.demand.exclusive ? offer.total[kCpus]
                                 : std::max(tasks * typed.demand.cpus_per_task,
                                            std::int64_t{typed.demand.min_cpus_per_node});
-  out[kMemory] = memory_of(typed.demand, room, cpus, tasks);
+  out[kMemory] = memory_of(typed.demand, offer, cpus, tasks);
   for (std::size_t column = kFirstGpu; column < typed.per_task.size(); ++column)
     out[column] =
-        typed.demand.exclusive ? room.total[column] : out[column] + tasks * typed.per_task[column];
+        typed.demand.exclusive ? offer.total[column] : out[column] + tasks * typed.per_task[column];
 }
 
-Placement lay_out(const Typed& typed, std::span<const Candidate> chosen) {
+Placement lay_out(const TypedDemand& typed, std::span<const Candidate> chosen) {
   std::vector<std::int64_t> limits;
   for (const Candidate& c : chosen) limits.push_back(c.tasks);
   const auto tasks = spread(
@@ -66,10 +67,10 @@ Placement lay_out(const Typed& typed, std::span<const Candidate> chosen) {
 
   Placement placement;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const Room& room = *chosen[i].room;
-    PlacedShare share{room.node, static_cast<std::uint32_t>(tasks[i]),
-                      Amounts(room.total.size(), 0)};
-    charge(typed, room, tasks[i], share.amounts);
+    const NodeOffer& offer = *chosen[i].offer;
+    PlacedShare share{offer.node, static_cast<std::uint32_t>(tasks[i]),
+                      Amounts(offer.total.size(), 0)};
+    charge(typed, offer, tasks[i], share.amounts);
     if (typed.demand.gpu_part > 0)
       share.part = PlacedPart{part_column(typed), typed.demand.gpu_part};
     placement.push_back(std::move(share));
@@ -78,7 +79,8 @@ Placement lay_out(const Typed& typed, std::span<const Candidate> chosen) {
   for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
     if (typed.total[column] == 0) continue;
     std::vector<std::int64_t> free;
-    for (const Candidate& c : chosen) free.push_back(c.room->free[column] - typed.per_node[column]);
+    for (const Candidate& c : chosen)
+      free.push_back(c.offer->free[column] - typed.per_node[column]);
     const auto gpus = spread(typed.total[column], free);
     for (std::size_t i = 0; i < chosen.size(); ++i) placement[i].amounts[column] += gpus[i];
   }

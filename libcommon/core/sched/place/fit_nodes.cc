@@ -9,7 +9,7 @@ namespace ares::core::sched {
 namespace {
 
 std::uint64_t tag_of(const Demand& demand, const Candidate& c) {
-  return demand.tags ? demand.tags->of_node[c.room->node] : 0;
+  return demand.tags ? demand.tags->of_node[c.offer->node] : 0;
 }
 
 std::uint64_t count_bit(const Demand& demand, std::size_t count) {
@@ -44,7 +44,7 @@ std::size_t counted_first(const Demand& demand, std::vector<Candidate>& all) {
       missing[i] -= tag_of(demand, c) & count_bit(demand, i) ? 1 : 0;
   };
   std::size_t front = 0;
-  while (front < all.size() && all[front].room->required) chosen(all[front++]);
+  while (front < all.size() && all[front].offer->required) chosen(all[front++]);
   for (; front < all.size(); ++front) {
     auto best = all.end();
     int most = 0;
@@ -62,14 +62,14 @@ std::size_t counted_first(const Demand& demand, std::vector<Candidate>& all) {
   return front;
 }
 
-bool covers(const Typed& typed, std::span<const Candidate> chosen) {
+bool covers(const TypedDemand& typed, std::span<const Candidate> chosen) {
   std::int64_t tasks = 0;
   for (const Candidate& c : chosen) tasks += c.tasks;
   if (tasks < typed.demand.tasks || !meets_counts(typed.demand, chosen)) return false;
   for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
     std::int64_t left = typed.total[column];
     for (const Candidate& c : chosen)
-      left -= std::min(left, c.room->free[column] - typed.per_node[column]);
+      left -= std::min(left, c.offer->free[column] - typed.per_node[column]);
     if (left > 0) return false;
   }
   return true;
@@ -77,7 +77,7 @@ bool covers(const Typed& typed, std::span<const Candidate> chosen) {
 
 // How candidates are ranked when only feasibility counts: by GPUs, by tasks, by the scarcer of the two, or so many by GPUs that
 // there are enough of these and the rest by tasks.
-enum class Roomiest : std::uint8_t { gpus, tasks, both, enough_gpus };
+enum class LargestBy : std::uint8_t { gpus, tasks, both, enough_gpus };
 
 // How many of the candidates have to be in order, where only so many are looked at: all of them if counts choose among the rest.
 std::ptrdiff_t in_order(const Demand& demand, std::size_t all, std::size_t looked_at) {
@@ -85,31 +85,32 @@ std::ptrdiff_t in_order(const Demand& demand, std::size_t all, std::size_t looke
 }
 
 // The first `high` of them.
-void sort_roomiest(const Typed& typed, std::vector<Candidate>& all, Roomiest by, std::size_t high) {
+void sort_largest_first(const TypedDemand& typed, std::vector<Candidate>& all, LargestBy by,
+                        std::size_t high) {
   const auto rank = [&](const Candidate& c) {
     const std::int64_t gpus = c.gpus * std::int64_t{typed.demand.tasks};
     const std::int64_t tasks = c.tasks * std::max<std::int64_t>(typed.total_count, 1);
     switch (by) {
-      case Roomiest::enough_gpus:
-      case Roomiest::gpus: return std::tuple(!c.room->required, -gpus, -tasks, c.room->node);
-      case Roomiest::tasks: return std::tuple(!c.room->required, -tasks, -gpus, c.room->node);
-      case Roomiest::both: break;
+      case LargestBy::enough_gpus:
+      case LargestBy::gpus: return std::tuple(!c.offer->required, -gpus, -tasks, c.offer->node);
+      case LargestBy::tasks: return std::tuple(!c.offer->required, -tasks, -gpus, c.offer->node);
+      case LargestBy::both: break;
     }
-    return std::tuple(!c.room->required, -std::min(gpus, tasks), -std::max(gpus, tasks),
-                      c.room->node);
+    return std::tuple(!c.offer->required, -std::min(gpus, tasks), -std::max(gpus, tasks),
+                      c.offer->node);
   };
   const auto before = [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); };
-  if (by == Roomiest::enough_gpus)
+  if (by == LargestBy::enough_gpus)
     std::sort(all.begin(), all.end(), before);
   else
     std::partial_sort(all.begin(), all.begin() + in_order(typed.demand, all.size(), high),
                       all.end(), before);
-  if (by == Roomiest::enough_gpus) {
+  if (by == LargestBy::enough_gpus) {
     std::int64_t gpus = 0;
     auto rest = all.begin();
-    while (rest != all.end() && (rest->room->required || gpus < typed.total_count))
+    while (rest != all.end() && (rest->offer->required || gpus < typed.total_count))
       gpus += (rest++)->gpus;
-    by = Roomiest::tasks;
+    by = LargestBy::tasks;
     std::sort(rest, all.end(), before);
   }
   counted_first(typed.demand, all);
@@ -138,11 +139,11 @@ std::vector<std::size_t> sizes(const Demand& demand, std::size_t low, std::size_
 // enough; of given numbers the largest. The roomiest come first: feasibility only. Exact unless GPUs
 // are asked for in total over several nodes, which would be a knapsack: there four rankings are
 // tried.
-std::optional<std::size_t> how_many(const Typed& typed, std::vector<Candidate>& all,
+std::optional<std::size_t> how_many(const TypedDemand& typed, std::vector<Candidate>& all,
                                     std::span<const std::size_t> counts, std::size_t high) {
-  for (const Roomiest by :
-       {Roomiest::tasks, Roomiest::gpus, Roomiest::both, Roomiest::enough_gpus}) {
-    sort_roomiest(typed, all, by, high);
+  for (const LargestBy by :
+       {LargestBy::tasks, LargestBy::gpus, LargestBy::both, LargestBy::enough_gpus}) {
+    sort_largest_first(typed, all, by, high);
     if (covers(typed, std::span(all).first(high)))
       for (const std::size_t n : counts)
         if (covers(typed, std::span(all).first(n))) return n;
@@ -152,17 +153,17 @@ std::optional<std::size_t> how_many(const Typed& typed, std::vector<Candidate>& 
 }
 
 // Whether the candidate holds an even share of `n` nodes, of each type of GPUs too.
-bool takes_even(const Typed& typed, const Candidate& c, std::int64_t n) {
+bool takes_even(const TypedDemand& typed, const Candidate& c, std::int64_t n) {
   if (c.tasks < (typed.demand.tasks + n - 1) / n) return false;
   for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column)
-    if (c.room->free[column] - typed.per_node[column] < (typed.total[column] + n - 1) / n)
+    if (c.offer->free[column] - typed.per_node[column] < (typed.total[column] + n - 1) / n)
       return false;
   return true;
 }
 
 // The candidates that can take an even share of `n` nodes, and the required ones; best first. Where the demand has limits all
 // must, or there are none: then any `n` of them hold it, and more free nodes never leave fewer ways.
-std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate> all,
+std::vector<Candidate> even_takers(const TypedDemand& typed, std::span<const Candidate> all,
                                    std::size_t n) {
   const auto count = static_cast<std::int64_t>(n);
   const std::int64_t tasks = (typed.demand.tasks + count - 1) / count;
@@ -177,18 +178,18 @@ std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate
   const std::size_t shared = typed.demand.gpu_part > 0 ? part_column(typed) : 0;
   for (const Candidate& c : all) {
     if (typed.demand.limited() && !takes_even(typed, c, count)) {
-      if (c.room->required) return {};
+      if (c.offer->required) return {};
       continue;
     }
-    if (!c.room->required && (c.tasks < tasks || c.gpus < gpus)) continue;
+    if (!c.offer->required && (c.tasks < tasks || c.gpus < gpus)) continue;
     if (looks_at_take(typed.demand.strategy)) {
-      charge(typed, *c.room, tasks, take);
+      charge(typed, *c.offer, tasks, take);
       for (std::size_t column = kFirstGpu; column < take.size(); ++column)
         take[column] = std::min(take[column] + (typed.total[column] + count - 1) / count,
-                                c.room->free[column]);
+                                c.offer->free[column]);
     }
-    good.push_back({!c.room->required,
-                    score(typed.demand, {c.room, c.tasks, c.spare_gpus, take, shared}), &c});
+    good.push_back({!c.offer->required,
+                    score(typed.demand, {c.offer, c.tasks, c.spare_gpus, take, shared}), &c});
   }
   const auto better = [](const Scored& a, const Scored& b) {
     return std::tie(a.optional, a.score) < std::tie(b.optional, b.score);
@@ -204,8 +205,8 @@ std::vector<Candidate> even_takers(const Typed& typed, std::span<const Candidate
 }
 
 // Of all ways to take `n` nodes the best, if one with an even share on each exists.
-std::optional<std::vector<Candidate>> best_even(const Typed& typed, std::span<const Candidate> all,
-                                                std::size_t n) {
+std::optional<std::vector<Candidate>> best_even(const TypedDemand& typed,
+                                                std::span<const Candidate> all, std::size_t n) {
   std::vector<Candidate> good = even_takers(typed, all, n);
   if (good.size() < n) return std::nullopt;
   counted_first(typed.demand, good);
@@ -215,13 +216,13 @@ std::optional<std::vector<Candidate>> best_even(const Typed& typed, std::span<co
 }
 
 // The same, close together in the network and within the demand's limits. Nodes that counts ask for are as good as required.
-std::optional<std::vector<Candidate>> best_packed(const Typed& typed,
+std::optional<std::vector<Candidate>> best_packed(const TypedDemand& typed,
                                                   std::span<const Candidate> all, std::size_t n) {
   std::vector<Candidate> good = even_takers(typed, all, n);
   const std::size_t counted = counted_first(typed.demand, good);
   std::vector<topology::Offer> offers;
   for (std::size_t i = 0; i < good.size(); ++i)
-    offers.push_back({good[i].room->node, good[i].room->required || i < counted});
+    offers.push_back({good[i].offer->node, good[i].offer->required || i < counted});
   const auto packed = topology::pack(*typed.demand.network, offers, static_cast<std::uint32_t>(n),
                                      typed.demand.limits);
   if (!packed) return std::nullopt;
@@ -239,7 +240,7 @@ std::size_t most_together(const Demand& demand, std::span<const Candidate> all) 
   if (!demand.network) return alone;
   std::vector<std::size_t> leaves(demand.network->leaves(), 0);
   for (const Candidate& c : all)
-    if (const auto leaf = demand.network->leaf_of(c.room->node); leaf < leaves.size())
+    if (const auto leaf = demand.network->leaf_of(c.offer->node); leaf < leaves.size())
       ++leaves[leaf];
   for (std::size_t& nodes : leaves) nodes -= nodes % demand.limits.segment;
   std::sort(leaves.begin(), leaves.end(), std::greater<>{});
@@ -251,7 +252,7 @@ std::size_t most_together(const Demand& demand, std::span<const Candidate> all) 
 // Neighbours in the network are neighbours by rank.
 void sort_by_rank(const Demand& demand, std::vector<Candidate>& chosen) {
   const auto key = [&](const Candidate& c) {
-    const NodeIndex node = c.room->node;
+    const NodeIndex node = c.offer->node;
     return std::tuple(demand.network ? demand.network->leaf_of(node) : 0, node);
   };
   std::sort(chosen.begin(), chosen.end(),
@@ -260,7 +261,7 @@ void sort_by_rank(const Demand& demand, std::vector<Candidate>& chosen) {
 
 }  // namespace
 
-std::optional<std::vector<Candidate>> choose_nodes(const Typed& typed,
+std::optional<std::vector<Candidate>> choose_nodes(const TypedDemand& typed,
                                                    std::vector<Candidate> candidates,
                                                    std::size_t required) {
   const Demand& demand = typed.demand;

@@ -223,8 +223,8 @@ struct Offered {
 };
 
 // As if each job took its share before the next one does; the index is as before at the end.
-std::vector<Offered> offer(std::span<const Leaving> group, ClusterIndex& index,
-                           const std::vector<const std::vector<std::string>*>& leaves) {
+std::vector<Offered> propose(std::span<const Leaving> group, ClusterIndex& index,
+                             const std::vector<const std::vector<std::string>*>& leaves) {
   std::vector<Offered> out(group.size());
   std::vector<std::pair<NodeIndex, IndexedNode>> before;
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -262,7 +262,7 @@ std::optional<std::string> Plugged::refusal(std::span<const Leaving> group,
     std::vector<PluginPlacement> placements;
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (!concerns(all[plugin], *group[i].partition)) continue;
-      if (!offered) offered = offer(group, index, of_partition);
+      if (!offered) offered = propose(group, index, of_partition);
       Offered& one = (*offered)[i];
       placements.push_back({{&one.job, group[i].partition}, one.shares, one.nodes});
     }

@@ -17,21 +17,21 @@ using Parts = std::array<std::int64_t, 4>;
 // What would be left of the device beside the demand's part; 0 where it asks for none.
 std::int64_t rest_of_device(const Demand& demand, const Suitable& node) {
   if (demand.gpu_part == 0) return 0;
-  const auto& left = node.room->left;
+  const auto& left = node.offer->left;
   const std::int64_t there = left.empty() ? 0 : left[node.part_column];
   return (there > 0 ? there : kWholeGpu) - std::int64_t{demand.gpu_part};
 }
 
 Parts binpack(const Demand& demand, const Suitable& node) {
-  return {rest_of_device(demand, node), node.spare_gpus, node.tasks, node.room->free[kCpus]};
+  return {rest_of_device(demand, node), node.spare_gpus, node.tasks, node.offer->free[kCpus]};
 }
 
 Parts spread(const Demand& demand, const Suitable& node) {
-  const auto& total = node.room->total;
+  const auto& total = node.offer->total;
   const std::int64_t gpus =
       std::accumulate(total.begin() + kFirstGpu, total.end(), std::int64_t{0});
   const std::int64_t first = demand.wants_gpus() ? -node.spare_gpus : gpus > 0;
-  return {first, -node.tasks, -node.room->free[kCpus], 0};
+  return {first, -node.tasks, -node.offer->free[kCpus], 0};
 }
 
 // Growths that differ by less are as good as equal, so that among them the fullest node is taken. On the openb lists a placement by exact
@@ -46,12 +46,13 @@ std::int64_t in_steps(std::int64_t growth, std::int64_t weight) {
 
 Parts least_fragmentation(const Demand& demand, const Suitable& node) {
   const Parts tie = binpack(demand, node);
-  if (!demand.mix) return tie;
-  const Room& room = *node.room;
+  if (!demand.workload) return tie;
+  const NodeOffer& offer = *node.offer;
   const TakenPart part{node.part_column, demand.gpu_part,
-                       room.left.empty() ? 0 : room.left[node.part_column]};
+                       offer.left.empty() ? 0 : offer.left[node.part_column]};
   const std::int64_t growth =
-      in_steps(demand.mix->growth(room.free, node.take, room.shared, part), demand.mix->weight());
+      in_steps(demand.workload->growth(offer.free, node.take, offer.shared, part),
+               demand.workload->weight());
   if (demand.gpu_part > 0) return {growth, tie[0], tie[1], tie[2]};
   return {growth, tie[1], tie[2], tie[3]};
 }
@@ -70,9 +71,9 @@ static_assert(kRows[static_cast<std::size_t>(kLastPlacementStrategy)].strategy =
 
 Score score(const Demand& demand, const Suitable& node) {
   const Parts parts = kRows[static_cast<std::size_t>(demand.strategy)].parts(demand, node);
-  const NodeIndex at = node.room->node;
+  const NodeIndex at = node.offer->node;
   const bool avoided = demand.preferred && !demand.preferred->test(at);
-  return {avoided,  capped_product<std::int64_t>(node.room->plugged, -1),
+  return {avoided,  capped_product<std::int64_t>(node.offer->plugged, -1),
           parts[0], parts[1],
           parts[2], parts[3],
           at};

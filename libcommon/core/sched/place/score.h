@@ -11,11 +11,11 @@
 
 namespace ares::core::sched {
 
-class Mix;
+class WorkloadHistogram;
 struct Demand;
 
 // What one candidate node can give. `free` and `total` are Amounts of the same stride.
-struct Room {
+struct NodeOffer {
   NodeIndex node = 0;
   std::span<const std::int64_t> free;
   std::span<const std::int64_t> total;
@@ -29,7 +29,7 @@ struct Room {
 
 // A node that would do.
 struct Suitable {
-  const Room* room = nullptr;
+  const NodeOffer* offer = nullptr;
   std::int64_t tasks = 0;       // it could hold
   std::int64_t spare_gpus = 0;  // free there, that the job would leave unused
   std::span<const std::int64_t>

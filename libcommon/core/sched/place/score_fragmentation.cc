@@ -68,14 +68,15 @@ std::int64_t usable(std::span<const std::int64_t> share, std::size_t stride, con
 
 }  // namespace
 
-void Mix::add(const Class& share, std::int64_t count) {
+void WorkloadHistogram::add(const Class& share, std::int64_t count) {
   const auto [entry, added] = counts_.try_emplace(share, 0);
   entry->second += count;
   if (entry->second == 0) counts_.erase(entry);
   changed_ = true;
 }
 
-void Mix::count(const Job& job, std::int64_t sign, const ClusterState& state, ClusterIndex& index) {
+void WorkloadHistogram::count(const Job& job, std::int64_t sign, const ClusterState& state,
+                              ClusterIndex& index) {
   const std::int64_t jobs = weight_of(job);
   if (jobs == 0 || !job.spec || job.spec->partitions.empty()) return;
   const Partition* partition = state.partitions.find(job.spec->partitions.front());
@@ -87,10 +88,11 @@ void Mix::count(const Job& job, std::int64_t sign, const ClusterState& state, Cl
           ? make_amounts(spec, *partition, index)
           : make_amounts(with_alternative(spec, got), *partition, index);
   if (demand.unknown_gpu_type) return;
-  add(class_of(demand, index.stride()), sign * jobs * std::int64_t{demand.min_nodes});
+  add(workload_class_of(demand, index.stride()), sign * jobs * std::int64_t{demand.min_nodes});
 }
 
-void Mix::update(const ClusterState& before, const ClusterState& after, ClusterIndex& index) {
+void WorkloadHistogram::update(const ClusterState& before, const ClusterState& after,
+                               ClusterIndex& index) {
   CowMap<JobKey, Job>::diff(
       before.jobs, after.jobs, [&](const JobKey&, const Job* was, const Job* is) {
         if (was && is && was->spec == is->spec && weight_of(*was) == weight_of(*is) &&
@@ -102,7 +104,7 @@ void Mix::update(const ClusterState& before, const ClusterState& after, ClusterI
   settle();
 }
 
-void Mix::settle() {
+void WorkloadHistogram::settle() {
   if (!changed_) return;
   changed_ = false;
   without_gpus_ = 0;
@@ -128,7 +130,8 @@ void Mix::settle() {
 }
 
 template <class Get, class EachRest>
-std::int64_t Mix::useless_of(std::size_t stride, const Get& get, const EachRest& each_rest) const {
+std::int64_t WorkloadHistogram::useless_of(std::size_t stride, const Get& get,
+                                           const EachRest& each_rest) const {
   std::int64_t all = 0;
   for (std::size_t c = kFirstGpu; c < stride; ++c) all += get(c) * kWholeGpu;
   each_rest([&](std::size_t, std::int64_t rest) { all += rest; });
@@ -140,8 +143,8 @@ std::int64_t Mix::useless_of(std::size_t stride, const Get& get, const EachRest&
   return sum;
 }
 
-std::int64_t Mix::useless(std::span<const std::int64_t> free,
-                          std::span<const SharedGpu> shared) const {
+std::int64_t WorkloadHistogram::useless(std::span<const std::int64_t> free,
+                                        std::span<const SharedGpu> shared) const {
   return useless_of(
       free.size(), [&](std::size_t c) { return free[c]; },
       [&](const auto& visit) {
@@ -149,8 +152,10 @@ std::int64_t Mix::useless(std::span<const std::int64_t> free,
       });
 }
 
-std::int64_t Mix::growth(std::span<const std::int64_t> free, std::span<const std::int64_t> take,
-                         std::span<const SharedGpu> shared, const TakenPart& part) const {
+std::int64_t WorkloadHistogram::growth(std::span<const std::int64_t> free,
+                                       std::span<const std::int64_t> take,
+                                       std::span<const SharedGpu> shared,
+                                       const TakenPart& part) const {
   const auto is_its = [&](const SharedGpu& one) {
     return one.column == part.column && rest_of(one) == part.left;
   };
@@ -172,8 +177,8 @@ std::int64_t Mix::growth(std::span<const std::int64_t> free, std::span<const std
   return useless_of(free.size(), after, each_after) - useless_of(free.size(), before, each_before);
 }
 
-Mix::Class class_of(const Demand& demand, std::size_t stride) {
-  Mix::Class share(stride + 2, 0);
+WorkloadHistogram::Class workload_class_of(const Demand& demand, std::size_t stride) {
+  WorkloadHistogram::Class share(stride + 2, 0);
   const std::int64_t nodes = std::max(demand.min_nodes, 1u);
   const std::int64_t tasks = demand.tasks_per_node > 0
                                  ? std::min<std::int64_t>(demand.tasks_per_node, demand.tasks)

@@ -1,4 +1,4 @@
-// Mix: what the jobs that wait and run ask of a node, by class; and how many GPUs of a node are useless to it. Owned by a
+// WorkloadHistogram: what the jobs that wait and run ask of a node, by class; and how many GPUs of a node are useless to it. Owned by a
 // Planner, which keeps it up to date from pass to pass; not thread-safe.
 //
 // Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent",
@@ -31,7 +31,7 @@ struct TakenPart {
   std::int64_t left = 0;  // of the shared device that it would join; 0: it takes a whole one
 };
 
-class Mix {
+class WorkloadHistogram {
  public:
   // One node's share of a job: CPUs, bytes and GPUs by column of Amounts, then GPUs of any one type, then, if the one GPU that it asks
   // for may be shared, its part in thousandths.
@@ -55,7 +55,9 @@ class Mix {
   // All the weights together: what growth is divided by to be that of the expected job.
   std::int64_t weight() const { return weight_; }
 
-  friend bool operator==(const Mix& a, const Mix& b) { return a.counts_ == b.counts_; }
+  friend bool operator==(const WorkloadHistogram& a, const WorkloadHistogram& b) {
+    return a.counts_ == b.counts_;
+  }
 
  private:
   template <class Get, class EachRest>
@@ -73,6 +75,6 @@ class Mix {
 };
 
 // What a demand asks of one node, spread evenly.
-Mix::Class class_of(const Demand& demand, std::size_t stride);
+WorkloadHistogram::Class workload_class_of(const Demand& demand, std::size_t stride);
 
 }  // namespace ares::core::sched

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/sched/place/able.h"
+#include "core/sched/place/nodes_with_capacity.h"
 #include "core/sched/place/plugged.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/place/shortlist.h"
@@ -19,12 +19,12 @@ std::int64_t fewest_cpus(const Demand& demand) {
 // Of the set, those that matter now; kept in `list`.
 NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
                         std::vector<NodeIndex>& list) {
-  const Bitset nodes = able(demand, *set.bits, index);
+  const Bitset nodes = nodes_with_capacity(demand, *set.bits, index);
   Shortlist shortlist(demand, index.stride(), nodes.count());
   nodes.for_each([&](std::size_t at) {
     const auto node = static_cast<NodeIndex>(at);
     if (index.admits(node, demand.access))
-      shortlist.offer(node, index.capacity_buckets().free(node), index.nodes()[node].total);
+      shortlist.add(node, index.capacity_buckets().free(node), index.nodes()[node].total);
   });
   list = shortlist.best();
   return {list, {}};
@@ -34,15 +34,15 @@ NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& i
 class JoinRows {
  public:
   explicit JoinRows(std::size_t nodes) { rows_.reserve(nodes); }
-  void raise(const Demand& demand, const IndexedNode& node, Room& room) {
+  void raise(const Demand& demand, const IndexedNode& node, NodeOffer& offer) {
     if (node.shared.empty()) return;
-    const std::size_t stride = room.free.size();
-    Amounts& row = rows_.emplace_back(room.free.begin(), room.free.end());
+    const std::size_t stride = offer.free.size();
+    Amounts& row = rows_.emplace_back(offer.free.begin(), offer.free.end());
     row.resize(2 * stride, 0);
     const auto free = std::span(row).first(stride), left = std::span(row).last(stride);
     add_joinable(demand, node, free, left, [](const SharedGpu&) { return true; });
-    room.free = free;
-    room.left = left;
+    offer.free = free;
+    offer.left = left;
   }
 
  private:
@@ -57,16 +57,16 @@ bool is_required(NodeSet set, NodeIndex node) {
   return std::binary_search(set.required.begin(), set.required.end(), node);
 }
 
-bool has_required(std::span<const Room> rooms, NodeSet set) {
-  const auto required =
-      std::count_if(rooms.begin(), rooms.end(), [](const Room& room) { return room.required; });
+bool has_required(std::span<const NodeOffer> offers, NodeSet set) {
+  const auto required = std::count_if(offers.begin(), offers.end(),
+                                      [](const NodeOffer& offer) { return offer.required; });
   return static_cast<std::size_t>(required) == set.required.size();
 }
 
-NodeSet with_room_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
-                      std::vector<NodeIndex>& list) {
+NodeSet with_capacity_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                          std::vector<NodeIndex>& list) {
   if (!set.bits) return set;
-  able(demand, *set.bits, index).for_each([&](std::size_t at) {
+  nodes_with_capacity(demand, *set.bits, index).for_each([&](std::size_t at) {
     list.push_back(static_cast<NodeIndex>(at));
   });
   return {list, set.required};
@@ -88,9 +88,10 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
   if (basis == CapacityBasis::free_now)
-    set = set.bits && set.required.empty() && Shortlist::suits(demand) && !OneNode::suits(demand)
+    set = set.bits && set.required.empty() && Shortlist::suits(demand) &&
+                  !SingleNodeFit::suits(demand)
               ? shortlisted_now(demand, set, index, list)
-              : with_room_now(demand, set, index, list);
+              : with_capacity_now(demand, set, index, list);
   const GpusOf which = basis == CapacityBasis::totals ? GpusOf::node : GpusOf::free_now;
   std::vector<NodeIndex> allowed;
   set = without_refused(demand, set, which, index, allowed);
@@ -107,15 +108,15 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   const bool joins = demand.gpu_part > 0 && basis == CapacityBasis::free_now;
   const bool rests = looks_at_take(demand.strategy) && basis == CapacityBasis::free_now;
   JoinRows join_rows(joins ? set.nodes.size() : 0);
-  if (set.required.empty() && OneNode::suits(demand)) {
-    OneNode one(demand, index.stride());
+  if (set.required.empty() && SingleNodeFit::suits(demand)) {
+    SingleNodeFit one(demand, index.stride());
     for (const NodeIndex at : set.nodes) {
       const IndexedNode& node = index.nodes()[at];
       if (!admits(node)) continue;
-      Room room{at, free_of(node), node.total, false, plugged_score(demand, at, which)};
-      if (rests) room.shared = node.shared;
-      if (joins) join_rows.raise(demand, node, room);
-      one.offer(room);
+      NodeOffer offer{at, free_of(node), node.total, false, plugged_score(demand, at, which)};
+      if (rests) offer.shared = node.shared;
+      if (joins) join_rows.raise(demand, node, offer);
+      one.add(offer);
     }
     auto placement = one.placement();
     if (joins && placement) name_devices(index, *placement, kAnyDevice);
@@ -124,8 +125,8 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
   const bool capped = !demand.gpu_constraint.none();
   std::vector<Amounts> rows;  // of nodes whose GPUs cannot all be had together
   rows.reserve(capped ? set.nodes.size() : 0);
-  std::vector<Room> rooms;
-  rooms.reserve(set.nodes.size());
+  std::vector<NodeOffer> offers;
+  offers.reserve(set.nodes.size());
   for (const NodeIndex at : set.nodes) {
     const IndexedNode& node = index.nodes()[at];
     if (free_of(node)[kCpus] <= 0 || !admits(node)) continue;
@@ -134,12 +135,13 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
       cap_gpus(demand, node, which, index, rows.emplace_back(free_of(node)));
       free = rows.back();
     }
-    rooms.push_back({at, free, node.total, is_required(set, at), plugged_score(demand, at, which)});
-    if (rests) rooms.back().shared = node.shared;
-    if (joins) join_rows.raise(demand, node, rooms.back());
+    offers.push_back(
+        {at, free, node.total, is_required(set, at), plugged_score(demand, at, which)});
+    if (rests) offers.back().shared = node.shared;
+    if (joins) join_rows.raise(demand, node, offers.back());
   }
-  if (!has_required(rooms, set)) return std::nullopt;
-  auto placement = fit(demand, rooms);
+  if (!has_required(offers, set)) return std::nullopt;
+  auto placement = fit(demand, offers);
   if (joins && placement) name_devices(index, *placement, kAnyDevice);
   return placement;
 }
@@ -149,13 +151,13 @@ bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
       demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty() ||
       demand.plugged)
     return false;
-  const Typed typed(demand, index.stride(), std::nullopt);
+  const TypedDemand typed(demand, index.stride(), std::nullopt);
   const std::uint32_t even = (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
   std::uint32_t nodes = 0;
   for (const NodeIndex at : set.nodes) {
     const Amounts& total = index.nodes()[at].total;
-    const Room room{at, total, total, false};
-    if (task_capacity(demand, typed.per_node, room, typed.per_task) < even) continue;
+    const NodeOffer offer{at, total, total, false};
+    if (task_capacity(demand, typed.per_node, offer, typed.per_task) < even) continue;
     if (++nodes == demand.min_nodes) return true;
   }
   return false;

@@ -52,10 +52,10 @@ bool affected_by_reservations(const Demand& demand, const Placement& placement,
 
 // What searches of this moment and of later ones share.
 bool is_required(NodeSet set, NodeIndex node);
-bool has_required(std::span<const Room> rooms, NodeSet set);
+bool has_required(std::span<const NodeOffer> offers, NodeSet set);
 // Of the set, those that may have room now; kept in `list`.
-NodeSet with_room_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
-                      std::vector<NodeIndex>& list);
+NodeSet with_capacity_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
+                          std::vector<NodeIndex>& list);
 // Of the set, those that plugins do not refuse; kept in `list`.
 NodeSet without_refused(const Demand& demand, NodeSet set, GpusOf state, const ClusterIndex& index,
                         std::vector<NodeIndex>& list);

@@ -21,7 +21,7 @@ void add_joinable(const Demand& demand, const IndexedNode& node, std::span<std::
                   std::span<std::int64_t> left, May&& may_join) {
   for (const SharedGpu& shared : node.shared) {
     if (left[shared.column] > 0) continue;
-    const SharedGpu* device = fullest_with_room(node, shared.column, demand.gpu_part);
+    const SharedGpu* device = fullest_that_fits(node, shared.column, demand.gpu_part);
     if (!device || !may_join(*device)) continue;
     left[device->column] = kWholeGpu - device->used;
     ++free[device->column];
@@ -49,7 +49,7 @@ void name_devices(const ClusterIndex& index, Placement& placement, May&& may_joi
     if (!share.part) continue;
     const IndexedNode& node = index.nodes()[share.node];
     PlacedPart& part = *share.part;
-    const SharedGpu* device = fullest_with_room(node, part.column, part.thousandths);
+    const SharedGpu* device = fullest_that_fits(node, part.column, part.thousandths);
     if (device && may_join(share.node, *device)) {
       part.gpu = device->gpu;
       part.joins = true;

@@ -54,27 +54,27 @@ Shortlist::Shortlist(const Demand& demand, std::size_t stride, std::size_t expec
   nodes_.reserve(expected);
 }
 
-void Shortlist::offer(NodeIndex node, std::span<const std::int64_t> free,
-                      std::span<const std::int64_t> total) {
+void Shortlist::add(NodeIndex node, std::span<const std::int64_t> free,
+                    std::span<const std::int64_t> total) {
   knows_spare_ = true;
   const std::uint32_t tasks = capacity_.of(free, total);
   if (tasks == 0) return;
-  roomiest_ = std::max(roomiest_, tasks);
+  largest_ = std::max(largest_, tasks);
   nodes_.push_back({node, tasks, static_cast<std::int32_t>(capacity_.spare_gpus(free))});
 }
 
-void Shortlist::offer(NodeIndex node, std::uint32_t tasks) {
+void Shortlist::add(NodeIndex node, std::uint32_t tasks) {
   if (tasks == 0) return;
-  roomiest_ = std::max(roomiest_, tasks);
+  largest_ = std::max(largest_, tasks);
   nodes_.push_back({node, tasks, 0});
 }
 
 Shortlist::Size Shortlist::size() const {
-  std::vector<std::uint32_t> of_tasks(std::size_t{roomiest_} + 1, 0);
+  std::vector<std::uint32_t> of_tasks(std::size_t{largest_} + 1, 0);
   for (const Offered& one : nodes_) ++of_tasks[one.tasks];
   std::int64_t left = demand_.tasks;
   std::size_t nodes = 0;
-  for (std::uint32_t tasks = roomiest_; tasks > 0; --tasks) {
+  for (std::uint32_t tasks = largest_; tasks > 0; --tasks) {
     const std::int64_t here = of_tasks[tasks];
     const std::int64_t tasks_need = left > 0 ? (left + tasks - 1) / tasks : 0;
     const std::int64_t need =
@@ -89,7 +89,7 @@ Shortlist::Size Shortlist::size() const {
 
 std::vector<NodeIndex> Shortlist::best() const {
   std::vector<NodeIndex> all;
-  if (roomiest_ > kMostCounted) {
+  if (largest_ > kMostCounted) {
     for (const Offered& one : nodes_) all.push_back(one.node);
     return all;
   }

@@ -26,7 +26,7 @@ class Capacity {
 
  private:
   const Demand& demand_;
-  Typed typed_;
+  TypedDemand typed_;
   std::uint32_t most_ = 1;
   bool looks_at_total_ = false;
 };
@@ -40,10 +40,9 @@ class Shortlist {
   Shortlist(const Demand& demand, std::size_t stride, std::size_t expected);
 
   // Of nodes with room for a task or more, ascending, by what is free there.
-  void offer(NodeIndex node, std::span<const std::int64_t> free,
-             std::span<const std::int64_t> total);
+  void add(NodeIndex node, std::span<const std::int64_t> free, std::span<const std::int64_t> total);
   // By what Capacity says, where what is free is not known.
-  void offer(NodeIndex node, std::uint32_t tasks);
+  void add(NodeIndex node, std::uint32_t tasks);
 
   const Capacity& capacity() const { return capacity_; }
   std::size_t offered() const { return nodes_.size(); }
@@ -70,7 +69,7 @@ class Shortlist {
   const Capacity capacity_;
   const bool by_tightness_;
   bool knows_spare_;
-  std::uint32_t roomiest_ = 0;
+  std::uint32_t largest_ = 0;
   std::vector<Offered> nodes_;
 };
 

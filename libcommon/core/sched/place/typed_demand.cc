@@ -12,7 +12,8 @@ MemoryRule rule_of(const Demand& demand) {
   return amount && demand.memory <= Bytes{} ? MemoryRule::none : demand.memory_rule;
 }
 
-Typed::Typed(const Demand& of, std::size_t stride, std::optional<std::size_t> any_column)
+TypedDemand::TypedDemand(const Demand& of, std::size_t stride,
+                         std::optional<std::size_t> any_column)
     : demand(of) {
   if (any_column || of.gpu_rows.size() != 3 * stride) own_rows = gpu_rows_of(of, stride);
   if (any_column) {
@@ -28,28 +29,28 @@ Typed::Typed(const Demand& of, std::size_t stride, std::optional<std::size_t> an
 }
 
 std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> gpus,
-                            const Room& room, std::span<const std::int64_t> per_task) {
-  if (room.free[kCpus] < std::int64_t{demand.min_cpus_per_node}) return 0;
-  if (demand.exclusive && room.free[kCpus] != room.total[kCpus]) return 0;
+                            const NodeOffer& offer, std::span<const std::int64_t> per_task) {
+  if (offer.free[kCpus] < std::int64_t{demand.min_cpus_per_node}) return 0;
+  if (demand.exclusive && offer.free[kCpus] != offer.total[kCpus]) return 0;
   for (std::size_t column = kFirstGpu; column < gpus.size(); ++column)
-    if (room.free[column] < gpus[column]) return 0;
+    if (offer.free[column] < gpus[column]) return 0;
 
-  std::int64_t tasks = room.free[kCpus] / demand.cpus_per_task;
+  std::int64_t tasks = offer.free[kCpus] / demand.cpus_per_task;
   for (std::size_t column = kFirstGpu; column < per_task.size(); ++column)
     if (per_task[column] > 0)
-      tasks = std::min(tasks, (room.free[column] - gpus[column]) / per_task[column]);
+      tasks = std::min(tasks, (offer.free[column] - gpus[column]) / per_task[column]);
   const std::int64_t memory = demand.memory.value();
   switch (rule_of(demand)) {
     case MemoryRule::none: break;
     case MemoryRule::per_node:
-      if (room.free[kMemory] < memory) return 0;
+      if (offer.free[kMemory] < memory) return 0;
       break;
     case MemoryRule::per_cpu:
-      tasks = std::min(tasks, room.free[kMemory] / memory / demand.cpus_per_task);
+      tasks = std::min(tasks, offer.free[kMemory] / memory / demand.cpus_per_task);
       break;
-    case MemoryRule::per_task: tasks = std::min(tasks, room.free[kMemory] / memory); break;
+    case MemoryRule::per_task: tasks = std::min(tasks, offer.free[kMemory] / memory); break;
     case MemoryRule::whole:
-      if (room.free[kMemory] != room.total[kMemory] || room.total[kMemory] == 0) return 0;
+      if (offer.free[kMemory] != offer.total[kMemory] || offer.total[kMemory] == 0) return 0;
       break;
   }
   if (demand.tasks_per_node > 0) tasks = std::min<std::int64_t>(tasks, demand.tasks_per_node);

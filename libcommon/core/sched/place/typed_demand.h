@@ -12,11 +12,11 @@
 namespace ares::core::sched {
 
 // A demand whose untyped GPUs have been given a type. The demand must outlive it.
-struct Typed {
+struct TypedDemand {
   using Row = std::span<const std::int64_t>;  // GPU columns only; CPU and memory are zero
-  Typed(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column);
-  Typed(Typed&&) = default;
-  Typed(const Typed&) = delete;  // the rows lie in it, or in the demand
+  TypedDemand(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column);
+  TypedDemand(TypedDemand&&) = default;
+  TypedDemand(const TypedDemand&) = delete;  // the rows lie in it, or in the demand
 
   const Demand& demand;
   std::vector<std::int64_t> own_rows;
@@ -27,7 +27,7 @@ struct Typed {
 // Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it, and of each in `per_task` for
 // every task (empty = none).
 std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> gpus,
-                            const Room& room, std::span<const std::int64_t> per_task = {});
+                            const NodeOffer& offer, std::span<const std::int64_t> per_task = {});
 
 // An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
 MemoryRule rule_of(const Demand& demand);

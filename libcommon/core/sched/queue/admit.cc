@@ -168,7 +168,7 @@ std::optional<Admission> check_reservations(const Asked& asked) {
 
 std::optional<Admission> check_throttle(const Asked& asked) {
   const Job& job = *asked.entry.job;
-  if (throttle_room(asked.state, job, asked.starting) > 0) return std::nullopt;
+  if (throttle_allowance(asked.state, job, asked.starting) > 0) return std::nullopt;
   return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");
 }
 
@@ -195,8 +195,8 @@ std::optional<PendingInfo> kept_back(const Job& job) {
   return std::nullopt;
 }
 
-std::uint32_t throttle_room(const ClusterState& state, const Job& job,
-                            const ArrayStarts& starting) {
+std::uint32_t throttle_allowance(const ClusterState& state, const Job& job,
+                                 const ArrayStarts& starting) {
   const Job* array = array_record(state, job);
   if (!array || array->array->throttle == 0) return std::numeric_limits<std::uint32_t>::max();
   const auto found = starting.find(job.key.job);

@@ -43,6 +43,7 @@ std::vector<Admission> all_refusals(const ClusterState& state, LimitUse& use,
                                     const QueueEntry& entry, const ArrayStarts& starting, Time now);
 
 // How many tasks of the array may start now under its throttle.
-std::uint32_t throttle_room(const ClusterState& state, const Job& job, const ArrayStarts& starting);
+std::uint32_t throttle_allowance(const ClusterState& state, const Job& job,
+                                 const ArrayStarts& starting);
 
 }  // namespace ares::core::sched

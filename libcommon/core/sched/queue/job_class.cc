@@ -7,26 +7,26 @@ NodeSet JobClass::nodes() const {
 }
 
 bool JobClass::still_blocked(const ClusterIndex& index) {
-  if (!lack_.any()) return false;
+  if (!shortfall_.any()) return false;
   const Bitset& bits = list().bits();
-  const bool remembered = index.gains().each_since(lack_gains_, [&](NodeIndex at) {
-    if (!lack_.any() || !bits.test(at)) return;
+  const bool remembered = index.gains().each_since(shortfall_gains_, [&](NodeIndex at) {
+    if (!shortfall_.any() || !bits.test(at)) return;
     const std::int64_t tasks = tasks_now(demand, at, index);
     if (tasks == 0 || (demand.max_nodes == 1 && tasks < demand.tasks)) return;
     // Once as many as were missing have come it may fit, whatever else was missing: nobody knows without looking.
-    lack_.nodes -= 1;
-    lack_.tasks -= tasks;
+    shortfall_.nodes -= 1;
+    shortfall_.tasks -= tasks;
   });
-  if (!remembered) lack_ = {};
-  lack_gains_ = index.gains().count();
-  return lack_.any();
+  if (!remembered) shortfall_ = {};
+  shortfall_gains_ = index.gains().count();
+  return shortfall_.any();
 }
 
 void JobClass::record_shortfall(const ClusterIndex& index) {
-  lack_ = {};
+  shortfall_ = {};
   if (!stays_blocked(demand)) return;
-  lack_ = lack_of(demand, list().bits(), index);
-  lack_gains_ = index.gains().count();
+  shortfall_ = shortfall_of(demand, list().bits(), index);
+  shortfall_gains_ = index.gains().count();
 }
 
 bool JobClass::known_blocked(std::optional<Seconds> limit) const {

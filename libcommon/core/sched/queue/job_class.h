@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/sched/index/demand.h"
-#include "core/sched/place/able.h"
 #include "core/sched/place/filter.h"
+#include "core/sched/place/nodes_with_capacity.h"
 #include "core/sched/place/search.h"
 #include "model/engine/plan.h"
 #include "model/job/job.h"
@@ -64,9 +64,9 @@ struct JobClass {
   const NodeList& list() const { return use_fallback_ ? candidates.fallback : candidates.usable; }
 
   bool use_fallback_ = false;
-  Lack lack_;                     // when it did not fit, less what has come free since
-  std::uint64_t lack_gains_ = 0;  // counted so far, of the index
-  std::optional<bool> possible_;  // on the usable nodes, were they empty
+  Shortfall shortfall_;                // when it did not fit, less what has come free since
+  std::uint64_t shortfall_gains_ = 0;  // counted so far, of the index
+  std::optional<bool> possible_;       // on the usable nodes, were they empty
   bool always_refused_ = false;
   bool if_up_ = false;              // not possible, but it would be if all nodes were up
   std::optional<Time> planned_at_;  // the last start promised, to one with this limit:

@@ -88,7 +88,7 @@ JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
     job_class.candidates = candidates_of(job_class, index);
     job_class.possible_.reset();
     job_class.impossible_reason.reset();
-    job_class.lack_ = {};
+    job_class.shortfall_ = {};
     // Nodes that failed to launch the job are avoided only as long as it can run without them.
     SearchBudget unbounded = SearchBudget::unbounded();
     job_class.use_fallback_ = false;

@@ -111,7 +111,7 @@ Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
 }
 
 // What one task with the GPUs of a node needs there, for an untyped request of the type most free.
-Obstacle room_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
+Obstacle free_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
   if (!node.tenants.admits(demand.access)) return Obstacle::others;
   if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has any of it
   if (demand.gpu_part > 0) {
@@ -200,7 +200,7 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
       obstacle = state_obstacle(*node.node);
     else if (std::binary_search(usable.begin(), usable.end(), at)) {
       const std::int64_t linked = most_linked(job_class.demand, node, index);
-      obstacle = room_obstacle(job_class.demand, node, linked);
+      obstacle = free_obstacle(job_class.demand, node, linked);
       if (obstacle == Obstacle::links) most = std::max(most, linked);
       if (obstacle == Obstacle::parts) part = std::max(part, most_of_one(job_class.demand, node));
     }
@@ -208,9 +208,9 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
     if (obstacle == Obstacle::none) with_room.push_back(at);
   }
   const std::string refusals = plugged_text(job_class, index, with_room);
-  std::uint64_t& room = counts[static_cast<std::size_t>(Obstacle::none)];
-  counts[static_cast<std::size_t>(Obstacle::plugged)] = room - with_room.size();
-  room = with_room.size();
+  std::uint64_t& offer = counts[static_cast<std::size_t>(Obstacle::none)];
+  counts[static_cast<std::size_t>(Obstacle::plugged)] = offer - with_room.size();
+  offer = with_room.size();
   std::string text;
   for (std::size_t i = counts.size(); i-- > 0;) {
     if (counts[i] == 0) continue;
@@ -227,7 +227,7 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
 // Whether the node could be one of the fewest that the demand asks for, GPUs of any type aside.
 bool takes_share(const Demand& demand, const ClusterIndex& index, NodeIndex at) {
   const IndexedNode& node = index.nodes()[at];
-  if (room_obstacle(demand, node, most_linked(demand, node, index)) != Obstacle::none) return false;
+  if (free_obstacle(demand, node, most_linked(demand, node, index)) != Obstacle::none) return false;
   Amounts per_node(node.free.size(), 0), per_task(node.free.size(), 0);
   for (const auto& [column, count] : demand.gpus_per_node) per_node[column] += count;
   for (const auto& [column, count] : demand.gpus_per_task) per_task[column] += count;

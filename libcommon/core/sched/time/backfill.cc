@@ -26,11 +26,11 @@ NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterInde
   for (const NodeIndex at : set.nodes) {
     if (!profile.admits(at, demand.access, from, to)) continue;
     if (from <= profile.now() && !profile.touched(at)) {
-      shortlist.offer(at, index.capacity_buckets().free(at), index.nodes()[at].total);
+      shortlist.add(at, index.capacity_buckets().free(at), index.nodes()[at].total);
       continue;
     }
     profile.min_free(at, from, to, row);
-    shortlist.offer(at, row, index.nodes()[at].total);
+    shortlist.add(at, row, index.nodes()[at].total);
   }
   list = shortlist.best();
   return {list, {}};
@@ -82,7 +82,7 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
                                      SearchBudget& work, JoinShared joining) {
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
-  if (from <= profile.now()) set = with_room_now(demand, set, index, list);
+  if (from <= profile.now()) set = with_capacity_now(demand, set, index, list);
   // Which devices will be free later nobody reckons out: as if they were the best ones, so that a start may be expected too early.
   const GpusOf which = from == profile.now() ? GpusOf::free_now : GpusOf::node;
   std::vector<NodeIndex> allowed;
@@ -96,8 +96,8 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     return may_keep(profile, at, device, to, stride);
   };
   std::vector<std::int64_t> free(set.nodes.size() * stride), left(joins ? free.size() : 0);
-  std::vector<Room> rooms;
-  rooms.reserve(set.nodes.size());
+  std::vector<NodeOffer> offers;
+  offers.reserve(set.nodes.size());
   for (std::size_t i = 0; i < set.nodes.size(); ++i) {
     const NodeIndex at = set.nodes[i];
     if (!profile.admits(at, demand.access, from, to)) {
@@ -108,17 +108,17 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     profile.min_free(at, from, to, row);
     cap_gpus(demand, index.nodes()[at], which, index, row);
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
-    rooms.push_back(
+    offers.push_back(
         {at, row, index.nodes()[at].total, is_required(set, at), plugged_score(demand, at, which)});
     if (which == GpusOf::free_now && looks_at_take(demand.strategy))
-      rooms.back().shared = index.nodes()[at].shared;
+      offers.back().shared = index.nodes()[at].shared;
     if (!joins || index.nodes()[at].shared.empty()) continue;
-    rooms.back().left = std::span(left).subspan(i * stride, stride);
+    offers.back().left = std::span(left).subspan(i * stride, stride);
     add_joinable(demand, index.nodes()[at], row, std::span(left).subspan(i * stride, stride),
                  [&](const SharedGpu& device) { return stays_free(at, device); });
   }
-  if (!has_required(rooms, set)) return std::nullopt;
-  auto placement = fit(demand, rooms);
+  if (!has_required(offers, set)) return std::nullopt;
+  auto placement = fit(demand, offers);
   if (!placement || demand.gpu_part == 0 || joining == JoinShared::never) return placement;
   name_devices(index, *placement, [&](NodeIndex at, const SharedGpu& device) {
     return joins && stays_free(at, device);

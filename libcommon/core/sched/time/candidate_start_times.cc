@@ -10,15 +10,15 @@ bool wants_total(const Demand& demand) {
   return !demand.gpus_total.empty() || demand.any_gpus_total > 0;
 }
 
-std::vector<Typed> types_of(const Demand& demand, std::size_t stride) {
-  std::vector<Typed> types;
+std::vector<TypedDemand> types_of(const Demand& demand, std::size_t stride) {
+  std::vector<TypedDemand> types;
   if (!demand.wants_any_gpu()) types.emplace_back(demand, stride, std::nullopt);
   for (std::size_t column = kFirstGpu; column < stride && demand.wants_any_gpu(); ++column)
     types.emplace_back(demand, stride, column);
   return types;
 }
 
-bool has_total(const Typed& typed, std::span<const std::int64_t> free) {
+bool has_total(const TypedDemand& typed, std::span<const std::int64_t> free) {
   for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column)
     if (free[column] - typed.per_node[column] < typed.total[column]) return false;
   return true;
@@ -58,7 +58,7 @@ CandidateStartTimes::CandidateStartTimes(const Demand& demand, std::optional<Sec
 std::int64_t CandidateStartTimes::tasks_on(std::span<const std::int64_t> free,
                                            std::span<const std::int64_t> total) const {
   std::int64_t most = 0;
-  for (const Typed& typed : types_) {
+  for (const TypedDemand& typed : types_) {
     if (demand_.max_nodes == 1 && !has_total(typed, free)) continue;
     most = std::max<std::int64_t>(
         most, task_capacity(demand_, typed.per_node, {0, free, total, false}, typed.per_task));

@@ -54,10 +54,10 @@ class CandidateStartTimes {
   const ClusterIndex& index_;
   const Profile& profile_;
   const Time from_;
-  std::vector<Typed> types_;   // the demand as each type of GPUs that it may get
-  std::int64_t most_ = 1;      // tasks on one node; more make no difference
-  bool every_change_ = false;  // what fits is not told by counting nodes and tasks alone
-  bool every_fall_ = false;    // not on nodes where what is free falls again
+  std::vector<TypedDemand> types_;  // the demand as each type of GPUs that it may get
+  std::int64_t most_ = 1;           // tasks on one node; more make no difference
+  bool every_change_ = false;       // what fits is not told by counting nodes and tasks alone
+  bool every_fall_ = false;         // not on nodes where what is free falls again
 
   std::vector<std::int64_t> row_;  // to reckon in
   std::vector<Event> events_;      // a heap

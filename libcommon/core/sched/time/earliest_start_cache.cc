@@ -169,19 +169,19 @@ std::optional<EarliestStart> EarliestStartCache::find(const Demand& demand, Node
   timeline.update(profile);
   const auto at = timeline.first(from, profile);
   std::vector<NodeIndex> nodes;
-  std::size_t with_room = 0;
+  std::size_t candidates = 0;
   if (at) {
     const std::vector<std::uint32_t> tasks = timeline.tasks_at(*at, profile);
     Shortlist shortlist(demand, index.stride(), set.nodes.size());
-    for (const NodeIndex node : set.nodes) shortlist.offer(node, tasks[node]);
-    with_room = shortlist.offered();
+    for (const NodeIndex node : set.nodes) shortlist.add(node, tasks[node]);
+    candidates = shortlist.offered();
     nodes = shortlist.best();
     if (nodes.empty()) return search();  // they are too many: another moment
   }
   // As much as a search.
   work.spend(set.nodes.size());
   if (!at || work.exhausted()) return std::nullopt;
-  work.spend(with_room - nodes.size());
+  work.spend(candidates - nodes.size());
   auto placement =
       fit_between(demand, {nodes, {}}, index, profile, *at, Profile::end_of(*at, limit), work);
   if (!placement || work.exhausted()) return std::nullopt;

@@ -24,7 +24,7 @@ constexpr std::size_t kPartitionsTried = 16;
 constexpr std::size_t kMostChanges = 8;
 
 bool is_throttled(const ClusterState& state, const Job& job) {
-  return throttle_room(state, job, {}) == 0;
+  return throttle_allowance(state, job, {}) == 0;
 }
 
 // With partitions behind its own that it might use as well.

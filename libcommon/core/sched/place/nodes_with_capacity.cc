@@ -1,4 +1,4 @@
-#include "core/sched/place/able.h"
+#include "core/sched/place/nodes_with_capacity.h"
 
 #include <algorithm>
 
@@ -23,7 +23,8 @@ std::int64_t least_memory(const Demand& demand, std::int64_t tasks) {
 }
 
 // What able() looks at, of one node, exactly.
-bool is_able(const Demand& demand, const IndexedNode& node, std::span<const std::int64_t> free) {
+bool has_capacity(const Demand& demand, const IndexedNode& node,
+                  std::span<const std::int64_t> free) {
   const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
   if (free[kCpus] < tasks * std::int64_t{demand.cpus_per_task}) return false;
   if (free[kMemory] < least_memory(demand, tasks)) return false;
@@ -33,7 +34,7 @@ bool is_able(const Demand& demand, const IndexedNode& node, std::span<const std:
 }
 
 // Nodes of GPUs that a job may have a part of: with a free one, or with a shared one.
-void keep_for_part(const Demand& demand, const ClusterIndex& index, Bitset& nodes) {
+void retain_for_part(const Demand& demand, const ClusterIndex& index, Bitset& nodes) {
   Bitset with = nodes;
   with &= index.sharing();
   for (std::size_t column = kFirstGpu; column < index.stride(); ++column) {
@@ -52,7 +53,7 @@ bool counts_nodes(const Demand& demand) {
 
 }  // namespace
 
-Bitset able(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
+Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
   Bitset nodes = among;
   const CapacityBuckets& buckets = index.capacity_buckets();
   // One node takes all tasks, one of several at least one.
@@ -63,7 +64,7 @@ Bitset able(const Demand& demand, const Bitset& among, const ClusterIndex& index
       nodes);
   buckets.retain_at_least(kMemory, least_memory(demand, tasks), nodes);
   if (demand.gpu_part > 0) {
-    keep_for_part(demand, index, nodes);
+    retain_for_part(demand, index, nodes);
     return nodes;
   }
   for (const auto& [column, count] : demand.gpus_per_node)
@@ -98,17 +99,17 @@ std::int64_t tasks_now(const Demand& demand, NodeIndex at, const ClusterIndex& i
   const IndexedNode& node = index.nodes()[at];
   Amounts row;
   const auto free = free_to_join(demand, node, row);
-  if (!is_able(demand, node, free)) return 0;
-  const Typed typed(demand, index.stride(), std::nullopt);
+  if (!has_capacity(demand, node, free)) return 0;
+  const TypedDemand typed(demand, index.stride(), std::nullopt);
   return task_capacity(demand, typed.per_node, {at, free, node.total, false}, typed.per_task);
 }
 
-Lack lack_of(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
+Shortfall shortfall_of(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
   if (demand.max_nodes == 1 || !counts_nodes(demand)) return {1, 0};
-  const Typed typed(demand, index.stride(), std::nullopt);
+  const TypedDemand typed(demand, index.stride(), std::nullopt);
   std::int64_t nodes = 0, tasks = 0;
   Amounts row;
-  able(demand, among, index).for_each([&](std::size_t at) {
+  nodes_with_capacity(demand, among, index).for_each([&](std::size_t at) {
     const IndexedNode& node = index.nodes()[at];
     if (!node.tenants.admits(demand.access)) return;
     const std::int64_t here = task_capacity(
@@ -118,8 +119,9 @@ Lack lack_of(const Demand& demand, const Bitset& among, const ClusterIndex& inde
     nodes += here > 0 ? 1 : 0;
     tasks += here;
   });
-  const Lack lack{std::int64_t{demand.min_nodes} - nodes, std::int64_t{demand.tasks} - tasks};
-  return lack.any() ? lack : Lack{1, 0};
+  const Shortfall shortfall{std::int64_t{demand.min_nodes} - nodes,
+                            std::int64_t{demand.tasks} - tasks};
+  return shortfall.any() ? shortfall : Shortfall{1, 0};
 }
 
 }  // namespace ares::core::sched
