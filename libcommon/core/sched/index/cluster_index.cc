@@ -148,7 +148,8 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     // Only pointers into `before` and `after` are compared and followed: both are alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
     // Totals do not tell of all that plugins are told.
-    const bool other_gpus = plugged_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
+    const bool other_gpus =
+        plugin_classes_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
     possible = possible && read(node, entry);
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;

@@ -26,7 +26,7 @@
 namespace ares::core::sched {
 
 class WorkloadHistogram;
-class Plugged;
+class PluginClasses;
 
 // What the node has, or, until it registers, what the configuration says: enough to say "could fit one day".
 const Inventory& inventory_of(const Node& node);
@@ -98,8 +98,10 @@ class ClusterIndex {
   void set_workload(const WorkloadHistogram* workload) { workload_ = workload; }
 
   // The site's plugins; null where none is asked (set_plugins() in place/plugged.h). Demands made before know of none.
-  const Plugged* plugged() const { return plugged_.get(); }
-  void set_plugged(std::shared_ptr<const Plugged> plugged) { plugged_ = std::move(plugged); }
+  const PluginClasses* plugin_classes() const { return plugin_classes_.get(); }
+  void set_plugged(std::shared_ptr<const PluginClasses> plugged) {
+    plugin_classes_ = std::move(plugged);
+  }
 
   // The partition's nodes, ascending. Nodes it names that are not known are left out.
   const std::vector<NodeIndex>& members(const Partition& partition);
@@ -120,7 +122,7 @@ class ClusterIndex {
   bool knows_networks_ = false;
   std::vector<std::string> lifting_qos_;  // ascending
   const WorkloadHistogram* workload_ = nullptr;
-  std::shared_ptr<const Plugged> plugged_;
+  std::shared_ptr<const PluginClasses> plugin_classes_;
   CapacityBuckets capacity_buckets_;
   Bitset idle_;
   Bitset sharing_;

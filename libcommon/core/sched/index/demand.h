@@ -17,7 +17,7 @@
 namespace ares::core::sched {
 
 class WorkloadHistogram;
-class PluggedClass;
+class PluginClass;
 
 enum class MemoryRule : std::uint8_t {
   none,      // no memory is charged
@@ -72,7 +72,7 @@ struct Demand {
   std::shared_ptr<const Bitset> preferred;  // by NodeIndex; null = none more than others
 
   // What the site's plugins say of its class of jobs; null: none has a say. See plugged.h.
-  std::shared_ptr<PluggedClass> plugged;
+  std::shared_ptr<PluginClass> plugin_class;
 
   // How several nodes lie to each other: see topology/network.h. The index's; null: nothing is known.
   const topology::Network* network = nullptr;

@@ -10,7 +10,7 @@
 #include "core/sched/pass/permit.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/reason_text.h"
 #include "core/state/timers.h"
 #include "model/job/gpu_part.h"
@@ -230,11 +230,11 @@ bool GangTurns::permitted(Account& account, const Placements& placements) {
   if (!permit(p_.state, asking).granted) return false;
   const Partition& partition = *account.members.front().partition;
   if (over_limits(account, &placements)) return false;
-  if (!p_.index.plugged() || !p_.index.plugged()->permits(partition)) return true;
+  if (!p_.index.plugin_classes() || !p_.index.plugin_classes()->permits(partition)) return true;
   std::vector<Leaving> leaving;
   for (std::size_t i = 0; i < placements.size(); ++i)
     leaving.push_back({account.members[i].job, TaskIndex{}, &partition, &placements[i]});
-  if (auto why = p_.index.plugged()->refusal(leaving, p_.index))
+  if (auto why = p_.index.plugin_classes()->refusal(leaving, p_.index))
     account.refusal = PendingInfo{Reason::plugin, *std::move(why), std::nullopt, {}};
   return !account.refusal;
 }

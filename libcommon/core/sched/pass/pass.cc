@@ -9,7 +9,7 @@
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"
@@ -340,9 +340,9 @@ bool Planner::Pass::within_limits(const QueueEntry& entry, const Leave& leave) {
 bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Leave& leave) {
   if (!within_limits(entry, leave)) return false;
   const Placement& placement = leave.placement;
-  if (!index_.plugged() || !index_.plugged()->permits(*entry.partition)) return true;
+  if (!index_.plugin_classes() || !index_.plugin_classes()->permits(*entry.partition)) return true;
   const Leaving leaving{entry.job, task, entry.partition, &placement};
-  const auto why = index_.plugged()->refusal({&leaving, 1}, index_);
+  const auto why = index_.plugin_classes()->refusal({&leaving, 1}, index_);
   if (why) refusal_ = make_info(Reason::plugin, *why);
   return !why;
 }
@@ -428,8 +428,8 @@ std::optional<Placement> Planner::Pass::place(JobClass& job_class, std::optional
   if (!placement) {
     job_class.blocked = true;
     job_class.record_shortfall(index_);
-    job_class.blocked_by_plugin =
-        job_class.demand.plugged && job_class.fits_unplugged(index_, CapacityBasis::free_now);
+    job_class.blocked_by_plugin = job_class.demand.plugin_class &&
+                                  job_class.fits_without_plugins(index_, CapacityBasis::free_now);
     return std::nullopt;
   }
   if (!has_planned_start(*placement, profile_) &&

@@ -7,7 +7,7 @@
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/state/timers.h"
 
 namespace ares::core::sched {
@@ -225,9 +225,9 @@ std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const J
 // that throttles itself may not start its next task; and of several kinds of GPUs another may be free before.
 bool Preemptor::is_predictable(const QueueEntry& entry, const JobClass& job_class) const {
   const Job& job = *entry.job;
-  return !job_class.demand.plugged && job_class.alternatives.empty() &&
+  return !job_class.demand.plugin_class && job_class.alternatives.empty() &&
          !(job.array && job.array->throttle > 0) &&
-         !(pass_.index.plugged() && pass_.index.plugged()->permits(*entry.partition));
+         !(pass_.index.plugin_classes() && pass_.index.plugin_classes()->permits(*entry.partition));
 }
 
 const EvictionsLeft& Preemptor::evictions_left_for(UserId user) {

@@ -89,7 +89,7 @@ Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const Clus
 }
 
 bool stays_blocked(const Demand& demand) {
-  if (demand.plugged) return false;  // nobody knows what plugins go by
+  if (demand.plugin_class) return false;  // nobody knows what plugins go by
   if (demand.max_nodes == 1) return true;
   return demand.gpus_total.empty() && demand.any_gpus_total == 0 && !demand.tags &&
          !demand.limited();

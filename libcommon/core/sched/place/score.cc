@@ -73,7 +73,7 @@ Score score(const Demand& demand, const Suitable& node) {
   const Parts parts = kRows[static_cast<std::size_t>(demand.strategy)].parts(demand, node);
   const NodeIndex at = node.offer->node;
   const bool avoided = demand.preferred && !demand.preferred->test(at);
-  return {avoided,  capped_product<std::int64_t>(node.offer->plugged, -1),
+  return {avoided,  capped_product<std::int64_t>(node.offer->plugin_score, -1),
           parts[0], parts[1],
           parts[2], parts[3],
           at};

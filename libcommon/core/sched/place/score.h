@@ -19,8 +19,8 @@ struct NodeOffer {
   NodeIndex node = 0;
   std::span<const std::int64_t> free;
   std::span<const std::int64_t> total;
-  bool required = false;     // must be part of the placement
-  std::int64_t plugged = 0;  // what the site's plugins score it; higher is better
+  bool required = false;          // must be part of the placement
+  std::int64_t plugin_score = 0;  // what the site's plugins score it; higher is better
   // For a demand of a part of a GPU that starts now: what is left of the shared device that it would join, by column; 0 = `free` counts
   // none. Empty: none at all.
   std::span<const std::int64_t> left{};

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/sched/place/nodes_with_capacity.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/place/shortlist.h"
 
@@ -74,13 +74,13 @@ NodeSet with_capacity_now(const Demand& demand, NodeSet set, const ClusterIndex&
 
 NodeSet without_refused(const Demand& demand, NodeSet set, GpusOf state, const ClusterIndex& index,
                         std::vector<NodeIndex>& list) {
-  if (!demand.plugged) return set;
-  demand.plugged->keep(set.nodes, state, index, list);
+  if (!demand.plugin_class) return set;
+  demand.plugin_class->filter(set.nodes, state, index, list);
   return {list, set.required};
 }
 
-std::int64_t plugged_score(const Demand& demand, NodeIndex node, GpusOf state) {
-  return demand.plugged ? demand.plugged->score(node, state) : 0;
+std::int64_t plugin_score_of(const Demand& demand, NodeIndex node, GpusOf state) {
+  return demand.plugin_class ? demand.plugin_class->score(node, state) : 0;
 }
 
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
@@ -113,7 +113,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     for (const NodeIndex at : set.nodes) {
       const IndexedNode& node = index.nodes()[at];
       if (!admits(node)) continue;
-      NodeOffer offer{at, free_of(node), node.total, false, plugged_score(demand, at, which)};
+      NodeOffer offer{at, free_of(node), node.total, false, plugin_score_of(demand, at, which)};
       if (rests) offer.shared = node.shared;
       if (joins) join_rows.raise(demand, node, offer);
       one.add(offer);
@@ -136,7 +136,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
       free = rows.back();
     }
     offers.push_back(
-        {at, free, node.total, is_required(set, at), plugged_score(demand, at, which)});
+        {at, free, node.total, is_required(set, at), plugin_score_of(demand, at, which)});
     if (rests) offers.back().shared = node.shared;
     if (joins) join_rows.raise(demand, node, offers.back());
   }
@@ -149,7 +149,7 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index) {
   if (demand.wants_any_gpu() || !demand.gpus_total.empty() || demand.tags || demand.limited() ||
       demand.unknown_gpu_type || !set.required.empty() || !demand.node_counts.empty() ||
-      demand.plugged)
+      demand.plugin_class)
     return false;
   const TypedDemand typed(demand, index.stride(), std::nullopt);
   const std::uint32_t even = (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;

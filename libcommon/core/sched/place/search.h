@@ -59,6 +59,6 @@ NodeSet with_capacity_now(const Demand& demand, NodeSet set, const ClusterIndex&
 // Of the set, those that plugins do not refuse; kept in `list`.
 NodeSet without_refused(const Demand& demand, NodeSet set, GpusOf state, const ClusterIndex& index,
                         std::vector<NodeIndex>& list);
-std::int64_t plugged_score(const Demand& demand, NodeIndex node, GpusOf state);
+std::int64_t plugin_score_of(const Demand& demand, NodeIndex node, GpusOf state);
 
 }  // namespace ares::core::sched

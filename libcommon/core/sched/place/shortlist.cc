@@ -42,7 +42,7 @@ bool Shortlist::suits(const Demand& demand) {
   return !demand.wants_any_gpu() && demand.gpus_total.empty() && !demand.unknown_gpu_type &&
          demand.gpu_part == 0 && demand.gpu_constraint.none() && !demand.tags &&
          demand.node_counts.empty() && !demand.as_many_nodes && !demand.limited() &&
-         !demand.preferred && !demand.plugged && !demand.access.exclusive_user;
+         !demand.preferred && !demand.plugin_class && !demand.access.exclusive_user;
 }
 
 Shortlist::Shortlist(const Demand& demand, std::size_t stride, std::size_t expected)

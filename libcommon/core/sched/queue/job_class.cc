@@ -41,9 +41,9 @@ void JobClass::record_blocked_limit(std::optional<Seconds> limit) {
   blocked_by_planned_start = true;
 }
 
-bool JobClass::fits_unplugged(const ClusterIndex& index, CapacityBasis basis) const {
+bool JobClass::fits_without_plugins(const ClusterIndex& index, CapacityBasis basis) const {
   Demand plain = demand;
-  plain.plugged = nullptr;
+  plain.plugin_class = nullptr;
   SearchBudget unbounded = SearchBudget::unbounded();
   return fit_on(plain, nodes(), index, basis, unbounded).has_value();
 }

@@ -55,7 +55,7 @@ struct JobClass {
   void record_shortfall(const ClusterIndex& index);
   void record_blocked_limit(std::optional<Seconds> limit);
   // Whether it would fit if no plugin were asked.
-  bool fits_unplugged(const ClusterIndex& index, CapacityBasis basis) const;
+  bool fits_without_plugins(const ClusterIndex& index, CapacityBasis basis) const;
   // Whether plugins refuse it on empty nodes where it would fit. Known once it is found impossible.
   bool always_refused() const { return always_refused_; }
 

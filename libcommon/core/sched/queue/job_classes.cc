@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/reason_text.h"
 #include "model/job/gpu_alternatives.h"
 
@@ -29,17 +29,19 @@ void JobClasses::clear() {
 
 JobClass& JobClasses::of(const QueueEntry& entry, ClusterIndex& index, bool relaxed) {
   const bool by_user = index.by_user();
-  const Plugged* plugged = index.plugged();
-  const std::size_t hash = job_class_hash(*entry.job, by_user) ^
-                           std::hash<const void*>{}(entry.partition) ^ (relaxed ? 1 : 0) ^
-                           (plugged ? plugged->class_hash(*entry.job, *entry.partition) : 0);
+  const PluginClasses* plugin_classes = index.plugin_classes();
+  const std::size_t hash =
+      job_class_hash(*entry.job, by_user) ^ std::hash<const void*>{}(entry.partition) ^
+      (relaxed ? 1 : 0) ^
+      (plugin_classes ? plugin_classes->class_hash(*entry.job, *entry.partition) : 0);
   std::vector<JobClass*>& same_hash = by_hash_[hash];
   for (JobClass* job_class : same_hash)
     if (job_class->partition == entry.partition && job_class->relaxed == relaxed &&
         same_job_class(job_class->example, *entry.job, by_user) &&
         index.lifts_max_nodes(*job_class->example.spec) ==
             index.lifts_max_nodes(*entry.job->spec) &&
-        (!plugged || plugged->same_class(job_class->example, *entry.job, *entry.partition)))
+        (!plugin_classes ||
+         plugin_classes->same_class(job_class->example, *entry.job, *entry.partition)))
       return refresh(*job_class, index);
 
   JobClass& job_class = job_classes_.emplace_back();
@@ -83,8 +85,9 @@ JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
     job_class.generation_ = index.generation();
     job_class.demand =
         make_demand(*job_class.example.spec, *job_class.partition, index, job_class.relaxed);
-    if (const Plugged* plugged = index.plugged())
-      job_class.demand.plugged = plugged->class_of(job_class.example, *job_class.partition);
+    if (const PluginClasses* plugin_classes = index.plugin_classes())
+      job_class.demand.plugin_class =
+          plugin_classes->class_of(job_class.example, *job_class.partition);
     job_class.candidates = candidates_of(job_class, index);
     job_class.possible_.reset();
     job_class.impossible_reason.reset();
@@ -141,8 +144,9 @@ PendingPtr JobClasses::impossible(JobClass& job_class, const ClusterIndex& index
     job_class.if_up_ = !*job_class.possible_ &&
                        fits({job_class.candidates.members, job_class.candidates.required});
     job_class.always_refused_ = !*job_class.possible_ && !job_class.if_up_ &&
-                                job_class.demand.plugged && job_class.candidates.problem.empty() &&
-                                job_class.fits_unplugged(index, CapacityBasis::totals);
+                                job_class.demand.plugin_class &&
+                                job_class.candidates.problem.empty() &&
+                                job_class.fits_without_plugins(index, CapacityBasis::totals);
   }
   if (*job_class.possible_) return nullptr;
   if (!job_class.impossible_reason || (details && job_class.impossible_reason->detail.empty())) {

@@ -7,7 +7,7 @@
 
 #include "base/saturating.h"
 #include "core/sched/place/devices.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/place/typed_demand.h"
 
@@ -27,7 +27,7 @@ enum class Obstacle : std::uint8_t {
   memory,
   busy,
   others,
-  plugged,
+  plugin,
   none
 };
 
@@ -176,12 +176,13 @@ std::string need_text(const JobClass& job_class) {
 }
 
 // "; plugin a refuses 3 nodes: its words", of those with room; `nodes` are these, less what is refused afterwards.
-std::string plugged_text(const JobClass& job_class, const ClusterIndex& index,
-                         std::vector<NodeIndex>& nodes) {
-  if (!job_class.demand.plugged) return {};
-  const std::string text = job_class.demand.plugged->refusals(nodes, GpusOf::free_now, index, true);
+std::string plugin_text(const JobClass& job_class, const ClusterIndex& index,
+                        std::vector<NodeIndex>& nodes) {
+  if (!job_class.demand.plugin_class) return {};
+  const std::string text =
+      job_class.demand.plugin_class->refusals(nodes, GpusOf::free_now, index, true);
   std::vector<NodeIndex> kept;
-  job_class.demand.plugged->keep(nodes, GpusOf::free_now, index, kept);
+  job_class.demand.plugin_class->filter(nodes, GpusOf::free_now, index, kept);
   nodes = std::move(kept);
   return text.empty() ? text : "; " + text;
 }
@@ -207,9 +208,9 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
     ++counts[static_cast<std::size_t>(obstacle)];
     if (obstacle == Obstacle::none) with_room.push_back(at);
   }
-  const std::string refusals = plugged_text(job_class, index, with_room);
+  const std::string refusals = plugin_text(job_class, index, with_room);
   std::uint64_t& offer = counts[static_cast<std::size_t>(Obstacle::none)];
-  counts[static_cast<std::size_t>(Obstacle::plugged)] = offer - with_room.size();
+  counts[static_cast<std::size_t>(Obstacle::plugin)] = offer - with_room.size();
   offer = with_room.size();
   std::string text;
   for (std::size_t i = counts.size(); i-- > 0;) {
@@ -353,7 +354,7 @@ PendingInfo explain_impossible(const JobClass& job_class, const ClusterIndex& in
         "nodes it needs are down, drained or not registered: " + node_text(job_class, index);
   } else if (job_class.always_refused()) {
     info.reason = Reason::plugin;
-    info.detail = "even on empty nodes " + job_class.demand.plugged->refusals(
+    info.detail = "even on empty nodes " + job_class.demand.plugin_class->refusals(
                                                job_class.nodes().nodes, GpusOf::node, index, true);
   } else {
     info.reason = Reason::bad_constraints;

@@ -5,7 +5,7 @@
 
 #include "core/sched/place/devices.h"
 #include "core/sched/place/fit.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/place/shortlist.h"
 #include "core/sched/time/candidate_start_times.h"
@@ -108,8 +108,8 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
     profile.min_free(at, from, to, row);
     cap_gpus(demand, index.nodes()[at], which, index, row);
     if (row[kCpus] <= 0 && !is_required(set, at)) continue;
-    offers.push_back(
-        {at, row, index.nodes()[at].total, is_required(set, at), plugged_score(demand, at, which)});
+    offers.push_back({at, row, index.nodes()[at].total, is_required(set, at),
+                      plugin_score_of(demand, at, which)});
     if (which == GpusOf::free_now && looks_at_take(demand.strategy))
       offers.back().shared = index.nodes()[at].shared;
     if (!joins || index.nodes()[at].shared.empty()) continue;
@@ -178,13 +178,13 @@ namespace {
 // there from then on: sooner or later the right ones are among them. What plugins go by may be anything that is free.
 void expand_to_all_gpus(const Demand& demand, std::optional<Seconds> limit,
                         const ClusterIndex& index, const Profile& profile, EarliestStart& planned) {
-  const bool plugged = demand.plugged && demand.plugged->changes();
-  if (demand.gpu_constraint.none() && !plugged) return;
+  const bool plugin_dependent = demand.plugin_class && demand.plugin_class->depends_on_free();
+  if (demand.gpu_constraint.none() && !plugin_dependent) return;
   Amounts free(index.stride());
   for (PlacedShare& share : planned.placement) {
     profile.min_free(share.node, planned.at, Profile::end_of(planned.at, limit), free);
-    for (std::size_t column = plugged ? 0 : kFirstGpu; column < free.size(); ++column)
-      if (plugged || share.amounts[column] > 0)
+    for (std::size_t column = plugin_dependent ? 0 : kFirstGpu; column < free.size(); ++column)
+      if (plugin_dependent || share.amounts[column] > 0)
         share.amounts[column] = std::max(share.amounts[column], free[column]);
   }
 }

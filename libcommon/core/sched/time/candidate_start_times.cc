@@ -45,7 +45,7 @@ CandidateStartTimes::CandidateStartTimes(const Demand& demand, std::optional<Sec
                  : std::max<std::int64_t>(std::int64_t{demand.tasks} - demand.min_nodes + 1, 1);
   every_change_ = demand.tags || demand.limited() || !required_.empty() ||
                   demand.access.exclusive_user || index.by_user() ||
-                  !demand.gpu_constraint.none() || demand.plugged ||
+                  !demand.gpu_constraint.none() || demand.plugin_class ||
                   affected_by_reservations(demand, set, index) ||
                   (!single && (wants_total(demand) || demand.wants_any_gpu()));
   every_fall_ = every_change_ || demand.wants_any_gpu();

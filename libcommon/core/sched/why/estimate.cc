@@ -6,7 +6,7 @@
 #include "core/job/apply/apply.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/pass/plan.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/time/backfill.h"

@@ -8,7 +8,7 @@
 #include "core/accounts/limits/promise_floor.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/index/cluster_index.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/gathering.h"
 #include "core/sched/queue/job_classes.h"

@@ -4,7 +4,7 @@
 
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/deciding.h"
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"
 #include "core/sched/why/why_trial.h"
@@ -85,12 +85,13 @@ std::string delays_text(const std::vector<DelayedStart>& planned_starts) {
 // What plugins have against a start there.
 std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& placement) {
   const Partition* partition = turn.entry.partition;
-  if (!turn.index.plugged() || !turn.index.plugged()->permits(*partition)) return std::nullopt;
+  if (!turn.index.plugin_classes() || !turn.index.plugin_classes()->permits(*partition))
+    return std::nullopt;
   TaskIndex task;
   if (const auto& array = turn.entry.job->array; array && !array->waiting.empty())
     task.value = array->waiting.front();
   const Leaving leaving{turn.entry.job, task, partition, &placement};
-  const auto why = turn.index.plugged()->refusal({&leaving, 1}, turn.index);
+  const auto why = turn.index.plugin_classes()->refusal({&leaving, 1}, turn.index);
   if (!why) return std::nullopt;
   return WhyCause{Reason::plugin, {}, *why, std::nullopt, {}};
 }
@@ -105,8 +106,8 @@ std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& tu
       fit_on(job_class.demand, job_class.nodes(), turn.index, CapacityBasis::free_now, work);
   WhyCause cause;
   if (!free) {
-    const bool refused =
-        job_class.demand.plugged && job_class.fits_unplugged(turn.index, CapacityBasis::free_now);
+    const bool refused = job_class.demand.plugin_class &&
+                         job_class.fits_without_plugins(turn.index, CapacityBasis::free_now);
     cause.reason = refused ? Reason::plugin : Reason::resources;
     cause.text =
         explain_blocked(job_class, turn.index) + "; " + explain_totals(job_class, turn.index);

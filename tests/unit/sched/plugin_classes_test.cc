@@ -1,5 +1,5 @@
 // Plugins in the scheduler's stages: who is refused, what is said of it, how often plugins are asked.
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 
 #include <gtest/gtest.h>
 
@@ -255,11 +255,11 @@ TEST_F(PluggedTest, AGroupIsAskedAboutAsOneAndTheIndexStaysAsItWas) {
   set_plugins(index, cluster.policy.plugins, nullptr);
   const Placement placement = {{0, 1, {1, 0}}};
   const std::vector<Leaving> pair(2, {&job, {}, &main, &placement});
-  EXPECT_EQ(index.plugged()->refusal(pair, index), "plugin gangs: no pairs");
+  EXPECT_EQ(index.plugin_classes()->refusal(pair, index), "plugin gangs: no pairs");
   EXPECT_EQ(free, (std::vector<std::uint32_t>{4, 3}));
   EXPECT_EQ(index.nodes()[0].free[kCpus], 4);
   EXPECT_EQ(index.nodes()[0].cpus_used.count(), 0u);
-  EXPECT_EQ(index.plugged()->refusal({pair.data(), 1}, index), std::nullopt);
+  EXPECT_EQ(index.plugin_classes()->refusal({pair.data(), 1}, index), std::nullopt);
 }
 
 }  // namespace

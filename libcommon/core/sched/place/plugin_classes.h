@@ -1,4 +1,4 @@
-// Plugged: the site's plugins as the scheduler's stages meet them. What they say is remembered for each class of jobs, node by node, as
+// PluginClasses: the site's plugins as the scheduler's stages meet them. What they say is remembered for each class of jobs, node by node, as
 // long as nothing has changed of the node that they look at; so a class is asked about once, in one call for all nodes.
 // Owned by a ClusterIndex and the demands made on it; not thread-safe. Without plugins there are no classes, and nothing is looked at.
 #pragma once
@@ -19,18 +19,18 @@
 namespace ares::core::sched {
 
 // What the plugins that filter and score say of one class of jobs in one partition, by node.
-class PluggedClass {
+class PluginClass {
  public:
   // `leaves`: names by NodeIndex, or empty. Both outlive it.
-  PluggedClass(std::shared_ptr<const SchedPlugins> plugins, Job example, const Partition& partition,
-               const std::vector<std::string>& leaves);
+  PluginClass(std::shared_ptr<const SchedPlugins> plugins, Job example, const Partition& partition,
+              const std::vector<std::string>& leaves);
 
   // Whether what they say may change with what is free. Then nobody may conclude from earlier passes, or from counts.
-  bool changes() const { return changes_; }
+  bool depends_on_free() const { return depends_on_free_; }
 
   // Those of `nodes` that no plugin refuses, behind what `out` holds already. Scores of these are known then.
-  void keep(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index,
-            std::vector<NodeIndex>& out);
+  void filter(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index,
+              std::vector<NodeIndex>& out);
   // Sum over the plugins, higher is better. Precondition: keep() let it pass in that state.
   std::int64_t score(NodeIndex node, GpusOf state) const;
 
@@ -45,12 +45,14 @@ class PluggedClass {
     std::vector<std::uint8_t> refusers;  // the first plugin that refuses; kNobody
     std::vector<std::int64_t> scores;    // empty where nobody scores
   };
-  Answers& answers(GpusOf state) { return state == GpusOf::node || !changes_ ? empty_ : now_; }
-  const Answers& answers(GpusOf state) const {
-    return state == GpusOf::node || !changes_ ? empty_ : now_;
+  Answers& answers(GpusOf state) {
+    return state == GpusOf::node || !depends_on_free_ ? empty_ : now_;
   }
-  PluginNode told(NodeIndex node, GpusOf state, const ClusterIndex& index) const;
-  void ask(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index);
+  const Answers& answers(GpusOf state) const {
+    return state == GpusOf::node || !depends_on_free_ ? empty_ : now_;
+  }
+  PluginNode node_view(NodeIndex node, GpusOf state, const ClusterIndex& index) const;
+  void ask_plugins(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index);
   PluginJob job() const { return {&example_, partition_}; }
 
   std::shared_ptr<const SchedPlugins> plugins_;
@@ -58,7 +60,7 @@ class PluggedClass {
   const Partition* partition_;
   const std::vector<std::string>& leaves_;
   std::vector<std::size_t> filters_, scorers_;
-  bool changes_ = false;
+  bool depends_on_free_ = false;
   Answers now_, empty_;
   std::vector<NodeIndex> unknown_;  // to reckon in
 };
@@ -71,11 +73,11 @@ struct Leaving {
   const Placement* placement = nullptr;
 };
 
-class Plugged {
+class PluginClasses {
  public:
-  Plugged() = default;
+  PluginClasses() = default;
   // `networks`: where leaves have their names; null: none is known. Must outlive it, as must the index.
-  Plugged(SharedPlugins plugins, const Networks* networks, const ClusterIndex& index);
+  PluginClasses(SharedPlugins plugins, const Networks* networks, const ClusterIndex& index);
 
   bool any() const { return plugins_.value != nullptr; }
 
@@ -83,7 +85,7 @@ class Plugged {
   bool same_class(const Job& a, const Job& b, const Partition& partition) const;
   std::size_t class_hash(const Job& job, const Partition& partition) const;
   // Null: no plugin filters or scores there.
-  std::shared_ptr<PluggedClass> class_of(const Job& example, const Partition& partition) const;
+  std::shared_ptr<PluginClass> class_of(const Job& example, const Partition& partition) const;
 
   bool permits(const Partition& partition) const;
   // Whether all of these may start together: nothing, or the refusal in words that name the plugin. The index is left as it was.

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 #include "model/engine/state.h"
 #include "model/policy/policy.h"
 #include "sched/adapter/plugin_set.h"
@@ -84,12 +84,12 @@ void ask(benchmark::State& timing, bool again) {
   const World world(static_cast<std::uint32_t>(timing.range(0)));
   ClusterIndex index(world.state);
   set_plugins(index, world.plugins, nullptr);
-  std::shared_ptr<PluggedClass> asked = index.plugged()->class_of(world.job, world.partition);
+  std::shared_ptr<PluginClass> asked = index.plugin_classes()->class_of(world.job, world.partition);
   std::vector<NodeIndex> kept;
   for (auto _ : timing) {
-    if (!again) asked = index.plugged()->class_of(world.job, world.partition);
+    if (!again) asked = index.plugin_classes()->class_of(world.job, world.partition);
     kept.clear();
-    asked->keep(world.all, GpusOf::free_now, index, kept);
+    asked->filter(world.all, GpusOf::free_now, index, kept);
     benchmark::DoNotOptimize(kept.size());
   }
   timing.SetItemsProcessed(timing.iterations() * timing.range(0));

@@ -1,4 +1,4 @@
-#include "core/sched/place/plugged.h"
+#include "core/sched/place/plugin_classes.h"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ const std::string* leaf_of(const std::vector<std::string>& leaves, NodeIndex nod
   return node < leaves.size() && !leaves[node].empty() ? &leaves[node] : nullptr;
 }
 
-PluginNode told_of(const IndexedNode& node, GpusOf state, const std::string* leaf) {
+PluginNode view_of(const IndexedNode& node, GpusOf state, const std::string* leaf) {
   const Amounts& free = state == GpusOf::node ? node.total : node.free;
   PluginNode out{node.node, &inventory_of(*node.node), free[kCpus], free[kMemory], {}, leaf};
   if (state == GpusOf::free_now) out.gpus_used = node.gpus_used;
@@ -38,8 +38,8 @@ PluginNode told_of(const IndexedNode& node, GpusOf state, const std::string* lea
 
 }  // namespace
 
-PluggedClass::PluggedClass(std::shared_ptr<const SchedPlugins> plugins, Job example,
-                           const Partition& partition, const std::vector<std::string>& leaves)
+PluginClass::PluginClass(std::shared_ptr<const SchedPlugins> plugins, Job example,
+                         const Partition& partition, const std::vector<std::string>& leaves)
     : plugins_(std::move(plugins)),
       example_(std::move(example)),
       partition_(&partition),
@@ -50,21 +50,23 @@ PluggedClass::PluggedClass(std::shared_ptr<const SchedPlugins> plugins, Job exam
     if (all[i].filters) filters_.push_back(i);
     if (all[i].scores) scorers_.push_back(i);
     if (all[i].filters || all[i].scores)
-      changes_ = changes_ || looks(all[i].looks_at, PluginLook::node_free);
+      depends_on_free_ = depends_on_free_ || looks(all[i].looks_at, PluginLook::node_free);
   }
 }
 
 // Plugins that do not look at what is free are told of empty nodes, so that their answers hold as long as the class does.
-PluginNode PluggedClass::told(NodeIndex node, GpusOf state, const ClusterIndex& index) const {
-  return told_of(index.nodes()[node], changes_ ? state : GpusOf::node, leaf_of(leaves_, node));
+PluginNode PluginClass::node_view(NodeIndex node, GpusOf state, const ClusterIndex& index) const {
+  return view_of(index.nodes()[node], depends_on_free_ ? state : GpusOf::node,
+                 leaf_of(leaves_, node));
 }
 
-void PluggedClass::ask(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index) {
+void PluginClass::ask_plugins(std::span<const NodeIndex> nodes, GpusOf state,
+                              const ClusterIndex& index) {
   Answers& known = answers(state);
   std::vector<NodeIndex> left(nodes.begin(), nodes.end());
   std::vector<PluginNode> rows;
   for (const NodeIndex at : left) {
-    rows.push_back(told(at, state, index));
+    rows.push_back(node_view(at, state, index));
     known.refusers[at] = kNobody;
   }
   for (const std::size_t plugin : filters_) {
@@ -95,8 +97,8 @@ void PluggedClass::ask(std::span<const NodeIndex> nodes, GpusOf state, const Clu
   }
 }
 
-void PluggedClass::keep(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index,
-                        std::vector<NodeIndex>& out) {
+void PluginClass::filter(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index,
+                         std::vector<NodeIndex>& out) {
   Answers& known = answers(state);
   if (known.stamps.empty()) {
     known.stamps.assign(index.nodes().size(), 0);
@@ -110,27 +112,27 @@ void PluggedClass::keep(std::span<const NodeIndex> nodes, GpusOf state, const Cl
   unknown_.clear();
   for (const NodeIndex at : nodes)
     if (known.stamps[at] != stamp(at)) unknown_.push_back(at);
-  if (!unknown_.empty()) ask(unknown_, state, index);
+  if (!unknown_.empty()) ask_plugins(unknown_, state, index);
   for (const NodeIndex at : unknown_) known.stamps[at] = stamp(at);
   for (const NodeIndex at : nodes)
     if (known.refusers[at] == kNobody) out.push_back(at);
 }
 
-std::int64_t PluggedClass::score(NodeIndex node, GpusOf state) const {
+std::int64_t PluginClass::score(NodeIndex node, GpusOf state) const {
   const Answers& known = answers(state);
   return known.scores.empty() ? 0 : known.scores[node];
 }
 
-std::string PluggedClass::refusals(std::span<const NodeIndex> nodes, GpusOf state,
-                                   const ClusterIndex& index, bool words) {
+std::string PluginClass::refusals(std::span<const NodeIndex> nodes, GpusOf state,
+                                  const ClusterIndex& index, bool words) {
   std::vector<NodeIndex> kept;
-  keep(nodes, state, index, kept);
+  filter(nodes, state, index, kept);
   const Answers& known = answers(state);
   std::string text;
   for (const std::size_t plugin : filters_) {
     std::vector<PluginNode> refused;
     for (const NodeIndex at : nodes)
-      if (known.refusers[at] == plugin) refused.push_back(told(at, state, index));
+      if (known.refusers[at] == plugin) refused.push_back(node_view(at, state, index));
     if (refused.empty()) continue;
     text += (text.empty() ? "plugin " : "; plugin ") + plugins_->facts()[plugin].name +
             " refuses " + std::to_string(refused.size()) +
@@ -144,7 +146,8 @@ std::string PluggedClass::refusals(std::span<const NodeIndex> nodes, GpusOf stat
   return text;
 }
 
-Plugged::Plugged(SharedPlugins plugins, const Networks* networks, const ClusterIndex& index)
+PluginClasses::PluginClasses(SharedPlugins plugins, const Networks* networks,
+                             const ClusterIndex& index)
     : plugins_(std::move(plugins)) {
   if (!plugins_.value || !networks) return;
   for (const NetworkSpec& network : networks->all()) {
@@ -156,12 +159,12 @@ Plugged::Plugged(SharedPlugins plugins, const Networks* networks, const ClusterI
   }
 }
 
-const std::vector<std::string>& Plugged::leaves(const Partition& partition) const {
+const std::vector<std::string>& PluginClasses::leaves(const Partition& partition) const {
   const auto found = leaves_.find(partition.topology);
   return found == leaves_.end() ? kNoLeaves : found->second;
 }
 
-PluginLooks Plugged::looks_at(const Partition& partition) const {
+PluginLooks PluginClasses::looks_at(const Partition& partition) const {
   PluginLooks all = 0;
   if (!any()) return all;
   for (const PluginFacts& plugin : plugins_.value->facts())
@@ -169,7 +172,7 @@ PluginLooks Plugged::looks_at(const Partition& partition) const {
   return all;
 }
 
-bool Plugged::same_class(const Job& a, const Job& b, const Partition& partition) const {
+bool PluginClasses::same_class(const Job& a, const Job& b, const Partition& partition) const {
   const PluginLooks all = looks_at(partition);
   const JobSpec &x = *a.spec, &y = *b.spec;
   const auto same = [&](PluginLook look, bool equal) { return !looks(all, look) || equal; };
@@ -181,7 +184,7 @@ bool Plugged::same_class(const Job& a, const Job& b, const Partition& partition)
          same(PluginLook::time_limit, time_limit_of(a, partition) == time_limit_of(b, partition));
 }
 
-std::size_t Plugged::class_hash(const Job& job, const Partition& partition) const {
+std::size_t PluginClasses::class_hash(const Job& job, const Partition& partition) const {
   const PluginLooks all = looks_at(partition);
   std::size_t seed = 0;
   const auto add = [&](PluginLook look, const std::string& text) {
@@ -195,16 +198,16 @@ std::size_t Plugged::class_hash(const Job& job, const Partition& partition) cons
   return seed;
 }
 
-std::shared_ptr<PluggedClass> Plugged::class_of(const Job& example,
-                                                const Partition& partition) const {
+std::shared_ptr<PluginClass> PluginClasses::class_of(const Job& example,
+                                                     const Partition& partition) const {
   if (!any()) return nullptr;
   for (const PluginFacts& plugin : plugins_.value->facts())
     if ((plugin.filters || plugin.scores) && concerns(plugin, partition))
-      return std::make_shared<PluggedClass>(plugins_.value, example, partition, leaves(partition));
+      return std::make_shared<PluginClass>(plugins_.value, example, partition, leaves(partition));
   return nullptr;
 }
 
-bool Plugged::permits(const Partition& partition) const {
+bool PluginClasses::permits(const Partition& partition) const {
   if (!any()) return false;
   const auto& all = plugins_.value->facts();
   return std::any_of(all.begin(), all.end(), [&](const PluginFacts& plugin) {
@@ -234,7 +237,7 @@ std::vector<Offered> propose(std::span<const Leaving> group, ClusterIndex& index
     for (const PlacedShare& share : *leaving.placement) {
       IndexedNode& node = index.nodes()[share.node];
       before.emplace_back(share.node, node);
-      out[i].nodes.push_back(told_of(node, GpusOf::free_now, leaf_of(*leaves[i], share.node)));
+      out[i].nodes.push_back(view_of(node, GpusOf::free_now, leaf_of(*leaves[i], share.node)));
       out[i].gpus_used.push_back(node.gpus_used);
       out[i].shares.push_back(
           choose_devices(node, share, leaving.job->spec->gpu_constraint, index));
@@ -250,8 +253,8 @@ std::vector<Offered> propose(std::span<const Leaving> group, ClusterIndex& index
 
 }  // namespace
 
-std::optional<std::string> Plugged::refusal(std::span<const Leaving> group,
-                                            ClusterIndex& index) const {
+std::optional<std::string> PluginClasses::refusal(std::span<const Leaving> group,
+                                                  ClusterIndex& index) const {
   if (!any()) return std::nullopt;
   std::vector<const std::vector<std::string>*> of_partition;
   for (const Leaving& leaving : group) of_partition.push_back(&leaves(*leaving.partition));
@@ -274,7 +277,7 @@ std::optional<std::string> Plugged::refusal(std::span<const Leaving> group,
 }
 
 void set_plugins(ClusterIndex& index, const SharedPlugins& plugins, const Networks* networks) {
-  index.set_plugged(plugins.value ? std::make_shared<const Plugged>(plugins, networks, index)
+  index.set_plugged(plugins.value ? std::make_shared<const PluginClasses>(plugins, networks, index)
                                   : nullptr);
 }
 
