@@ -9,7 +9,7 @@
 #include "core/fairness/decay.h"
 #include "core/fairness/fair_tree.h"
 #include "core/sched/queue/order.h"
-#include "core/sched/queue/turns.h"
+#include "core/sched/queue/service_order.h"
 #include "core/state/indexes.h"
 
 namespace ares::core::sched {
@@ -239,7 +239,7 @@ void decay_one(benchmark::State& run) {
 BENCHMARK(decay_one);
 
 // Users in turn, every entry drawn once and none of them started.
-void draw_turns(benchmark::State& run) {
+void draw_service_order(benchmark::State& run) {
   const ClusterState state = site_state(static_cast<std::uint32_t>(run.range(0)), 10'000, 2'000);
   const Policy policy = policy_of(QueuePolicy::drf, 0);
   ClusterIndex index(state);
@@ -247,11 +247,11 @@ void draw_turns(benchmark::State& run) {
   Queue queue;
   queue.fill(state, ranking);
   for (auto _ : run) {
-    Turns turns(queue.entries(), ranking, index);
+    ServiceOrder turns(queue.entries(), ranking, index);
     while (Queued* next = turns.next()) benchmark::DoNotOptimize(next);
   }
 }
-BENCHMARK(draw_turns)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(draw_service_order)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace ares::core::sched

@@ -252,7 +252,7 @@ void JobRows::describe_reason(const Job& job, api::Job& out) {
       if (const Node* node = view_.state->nodes.find(id)) names.push_back(node->name);
     out.set_expected_nodes(compress_hostlist(names));
   }
-  if (const auto why = core::sched::kept_back(job))
+  if (const auto why = core::sched::blocked_by_record(job))
     put(out.mutable_reason(), to_string(why->reason));
   else
     put(out.mutable_reason(), seen ? reason_text(*seen) : to_string(job.reason));
@@ -283,7 +283,7 @@ void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& ou
     put(out.mutable_reason_detail(), seen && !seen->detail.empty() ? seen->detail : why.detail);
   }
   if (named_ && queue_looks_ < kLooksAtQueue && shown_(api::Job::kJobsAheadFieldNumber) &&
-      !core::sched::kept_back(job)) {
+      !core::sched::blocked_by_record(job)) {
     ++queue_looks_;
     out.set_jobs_ahead(ahead_.of(job));
   }

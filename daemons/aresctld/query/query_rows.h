@@ -70,7 +70,7 @@ class JobRows {
   const Time now_;
   PendingInfos::Near pending_;
   core::Explainer explainer_;
-  core::sched::Ahead ahead_;
+  core::sched::JobsAhead ahead_;
   core::AgeLimits ages_;
 };
 

@@ -377,7 +377,7 @@ TEST_F(OrderTest, AheadCountsInTheOrderOfThePolicy) {
   use(with);
   const JobKey a = submit('a'), b = submit('b'), c = submit('c');
   const auto ahead = [&](const JobKey& key) {
-    return Ahead(cluster.state, cluster.policy, kNow).of(*cluster.state.jobs.find(key));
+    return JobsAhead(cluster.state, cluster.policy, kNow).of(*cluster.state.jobs.find(key));
   };
   EXPECT_EQ(ahead(a), 2u);
   EXPECT_EQ(ahead(b), 1u);

@@ -80,7 +80,8 @@ TEST(Plan, AShortJobGoesFirstAndALongOneDoesNot) {
   EXPECT_EQ(reason_of(plan, too_long), Reason::priority);
   EXPECT_EQ(reason_of(plan, endless), Reason::priority);
   EXPECT_TRUE(start_of(plan, short_enough));
-  EXPECT_EQ(Ahead(cluster.state, cluster.policy, kNow).of(*cluster.state.jobs.find(too_long)), 1u);
+  EXPECT_EQ(JobsAhead(cluster.state, cluster.policy, kNow).of(*cluster.state.jobs.find(too_long)),
+            1u);
 }
 
 TEST(Plan, OnlyWhatTheBlockedJobNeedsIsKeptForIt) {

@@ -69,7 +69,7 @@ bool waits_for_limits(const Gathering& gathering) {
   const auto& members = gathering.gang.members;
   return gathering.gang.complete() &&
          std::none_of(members.begin(), members.end(),
-                      [](const Job* job) { return kept_back(*job).has_value(); }) &&
+                      [](const Job* job) { return blocked_by_record(*job).has_value(); }) &&
          std::all_of(gathering.refused.begin(), gathering.refused.end(), [](const auto& one) {
            return one.second.reason == Reason::limit ||
                   one.second.reason == Reason::waiting_for_gang;
@@ -108,7 +108,7 @@ PendingPtr GangTurns::turn(Queued& queued) {
   if (first) consider(queued, account);
   if (account.starts) return nullptr;
   account.seen.push_back(&queued);
-  return account.said.at(job.key);
+  return account.reasons.at(job.key);
 }
 
 void GangTurns::consider(const Queued& leader, Account& account) {
@@ -122,12 +122,12 @@ void GangTurns::consider(const Queued& leader, Account& account) {
       keep_limits(account, nullptr, std::nullopt);
     }
     for (auto& [key, info] : gathering.refused)
-      account.said[key] = std::make_shared<const PendingInfo>(std::move(info));
+      account.reasons[key] = std::make_shared<const PendingInfo>(std::move(info));
     return;
   }
   account.gang = std::move(gathering.gang);
   account.members = members_of(account.gang);
-  if (over_limits(account, nullptr)) return say_all(account, *account.refusal);
+  if (over_limits(account, nullptr)) return set_reasons(account, *account.refusal);
   if (lack_licenses(account)) return;
   if (p_.planned_starts.closed(account.members.front().partition,
                                account.gang.members.front()->spec->reservations) ||
@@ -163,7 +163,8 @@ bool GangTurns::lack_licenses(Account& account) {
   for (const Start& start : unused.starts) p_.licenses.give_back(start.licenses);
   if (enough) return false;
   const Job& job = *account.members[unused.starts.size()].job;
-  say_because(account, job, {Reason::licenses, p_.licenses.explain(*job.spec), std::nullopt, {}});
+  set_reasons_from(account, job,
+                   {Reason::licenses, p_.licenses.explain(*job.spec), std::nullopt, {}});
   return true;
 }
 
@@ -254,8 +255,8 @@ bool GangTurns::over_limits(Account& account, const Placements* placements) {
           Reason::limit, "job " + job_text(member.job->key) + ": " + over->text, std::nullopt, {}};
       account.refusal->limit = std::move(over->name);
       if (over->wanes)
-        p_.plan.wake =
-            std::min(p_.plan.wake.value_or(p_.now + kLimitsAgain), p_.now + kLimitsAgain);
+        p_.plan.wake = std::min(p_.plan.wake.value_or(p_.now + kLimitRecheckPeriod),
+                                p_.now + kLimitRecheckPeriod);
     }
     p_.use.start(spec, *member.partition, member.limit, known);
   }
@@ -311,7 +312,7 @@ void GangTurns::commit(Account& account, PlanGroup group, const Placements& plac
       p_.given.push_back(share.node);
     }
     p_.profile.start(placements[i], member.limit, *member.job->spec);
-    p_.turns.took(*member.job->spec, placements[i]);
+    p_.service_order.add_allocated(*member.job->spec, placements[i]);
     if (!p_.use.active()) continue;
     const TresByNode gets = placed_amounts(placements[i], group.starts[i].licenses, p_.index);
     p_.use.start(*member.job->spec, *member.partition, member.limit, &gets);
@@ -324,7 +325,7 @@ bool GangTurns::is_impossible(Account& account) {
   for (const Member& member : account.members)
     if (const auto why =
             p_.job_classes.impossible(*member.job_class, p_.index, p_.budget.details)) {
-      say_because(account, *member.job, *why);
+      set_reasons_from(account, *member.job, *why);
       return true;
     }
   return false;
@@ -333,7 +334,7 @@ bool GangTurns::is_impossible(Account& account) {
 // As a single job that cannot start: it is said why, and promised a start if the partition's rule is so.
 void GangTurns::block(const Queued& leader, Account& account) {
   if (account.refusal)  // in nobody's way
-    return say_all(account, *account.refusal);
+    return set_reasons(account, *account.refusal);
   if (!p_.work.exhausted() && is_impossible(account)) return;
   const Partition* partition = account.members.front().partition;
   const PlannedStartLedger::Reservations& reservations =
@@ -344,15 +345,15 @@ void GangTurns::block(const Queued& leader, Account& account) {
   PendingInfo info{first ? Reason::resources : Reason::priority, {}, std::nullopt, {}};
   if (p_.work.exhausted()) {
     info.detail = "not looked at in this pass: its budget was spent";
-    return say_all(account, info);
+    return set_reasons(account, info);
   }
   if (p_.budget.details) {
-    info.detail = turn_text(account);
+    info.detail = waiting_text(account);
     if (!may)
       info.detail += "; " + promise_floor_text(p_.state.accounting, p_.use.enforce(),
                                                *leader.entry.job->spec, *partition);
   }
-  say_all(account, info);
+  set_reasons(account, info);
   if (!may) return;  // in nobody's way
   if (p_.planned_starts.take(partition, reservations)) {
     if (!plan_start(account) && !p_.work.exhausted())
@@ -381,12 +382,12 @@ bool GangTurns::plan_start(Account& account) {
     p_.profile.add_planned_start(start.placement, start.at, member.limit);
     if (p_.witness) p_.witness->on_planned_start({member.job, partition, 0}, start);
     if (start.at >= p_.profile.horizon()) continue;  // when something without limit ends
-    PendingInfo info = *account.said.at(member.job->key);
+    PendingInfo info = *account.reasons.at(member.job->key);
     info.expected_start = start.at;
     info.expected_nodes.clear();
     for (const PlacedShare& share : start.placement)
       info.expected_nodes.push_back(p_.index.nodes()[share.node].node->id);
-    account.said[member.job->key] = std::make_shared<const PendingInfo>(std::move(info));
+    account.reasons[member.job->key] = std::make_shared<const PendingInfo>(std::move(info));
   }
   return true;
 }
@@ -476,25 +477,25 @@ std::optional<GangTurns::Together> GangTurns::earliest_together(const Account& a
   return p_.work.exhausted() ? std::nullopt : found;
 }
 
-void GangTurns::say_all(Account& account, const PendingInfo& info) {
+void GangTurns::set_reasons(Account& account, const PendingInfo& info) {
   const auto same = std::make_shared<const PendingInfo>(info);
-  for (const Member& member : account.members) account.said[member.job->key] = same;
+  for (const Member& member : account.members) account.reasons[member.job->key] = same;
 }
 
 // One of them cannot start, whatever the others could do.
-void GangTurns::say_because(Account& account, const Job& hindered, PendingInfo info) {
+void GangTurns::set_reasons_from(Account& account, const Job& hindered, PendingInfo info) {
   PendingInfo others{Reason::waiting_for_gang,
                      "all members of gang " + hindered.spec->gang->name + " are here; job " +
                          job_text(hindered.key) + " waits (" + std::string(to_string(info.reason)) +
                          ")",
                      std::nullopt,
                      {}};
-  say_all(account, others);
-  account.said[hindered.key] = std::make_shared<const PendingInfo>(std::move(info));
+  set_reasons(account, others);
+  account.reasons[hindered.key] = std::make_shared<const PendingInfo>(std::move(info));
 }
 
 // Of who is hardest to place.
-std::string GangTurns::turn_text(const Account& account) const {
+std::string GangTurns::waiting_text(const Account& account) const {
   const Member& hardest = account.members.front();
   return together_text(account.gang) + "job " + job_text(hardest.job->key) + " " +
          explain_blocked(*hardest.job_class, p_.index);

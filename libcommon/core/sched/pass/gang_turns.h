@@ -13,7 +13,7 @@
 #include "core/sched/pass/witness.h"
 #include "core/sched/queue/gathering.h"
 #include "core/sched/queue/job_classes.h"
-#include "core/sched/queue/turns.h"
+#include "core/sched/queue/service_order.h"
 
 namespace ares::core::sched {
 
@@ -24,7 +24,7 @@ class GangTurns {
     const ClusterState& state;
     ClusterIndex& index;
     JobClasses& job_classes;
-    Turns& turns;
+    ServiceOrder& service_order;
     Profile& profile;
     LicensePool& licenses;
     PlannedStartLedger& planned_starts;
@@ -47,11 +47,12 @@ class GangTurns {
   }
 
   // After all turns, of a gang that had none promised: as if it had. Calls say(queued, info) for each of its members.
-  template <class Say>
-  void estimate(const Queued& leader, Say&& say) {
+  template <class SetReason>
+  void estimate(const Queued& leader, SetReason&& set_reason) {
     Account& account = accounts_.at(leader.entry.job->gang);
     if (!plan_start(account)) return;
-    for (Queued* queued : account.seen) say(*queued, account.said.at(queued->entry.job->key));
+    for (Queued* queued : account.seen)
+      set_reason(*queued, account.reasons.at(queued->entry.job->key));
   }
 
  private:
@@ -65,7 +66,7 @@ class GangTurns {
     Gang gang;
     std::vector<Member> members;         // in the order in which places are looked for
     mutable std::vector<Demand> spread;  // of the members, made when they are asked for
-    std::map<JobKey, PendingPtr> said;
+    std::map<JobKey, PendingPtr> reasons;
     std::vector<Queued*> seen;
     std::optional<PendingInfo>
         refusal;  // a plugin's or a limit's, of a start that was about to be made
@@ -104,9 +105,9 @@ class GangTurns {
   std::optional<Together> earliest_together(const Account& account, Time from);
   std::vector<Time> changes_after(const std::vector<Member>& members, Time at) const;
   bool plan_start(Account& account);
-  void say_all(Account& account, const PendingInfo& info);
-  void say_because(Account& account, const Job& hindered, PendingInfo info);
-  std::string turn_text(const Account& account) const;
+  void set_reasons(Account& account, const PendingInfo& info);
+  void set_reasons_from(Account& account, const Job& hindered, PendingInfo info);
+  std::string waiting_text(const Account& account) const;
 
   const Parts p_;
   std::map<JobId, Account> accounts_;  // by the gang's number

@@ -33,7 +33,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       budget_(budget),
       now_(now),
       use_(state, policy, now, &memory.sums),
-      turns_(memory.queue.entries(), memory.ranking, index_),
+      service_order_(memory.queue.entries(), memory.ranking, index_),
       profile_(state, index_, memory.releases, now),
       licenses_(state, policy),
       planned_starts_(policy),
@@ -41,8 +41,8 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       preemptor_({state, policy, index_, profile_, licenses_, work_, now, use_}),
       resumer_({state, index_, profile_, now}),
       witness_(witness),
-      gangs_({state_, index_, memory.job_classes, turns_, profile_, licenses_, planned_starts_,
-              work_, plan_, memory.given, budget, now, use_, witness}) {
+      gangs_({state_, index_, memory.job_classes, service_order_, profile_, licenses_,
+              planned_starts_, work_, plan_, memory.given, budget, now, use_, witness}) {
   use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
@@ -66,10 +66,10 @@ Plan Planner::Pass::run() {
   resume_suspended(std::numeric_limits<std::int32_t>::min());
   preempt_late();
   estimate();
-  settle_choices();
+  publish_choices();
   if (const auto change = preemptor_.wake())
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
-  plan_.pending = memory_.said;
+  plan_.pending = memory_.reasons;
   if (const auto change = index_.reservations().next_change(now_))
     plan_.wake = std::min(plan_.wake.value_or(*change), *change);
   if (const auto change = memory_.ranking.changes_at(); change && !memory_.queue.empty())
@@ -77,24 +77,25 @@ Plan Planner::Pass::run() {
   return std::move(plan_);
 }
 
-bool Planner::Pass::waits_on(const JobClass& job_class, std::optional<Seconds> limit) const {
+bool Planner::Pass::keeps_waiting(const JobClass& job_class, std::optional<Seconds> limit) const {
   return job_class.skip_in_pass == pass_ && job_class.known_blocked(limit);
 }
 
 Queued* Planner::Pass::next() {
   if (!work_.exhausted() && !witness_ && !resumer_.any_left()) {
     const std::vector<Waiting>& waiting = memory_.queue.waiting();
-    turns_.skip([&](std::size_t at) {
+    service_order_.skip([&](std::size_t at) {
       const auto& [job_class, limit] = waiting[at];
-      return job_class &&
-             waits_on(*job_class, limit == Seconds::max() ? std::nullopt : std::optional(limit));
+      return job_class && keeps_waiting(*job_class, limit == Seconds::max() ? std::nullopt
+                                                                            : std::optional(limit));
     });
   }
-  return turns_.next();
+  return service_order_.next();
 }
 
 void Planner::Pass::consider(Queued& queued) {
-  if (queued.waits && waits_on(*queued.job_class, queued.limit) && !work_.exhausted() && !witness_)
+  if (queued.waits && keeps_waiting(*queued.job_class, queued.limit) && !work_.exhausted() &&
+      !witness_)
     return;
   if (already_served(queued)) return;
   const QueueEntry& entry = queued.entry;
@@ -102,9 +103,9 @@ void Planner::Pass::consider(Queued& queued) {
     return witness_->turn({entry, index_, profile_, licenses_, array_starts_, use_,
                            planned_starts_.closed(entry.partition, reservations_of(queued)),
                            work_.exhausted()});
-  if (!queued.steady) {
+  if (!queued.is_static) {
     if (waits_with_gang(*entry.job)) return consider_gang(queued);
-    consider_unsteady(queued);
+    consider_with_checks(queued);
     return;
   }
   JobClass& job_class = job_class_of(queued, false);
@@ -143,7 +144,7 @@ void Planner::Pass::resume_suspended(std::int32_t tier) {
     auto resumed = resumer_.next();
     if (!resumed) continue;
     for (const PlacedShare& share : resumed->placement) memory_.given.push_back(share.node);
-    turns_.took(*resumed->job->spec, resumed->placement);
+    service_order_.add_allocated(*resumed->job->spec, resumed->placement);
     plan_.groups.push_back(std::move(resumed->group));
   }
 }
@@ -152,11 +153,11 @@ bool Planner::Pass::already_served(Queued& queued) {
   if (state_.preemption_claims.empty() && claim_reasons_.empty()) return false;
   const JobKey& key = queued.entry.job->key;
   if (const auto found = claim_reasons_.find(key); found != claim_reasons_.end()) {
-    say(queued, found->second);
+    set_reason(queued, found->second);
     return true;
   }
   if (!started_.contains(key) || !queued.entry.job->preemption_claim) return false;
-  unsay(queued);
+  clear_reason(queued);
   return true;
 }
 
@@ -176,10 +177,10 @@ bool Planner::Pass::preempt_for(Queued& queued, const JobClass& job_class) {
   plan_.groups.push_back(std::move(preemption->group));
   const auto info = std::make_shared<const PendingInfo>(std::move(preemption->reason));
   claim_reasons_[job.key] = info;
-  if (!queued.steady && job.spec->partitions.size() > 1)
+  if (!queued.is_static && job.spec->partitions.size() > 1)
     choices_[job.key] = info;
   else
-    say(queued, info);
+    set_reason(queued, info);
   return true;
 }
 
@@ -201,14 +202,14 @@ JobClass& Planner::Pass::job_class_of(Queued& queued, bool relaxed) {
 
 void Planner::Pass::consider_gang(Queued& queued) {
   if (PendingPtr why = gangs_.turn(queued))
-    say(queued, std::move(why));
+    set_reason(queued, std::move(why));
   else
-    return unsay(queued);
+    return clear_reason(queued);
   if (gangs_.without_planned_start(queued) && blocked_.size() < budget_.estimates)
     blocked_.push_back(&queued);
 }
 
-void Planner::Pass::consider_unsteady(Queued& queued) {
+void Planner::Pass::consider_with_checks(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   if (!may_start(queued)) return;
   const auto relaxed_at = relaxed_from(*entry.job);
@@ -221,9 +222,9 @@ void Planner::Pass::consider_unsteady(Queued& queued) {
   if (refusal_) return block(queued, job_class);
   if (relaxed_at && !relaxed) plan_.wake = std::min(plan_.wake.value_or(*relaxed_at), *relaxed_at);
   if (entry.job->array && throttle_allowance(state_, *entry.job, array_starts_) == 0)
-    say(queued, make_info(Reason::job_array_task_limit, kThrottled));
+    set_reason(queued, make_info(Reason::job_array_task_limit, kThrottled));
   else if (!licenses_.choose(*entry.job->spec))
-    say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
+    set_reason(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
   else
     block(queued, job_class);
 }
@@ -235,11 +236,11 @@ bool Planner::Pass::may_start(Queued& queued) {
   if (admission.wake) plan_.wake = std::min(plan_.wake.value_or(*admission.wake), *admission.wake);
   if (admission.refused) {
     if (admission.refused->reason == Reason::limit && !admission.wake) keep_limits(queued);
-    say(queued, std::make_shared<const PendingInfo>(*admission.refused));
+    set_reason(queued, std::make_shared<const PendingInfo>(*admission.refused));
     return false;
   }
   if (!licenses_.choose(*entry.job->spec)) {
-    say(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
+    set_reason(queued, make_info(Reason::licenses, licenses_.explain(*entry.job->spec)));
     return false;
   }
   return true;
@@ -265,16 +266,16 @@ bool Planner::Pass::start_tasks(Queued& queued, JobClass& job_class) {
   IntervalSet::Iterator& next = next_task_.try_emplace(job.key, waiting.begin()).first->second;
   for (std::uint32_t count = 0; next != waiting.end(); ++count) {
     if (count == allowed || !start_one(queued, TaskIndex{*next}, job_class)) return false;
-    if (++next != waiting.end() && turns_.later()) return true;
+    if (++next != waiting.end() && service_order_.defer_current()) return true;
   }
-  unsay(queued);
+  clear_reason(queued);
   return true;
 }
 
 bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_class) {
   std::optional<Seconds> limit = limit_now(queued);
   // The record of a job that waits on as before is not even read.
-  if (queued.steady && is_blocked(job_class, limit)) return false;
+  if (queued.is_static && is_blocked(job_class, limit)) return false;
   const Job& job = *queued.entry.job;
   auto licenses = licenses_.choose(*job.spec);
   if (!licenses) return false;
@@ -287,7 +288,7 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_clas
   give(queued.entry, task, limit, *licenses, *placement, alternative);
   if (!job.array) {
     started_.insert(job.key);
-    unsay(queued);
+    clear_reason(queued);
   }
   return true;
 }
@@ -313,7 +314,7 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
   group.starts.push_back(std::move(start));
   plan_.groups.push_back(std::move(group));
   profile_.start(placement, limit, *job.spec);
-  turns_.took(*job.spec, placement);
+  service_order_.add_allocated(*job.spec, placement);
   if (use_.active()) {
     const TresByNode gets = placed_amounts(placement, licenses, index_);
     use_.start(*job.spec, *entry.partition, limit, &gets);
@@ -330,7 +331,8 @@ bool Planner::Pass::within_limits(const QueueEntry& entry, const Leave& leave) {
   info.limit = std::move(over->name);
   refusal_ = std::make_shared<const PendingInfo>(std::move(info));
   if (over->wanes)
-    plan_.wake = std::min(plan_.wake.value_or(now_ + kLimitsAgain), now_ + kLimitsAgain);
+    plan_.wake =
+        std::min(plan_.wake.value_or(now_ + kLimitRecheckPeriod), now_ + kLimitRecheckPeriod);
   else
     use_.keep_room({{entry.job->spec.get(), entry.partition, leave.limit, gets}},
                    "job " + job_text(entry.job->key), std::nullopt);
@@ -348,7 +350,7 @@ bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Lea
 }
 
 std::optional<Seconds> Planner::Pass::limit_now(const Queued& queued) const {
-  if (queued.steady) return queued.limit;
+  if (queued.is_static) return queued.limit;
   const auto left = time_left(*queued.entry.job, now_);
   const auto asked = limit_within(state_, queued.entry.job->spec->reservations, queued.limit, now_);
   return left ? std::min(asked.value_or(*left), *left) : asked;

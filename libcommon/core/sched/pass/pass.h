@@ -21,7 +21,7 @@
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/job_classes.h"
 #include "core/sched/queue/order.h"
-#include "core/sched/queue/turns.h"
+#include "core/sched/queue/service_order.h"
 #include "core/sched/time/backfill.h"
 #include "core/sched/time/earliest_start_cache.h"
 #include "core/sched/time/expected_releases.h"
@@ -71,9 +71,10 @@ struct Planner::Memory {
   Time ages_seen = Time::min();  // the moment at which was looked who may gain age
   sched::JobClasses job_classes;
   sched::EarliestStartCache earliest_starts;  // of these
-  PendingInfos said;
-  const sched::PendingPtr first = make_info(Reason::resources), turn = make_info(Reason::priority),
-                          refused = make_info(Reason::plugin);
+  PendingInfos reasons;
+  const sched::PendingPtr first_reason = make_info(Reason::resources),
+                          waiting_reason = make_info(Reason::priority),
+                          plugin_reason = make_info(Reason::plugin);
   std::vector<sched::NodeIndex> given;
 };
 
@@ -90,7 +91,7 @@ class Planner::Pass {
   sched::Queued* next();
 
   // Most of a long queue waits on as it did.
-  bool waits_on(const sched::JobClass& job_class, std::optional<Seconds> limit) const;
+  bool keeps_waiting(const sched::JobClass& job_class, std::optional<Seconds> limit) const;
 
   void consider(sched::Queued& queued);
 
@@ -112,7 +113,7 @@ class Planner::Pass {
   void consider_gang(sched::Queued& queued);
 
   // Something else than nodes has a say as well.
-  void consider_unsteady(sched::Queued& queued);
+  void consider_with_checks(sched::Queued& queued);
 
   // Whether nothing but nodes keeps it from starting. If something does, that is said.
   bool may_start(sched::Queued& queued);
@@ -139,7 +140,7 @@ class Planner::Pass {
   bool permitted(const sched::QueueEntry& entry, TaskIndex task, const Leave& leave);
   bool within_limits(const sched::QueueEntry& entry, const Leave& leave);
 
-  void unsay(sched::Queued& queued);
+  void clear_reason(sched::Queued& queued);
 
   // A deadline shortens it.
   std::optional<Seconds> limit_now(const sched::Queued& queued) const;
@@ -177,7 +178,7 @@ class Planner::Pass {
                                                  sched::JobClass& job_class);
 
   // Shared by all jobs of the shape, so that saying it again costs nothing.
-  sched::PendingPtr turn_text(sched::JobClass& job_class, bool first);
+  sched::PendingPtr waiting_reason(sched::JobClass& job_class, bool first);
 
   // Says when and where the job is going to start, and keeps that free.
   sched::PendingPtr plan_start(PendingInfo info, const sched::Queued& queued,
@@ -186,10 +187,10 @@ class Planner::Pass {
   // Nothing starts any more: as if all that wait were promised their turn one after the other.
   void estimate();
 
-  void say(sched::Queued& queued, sched::PendingPtr info);
-  void note(sched::Queued& queued);
+  void set_reason(sched::Queued& queued, sched::PendingPtr info);
+  void update_waiting(sched::Queued& queued);
 
-  void settle_choices();
+  void publish_choices();
 
   Memory& memory_;
   const ClusterState& state_;
@@ -197,7 +198,7 @@ class Planner::Pass {
   const Budget budget_;
   Time now_;
   LimitUse use_;
-  sched::Turns turns_;
+  sched::ServiceOrder service_order_;
   sched::Profile profile_;
   LicensePool licenses_;
   sched::PlannedStartLedger planned_starts_;

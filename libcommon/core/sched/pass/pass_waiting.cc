@@ -14,52 +14,53 @@ namespace ares::core {
 
 using namespace sched;
 
-void Planner::Pass::unsay(Queued& queued) {
-  memory_.said.erase(queued.entry.job->key);
+void Planner::Pass::clear_reason(Queued& queued) {
+  memory_.reasons.erase(queued.entry.job->key);
   choices_.erase(queued.entry.job->key);
-  queued.said.reset();
-  note(queued);
+  queued.reason.reset();
+  update_waiting(queued);
 }
 
 const PlannedStartLedger::Reservations& Planner::Pass::reservations_of(const Queued& queued) {
   static const PlannedStartLedger::Reservations kNone;
-  return queued.steady ? kNone : queued.entry.job->spec->reservations;
+  return queued.is_static ? kNone : queued.entry.job->spec->reservations;
 }
 
 void Planner::Pass::block(Queued& queued, JobClass& job_class) {
   const QueueEntry& entry = queued.entry;
-  if (refusal_) return say(queued, std::exchange(refusal_, nullptr));  // in nobody's way
+  if (refusal_) return set_reason(queued, std::exchange(refusal_, nullptr));  // in nobody's way
   if (!work_.exhausted()) {
     if (PendingPtr why = memory_.job_classes.impossible(job_class, index_, budget_.details)) {
-      say(queued, std::move(why));
+      set_reason(queued, std::move(why));
       return;
     }
   }
   if (preemptor_.can_preempt(entry.partition) && !work_.exhausted()) {
-    if (!queued.steady && entry.job->spec->partitions.size() > 1)
+    if (!queued.is_static && entry.job->spec->partitions.size() > 1)
       preempt_later_.push_back(&queued);
     else if (preempt_for(queued, job_class))
       return;
   }
   if (!queued.may_have_planned_start())
-    return say(queued, reason_without_planned_start(queued, job_class));
+    return set_reason(queued, reason_without_planned_start(queued, job_class));
   const PlannedStartLedger::Reservations& reservations = reservations_of(queued);
   const bool first = planned_starts_.add_waiting(entry.partition, reservations);
-  const bool last_choice = queued.steady || entry.choice + 1 == entry.job->spec->partitions.size();
+  const bool last_choice =
+      queued.is_static || entry.choice + 1 == entry.job->spec->partitions.size();
   if (work_.exhausted()) {
-    say(queued, make_info(first ? Reason::resources : Reason::priority,
-                          "not looked at in this pass: its budget was spent"));
+    set_reason(queued, make_info(first ? Reason::resources : Reason::priority,
+                                 "not looked at in this pass: its budget was spent"));
     return;
   }
   // A job of several partitions waits for its last: it may still start there.
   if (last_choice && planned_starts_.take(entry.partition, reservations)) {
     bool planned = false;
-    say(queued, plan_start(*turn_text(job_class, first), queued, &planned));
+    set_reason(queued, plan_start(*waiting_reason(job_class, first), queued, &planned));
     if (!planned && !work_.exhausted()) planned_starts_.release(entry.partition, reservations);
     return;
   }
   if (last_choice && blocked_.size() < budget_.estimates) blocked_.push_back(&queued);
-  say(queued, turn_text(job_class, first));
+  set_reason(queued, waiting_reason(job_class, first));
   if (planned_starts_.closed(entry.partition, reservations)) job_class.blocked = true;
   if (!budget_.details && blocked_.size() >= budget_.estimates &&
       planned_starts_.exhausted(entry.partition, reservations) &&
@@ -70,8 +71,8 @@ void Planner::Pass::block(Queued& queued, JobClass& job_class) {
 
 PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, JobClass& job_class) {
   const QueueEntry& entry = queued.entry;
-  PendingPtr text =
-      turn_text(job_class, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
+  PendingPtr text = waiting_reason(
+      job_class, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
   if (!budget_.details) return text;
   PendingInfo info = *text;
   info.detail +=
@@ -80,10 +81,10 @@ PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, Job
   return std::make_shared<const PendingInfo>(std::move(info));
 }
 
-PendingPtr Planner::Pass::turn_text(JobClass& job_class, bool first) {
+PendingPtr Planner::Pass::waiting_reason(JobClass& job_class, bool first) {
   for (JobClass* one : job_class.alternatives)
     if (one->blocked_by_plugin || (one->blocked_by_reservation && !one->blocked))
-      return turn_text(*one, first);
+      return waiting_reason(*one, first);
   if (job_class.blocked_by_reservation && !job_class.blocked) {
     if (!job_class.reservation_reason)
       job_class.reservation_reason =
@@ -91,12 +92,12 @@ PendingPtr Planner::Pass::turn_text(JobClass& job_class, bool first) {
     return job_class.reservation_reason;
   }
   if (job_class.blocked_by_plugin) {
-    if (!budget_.details) return memory_.refused;
+    if (!budget_.details) return memory_.plugin_reason;
     if (!job_class.plugin_reason)
       job_class.plugin_reason = make_info(Reason::plugin, explain_blocked(job_class, index_));
     return job_class.plugin_reason;
   }
-  if (!budget_.details) return first ? memory_.first : memory_.turn;
+  if (!budget_.details) return first ? memory_.first_reason : memory_.waiting_reason;
   PendingPtr& text = first ? job_class.first_reason : job_class.waiting_reason;
   if (!text)
     text =
@@ -147,42 +148,43 @@ void Planner::Pass::estimate() {
     const JobKey& key = queued->entry.job->key;
     if (started_.contains(key) || claim_reasons_.contains(key)) continue;
     if (waits_with_gang(*queued->entry.job)) {
-      gangs_.estimate(*queued, [&](Queued& member, const PendingPtr& info) { say(member, info); });
+      gangs_.estimate(*queued,
+                      [&](Queued& member, const PendingPtr& info) { set_reason(member, info); });
       continue;
     }
     const auto choice = choices_.find(key);
-    const PendingPtr now_said = choice == choices_.end() ? queued->said : choice->second;
-    if (!now_said) continue;
-    PendingPtr said = plan_start(*now_said, *queued);
+    const PendingPtr current = choice == choices_.end() ? queued->reason : choice->second;
+    if (!current) continue;
+    PendingPtr reason = plan_start(*current, *queued);
     if (choice == choices_.end())
-      say(*queued, std::move(said));
+      set_reason(*queued, std::move(reason));
     else
-      choice->second = std::move(said);
+      choice->second = std::move(reason);
   }
 }
 
-void Planner::Pass::say(Queued& queued, PendingPtr info) {
-  if (queued.said == info) return note(queued);
+void Planner::Pass::set_reason(Queued& queued, PendingPtr info) {
+  if (queued.reason == info) return update_waiting(queued);
   const Job& job = *queued.entry.job;
-  if (!queued.steady &&
+  if (!queued.is_static &&
       job.spec->partitions.size() > 1) {  // which of them says most shows at the end of the pass
     const auto [found, added] = choices_.try_emplace(job.key, info);
-    if (!added && says_more(*info, *found->second)) found->second = std::move(info);
+    if (!added && is_more_informative(*info, *found->second)) found->second = std::move(info);
     return;
   }
-  if (!queued.said || *queued.said != *info) memory_.said.set(job.key, info);
-  queued.said = std::move(info);
-  note(queued);
+  if (!queued.reason || *queued.reason != *info) memory_.reasons.set(job.key, info);
+  queued.reason = std::move(info);
+  update_waiting(queued);
 }
 
-void Planner::Pass::note(Queued& queued) {
-  memory_.queue.note(queued, queued.job_class && queued.said == memory_.turn);
+void Planner::Pass::update_waiting(Queued& queued) {
+  memory_.queue.set_waiting(queued, queued.job_class && queued.reason == memory_.waiting_reason);
 }
 
-void Planner::Pass::settle_choices() {
+void Planner::Pass::publish_choices() {
   for (auto& [key, info] : choices_) {
-    const PendingInfo* before = memory_.said.find(key);
-    if (!before || *before != *info) memory_.said.set(key, std::move(info));
+    const PendingInfo* before = memory_.reasons.find(key);
+    if (!before || *before != *info) memory_.reasons.set(key, std::move(info));
   }
 }
 

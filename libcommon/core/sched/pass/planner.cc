@@ -49,7 +49,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   if (usable) {
     memory_->releases.update(memory_->seen, state, memory_->index);
     memory_->queue.update(memory_->seen, state, memory_->ranking,
-                          [&](const JobKey& key) { memory_->said.erase(key); });
+                          [&](const JobKey& key) { memory_->reasons.erase(key); });
     if (memory_->ranking.update(memory_->seen, state, memory_->index, now))
       memory_->queue.rank_again(memory_->ranking);
     if (memory_->uses_workload) memory_->workload.update(memory_->seen, state, memory_->index);
@@ -64,7 +64,8 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   if (budget.details)
     state.pending.for_each([&](const JobKey& key, Lsn) {
       const Job* job = state.jobs.find(key);
-      if (auto why = job ? kept_back(*job) : std::nullopt) plan.pending.set(key, *std::move(why));
+      if (auto why = job ? blocked_by_record(*job) : std::nullopt)
+        plan.pending.set(key, *std::move(why));
     });
   return plan;
 }

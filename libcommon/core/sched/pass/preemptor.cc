@@ -94,7 +94,7 @@ std::vector<Preemptor::ClaimedStart> Preemptor::claimed_starts(const ArrayStarts
     if (!job || !is_binding(*job, pass_.now)) return;
     const PreemptionClaim& claim = *job->preemption_claim;
     wake_by(claim.until);
-    if (kept_back(*job)) return;
+    if (blocked_by_record(*job)) return;
     const auto& asked = job->spec->partitions;
     const auto choice = std::find(asked.begin(), asked.end(), claim.partition);
     const Partition* partition = pass_.state.partitions.find(claim.partition);
@@ -260,7 +260,7 @@ std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
   const TresByNode gets = placed_amounts(plan->placement, *licenses, pass_.index);
   if (const auto over = pass_.use.over(*job.spec, *entry.partition, limit, &gets)) {
     over_limit_.insert(same_job);
-    if (over->wanes) wake_by(pass_.now + kLimitsAgain);
+    if (over->wanes) wake_by(pass_.now + kLimitRecheckPeriod);
     return std::nullopt;
   }
   const auto count = static_cast<std::uint32_t>(plan->victims.size());

@@ -14,7 +14,7 @@ bool Accruals::counts(const Job& job, Time moment) {
 void Accruals::fill(const ClusterState& state, Time moment) {
   attempts_.clear();
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
-    if (may_count(job, moment)) attempts_.emplace_hint(attempts_.end(), key, Noted{});
+    if (may_count(job, moment)) attempts_.emplace_hint(attempts_.end(), key, Cached{});
   });
 }
 
@@ -23,7 +23,7 @@ bool Accruals::update(const ClusterState& before, const ClusterState& after, Tim
   CowMap<JobKey, Job>::diff(
       before.jobs, after.jobs, [&](const JobKey& key, const Job* was, const Job* is) {
         if (is && may_count(*is, moment))
-          attempts_.insert_or_assign(key, Noted{});
+          attempts_.insert_or_assign(key, Cached{});
         else
           attempts_.erase(key);
         const bool counted = was && counts(*was, moment), counting = is && counts(*is, moment);

@@ -22,17 +22,17 @@ class Accruals {
   bool update(const ClusterState& before, const ClusterState& after, Time moment);
 
   // Of an attempt whatever a ranking finds out that holds as long as its job does not change.
-  struct Noted {
-    std::optional<std::optional<fairness::TreeIndex>> seat;  // none: not looked for yet
+  struct Cached {
+    std::optional<std::optional<fairness::TreeIndex>> account_node;  // none: not looked for yet
   };
 
   // visit(job, noted) for each attempt that counts, by key: it held what was allocated from then until the moment.
   template <class Visit>
   void each(const ClusterState& state, Time moment, Visit&& visit) {
     CowMap<JobKey, Job>::Near jobs(state.jobs);
-    for (auto& [key, noted] : attempts_) {
+    for (auto& [key, cached] : attempts_) {
       const Job* job = jobs.find(key);
-      if (job && counts(*job, moment)) visit(*job, noted);
+      if (job && counts(*job, moment)) visit(*job, cached);
     }
   }
 
@@ -43,7 +43,7 @@ class Accruals {
   static bool may_count(const Job& job, Time moment);
   static bool counts(const Job& job, Time moment);
 
-  std::map<JobKey, Noted> attempts_;
+  std::map<JobKey, Cached> attempts_;
 };
 
 }  // namespace ares::core::sched

@@ -30,7 +30,7 @@ const Job* array_record(const ClusterState& state, const Job& job) {
   return array && array->array ? array : nullptr;
 }
 
-struct Asked {
+struct AdmitContext {
   const ClusterState& state;
   Enforce enforce;
   LimitUse* use;  // null: what others run is not looked at
@@ -38,30 +38,30 @@ struct Asked {
   const ArrayStarts& starting;
   Time now;
 };
-using Check = std::optional<Admission> (*)(const Asked&);
+using Check = std::optional<Admission> (*)(const AdmitContext&);
 
-std::optional<Admission> check_begin(const Asked& asked) {
-  const auto& begin = asked.entry.job->spec->begin;
-  if (!begin || *begin <= asked.now) return std::nullopt;
+std::optional<Admission> check_begin(const AdmitContext& context) {
+  const auto& begin = context.entry.job->spec->begin;
+  if (!begin || *begin <= context.now) return std::nullopt;
   return wait_until(*begin, "not before the begin time asked for");
 }
 
-std::optional<Admission> check_delay(const Asked& asked) {
-  const Job& job = *asked.entry.job;
-  if (job.not_before <= asked.now) return std::nullopt;
+std::optional<Admission> check_delay(const AdmitContext& context) {
+  const Job& job = *context.entry.job;
+  if (job.not_before <= context.now) return std::nullopt;
   return wait_until(job.not_before, job.launch_failures == 0
                                         ? "not before the delay behind another job is over"
                                         : "launch failed " + std::to_string(job.launch_failures) +
                                               " times in a row; tried again later");
 }
 
-std::optional<Admission> check_deadline(const Asked& asked) {
-  if (!deadline_is_lost(*asked.entry.job, asked.now)) return std::nullopt;
+std::optional<Admission> check_deadline(const AdmitContext& context) {
+  if (!deadline_is_lost(*context.entry.job, context.now)) return std::nullopt;
   return refuse(Reason::deadline, "it cannot be over by its deadline any more");
 }
 
-std::optional<Admission> check_partition(const Asked& asked) {
-  const QueueEntry& entry = asked.entry;
+std::optional<Admission> check_partition(const AdmitContext& context) {
+  const QueueEntry& entry = context.entry;
   if (!entry.partition)
     return refuse(
         Reason::invalid_partition,
@@ -70,49 +70,49 @@ std::optional<Admission> check_partition(const Asked& asked) {
   return refuse(Reason::partition_down, "partition " + entry.partition->name + " is down");
 }
 
-std::optional<Admission> check_account(const Asked& asked) {
-  if (!asked.entry.partition) return std::nullopt;
-  const Partition& partition = *asked.entry.partition;
-  if (auto problem =
-          ineligible(asked.state.accounting, asked.enforce, *asked.entry.job->spec, partition.name))
+std::optional<Admission> check_account(const AdmitContext& context) {
+  if (!context.entry.partition) return std::nullopt;
+  const Partition& partition = *context.entry.partition;
+  if (auto problem = ineligible(context.state.accounting, context.enforce, *context.entry.job->spec,
+                                partition.name))
     return refuse(problem->reason, std::move(problem->text));
-  std::string missing = missing_qos(asked.state.accounting, asked.enforce, partition);
+  std::string missing = missing_qos(context.state.accounting, context.enforce, partition);
   if (missing.empty()) return std::nullopt;
   return refuse(Reason::invalid_qos, std::move(missing));
 }
 
-std::optional<Admission> check_time_limit(const Asked& asked) {
-  if (!asked.entry.partition) return std::nullopt;
-  const Partition& partition = *asked.entry.partition;
-  const auto limit = time_limit_of(*asked.entry.job, partition);
+std::optional<Admission> check_time_limit(const AdmitContext& context) {
+  if (!context.entry.partition) return std::nullopt;
+  const Partition& partition = *context.entry.partition;
+  const auto limit = time_limit_of(*context.entry.job, partition);
   if (!partition.max_time || (limit && *limit <= *partition.max_time)) return std::nullopt;
-  if (!bounds_of(asked.state.accounting, *asked.entry.job->spec, partition).max_time)
+  if (!bounds_of(context.state.accounting, *context.entry.job->spec, partition).max_time)
     return std::nullopt;
   return refuse(Reason::partition_time_limit,
                 "time limit " + format_time_limit(limit) + " is above " +
                     format_time_limit(partition.max_time) + " of partition " + partition.name);
 }
 
-std::optional<Admission> check_limits(const Asked& asked) {
-  if (!asked.entry.partition || !asked.use) return std::nullopt;
-  const Job& job = *asked.entry.job;
-  const Partition& partition = *asked.entry.partition;
+std::optional<Admission> check_limits(const AdmitContext& context) {
+  if (!context.entry.partition || !context.use) return std::nullopt;
+  const Job& job = *context.entry.job;
+  const Partition& partition = *context.entry.partition;
   auto over =
-      asked.use->over(*job.spec, partition, limit_at(asked.state, job, partition, asked.now));
+      context.use->over(*job.spec, partition, limit_at(context.state, job, partition, context.now));
   if (!over) return std::nullopt;
   Admission refused = refuse(Reason::limit, std::move(over->text));
   refused.refused->limit = std::move(over->name);
-  if (over->wanes) refused.wake = asked.now + kLimitsAgain;
+  if (over->wanes) refused.wake = context.now + kLimitRecheckPeriod;
   return refused;
 }
 
-std::optional<Admission> check_node_limit(const Asked& asked) {
-  if (!asked.entry.partition) return std::nullopt;
-  const Partition& partition = *asked.entry.partition;
-  const JobSpec& spec = *asked.entry.job->spec;
+std::optional<Admission> check_node_limit(const AdmitContext& context) {
+  if (!context.entry.partition) return std::nullopt;
+  const Partition& partition = *context.entry.partition;
+  const JobSpec& spec = *context.entry.job->spec;
   const std::uint32_t nodes =
       std::max({spec.min_nodes, 1u, static_cast<std::uint32_t>(spec.required_nodes.size())});
-  const PartitionBounds bounds = bounds_of(asked.state.accounting, spec, partition);
+  const PartitionBounds bounds = bounds_of(context.state.accounting, spec, partition);
   if (bounds.max_nodes && nodes > *bounds.max_nodes)
     return refuse(Reason::partition_node_limit, "needs " + std::to_string(nodes) +
                                                     " nodes, partition " + partition.name +
@@ -125,11 +125,11 @@ std::optional<Admission> check_node_limit(const Asked& asked) {
 }
 
 // Whether one of the reservations it asked for is on and lasts long enough; else when the next of them begins.
-std::optional<Admission> check_reservations(const Asked& asked) {
-  const JobSpec& spec = *asked.entry.job->spec;
-  if (spec.reservations.empty() || !asked.entry.partition) return std::nullopt;
+std::optional<Admission> check_reservations(const AdmitContext& context) {
+  const JobSpec& spec = *context.entry.job->spec;
+  if (spec.reservations.empty() || !context.entry.partition) return std::nullopt;
   const auto limit =
-      spec.time_min ? spec.time_min : time_limit_of(*asked.entry.job, *asked.entry.partition);
+      spec.time_min ? spec.time_min : time_limit_of(*context.entry.job, *context.entry.partition);
   const Seconds needed = limit.value_or(Seconds{1});
   const Seconds least = std::max(needed - kLateStart, Seconds{1});
   bool flexible = false, on = false;
@@ -137,7 +137,7 @@ std::optional<Admission> check_reservations(const Asked& asked) {
   Reason reason = Reason::reservation_deleted;
   std::optional<Time> next;
   for (const std::string& name : spec.reservations) {
-    const Reservation* r = asked.state.reservations.find(name);
+    const Reservation* r = context.state.reservations.find(name);
     if (!r) {
       if (why.empty()) why = "reservation " + name + " does not exist any more";
       continue;
@@ -151,9 +151,9 @@ std::optional<Admission> check_reservations(const Asked& asked) {
       why = "reservation " + name + " is shorter than the job's time limit";
       continue;
     }
-    auto occurrence = occurrence_at(*r, asked.now);
-    if (occurrence && occurrence->start <= asked.now) {
-      on = on || occurrence->end - asked.now >= least;
+    auto occurrence = occurrence_at(*r, context.now);
+    if (occurrence && occurrence->start <= context.now) {
+      on = on || occurrence->end - context.now >= least;
       reason = Reason::reservation;
       why = "reservation " + name + " is over before the job's time limit is";
       occurrence = occurrence_at(*r, occurrence->end);
@@ -166,9 +166,9 @@ std::optional<Admission> check_reservations(const Asked& asked) {
   return Admission{PendingInfo{Reason::reservation, why, next, {}}, next};
 }
 
-std::optional<Admission> check_throttle(const Asked& asked) {
-  const Job& job = *asked.entry.job;
-  if (throttle_allowance(asked.state, job, asked.starting) > 0) return std::nullopt;
+std::optional<Admission> check_throttle(const AdmitContext& context) {
+  const Job& job = *context.entry.job;
+  if (throttle_allowance(context.state, job, context.starting) > 0) return std::nullopt;
   return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");
 }
 
@@ -179,7 +179,7 @@ constexpr Check kChecks[] = {
 
 }  // namespace
 
-std::optional<PendingInfo> kept_back(const Job& job) {
+std::optional<PendingInfo> blocked_by_record(const Job& job) {
   const auto because = [](Reason reason, std::string detail = {}) {
     return PendingInfo{reason, std::move(detail), std::nullopt, {}};
   };
@@ -204,7 +204,7 @@ std::uint32_t throttle_allowance(const ClusterState& state, const Job& job,
   return array->array->throttle > busy ? array->array->throttle - busy : 0;
 }
 
-bool is_steady(const ClusterState& state, Enforce enforce, const Fairness& rules,
+bool is_static(const ClusterState& state, Enforce enforce, const Fairness& rules,
                const QueueEntry& entry) {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
@@ -214,9 +214,9 @@ bool is_steady(const ClusterState& state, Enforce enforce, const Fairness& rules
     return false;
   // These look at the entry and at records of accounting alone.
   static const ArrayStarts kNobody;
-  const Asked asked{state, enforce, nullptr, entry, kNobody, Time{}};
-  if (check_partition(asked) || check_account(asked) || check_time_limit(asked) ||
-      check_node_limit(asked))
+  const AdmitContext context{state, enforce, nullptr, entry, kNobody, Time{}};
+  if (check_partition(context) || check_account(context) || check_time_limit(context) ||
+      check_node_limit(context))
     return false;
   const Partition& partition = *entry.partition;
   if (has_shared_limits(state.accounting, enforce, spec, partition)) return false;

@@ -14,7 +14,7 @@ namespace ares::core::sched {
 
 // Over a limit on minutes time alone lets more start: what running jobs may still use gets less, and what was used decays. How often
 // that is looked at.
-inline constexpr Duration kLimitsAgain = std::chrono::minutes(1);
+inline constexpr Duration kLimitRecheckPeriod = std::chrono::minutes(1);
 
 struct Admission {
   std::optional<PendingInfo> refused;
@@ -26,12 +26,12 @@ using ArrayStarts = std::map<JobId, std::uint32_t>;
 
 // Why the record itself keeps the job back, whatever time it is and whatever else happens: a hold, another job it waits for.
 // Such jobs are not in the queue.
-std::optional<PendingInfo> kept_back(const Job& job);
+std::optional<PendingInfo> blocked_by_record(const Job& job);
 
 // Whether nothing but what is free and promised will ever keep the entry from starting, as long as the job, the partitions and the
 // records of accounting stay as they are: no time, no licence, no throttle, no limit on what others run as well, no other partition, no
 // other task. Its record need not be looked at to find that out again. `rules`: by which amounts are billed.
-bool is_steady(const ClusterState& state, Enforce enforce, const Fairness& rules,
+bool is_static(const ClusterState& state, Enforce enforce, const Fairness& rules,
                const QueueEntry& entry);
 
 // `use`: of that very state, and of what starts in this pass.

@@ -28,7 +28,7 @@ Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Ti
   Reason why = Reason::none;
   std::size_t count = 0;
   for (const Job* job : out.gang.members) {
-    std::optional<PendingInfo> refused = kept_back(*job);
+    std::optional<PendingInfo> refused = blocked_by_record(*job);
     const bool own = refused.has_value();  // which its record says
     if (!own) {
       const QueueEntry entry{job, state.partitions.find(job->spec->partitions.front()), 0};
@@ -47,7 +47,7 @@ Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Ti
   std::string text = gathering_text(out.gang);
   if (hindered) text += "; it waits for " + hindered_text(*hindered, why, count);
   for (const Job* job : out.gang.members)
-    if (!kept_back(*job))
+    if (!blocked_by_record(*job))
       out.refused.try_emplace(job->key,
                               PendingInfo{Reason::waiting_for_gang, text, std::nullopt, {}});
   return out;

@@ -16,7 +16,7 @@ namespace {
 template <class Visit>
 void each_entry(const ClusterState& state, const Job& job, Visit&& visit) {
   if (!job.spec || is_terminal(job.state) || holds_resources(job.state)) return;
-  if (kept_back(job)) return;
+  if (blocked_by_record(job)) return;
   for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i)
     visit(QueueEntry{&job, state.partitions.find(job.spec->partitions[i]), i});
 }
@@ -52,13 +52,13 @@ void Queue::fill(const ClusterState& state, const Ranking& ranking) {
 void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& ranking) {
   const Job* job = state.jobs.find(key);
   if (!job || !job->spec) return;
-  const Ranking::Seat seat = ranking.seat_of(*job->spec);
+  const Ranking::AccountNode account_node = ranking.account_node_of(*job->spec);
   each_entry(state, *job, [&](const QueueEntry& entry) {
     Queued queued;
     queued.entry = entry;
-    queued.seat = seat;
-    queued.rank = ranking.rank_of(entry, seat);
-    queued.steady = is_steady(state, ranking.enforce(), ranking.billing_rules(), entry);
+    queued.account_node = account_node;
+    queued.rank = ranking.rank_of(entry, account_node);
+    queued.is_static = is_static(state, ranking.enforce(), ranking.billing_rules(), entry);
     if (entry.partition) {
       queued.limit = time_limit_of(*job, *entry.partition);
       queued.floor =
@@ -78,13 +78,13 @@ void Queue::leave(const ClusterState& state, const Job& job, const Ranking& rank
     if (found == entries_.end() || found->rank != rank) return;
     note(*found, false);
     found->entry.job = nullptr;
-    found->said.reset();
+    found->reason.reset();
     ++holes_;
   });
 }
 
-void Queue::note(Queued& queued, bool waits) {
-  if (!queued.steady) return;  // nor has it ever waited so
+void Queue::set_waiting(Queued& queued, bool waits) {
+  if (!queued.is_static) return;  // nor has it ever waited so
   queued.waits = waits;
   waiting_[static_cast<std::size_t>(&queued - entries_.data())] = waiting_of(queued);
 }
@@ -111,7 +111,7 @@ void Queue::close_holes() {
 }
 
 void Queue::settle(const Ranking& ranking) {
-  if (holes_ > 0 && (ranking.any_turns() || holes_ * kEntriesToAHole >= entries_.size()))
+  if (holes_ > 0 && (ranking.any_served_by_user() || holes_ * kEntriesToAHole >= entries_.size()))
     close_holes();
   if (!entering_.empty()) merge();
 }
@@ -130,15 +130,15 @@ void Queue::merge() {
 
 void Queue::rank_again(const Ranking& ranking) {
   close_holes();
-  for (Queued& queued : entries_) queued.rank = ranking.rank_of(queued.entry, queued.seat);
+  for (Queued& queued : entries_) queued.rank = ranking.rank_of(queued.entry, queued.account_node);
   std::sort(entries_.begin(), entries_.end(), before);
   std::transform(entries_.begin(), entries_.end(), waiting_.begin(), waiting_of);
 }
 
-struct Ahead::Ranks {
+struct JobsAhead::Ranks {
   Ranks(const ClusterState& state, const Policy& policy, Time now)
       : index(state), ranking(state, policy, index, now) {
-    if (ranking.any_turns()) place_users(state);
+    if (ranking.any_served_by_user()) place_users(state);
   }
   void place_users(const ClusterState& state);
 
@@ -148,7 +148,7 @@ struct Ahead::Ranks {
 };
 
 // Who would be served first of those who wait if nothing started.
-void Ahead::Ranks::place_users(const ClusterState& state) {
+void JobsAhead::Ranks::place_users(const ClusterState& state) {
   const Amounts capacity = capacity_of(index), nothing(index.stride());
   std::map<UserId, fairness::DominantShare> shares;
   state.pending.for_each([&](const JobKey& key, Lsn) {
@@ -167,18 +167,18 @@ void Ahead::Ranks::place_users(const ClusterState& state) {
   for (const UserId user : users) places.emplace(user, static_cast<std::int64_t>(places.size()));
 }
 
-Ahead::Ahead(const ClusterState& state, const Policy& policy, Time now)
+JobsAhead::JobsAhead(const ClusterState& state, const Policy& policy, Time now)
     : state_(state), policy_(policy), now_(now) {}
-Ahead::~Ahead() = default;
+JobsAhead::~JobsAhead() = default;
 
-std::uint32_t Ahead::of(const Job& job) {
+std::uint32_t JobsAhead::of(const Job& job) {
   static const Ranking plain;
   const bool is_plain = Ranking::is_plain(policy_);
   if (!is_plain && !ranks_) ranks_ = std::make_unique<Ranks>(state_, policy_, now_);
   const Ranking& ranking = is_plain ? plain : ranks_->ranking;
   const auto rank_now = [&](const QueueEntry& entry) {
     Rank rank = ranking.rank_of(entry);
-    if (ranking.takes_turns(rank)) rank.value = ranks_->places.at(entry.job->spec->uid);
+    if (ranking.served_by_user(rank)) rank.value = ranks_->places.at(entry.job->spec->uid);
     return rank;
   };
   std::uint32_t least = ~0U;

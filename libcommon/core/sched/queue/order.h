@@ -21,13 +21,13 @@ struct JobClass;
 struct Queued {
   Rank rank;
   QueueEntry entry;
-  Ranking::Seat seat;            // of its job
-  std::optional<Seconds> limit;  // time limit there; none = unlimited
-  std::uint64_t floor = 0;       // the priority from which on it is promised a start
-  bool steady = false;  // whether it starts is nothing but a matter of what is free and promised
-  bool waits = false;   // see Waiting
-  JobClass* job_class = nullptr;            // found at first sight, kept by the planner's table
-  std::shared_ptr<const PendingInfo> said;  // what was last said of it, if it is still said
+  Ranking::AccountNode account_node;  // of its job
+  std::optional<Seconds> limit;       // time limit there; none = unlimited
+  std::uint64_t floor = 0;            // the priority from which on it is promised a start
+  bool is_static = false;  // whether it starts is nothing but a matter of what is free and promised
+  bool waits = false;      // see Waiting
+  JobClass* job_class = nullptr;              // found at first sight, kept by the planner's table
+  std::shared_ptr<const PendingInfo> reason;  // what was last said of it, if it is still said
 
   // As it is shown: computed, or its own.
   std::uint64_t priority() const;
@@ -73,7 +73,7 @@ class Queue {
   // One for each entry.
   const std::vector<Waiting>& waiting() const { return waiting_; }
   // Whether the entry, which has a shape then, waits for its turn and was told so.
-  void note(Queued& queued, bool waits);
+  void set_waiting(Queued& queued, bool waits);
   // They are gone.
   void forget_job_classes();
 
@@ -92,10 +92,10 @@ class Queue {
 
 // Who is before a job, for people who ask. Makes the ranking of a policy that is not plain at the first question. The state and
 // the policy must outlive it; one thread.
-class Ahead {
+class JobsAhead {
  public:
-  Ahead(const ClusterState& state, const Policy& policy, Time now);
-  ~Ahead();
+  JobsAhead(const ClusterState& state, const Policy& policy, Time now);
+  ~JobsAhead();
 
   // How many waiting jobs of the same partitions come before it; of users who take turns, as things stand now. Costs a look at
   // the whole queue.

@@ -20,7 +20,7 @@ PriorityReport priority_report(const ClusterState& state, const Policy& policy, 
   const Ranking ranking(state, policy, index, now);
   state.pending.for_each([&](const JobKey& key, Lsn) {
     const Job* job = state.jobs.find(key);
-    if (!job || kept_back(*job)) return;
+    if (!job || blocked_by_record(*job)) return;
     for (std::uint32_t i = 0; i < job->spec->partitions.size(); ++i) {
       const std::string& name = job->spec->partitions[i];
       const QueueEntry entry{job, state.partitions.find(name), i};

@@ -41,9 +41,9 @@ Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& 
   std::sort(partitions_.begin(), partitions_.end(), [](const Served& a, const Served& b) {
     return std::less<>()(a.partition, b.partition);
   });
-  any_turns_ = uses(QueuePolicy::drf) && !by_delivered();
+  any_served_by_user_ = uses(QueuePolicy::drf) && !by_delivered();
   needs_usage_ = uses(QueuePolicy::multifactor) || uses(QueuePolicy::fair_tree) || by_delivered();
-  if (any_turns_)
+  if (any_served_by_user_)
     state.nodes.for_each([&](NodeId, const Node& node) { running_.add(node, index); });
   read_tree(state);
   moment_ = moment_of(now);
@@ -63,8 +63,8 @@ bool Ranking::update(const ClusterState& before, const ClusterState& after, Clus
   bool changed = moment != moment_ || index.generation() != generation_;
   CowMap<NodeId, Node>::diff(before.nodes, after.nodes,
                              [&](const NodeId&, const Node* was, const Node* is) {
-                               if (any_turns_ && was) running_.remove(*was, index);
-                               if (any_turns_ && is) running_.add(*is, index);
+                               if (any_served_by_user_ && was) running_.remove(*was, index);
+                               if (any_served_by_user_ && is) running_.add(*is, index);
                                changed = changed || !was || !is || was->inventory != is->inventory;
                              });
   if (!needs_usage_) return false;
@@ -112,7 +112,7 @@ QueuePolicy Ranking::policy_of(const QueueEntry& entry) const {
   return found ? found->policy : QueuePolicy::priority;
 }
 
-Ranking::Seat Ranking::seat_of(const JobSpec& spec) const {
+Ranking::AccountNode Ranking::account_node_of(const JobSpec& spec) const {
   if (!tree_) return std::nullopt;
   // In the tree the root has no name.
   if (spec.account == kRootAccount) return tree_->find_in({}, spec.user);
@@ -120,14 +120,14 @@ Ranking::Seat Ranking::seat_of(const JobSpec& spec) const {
 }
 
 std::optional<double> Ranking::fair_share_of(const JobSpec& spec) const {
-  const Seat at = seat_of(spec);
+  const AccountNode at = account_node_of(spec);
   if (!at || ranks_.empty()) return std::nullopt;
   if (!factors_.empty()) return factors_[*at];
   return static_cast<double>(ranks_[*at]) / std::max(tree_->users(), 1u);
 }
 
-bool Ranking::takes_turns(const Rank& rank) const {
-  return any_turns_ && rank.policy == QueuePolicy::drf && rank.band == Band::computed;
+bool Ranking::served_by_user(const Rank& rank) const {
+  return any_served_by_user_ && rank.policy == QueuePolicy::drf && rank.band == Band::computed;
 }
 
 std::uint64_t Ranking::weight_of(const std::string& user) const {
@@ -137,7 +137,7 @@ std::uint64_t Ranking::weight_of(const std::string& user) const {
 }
 
 // Nice is a term of its own: priority itself is what an operator set.
-Rank Ranking::rank_of(const QueueEntry& entry, Seat seat) const {
+Rank Ranking::rank_of(const QueueEntry& entry, AccountNode account_node) const {
   const Job& job = *entry.job;
   const QueuePolicy policy = policy_of(entry);
   Band band = band_of(job);
@@ -151,16 +151,16 @@ Rank Ranking::rank_of(const QueueEntry& entry, Seat seat) const {
       break;
     case QueuePolicy::fifo: nice = 0; break;
     case QueuePolicy::multifactor:
-      value = band == Band::computed ? priority_of(entry, seat).value : job.priority;
+      value = band == Band::computed ? priority_of(entry, account_node).value : job.priority;
       band = Band::computed;
       nice = 0;
       since = job.submitted;
       break;
     case QueuePolicy::fair_tree:
-      if (seat) value = ranks_[*seat];
+      if (account_node) value = ranks_[*account_node];
       break;
     case QueuePolicy::drf:
-      if (any_turns_) {
+      if (any_served_by_user_) {
         value = -std::int64_t{job.spec->uid.value()};
       } else {
         const auto found = positions_.find(job.spec->user);
@@ -173,7 +173,7 @@ Rank Ranking::rank_of(const QueueEntry& entry, Seat seat) const {
   return {-tier, policy, band, -value, nice, since, job.key, entry.choice};
 }
 
-fairness::Priority Ranking::priority_of(const QueueEntry& entry, Seat seat) const {
+fairness::Priority Ranking::priority_of(const QueueEntry& entry, AccountNode account_node) const {
   const Job& job = *entry.job;
   const JobSpec& spec = *job.spec;
   fairness::PriorityInput in;
@@ -184,9 +184,9 @@ fairness::Priority Ranking::priority_of(const QueueEntry& entry, Seat seat) cons
   in.nodes = spec.min_nodes;
   in.cpus = requested(spec, entry.partition, "cpu");
   in.nice = spec.nice;
-  if (seat) {
-    in.fairshare = factors_[*seat];
-    in.association = rules_->tree[tree_->nodes()[*seat].row].priority;
+  if (account_node) {
+    in.fairshare = factors_[*account_node];
+    in.association = rules_->tree[tree_->nodes()[*account_node].row].priority;
   }
   if (const auto qos = rules_->qos.find(spec.qos); qos != rules_->qos.end()) in.qos = qos->second;
   if (const Served* there = served(entry.partition)) {

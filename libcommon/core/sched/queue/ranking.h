@@ -62,11 +62,13 @@ class Ranking {
 
   // Whose usage and shares count for a job like that. Finding it costs more than all the rest of a rank, so it may be kept: it
   // stays the same as long as the ranking does.
-  using Seat = std::optional<fairness::TreeIndex>;
-  Seat seat_of(const JobSpec& spec) const;
+  using AccountNode = std::optional<fairness::TreeIndex>;
+  AccountNode account_node_of(const JobSpec& spec) const;
 
-  Rank rank_of(const QueueEntry& entry) const { return rank_of(entry, seat_of(*entry.job->spec)); }
-  Rank rank_of(const QueueEntry& entry, Seat seat) const;
+  Rank rank_of(const QueueEntry& entry) const {
+    return rank_of(entry, account_node_of(*entry.job->spec));
+  }
+  Rank rank_of(const QueueEntry& entry, AccountNode account_node) const;
 
   Enforce enforce() const { return enforce_; }  // of the policy it was made for
   const Fairness& billing_rules() const {       // likewise: by which amounts are billed
@@ -78,8 +80,8 @@ class Ranking {
   std::optional<Time> changes_at() const;
 
   // Whether entries of that rank are served user by user, by what they have running.
-  bool takes_turns(const Rank& rank) const;
-  bool any_turns() const { return any_turns_; }
+  bool served_by_user(const Rank& rank) const;
+  bool any_served_by_user() const { return any_served_by_user_; }
   const RunningUse& running() const { return running_; }
   // For dominant shares; 0 for who has no shares, though others do.
   std::uint64_t weight_of(const std::string& user) const;
@@ -89,7 +91,7 @@ class Ranking {
 
   // A job's multifactor priority there, whatever the partition's policy, and what it consists of. Not of a plain ranking.
   fairness::Priority priority_of(const QueueEntry& entry) const {
-    return priority_of(entry, seat_of(*entry.job->spec));
+    return priority_of(entry, account_node_of(*entry.job->spec));
   }
 
  private:
@@ -110,7 +112,7 @@ class Ranking {
   void rank_delivered(const ClusterState& state, const ClusterIndex& index);
   std::map<std::string, Amounts128> delivered(const ClusterState& state, const ClusterIndex& index);
 
-  fairness::Priority priority_of(const QueueEntry& entry, Seat seat) const;
+  fairness::Priority priority_of(const QueueEntry& entry, AccountNode account_node) const;
   fairness::HalfPower since_configured() const;  // what is left of configured usage
   Time moment_of(Time now) const;
   bool uses(QueuePolicy policy) const;
@@ -123,7 +125,7 @@ class Ranking {
       rules_;  // with the tree and the QOS of the records, where there are any
   Enforce enforce_ = Enforce::none;
   bool plain_ = true;
-  bool any_turns_ = false;
+  bool any_served_by_user_ = false;
   bool needs_usage_ = false;
   Time moment_{};
   std::uint64_t generation_ = 0;  // of the index that was measured
@@ -134,7 +136,8 @@ class Ranking {
   std::optional<fairness::AccountTree> tree_;
   std::vector<fairness::Amount> configured_;  // by tree node: billed usage, as configured
   bool any_configured_ = false;
-  std::vector<StoredUse::Whose> whose_;  // of the records: whose usage is whose; ascending
+  std::vector<StoredUse::AssociationNode>
+      association_nodes_;  // of the records: whose usage is whose; ascending
   StoredUse stored_;
   std::map<std::string, std::uint64_t> weights_;
   std::vector<std::uint32_t> ranks_;  // by tree node, of Fair Tree

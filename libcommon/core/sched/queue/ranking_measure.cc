@@ -93,10 +93,10 @@ class Rates {
 
   // `still`: while it is suspended.
   std::uint64_t of(const Job& job, bool still) {
-    const ChargedTo& noted = job.allocation->charged_to;
-    if (noted != ChargedTo{})
-      return capped_product(still ? noted.still_billing : noted.billing,
-                            std::uint64_t{noted.factor});
+    const ChargedTo& cached = job.allocation->charged_to;
+    if (cached != ChargedTo{})
+      return capped_product(still ? cached.still_billing : cached.billing,
+                            std::uint64_t{cached.factor});
     const TresWeights& weights =
         billing_weights(rules_, state_.partitions.find(job.allocation->partition));
     Held held = held_by(job, state_, index_);
@@ -158,15 +158,15 @@ void Ranking::read_tree(const ClusterState& state) {
     if (const auto* one = std::get_if<Association>(&record)) {
       const auto at =
           tree_->find_in(one->key.account == kRootAccount ? "" : one->key.account, one->key.user);
-      if (at) whose_.emplace_back(one->id, *at);
+      if (at) association_nodes_.emplace_back(one->id, *at);
     } else if (const auto* account = std::get_if<Account>(&record)) {
       const auto at =
           account->parent.empty() ? std::optional<TreeIndex>(0) : tree_->find_in(account->name, {});
-      if (at) whose_.emplace_back(usage_id(*account), *at);
+      if (at) association_nodes_.emplace_back(usage_id(*account), *at);
     }
   });
-  std::sort(whose_.begin(), whose_.end());  // as usage lies
-  stored_.fill(state, whose_);
+  std::sort(association_nodes_.begin(), association_nodes_.end());  // as usage lies
+  stored_.fill(state, association_nodes_);
 }
 
 void Ranking::measure(const ClusterState& state, ClusterIndex& index) {
@@ -213,9 +213,9 @@ void Ranking::rank_accounts(const ClusterState& state, const ClusterIndex& index
   stored_.add_to(usage, moment_, state.usage_since, rules_->half_life);
   const bool reset = state.usage_since != Time{} || stored_.any_reset();
   Rates rates(state, *rules_, index);
-  accruals_.each(state, moment_, [&](const Job& job, Accruals::Noted& noted) {
-    if (!noted.seat) noted.seat = seat_of(*job.spec);
-    const Seat at = *noted.seat;
+  accruals_.each(state, moment_, [&](const Job& job, Accruals::Cached& cached) {
+    if (!cached.account_node) cached.account_node = account_node_of(*job.spec);
+    const AccountNode at = *cached.account_node;
     if (!at) return;
     const Association* whose = reset ? find_association(state.accounting, job.spec->account,
                                                         job.spec->user, job.allocation->partition)
@@ -269,7 +269,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
     }
   }
   CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
-  for (const auto& [id, at] : whose_) {
+  for (const auto& [id, at] : association_nodes_) {
     const AssociationUsage* used = tree_->nodes()[at].user ? usages.find(id) : nullptr;
     if (!used) continue;
     const Time since = std::max(state.usage_since, used->since);
@@ -281,12 +281,12 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
         amounts[*column] = amounts[*column] + sum;
       }
   }
-  accruals_.each(state, moment_, [&](const Job& job, Accruals::Noted&) {
+  accruals_.each(state, moment_, [&](const Job& job, Accruals::Cached&) {
     Amounts128& amounts = of(job.spec->user);
     const Held held = held_by(job, state, index);
-    const ChargedTo& noted = job.allocation->charged_to;
+    const ChargedTo& cached = job.allocation->charged_to;
     const std::uint64_t counts_as =
-        noted != ChargedTo{} ? noted.factor : usage_factor(state.accounting, *job.spec);
+        cached != ChargedTo{} ? cached.factor : usage_factor(state.accounting, *job.spec);
     const Association* whose = find_association(state.accounting, job.spec->account, job.spec->user,
                                                 job.allocation->partition);
     const Time since = whose ? counted_from(state, whose->id) : state.usage_since;

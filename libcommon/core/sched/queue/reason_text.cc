@@ -319,7 +319,7 @@ std::string explain_totals(const JobClass& job_class, ClusterIndex& index) {
   return text;
 }
 
-bool says_more(const PendingInfo& info, const PendingInfo& than) {
+bool is_more_informative(const PendingInfo& info, const PendingInfo& than) {
   const auto turn = [](Reason r) { return r == Reason::resources || r == Reason::priority; };
   if (turn(info.reason) != turn(than.reason)) return turn(info.reason);
   return turn(info.reason) && info.expected_start &&

@@ -23,6 +23,6 @@ std::string explain_totals(const JobClass& job_class, ClusterIndex& index);
 PendingInfo explain_impossible(const JobClass& job_class, const ClusterIndex& index, bool if_up);
 
 // Of several partitions the one where it only waits its turn says most, and of these the one with the earliest start.
-bool says_more(const PendingInfo& info, const PendingInfo& than);
+bool is_more_informative(const PendingInfo& info, const PendingInfo& than);
 
 }  // namespace ares::core::sched

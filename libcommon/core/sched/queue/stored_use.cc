@@ -19,12 +19,13 @@ bool same_at(Time moment, const AssociationUsage& was, const AssociationUsage& i
 
 }  // namespace
 
-void StoredUse::fill(const ClusterState& state, const std::vector<Whose>& whose) {
+void StoredUse::fill(const ClusterState& state,
+                     const std::vector<AssociationNode>& association_nodes) {
   rows_.clear();
-  rows_.reserve(whose.size());
+  rows_.reserve(association_nodes.size());
   resets_ = 0;
   CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
-  for (const auto& [id, at] : whose) {
+  for (const auto& [id, at] : association_nodes) {
     rows_.push_back({id, at, {}, {}});
     put(rows_.back(), usages.find(id));
   }

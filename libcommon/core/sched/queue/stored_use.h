@@ -14,10 +14,10 @@ namespace ares::core::sched {
 
 class StoredUse {
  public:
-  using Whose = std::pair<AssociationId, fairness::TreeIndex>;
+  using AssociationNode = std::pair<AssociationId, fairness::TreeIndex>;
 
   // `whose`: ascending.
-  void fill(const ClusterState& state, const std::vector<Whose>& whose);
+  void fill(const ClusterState& state, const std::vector<AssociationNode>& association_nodes);
 
   // From what it was for `before`; whose is whose is the same. True: what counts as of `moment` is not what it was. Most charges
   // count from the next moment on, so that they do not change it; a reset does, what is set right, and what counts at once.

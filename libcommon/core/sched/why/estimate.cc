@@ -87,7 +87,7 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
 // When it would start, and why not at once, in short. False: it would.
 bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, const Job& job,
            Time now, StartEstimate& out) {
-  if (auto why = kept_back(job)) {
+  if (auto why = blocked_by_record(job)) {
     out.waiting = *std::move(why);
     return true;
   }

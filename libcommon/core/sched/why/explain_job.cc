@@ -192,7 +192,7 @@ Why why_of_member(const ClusterState& state, const Policy& policy, const Job& jo
   const Plan plan = core::plan(state, policy, pass, now);
   why.starts_now = starts_in(plan, job.key);
   if (why.starts_now) return why;
-  why.jobs_ahead = Ahead(state, policy, now).of(job);
+  why.jobs_ahead = JobsAhead(state, policy, now).of(job);
   const PendingInfo* seen = plan.pending.find(job.key);
   PendingInfo told = seen ? *seen : PendingInfo{};
   if (told.detail.empty()) told.detail = Explainer(state, policy).why(job, now).detail;
@@ -234,7 +234,7 @@ Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
   if (PreemptionDenial denial = preemption_denial(state, policy, free.job, now);
       !why.starts_now && !denial.text.empty())
     why.causes.push_back({Reason::preempting, {}, std::move(denial.text), denial.until, {}});
-  why.jobs_ahead = Ahead(state, policy, now).of(free.job);
+  why.jobs_ahead = JobsAhead(state, policy, now).of(free.job);
   add_start(known, onlooker, kept || nobody_knows(why.causes), why);
   why.priority = priority_of(state, policy, free.job, now);
   if (why.starts_now) return why;

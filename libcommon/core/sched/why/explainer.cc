@@ -43,7 +43,7 @@ Explainer::Explainer(const ClusterState& state, const Policy& policy)
 Explainer::~Explainer() = default;
 
 PendingInfo Explainer::why(const Job& job, Time now) {
-  if (auto why = kept_back(job)) return *std::move(why);
+  if (auto why = blocked_by_record(job)) return *std::move(why);
   if (!memory_) memory_ = std::make_unique<Memory>(state_, policy_, now);
   const auto reason = [](Reason named, std::string detail) {
     return PendingInfo{named, std::move(detail), std::nullopt, {}};
@@ -82,7 +82,7 @@ PendingInfo Explainer::why(const Job& job, Time now) {
       if (!floor.empty()) info.detail += "; " + floor;
     }
     info.detail.insert(0, together);
-    if (!most || says_more(info, *most)) most = std::move(info);
+    if (!most || is_more_informative(info, *most)) most = std::move(info);
   }
   return most.value_or(PendingInfo{});
 }

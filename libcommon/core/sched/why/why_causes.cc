@@ -185,7 +185,7 @@ std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job
   std::vector<WhyCause> causes;
   Job rest = job;
   if (job.hold != Hold::none) {
-    causes.push_back({kept_back(job)->reason,
+    causes.push_back({blocked_by_record(job)->reason,
                       {},
                       job.hold == Hold::admin ? "held by an administrator, who alone can release it"
                                               : "held by its user; actl release lets it go",
@@ -193,7 +193,7 @@ std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job
                       {}});
     rest.hold = Hold::none;
   }
-  if (const auto why = kept_back(rest))
+  if (const auto why = blocked_by_record(rest))
     causes.push_back({why->reason,
                       {},
                       job.dependency_failed ? why->detail : dependencies_text(state, job),

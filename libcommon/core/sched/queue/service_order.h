@@ -1,4 +1,4 @@
-// Turns: the queue's entries in the order in which one pass serves them. Most come as they are sorted; where dominant shares of what
+// ServiceOrder: the queue's entries in the order in which one pass serves them. Most come as they are sorted; where dominant shares of what
 // runs decide, the least served user is next, and each start changes that. Lives for one pass; not thread-safe.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace ares::core::sched {
 
-class Turns {
+class ServiceOrder {
  public:
   // All must outlive it, and the entries stay where they are.
-  Turns(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index);
+  ServiceOrder(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index);
 
   // Null at the end.
   Queued* next() {
-    if (ranking_.any_turns()) return next_in_turn();
+    if (ranking_.any_served_by_user()) return next_by_share();
     while (at_ < entries_.size() && !entries_[at_].entry.job) ++at_;
     return at_ == entries_.size() ? nullptr : &entries_[at_++];
   }
@@ -28,14 +28,14 @@ class Turns {
   // Passes over those next ones for which skips(position) is true, where they come as they are sorted.
   template <class Skips>
   void skip(Skips&& skips) {
-    if (ranking_.any_turns()) return;
+    if (ranking_.any_served_by_user()) return;
     while (at_ < entries_.size() && skips(at_)) ++at_;
   }
 
   // What is started of it counts for its user from then on.
-  void took(const JobSpec& spec, const Placement& placement);
+  void add_allocated(const JobSpec& spec, const Placement& placement);
   // One task of the last entry has started, and it has more: true if they wait for another turn of the user.
-  bool later();
+  bool defer_current();
 
  private:
   struct Group {  // of one user
@@ -43,7 +43,7 @@ class Turns {
     std::uint64_t weight = 0;
   };
 
-  Queued* next_in_turn();
+  Queued* next_by_share();
   void begin_filling();
   void settle();
   fairness::DominantShare share_of(const Group& group) const;
@@ -52,14 +52,14 @@ class Turns {
   const Ranking& ranking_;
   const ClusterIndex& index_;
   std::size_t at_ = 0;
-  std::unordered_map<UserId, Amounts> taken_;  // in this pass
-  Amounts capacity_;                           // of the cluster
+  std::unordered_map<UserId, Amounts> allocated_;  // in this pass
+  Amounts capacity_;                               // of the cluster
 
   std::optional<fairness::ProgressiveFilling> filling_;
   std::vector<Group> groups_;
-  std::optional<fairness::ProgressiveFilling::User> turn_;  // a group
+  std::optional<fairness::ProgressiveFilling::User> current_;  // a group
   bool started_ = false;
-  bool stays_ = false;
+  bool deferred_ = false;
 };
 
 }  // namespace ares::core::sched

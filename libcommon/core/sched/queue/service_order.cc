@@ -1,4 +1,4 @@
-#include "core/sched/queue/turns.h"
+#include "core/sched/queue/service_order.h"
 
 #include "model/job/gpu_part.h"
 
@@ -6,23 +6,24 @@ namespace ares::core::sched {
 
 using fairness::DominantShare;
 
-Turns::Turns(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index)
+ServiceOrder::ServiceOrder(std::vector<Queued>& entries, const Ranking& ranking,
+                           const ClusterIndex& index)
     : entries_(entries), ranking_(ranking), index_(index) {}
 
-Queued* Turns::next_in_turn() {
+Queued* ServiceOrder::next_by_share() {
   settle();
   if (!filling_) {
     if (at_ == entries_.size()) return nullptr;
-    if (!ranking_.takes_turns(entries_[at_].rank)) return &entries_[at_++];
+    if (!ranking_.served_by_user(entries_[at_].rank)) return &entries_[at_++];
     begin_filling();
   }
-  turn_ = filling_->next();
-  return &entries_[groups_[*turn_].at];
+  current_ = filling_->next();
+  return &entries_[groups_[*current_].at];
 }
 
-void Turns::took(const JobSpec& spec, const Placement& placement) {
-  if (!ranking_.any_turns()) return;
-  Amounts& amounts = taken_[spec.uid];
+void ServiceOrder::add_allocated(const JobSpec& spec, const Placement& placement) {
+  if (!ranking_.any_served_by_user()) return;
+  Amounts& amounts = allocated_[spec.uid];
   amounts.resize(index_.stride());
   for (const PlacedShare& share : placement) {
     for (std::size_t i = 0; i < amounts.size(); ++i)
@@ -33,37 +34,37 @@ void Turns::took(const JobSpec& spec, const Placement& placement) {
   started_ = true;
 }
 
-bool Turns::later() {
-  stays_ = filling_.has_value();
-  return stays_;
+bool ServiceOrder::defer_current() {
+  deferred_ = filling_.has_value();
+  return deferred_;
 }
 
 // After an entry was considered: its user has another share, or another entry, or none left.
-void Turns::settle() {
-  if (turn_) {
-    Group& group = groups_[*turn_];
-    if (!stays_) ++group.at;
+void ServiceOrder::settle() {
+  if (current_) {
+    Group& group = groups_[*current_];
+    if (!deferred_) ++group.at;
     if (group.at == group.end)
       filling_->drop();
     else if (started_)
       filling_->serve(share_of(group));
     if (!filling_->next()) filling_.reset();
   }
-  turn_.reset();
-  started_ = stays_ = false;
+  current_.reset();
+  started_ = deferred_ = false;
 }
 
 // The entries from here that have the same tier, policy and band lie together, and among them those of each user.
-void Turns::begin_filling() {
+void ServiceOrder::begin_filling() {
   if (capacity_.empty()) capacity_ = capacity_of(index_);
   const auto tier = entries_[at_].rank.tier;
   filling_.emplace();
   groups_.clear();
-  while (at_ < entries_.size() && ranking_.takes_turns(entries_[at_].rank) &&
+  while (at_ < entries_.size() && ranking_.served_by_user(entries_[at_].rank) &&
          entries_[at_].rank.tier == tier) {
     const JobSpec& spec = *entries_[at_].entry.job->spec;
     Group group{at_, at_, ranking_.weight_of(spec.user)};
-    while (group.end < entries_.size() && ranking_.takes_turns(entries_[group.end].rank) &&
+    while (group.end < entries_.size() && ranking_.served_by_user(entries_[group.end].rank) &&
            entries_[group.end].rank.tier == tier &&
            entries_[group.end].entry.job->spec->uid == spec.uid)
       ++group.end;
@@ -73,14 +74,15 @@ void Turns::begin_filling() {
   }
 }
 
-DominantShare Turns::share_of(const Group& group) const {
+DominantShare ServiceOrder::share_of(const Group& group) const {
   const UserId user = entries_[group.at].entry.job->spec->uid;
   Amounts amounts(index_.stride());
   const auto add = [&](const Amounts& more) {
     for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] += more[i];
   };
   if (const Amounts* running = ranking_.running().of(user)) add(*running);
-  if (const auto taken = taken_.find(user); taken != taken_.end()) add(taken->second);
+  if (const auto allocated = allocated_.find(user); allocated != allocated_.end())
+    add(allocated->second);
   return fairness::dominant_share(amounts, capacity_, group.weight);
 }
 
