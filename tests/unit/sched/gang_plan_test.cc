@@ -1,5 +1,5 @@
 // Gangs in the plan: together or not at all, nothing held meanwhile, one promise for all.
-#include "core/sched/pass/gang_turns.h"
+#include "core/sched/pass/gang_scheduler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ JobSpec plain(std::uint32_t tasks, int limit = 60) {
   return spec;
 }
 
-std::vector<JobKey> gather(TestCluster& cluster, std::uint32_t count, const JobSpec& spec) {
+std::vector<JobKey> submit_gang(TestCluster& cluster, std::uint32_t count, const JobSpec& spec) {
   std::vector<JobKey> keys;
   for (std::uint32_t i = 0; i < count; ++i) keys.push_back(cluster.submit(spec));
   return keys;
@@ -43,7 +43,7 @@ TestCluster two_nodes() {
 
 TEST(GangPlan, AllStartInOneGroup) {
   TestCluster cluster = two_nodes();
-  const auto keys = gather(cluster, 3, member(2, 3));
+  const auto keys = submit_gang(cluster, 3, member(2, 3));
   const Plan plan = cluster.plan();
   ASSERT_EQ(plan.groups.size(), 1u);
   EXPECT_EQ(plan.groups[0].starts.size(), 3u);
@@ -55,8 +55,8 @@ TEST(GangPlan, AllStartInOneGroup) {
 
 TEST(GangPlan, AnIncompleteGangHoldsNothing) {
   TestCluster cluster = two_nodes();
-  const auto keys = gather(cluster, 2, member(4, 3));
-  const auto others = gather(cluster, 2, plain(4));
+  const auto keys = submit_gang(cluster, 2, member(4, 3));
+  const auto others = submit_gang(cluster, 2, plain(4));
   const Plan plan = cluster.plan();
   for (const JobKey& key : keys) {
     EXPECT_EQ(pending_of(plan, key)->reason, Reason::waiting_for_gang);
@@ -117,7 +117,7 @@ TEST(GangPlan, WhatWasTriedInVainLeavesNoTrace) {
   cluster.take(cluster.plan(), kNow);
   cluster.policy.backfill.kind = BackfillKind::easy;
   // Two of three would fit. What has its shape and fits by itself goes, and gets what it would have got without the gang.
-  const auto keys = gather(cluster, 3, member(2, 3, "big", 120));
+  const auto keys = submit_gang(cluster, 3, member(2, 3, "big", 120));
   const JobKey small = cluster.submit(plain(2, 10));
   const Plan plan = cluster.plan();
   for (const JobKey& key : keys) EXPECT_FALSE(start_of(plan, key));
@@ -134,7 +134,7 @@ TEST(GangPlan, IsPromisedOneStartThatNobodyDelays) {
   TestCluster cluster = two_nodes();
   cluster.submit(plain(4, 30));
   cluster.take(cluster.plan(), kNow);
-  const auto keys = gather(cluster, 2, member(4, 2));
+  const auto keys = submit_gang(cluster, 2, member(4, 2));
   const JobKey quick = cluster.submit(plain(4, 30)), slow = cluster.submit(plain(4, 31));
   const Plan plan = cluster.plan();
   std::vector<std::vector<NodeId>> nodes;
@@ -155,7 +155,7 @@ TEST(GangPlan, TheHeadGangDoesNotStarve) {
   TestCluster cluster = two_nodes();
   for (int i = 0; i < 8; ++i) cluster.submit(plain(1, 20 + i));
   cluster.take(cluster.plan(), kNow);
-  const auto keys = gather(cluster, 2, member(4, 2));
+  const auto keys = submit_gang(cluster, 2, member(4, 2));
   Time now = kNow;
   const Time promised = *pending_of(cluster.plan(now), keys[0])->expected_start;
   std::map<JobKey, Time> ends;
@@ -198,7 +198,7 @@ TEST(GangPlan, LicencesAreNeededForAll) {
   cluster.policy.licenses = {{"matlab", 3}};
   JobSpec spec = member(1, 2);
   spec.licenses = {{"matlab", 2}};
-  const auto keys = gather(cluster, 2, spec);
+  const auto keys = submit_gang(cluster, 2, spec);
   JobSpec single = plain(1);
   single.licenses = {{"matlab", 3}};
   const JobKey other = cluster.submit(single);
@@ -214,7 +214,7 @@ TEST(GangPlan, MembersOfOneNodeGetDevicesOfTheirOwn) {
   cluster.add_gpus("n1", "a100", 4);
   JobSpec spec = member(2, 2);
   spec.gpus_per_node = {{"a100", 2}};
-  gather(cluster, 2, spec);
+  submit_gang(cluster, 2, spec);
   const Plan plan = cluster.plan();
   ASSERT_EQ(plan.groups.size(), 1u);
   EXPECT_EQ(over_commitment(cluster.state, plan), "");
@@ -230,7 +230,7 @@ TEST(GangPlan, AlikeMembersOfSeveralNodesAreFoundRoomWheneverThereIsSome) {
   JobSpec spec = TestCluster::spec(4, 2);
   spec.tasks_per_node = 2;
   spec.gang = GangRequest{"pairs", 2, 0, std::nullopt};
-  gather(cluster, 2, spec);
+  submit_gang(cluster, 2, spec);
   const Plan plan = cluster.plan();
   ASSERT_EQ(plan.groups.size(), 1u);
   EXPECT_EQ(over_commitment(cluster.state, plan), "");
@@ -248,7 +248,7 @@ TEST(GangPlan, WhatNeverFitsIsSaidAndHoldsNobodyUp) {
   // Each would fit by itself, all together do not on an empty cluster.
   TestCluster crowded = two_nodes();
   crowded.policy.backfill.kind = BackfillKind::none;
-  const auto keys = gather(crowded, 3, member(4, 3));
+  const auto keys = submit_gang(crowded, 3, member(4, 3));
   const JobKey behind = crowded.submit(plain(4));
   const Plan second = crowded.plan();
   EXPECT_EQ(pending_of(second, keys[0])->reason, Reason::resources);
@@ -289,19 +289,25 @@ TEST(Permit, IsAllOrNothing) {
   const JobKey single = cluster.submit(plain(1)), a = cluster.submit(member(1, 2));
   const auto job = [&](const JobKey& key) { return cluster.state.jobs.find(key); };
   const Placement somewhere;
-  const auto asked = [&](std::vector<PermitMember> members) {
+  const auto asked = [&](std::vector<ProposedStart> members) {
     return permit(cluster.state, members);
   };
   EXPECT_FALSE(asked({}).granted);
-  EXPECT_TRUE(asked({{job(single), &somewhere}}).granted);
-  EXPECT_FALSE(asked({{job(single), nullptr}}).granted);
-  EXPECT_EQ(asked({{job(a), &somewhere}}).reason, "1 of 2 members of gang train is here");
+  EXPECT_TRUE(asked({{job(single), {}, nullptr, &somewhere}}).granted);
+  EXPECT_FALSE(asked({{job(single), {}, nullptr, nullptr}}).granted);
+  EXPECT_EQ(asked({{job(a), {}, nullptr, &somewhere}}).reason,
+            "1 of 2 members of gang train is here");
   const JobKey b = cluster.submit(member(1, 2));
-  EXPECT_THAT(asked({{job(a), &somewhere}}).reason, HasSubstr("for job 3 of gang train"));
-  EXPECT_THAT(asked({{job(a), &somewhere}, {job(b), nullptr}}).reason, HasSubstr("for job 3"));
-  EXPECT_TRUE(asked({{job(b), &somewhere}, {job(a), &somewhere}}).granted);
-  EXPECT_FALSE(
-      asked({{job(a), &somewhere}, {job(b), &somewhere}, {job(single), &somewhere}}).granted);
+  EXPECT_THAT(asked({{job(a), {}, nullptr, &somewhere}}).reason,
+              HasSubstr("for job 3 of gang train"));
+  EXPECT_THAT(asked({{job(a), {}, nullptr, &somewhere}, {job(b), {}, nullptr, nullptr}}).reason,
+              HasSubstr("for job 3"));
+  EXPECT_TRUE(
+      asked({{job(b), {}, nullptr, &somewhere}, {job(a), {}, nullptr, &somewhere}}).granted);
+  EXPECT_FALSE(asked({{job(a), {}, nullptr, &somewhere},
+                      {job(b), {}, nullptr, &somewhere},
+                      {job(single), {}, nullptr, &somewhere}})
+                   .granted);
 }
 
 }  // namespace

@@ -254,7 +254,7 @@ TEST_F(PluggedTest, AGroupIsAskedAboutAsOneAndTheIndexStaysAsItWas) {
   ClusterIndex index(cluster.state);
   set_plugins(index, cluster.policy.plugins, nullptr);
   const Placement placement = {{0, 1, {1, 0}}};
-  const std::vector<Leaving> pair(2, {&job, {}, &main, &placement});
+  const std::vector<ProposedStart> pair(2, {&job, {}, &main, &placement});
   EXPECT_EQ(index.plugin_classes()->refusal(pair, index), "plugin gangs: no pairs");
   EXPECT_EQ(free, (std::vector<std::uint32_t>{4, 3}));
   EXPECT_EQ(index.nodes()[0].free[kCpus], 4);

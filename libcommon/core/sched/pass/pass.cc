@@ -201,7 +201,7 @@ JobClass& Planner::Pass::job_class_of(Queued& queued, bool relaxed) {
 }
 
 void Planner::Pass::consider_gang(Queued& queued) {
-  if (PendingPtr why = gangs_.turn(queued))
+  if (PendingPtr why = gangs_.consider(queued))
     set_reason(queued, std::move(why));
   else
     return clear_reason(queued);
@@ -322,10 +322,10 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
   if (!task.is_none()) ++array_starts_[job.key.job];
 }
 
-bool Planner::Pass::within_limits(const QueueEntry& entry, const Leave& leave) {
+bool Planner::Pass::within_limits(const QueueEntry& entry, const StartTerms& terms) {
   if (!use_.active()) return true;
-  const TresByNode gets = placed_amounts(leave.placement, leave.licenses, index_);
-  auto over = use_.over(*entry.job->spec, *entry.partition, leave.limit, &gets);
+  const TresByNode gets = placed_amounts(terms.placement, terms.licenses, index_);
+  auto over = use_.over(*entry.job->spec, *entry.partition, terms.limit, &gets);
   if (!over) return true;
   PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
   info.limit = std::move(over->name);
@@ -334,17 +334,17 @@ bool Planner::Pass::within_limits(const QueueEntry& entry, const Leave& leave) {
     plan_.wake =
         std::min(plan_.wake.value_or(now_ + kLimitRecheckPeriod), now_ + kLimitRecheckPeriod);
   else
-    use_.keep_room({{entry.job->spec.get(), entry.partition, leave.limit, gets}},
+    use_.keep_room({{entry.job->spec.get(), entry.partition, terms.limit, gets}},
                    "job " + job_text(entry.job->key), std::nullopt);
   return false;
 }
 
-bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Leave& leave) {
-  if (!within_limits(entry, leave)) return false;
-  const Placement& placement = leave.placement;
+bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const StartTerms& terms) {
+  if (!within_limits(entry, terms)) return false;
+  const Placement& placement = terms.placement;
   if (!index_.plugin_classes() || !index_.plugin_classes()->permits(*entry.partition)) return true;
-  const Leaving leaving{entry.job, task, entry.partition, &placement};
-  const auto why = index_.plugin_classes()->refusal({&leaving, 1}, index_);
+  const ProposedStart proposed{entry.job, task, entry.partition, &placement};
+  const auto why = index_.plugin_classes()->refusal({&proposed, 1}, index_);
   if (why) refusal_ = make_info(Reason::plugin, *why);
   return !why;
 }

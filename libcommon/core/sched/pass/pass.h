@@ -12,7 +12,7 @@
 #include "core/accounts/limits/age_room.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/index/cluster_index.h"
-#include "core/sched/pass/gang_turns.h"
+#include "core/sched/pass/gang_scheduler.h"
 #include "core/sched/pass/plan.h"
 #include "core/sched/pass/preemptor.h"
 #include "core/sched/pass/resumer.h"
@@ -131,14 +131,14 @@ class Planner::Pass {
             std::uint32_t alternative = 0);
 
   // How a job would start.
-  struct Leave {
+  struct StartTerms {
     const sched::Placement& placement;
     const std::vector<LicenseRequest>& licenses;
     std::optional<Seconds> limit;
   };
   // Whether limits and plugins let the job start so; if not, `refusal_` says so.
-  bool permitted(const sched::QueueEntry& entry, TaskIndex task, const Leave& leave);
-  bool within_limits(const sched::QueueEntry& entry, const Leave& leave);
+  bool permitted(const sched::QueueEntry& entry, TaskIndex task, const StartTerms& terms);
+  bool within_limits(const sched::QueueEntry& entry, const StartTerms& terms);
 
   void clear_reason(sched::Queued& queued);
 
@@ -216,7 +216,7 @@ class Planner::Pass {
   std::set<JobKey> started_;
   std::map<JobKey, sched::PendingPtr> choices_;  // of jobs with several partitions
   std::vector<sched::Queued*> blocked_;
-  sched::GangTurns gangs_;
+  sched::GangScheduler gangs_;
   sched::PendingPtr refusal_;  // of a start that was about to be made
 };
 

@@ -7,7 +7,7 @@
 
 namespace ares::core::sched {
 
-Permit permit(const ClusterState& state, std::span<const PermitMember> members) {
+Permit permit(const ClusterState& state, std::span<const ProposedStart> members) {
   if (members.empty()) return {false, "nobody is to start"};
   const Job& first = *members.front().job;
   if (!waits_with_gang(first)) {
@@ -17,7 +17,7 @@ Permit permit(const ClusterState& state, std::span<const PermitMember> members) 
   const Gang gang = gang_of(state, first);
   if (!gang.complete()) return {false, gathering_text(gang)};
   for (const Job* member : gang.members) {
-    const auto found = std::find_if(members.begin(), members.end(), [&](const PermitMember& m) {
+    const auto found = std::find_if(members.begin(), members.end(), [&](const ProposedStart& m) {
       return m.job->key == member->key;
     });
     if (found == members.end() || !found->placement)

@@ -5,16 +5,11 @@
 #include <span>
 #include <string>
 
-#include "core/sched/place/fit.h"
+#include "core/sched/place/plugin_classes.h"
 #include "model/engine/state.h"
 #include "model/job/job.h"
 
 namespace ares::core::sched {
-
-struct PermitMember {
-  const Job* job = nullptr;
-  const Placement* placement = nullptr;  // null: none was found
-};
 
 struct Permit {
   bool granted = false;
@@ -22,6 +17,6 @@ struct Permit {
 };
 
 // `members` are to start together: one job, or those of one gang.
-Permit permit(const ClusterState& state, std::span<const PermitMember> members);
+Permit permit(const ClusterState& state, std::span<const ProposedStart> members);
 
 }  // namespace ares::core::sched

@@ -226,21 +226,21 @@ struct Offered {
 };
 
 // As if each job took its share before the next one does; the index is as before at the end.
-std::vector<Offered> propose(std::span<const Leaving> group, ClusterIndex& index,
+std::vector<Offered> propose(std::span<const ProposedStart> group, ClusterIndex& index,
                              const std::vector<const std::vector<std::string>*>& leaves) {
   std::vector<Offered> out(group.size());
   std::vector<std::pair<NodeIndex, IndexedNode>> before;
   for (std::size_t i = 0; i < group.size(); ++i) {
-    const Leaving& leaving = group[i];
-    out[i].job = *leaving.job;
-    if (!leaving.task.is_none()) out[i].job.key.task = leaving.task;
-    for (const PlacedShare& share : *leaving.placement) {
+    const ProposedStart& proposed = group[i];
+    out[i].job = *proposed.job;
+    if (!proposed.task.is_none()) out[i].job.key.task = proposed.task;
+    for (const PlacedShare& share : *proposed.placement) {
       IndexedNode& node = index.nodes()[share.node];
       before.emplace_back(share.node, node);
       out[i].nodes.push_back(view_of(node, GpusOf::free_now, leaf_of(*leaves[i], share.node)));
       out[i].gpus_used.push_back(node.gpus_used);
       out[i].shares.push_back(
-          choose_devices(node, share, leaving.job->spec->gpu_constraint, index));
+          choose_devices(node, share, proposed.job->spec->gpu_constraint, index));
     }
     for (std::size_t n = 0; n < out[i].nodes.size(); ++n)
       out[i].nodes[n].gpus_used = out[i].gpus_used[n];
@@ -253,11 +253,11 @@ std::vector<Offered> propose(std::span<const Leaving> group, ClusterIndex& index
 
 }  // namespace
 
-std::optional<std::string> PluginClasses::refusal(std::span<const Leaving> group,
+std::optional<std::string> PluginClasses::refusal(std::span<const ProposedStart> group,
                                                   ClusterIndex& index) const {
   if (!any()) return std::nullopt;
   std::vector<const std::vector<std::string>*> of_partition;
-  for (const Leaving& leaving : group) of_partition.push_back(&leaves(*leaving.partition));
+  for (const ProposedStart& proposed : group) of_partition.push_back(&leaves(*proposed.partition));
   std::optional<std::vector<Offered>> offered;  // made for the first plugin that asks
   const auto& all = plugins_.value->facts();
   for (std::size_t plugin = 0; plugin < all.size(); ++plugin) {

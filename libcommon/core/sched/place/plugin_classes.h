@@ -66,7 +66,7 @@ class PluginClass {
 };
 
 // A job that is to start, and where.
-struct Leaving {
+struct ProposedStart {
   const Job* job = nullptr;
   TaskIndex task{};  // of an array
   const Partition* partition = nullptr;
@@ -89,7 +89,8 @@ class PluginClasses {
 
   bool permits(const Partition& partition) const;
   // Whether all of these may start together: nothing, or the refusal in words that name the plugin. The index is left as it was.
-  std::optional<std::string> refusal(std::span<const Leaving> group, ClusterIndex& index) const;
+  std::optional<std::string> refusal(std::span<const ProposedStart> group,
+                                     ClusterIndex& index) const;
 
  private:
   PluginLooks looks_at(const Partition& partition) const;

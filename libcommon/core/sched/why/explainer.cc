@@ -10,7 +10,7 @@
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/admit.h"
-#include "core/sched/queue/gathering.h"
+#include "core/sched/queue/gang_admission.h"
 #include "core/sched/queue/job_classes.h"
 #include "core/sched/queue/ranking.h"
 #include "core/sched/queue/reason_text.h"
@@ -34,7 +34,7 @@ struct Explainer::Memory {
   LimitUse use;
   std::optional<Ranking> ranking;  // once somebody is asked about whose QOS has a threshold
   JobClasses job_classes;
-  std::map<JobId, Gathering> gangs;
+  std::map<JobId, GangAdmissionStatus> gangs;
   std::size_t kinds = 0;
 };
 
@@ -51,10 +51,10 @@ PendingInfo Explainer::why(const Job& job, Time now) {
   std::string together;
   if (waits_with_gang(job)) {
     auto [found, added] = memory_->gangs.try_emplace(job.gang);
-    if (added) found->second = gather(state_, memory_->use, job, now);
+    if (added) found->second = admit_gang(state_, memory_->use, job, now);
     const auto refused = found->second.refused.find(job.key);
     if (refused != found->second.refused.end()) return refused->second;
-    together = together_text(found->second.gang);
+    together = gang_start_text(found->second.gang);
   }
   std::optional<PendingInfo> most;
   for (std::uint32_t i = 0; i < job.spec->partitions.size(); ++i) {

@@ -90,8 +90,8 @@ std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& place
   TaskIndex task;
   if (const auto& array = turn.entry.job->array; array && !array->waiting.empty())
     task.value = array->waiting.front();
-  const Leaving leaving{turn.entry.job, task, partition, &placement};
-  const auto why = turn.index.plugin_classes()->refusal({&leaving, 1}, turn.index);
+  const ProposedStart proposed{turn.entry.job, task, partition, &placement};
+  const auto why = turn.index.plugin_classes()->refusal({&proposed, 1}, turn.index);
   if (!why) return std::nullopt;
   return WhyCause{Reason::plugin, {}, *why, std::nullopt, {}};
 }

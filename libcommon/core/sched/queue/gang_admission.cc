@@ -1,4 +1,4 @@
-#include "core/sched/queue/gathering.h"
+#include "core/sched/queue/gang_admission.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace ares::core::sched {
 namespace {
 
 // "job 12 (JobHeldUser)", or "job 12 (BeginTime) and 2 more".
-std::string hindered_text(const Job& first, Reason reason, std::size_t count) {
+std::string blocking_text(const Job& first, Reason reason, std::size_t count) {
   std::string text = "job " + job_text(first.key) + " (" + std::string(to_string(reason)) + ")";
   if (count > 1) text += " and " + std::to_string(count - 1) + " more";
   return text;
@@ -16,15 +16,16 @@ std::string hindered_text(const Job& first, Reason reason, std::size_t count) {
 
 }  // namespace
 
-std::string together_text(const Gang& gang) {
+std::string gang_start_text(const Gang& gang) {
   const std::size_t others = gang.members.size() - 1;
   return "starts together with the " + std::to_string(others) +
          (others == 1 ? " other of gang " : " others of gang ") + gang.request.name + "; ";
 }
 
-Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Time now) {
-  Gathering out{gang_of(state, member), {}, std::nullopt};
-  const Job* hindered = nullptr;
+GangAdmissionStatus admit_gang(const ClusterState& state, LimitUse& use, const Job& member,
+                               Time now) {
+  GangAdmissionStatus out{gang_of(state, member), {}, std::nullopt};
+  const Job* blocking = nullptr;
   Reason why = Reason::none;
   std::size_t count = 0;
   for (const Job* job : out.gang.members) {
@@ -38,14 +39,14 @@ Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Ti
     }
     if (!refused) continue;
     if (count++ == 0) {
-      hindered = job;
+      blocking = job;
       why = refused->reason;
     }
     if (!own) out.refused.emplace(job->key, *std::move(refused));
   }
-  if (!hindered && out.gang.complete()) return out;
+  if (!blocking && out.gang.complete()) return out;
   std::string text = gathering_text(out.gang);
-  if (hindered) text += "; it waits for " + hindered_text(*hindered, why, count);
+  if (blocking) text += "; it waits for " + blocking_text(*blocking, why, count);
   for (const Job* job : out.gang.members)
     if (!blocked_by_record(*job))
       out.refused.try_emplace(job->key,

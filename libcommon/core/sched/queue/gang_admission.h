@@ -12,7 +12,7 @@
 
 namespace ares::core::sched {
 
-struct Gathering {
+struct GangAdmissionStatus {
   Gang gang;
   // By member, of those that nothing of their own record keeps back, why the gang is not considered; empty: it is.
   std::map<JobKey, PendingInfo> refused;
@@ -20,10 +20,11 @@ struct Gathering {
 };
 
 // "starts together with the 3 others of gang train; ", for what is said of a member that could start but for room.
-std::string together_text(const Gang& gang);
+std::string gang_start_text(const Gang& gang);
 
 // Precondition: the member waits with its gang.
 // `use`: as of admit().
-Gathering gather(const ClusterState& state, LimitUse& use, const Job& member, Time now);
+GangAdmissionStatus admit_gang(const ClusterState& state, LimitUse& use, const Job& member,
+                               Time now);
 
 }  // namespace ares::core::sched
