@@ -278,7 +278,7 @@ void JobRows::describe_gang(const Job& job, api::Job& out) {
 // Numbers are found when somebody asks for them.
 void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& out) {
   if (explainer_.kinds() < kKindsExplained) {
-    PendingInfo why = explainer_.why(job, now_);
+    PendingInfo why = explainer_.explain(job, now_);
     if (!seen) put(out.mutable_reason(), reason_text(why));
     put(out.mutable_reason_detail(), seen && !seen->detail.empty() ? seen->detail : why.detail);
   }

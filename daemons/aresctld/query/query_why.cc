@@ -32,10 +32,10 @@ const Job* record_of(const ClusterState& state, const JobKey& key) {
 
 }  // namespace
 
-void to_api(const core::Why& why, const ClusterState& state, api::Explanation& out) {
+void to_api(const core::JobExplanation& why, const ClusterState& state, api::Explanation& out) {
   out.set_waits(true);
   out.set_starts_now(why.starts_now);
-  for (const core::WhyCause& cause : why.causes) {
+  for (const core::WaitCause& cause : why.causes) {
     api::Explanation::Cause* row = out.add_causes();
     row->set_reason(cause.limit.empty() ? std::string(to_string(cause.reason)) : cause.limit);
     row->set_partition(cause.partition);
@@ -56,14 +56,14 @@ void to_api(const core::Why& why, const ClusterState& state, api::Explanation& o
   out.set_priority(why.priority.value);
   out.set_priority_set(why.priority.set);
   out.set_standing(why.priority.standing);
-  for (const core::WhyFactor& factor : why.priority.factors) {
+  for (const core::PriorityFactor& factor : why.priority.factors) {
     api::Explanation::Factor* row = out.add_factors();
     row->set_name(std::string(factor.name));
     row->set_weight(factor.weight);
     row->set_value(factor.value);
     row->set_weighted(factor.weighted);
   }
-  for (const core::WhyChange& change : why.changes) {
+  for (const core::SuggestedChange& change : why.changes) {
     api::Explanation::Change* row = out.add_changes();
     row->set_text(change.text);
     row->set_note(change.note);

@@ -9,7 +9,7 @@
 #include "core/job/checks/alternative_checks.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/why/explainer.h"
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 #include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {
@@ -83,12 +83,12 @@ TEST(Alternatives, WhatCostsMoreIsTakenOnlyInPlaceOfALongWait) {
     const PendingInfo* info = pending_of(plan, key);
     ASSERT_TRUE(info && info->expected_start);
     EXPECT_EQ(*info->expected_start, kNow + hours(4));
-    const Why told =
+    const JobExplanation told =
         explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key), info, kNow);
     EXPECT_FALSE(told.starts_now);
     std::vector<std::string> causes, changes;
-    for (const WhyCause& cause : told.causes) causes.push_back(cause.text);
-    for (const WhyChange& change : told.changes) changes.push_back(change.text);
+    for (const WaitCause& cause : told.causes) causes.push_back(cause.text);
+    for (const SuggestedChange& change : told.changes) changes.push_back(change.text);
     EXPECT_THAT(causes,
                 Contains(AllOf(HasSubstr("could start now with a100:8"), HasSubstr("1.5"))));
     EXPECT_THAT(causes,
@@ -147,7 +147,7 @@ TEST(Alternatives, WhoWaitsIsToldOfEach) {
                                   HasSubstr("8 a100 a node")));
   EXPECT_EQ(info->expected_start, kNow + hours(2)) << "the first of both";
   Explainer explainer(cluster.state, cluster.policy);
-  EXPECT_EQ(explainer.why(*cluster.state.jobs.find(key), kNow).detail, info->detail);
+  EXPECT_EQ(explainer.explain(*cluster.state.jobs.find(key), kNow).detail, info->detail);
 }
 
 // Only what the promise is of is kept free; what would delay it does not pass.

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/sched/pass/permit.h"
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {
@@ -263,7 +263,7 @@ TEST(GangPlan, WhyTellsOfMissingMembersAndOfTheCommonStart) {
   const auto why = [&](const JobKey& key) {
     return explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key), nullptr, kNow);
   };
-  Why told = why(first);
+  JobExplanation told = why(first);
   ASSERT_EQ(told.causes.size(), 1u);
   EXPECT_EQ(told.causes[0].reason, Reason::waiting_for_gang);
   EXPECT_EQ(told.causes[0].text, "1 of 3 members of gang train is here");

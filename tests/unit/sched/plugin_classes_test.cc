@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 #include "unit/sched/cluster.h"
 #include "unit/sched/test_plugins.h"
 
@@ -113,7 +113,7 @@ TEST_F(PluggedTest, SaysThatOnlyThePluginKeepsItFromStartingAndWhenItStarts) {
   EXPECT_EQ(*info->expected_start, kNow + minutes(10));
 
   const Job& job = *cluster.state.jobs.find(key);
-  const Why why = explain_job(cluster.state, cluster.policy, job, info, kNow);
+  const JobExplanation why = explain_job(cluster.state, cluster.policy, job, info, kNow);
   ASSERT_EQ(why.causes.size(), 1u);
   EXPECT_EQ(why.causes[0].reason, Reason::plugin);
   EXPECT_NE(why.causes[0].text.find("plugin half refuses 4 nodes"), std::string::npos);
@@ -209,7 +209,7 @@ TEST_F(PluggedTest, PermitKeepsAJobWaitingInNobodysWay) {
   EXPECT_EQ(info->detail, "plugin quota: account broke has nothing left");
   EXPECT_FALSE(info->expected_start);
 
-  const Why why =
+  const JobExplanation why =
       explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(first), info, kNow);
   EXPECT_FALSE(why.starts_now);
   ASSERT_EQ(why.causes.size(), 1u);

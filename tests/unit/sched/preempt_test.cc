@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 #include "unit/sched/four_nodes.h"
 #include "unit/sched/preempting.h"
 
@@ -162,8 +162,8 @@ TEST_F(Preemption, WhyTellsWhatABoundHoldsBack) {
   cluster.state.evictions.set({kNow - minutes(50), {{JobId(900), {}}, AttemptNo(1)}}, UserId(0));
   const JobKey key = cluster.submit(high_spec(2));
   const Plan plan = cluster.plan();
-  const Why why = explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key),
-                              pending_of(plan, key), kNow);
+  const JobExplanation why = explain_job(
+      cluster.state, cluster.policy, *cluster.state.jobs.find(key), pending_of(plan, key), kNow);
   ASSERT_FALSE(why.causes.empty());
   EXPECT_THAT(why.causes.back().text, HasSubstr("1 in an hour, 50 in a day"));
   EXPECT_EQ(why.causes.back().until, kNow + minutes(10));
@@ -175,8 +175,8 @@ TEST_F(Preemption, WhyNamesThoseThatEndForIt) {
   const JobKey key = cluster.submit(high_spec(2));
   cluster.evict(cluster.plan(), kNow);
   const Plan plan = cluster.plan();
-  const Why why = explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key),
-                              pending_of(plan, key), kNow);
+  const JobExplanation why = explain_job(
+      cluster.state, cluster.policy, *cluster.state.jobs.find(key), pending_of(plan, key), kNow);
   ASSERT_FALSE(why.causes.empty());
   EXPECT_EQ(why.causes.front().reason, Reason::preempting);
   EXPECT_EQ(why.start, kNow + Seconds(30));

@@ -384,7 +384,7 @@ bool GangScheduler::plan_start(GangEntry& entry) {
     EarliestStart start{found->at, std::move(found->placements[i])};
     expand_planned_start(member.job_class->demand, member.limit, p_.index, p_.profile, start);
     p_.profile.add_planned_start(start.placement, start.at, member.limit);
-    if (p_.witness) p_.witness->on_planned_start({member.job, partition, 0}, start);
+    if (p_.observer) p_.observer->on_planned_start({member.job, partition, 0}, start);
     if (start.at >= p_.profile.horizon()) continue;  // when something without limit ends
     PendingInfo info = *entry.reasons.at(member.job->key);
     info.expected_start = start.at;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/cluster/licenses.h"
+#include "core/sched/pass/pass_observer.h"
 #include "core/sched/pass/plan.h"
-#include "core/sched/pass/witness.h"
 #include "core/sched/queue/gang_admission.h"
 #include "core/sched/queue/job_classes.h"
 #include "core/sched/queue/service_order.h"
@@ -34,7 +34,7 @@ class GangScheduler {
     const Budget budget;
     const Time now;
     LimitUse& use;
-    Witness* const witness;
+    PassObserver* const observer;
   };
   explicit GangScheduler(Parts parts) : p_(parts) {}
 

@@ -26,7 +26,7 @@ const char* const kThrottled = "as many tasks of the array run as it allows";
 }  // namespace
 
 Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget,
-                    Time now, Witness* witness)
+                    Time now, PassObserver* observer)
     : memory_(memory),
       state_(state),
       index_(memory.index),
@@ -40,9 +40,9 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       work_(budget.units),
       preemptor_({state, policy, index_, profile_, licenses_, work_, now, use_}),
       resumer_({state, index_, profile_, now}),
-      witness_(witness),
+      observer_(observer),
       gangs_({state_, index_, memory.job_classes, service_order_, profile_, licenses_,
-              planned_starts_, work_, plan_, memory.given, budget, now, use_, witness}) {
+              planned_starts_, work_, plan_, memory.given, budget, now, use_, observer}) {
   use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
@@ -58,7 +58,7 @@ Plan Planner::Pass::run() {
   pass_ = memory_.job_classes.pass();
   serve_claims();
   while (Queued* queued = next()) {
-    if (witness_ && witness_->done()) break;
+    if (observer_ && observer_->done()) break;
     if (resumer_.any_left() && queued->entry.partition)
       resume_suspended(queued->entry.partition->tier);
     consider(*queued);
@@ -82,7 +82,7 @@ bool Planner::Pass::keeps_waiting(const JobClass& job_class, std::optional<Secon
 }
 
 Queued* Planner::Pass::next() {
-  if (!work_.exhausted() && !witness_ && !resumer_.any_left()) {
+  if (!work_.exhausted() && !observer_ && !resumer_.any_left()) {
     const std::vector<Waiting>& waiting = memory_.queue.waiting();
     service_order_.skip([&](std::size_t at) {
       const auto& [job_class, limit] = waiting[at];
@@ -95,14 +95,14 @@ Queued* Planner::Pass::next() {
 
 void Planner::Pass::consider(Queued& queued) {
   if (queued.waits && keeps_waiting(*queued.job_class, queued.limit) && !work_.exhausted() &&
-      !witness_)
+      !observer_)
     return;
   if (already_served(queued)) return;
   const QueueEntry& entry = queued.entry;
-  if (witness_ && witness_->is_about(queued.entry.job->key))
-    return witness_->turn({entry, index_, profile_, licenses_, array_starts_, use_,
-                           planned_starts_.closed(entry.partition, reservations_of(queued)),
-                           work_.exhausted()});
+  if (observer_ && observer_->observes(queued.entry.job->key))
+    return observer_->on_job({entry, index_, profile_, licenses_, array_starts_, use_,
+                              planned_starts_.closed(entry.partition, reservations_of(queued)),
+                              work_.exhausted()});
   if (!queued.is_static) {
     if (waits_with_gang(*entry.job)) return consider_gang(queued);
     consider_with_checks(queued);
@@ -116,7 +116,7 @@ void Planner::Pass::consider(Queued& queued) {
 void Planner::Pass::serve_claims() {
   for (const Preemptor::ClaimedStart& claimed : preemptor_.claimed_starts(array_starts_)) {
     const Job& job = *claimed.entry.job;
-    if (witness_ && witness_->is_about(job.key)) continue;
+    if (observer_ && observer_->observes(job.key)) continue;
     const auto relaxed_at = relaxed_from(job);
     const JobClass& job_class =
         memory_.job_classes.of(claimed.entry, index_, relaxed_at && *relaxed_at <= now_);

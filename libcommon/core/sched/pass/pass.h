@@ -13,10 +13,10 @@
 #include "core/cluster/licenses.h"
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/pass/gang_scheduler.h"
+#include "core/sched/pass/pass_observer.h"
 #include "core/sched/pass/plan.h"
 #include "core/sched/pass/preemptor.h"
 #include "core/sched/pass/resumer.h"
-#include "core/sched/pass/witness.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/job_classes.h"
@@ -82,7 +82,7 @@ struct Planner::Memory {
 class Planner::Pass {
  public:
   Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now,
-       sched::Witness* witness);
+       sched::PassObserver* observer);
 
   Plan run();
 
@@ -208,7 +208,7 @@ class Planner::Pass {
   std::map<JobKey, sched::PendingPtr> claim_reasons_;  // what is said of those that others end for
   std::vector<sched::Queued*>
       preempt_later_;  // of several partitions: before others end they are all tried
-  sched::Witness* const witness_;
+  sched::PassObserver* const observer_;
   std::uint64_t pass_ = 0;
   Plan plan_;
   sched::ArrayStarts array_starts_;

@@ -133,7 +133,7 @@ PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, boo
   }
   if (found) expand_planned_start(job_class.demand, limit, index_, profile_, *found);
   if (found) profile_.add_planned_start(found->placement, found->at, limit);
-  if (found && witness_) witness_->on_planned_start(queued.entry, *found);
+  if (found && observer_) observer_->on_planned_start(queued.entry, *found);
   if (found && found->at < profile_.horizon()) {  // else when something without limit ends
     info.expected_start = found->at;
     info.expected_nodes.clear();

@@ -14,7 +14,7 @@
 namespace ares::core {
 
 namespace sched {
-class Witness;
+class PassObserver;
 }
 
 // Bound of one pass in work units (a job tested against a node is one), so that a replay stops at
@@ -35,7 +35,7 @@ class Planner {
   ~Planner();
   // `witness`: sees the pass come to its job, which is left out (witness.h).
   Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
-            sched::Witness* witness = nullptr);
+            sched::PassObserver* observer = nullptr);
 
  private:
   struct Memory;

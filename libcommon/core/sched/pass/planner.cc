@@ -39,7 +39,7 @@ Planner::Planner() = default;
 Planner::~Planner() = default;
 
 Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
-                   Witness* witness) {
+                   PassObserver* observer) {
   const bool usable = memory_ && memory_->networks == policy.networks &&
                       memory_->plugins == policy.plugins && memory_->ranking.is_of(policy) &&
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
@@ -58,7 +58,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   } else {
     memory_ = std::make_unique<Memory>(state, policy, now);
   }
-  Plan plan = Pass(*memory_, memory_->seen, policy, budget, now, witness).run();
+  Plan plan = Pass(*memory_, memory_->seen, policy, budget, now, observer).run();
   memory_->look_at_ages(policy, now, plan);
   // What the record itself says is worth repeating only to those who ask for everything.
   if (budget.details)

@@ -93,7 +93,7 @@ bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, co
   }
   if (fill_in_start(state, plan, job.key.job, now, out)) return false;
 
-  out.waiting = Explainer(state, policy).why(job, now);
+  out.waiting = Explainer(state, policy).explain(job, now);
   const PendingInfo* seen = plan.pending.find(job.key);
   if (seen) out.waiting.reason = seen->reason;
   if (seen && !seen->detail.empty()) out.waiting.detail = seen->detail;
@@ -103,14 +103,14 @@ bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, co
       out.nodes.push_back(state.nodes.find(node)->name);
     return true;
   }
-  const bool turn =
+  const bool waits_its_turn =
       out.waiting.reason == Reason::resources || out.waiting.reason == Reason::priority ||
       ((out.waiting.reason == Reason::reservation || out.waiting.reason == Reason::plugin) &&
        seen && seen->expected_start);
-  if (!turn && out.waiting.reason != Reason::begin_time) return true;
+  if (!waits_its_turn && out.waiting.reason != Reason::begin_time) return true;
 
   fill_in_alone(state, policy, job, now, out);
-  if (!turn || !out.start) return true;
+  if (!waits_its_turn || !out.start) return true;
   if (seen && seen->expected_start) {  // its turn has been reckoned out
     if (*seen->expected_start != *out.start) out.nodes.clear();
     out.start = seen->expected_start;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 #include "model/engine/command.h"
 #include "model/engine/state.h"
 #include "model/policy/policy.h"
@@ -21,8 +21,8 @@ struct StartEstimate {
   std::string partition;
   std::vector<std::string> nodes;  // empty where they cannot be told
   std::uint32_t cpus = 0;
-  PendingInfo waiting;     // why it would not start at once
-  std::optional<Why> why;  // the same in full; none: it would
+  PendingInfo waiting;                // why it would not start at once
+  std::optional<JobExplanation> why;  // the same in full; none: it would
 };
 
 // Refused exactly as the submission would be.

@@ -1,4 +1,4 @@
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,9 +8,9 @@
 #include "core/job/checks/submit_checks.h"
 #include "core/sched/pass/preemptor.h"
 #include "core/sched/queue/ranking.h"
+#include "core/sched/why/change_search.h"
 #include "core/sched/why/explainer.h"
-#include "core/sched/why/why_causes.h"
-#include "core/sched/why/why_search.h"
+#include "core/sched/why/wait_causes.h"
 
 namespace ares::core {
 
@@ -49,37 +49,37 @@ ClusterState with_job(const ClusterState& state, const Job& job) {
 }
 
 // Follows the pass up to the job's last turn.
-class Onlooker final : public Witness {
+class ExplainObserver final : public PassObserver {
  public:
-  Onlooker(const ClusterState& state, const Policy& policy, const Job& job, const Freed& freed,
-           Time now, const WhyBudget& budget)
+  ExplainObserver(const ClusterState& state, const Policy& policy, const Job& job,
+                  const UnblockedJob& unblocked, Time now, const ExplainBudget& budget)
       : state_(state),
         job_(job),
         now_(now),
-        units_(budget.trial_units),
-        trial_(state, policy, now, budget.trial_units),
-        search_(trial_, freed, planned_starts_, now) {}
+        units_(budget.what_if_units),
+        what_if_(state, policy, now, budget.what_if_units),
+        search_(what_if_, unblocked, planned_starts_, now) {}
 
-  bool is_about(const JobKey& record) const override { return record == job_.key; }
+  bool observes(const JobKey& record) const override { return record == job_.key; }
 
-  void turn(const Turn& turn) override {
-    ++turns_;
+  void on_job(const PassView& view) override {
+    ++views_seen_;
     const std::size_t own = job_.spec->partitions.size();
-    if (turn.entry.choice >= own) return search_.look_elsewhere(turn);
+    if (view.entry.choice >= own) return search_.search_partition(view);
     // Of the job as it is, not as it was changed to be looked at.
-    const QueueEntry entry{&job_, turn.entry.partition, turn.entry.choice};
-    const Turn as_is{entry,         turn.index, turn.profile, turn.licenses,
-                     turn.starting, turn.use,   turn.closed,  turn.exhausted};
-    TurnAccount account = look_at_turn(state_, as_is, planned_starts_, now_, units_);
-    starts = starts || account.causes.empty();
-    std::move(account.causes.begin(), account.causes.end(), std::back_inserter(causes));
-    if (account.earliest && (!earliest || account.earliest->at < earliest->first)) {
+    const QueueEntry entry{&job_, view.entry.partition, view.entry.choice};
+    const PassView as_is{entry,         view.index, view.profile, view.licenses,
+                         view.starting, view.use,   view.closed,  view.exhausted};
+    WaitAnalysis analysis = analyze_view(state_, as_is, planned_starts_, now_, units_);
+    starts = starts || analysis.causes.empty();
+    std::move(analysis.causes.begin(), analysis.causes.end(), std::back_inserter(causes));
+    if (analysis.earliest && (!earliest || analysis.earliest->at < earliest->first)) {
       std::vector<NodeId> nodes;
-      for (const PlacedShare& share : account.earliest->placement)
-        nodes.push_back(turn.index.nodes()[share.node].node->id);
-      earliest.emplace(account.earliest->at, std::move(nodes));
+      for (const PlacedShare& share : analysis.earliest->placement)
+        nodes.push_back(view.index.nodes()[share.node].node->id);
+      earliest.emplace(analysis.earliest->at, std::move(nodes));
     }
-    if (turn.entry.partition) search_.look(as_is);
+    if (view.entry.partition) search_.search(as_is);
   }
 
   void on_planned_start(const QueueEntry& entry, const EarliestStart& reservation) override {
@@ -89,13 +89,13 @@ class Onlooker final : public Witness {
     planned_starts_.push_back(std::move(planned_start));
   }
 
-  bool done() const override { return turns_ == entries; }
+  bool done() const override { return views_seen_ == entries; }
 
-  std::vector<WhyChange> changes() { return search_.take(); }
-  bool cut() const { return trial_.exhausted(); }
+  std::vector<SuggestedChange> changes() { return search_.take(); }
+  bool cut() const { return what_if_.exhausted(); }
 
   std::size_t entries = 0;  // how many turns it will have
-  std::vector<WhyCause> causes;
+  std::vector<WaitCause> causes;
   bool starts = false;
   std::optional<std::pair<Time, std::vector<NodeId>>> earliest;
 
@@ -110,11 +110,11 @@ class Onlooker final : public Witness {
   const Job& job_;
   const Time now_;
   const std::uint64_t units_;
-  std::size_t turns_ = 0;
+  std::size_t views_seen_ = 0;
   std::vector<NodeId> ids_;
   std::vector<DelayedStart> planned_starts_;
-  Trial trial_;
-  WhySearch search_;
+  WhatIf what_if_;
+  ChangeSearch search_;
 };
 
 bool starts_in(const Plan& plan, const JobKey& key) {
@@ -125,16 +125,17 @@ bool starts_in(const Plan& plan, const JobKey& key) {
 }
 
 // Whether the changed job could be submitted so, and would be started by a pass over everything.
-bool holds(const ClusterState& state, const Policy& policy, Planner& planner, const Job& job,
-           Time now, const WhyBudget& budget) {
+bool is_confirmed(const ClusterState& state, const Policy& policy, Planner& planner, const Job& job,
+                  Time now, const ExplainBudget& budget) {
   const std::vector<std::string>& partitions = job.spec->partitions;
   if (!check_partitions({state, policy, now}, *job.spec, partitions)) return false;
   const Budget pass{.units = budget.pass_units, .estimates = 0, .details = false};
   return starts_in(planner.plan(with_job(state, job), policy, pass, now), job.key);
 }
 
-WhyPriority priority_of(const ClusterState& state, const Policy& policy, const Job& job, Time now) {
-  WhyPriority out;
+PriorityExplanation priority_of(const ClusterState& state, const Policy& policy, const Job& job,
+                                Time now) {
+  PriorityExplanation out;
   out.value = job.priority;
   out.set = job.priority_set;
   const std::string& name = job.spec->partitions.front();
@@ -157,14 +158,15 @@ WhyPriority priority_of(const ClusterState& state, const Policy& policy, const J
   return out;
 }
 
-void add_start(const PendingInfo* known, const Onlooker& seen, bool kept, Why& why) {
+void add_start(const PendingInfo* known, const ExplainObserver& seen, bool kept,
+               JobExplanation& why) {
   if (known && known->expected_start) {
     why.start = known->expected_start;
     why.nodes = known->expected_nodes;
   } else if (seen.earliest && !kept) {
     std::tie(why.start, why.nodes) = *seen.earliest;
     why.at_the_earliest = why.jobs_ahead > 0;
-    for (const WhyCause& cause : why.causes)
+    for (const WaitCause& cause : why.causes)
       if (cause.reason == Reason::begin_time && cause.until && *cause.until > *why.start) {
         why.start = cause.until;
         why.nodes.clear();
@@ -173,8 +175,8 @@ void add_start(const PendingInfo* known, const Onlooker& seen, bool kept, Why& w
 }
 
 // What only waits its turn, or a time, is told a start; what waits for a person or for another job is not.
-bool nobody_knows(const std::vector<WhyCause>& causes) {
-  return std::any_of(causes.begin(), causes.end(), [](const WhyCause& cause) {
+bool start_is_unknown(const std::vector<WaitCause>& causes) {
+  return std::any_of(causes.begin(), causes.end(), [](const WaitCause& cause) {
     return cause.reason != Reason::resources && cause.reason != Reason::priority &&
            cause.reason != Reason::begin_time && cause.reason != Reason::reservation &&
            cause.reason != Reason::preempting && cause.reason != Reason::plugin;
@@ -182,9 +184,9 @@ bool nobody_knows(const std::vector<WhyCause>& causes) {
 }
 
 // A gang is planned as a whole: what would let one member start by itself is of no use to it.
-Why why_of_member(const ClusterState& state, const Policy& policy, const Job& job,
-                  const PendingInfo* known, Time now, const WhyBudget& budget) {
-  Why why;
+JobExplanation explain_member(const ClusterState& state, const Policy& policy, const Job& job,
+                              const PendingInfo* known, Time now, const ExplainBudget& budget) {
+  JobExplanation why;
   why.causes = causes_of_record(state, job);
   why.priority = priority_of(state, policy, job, now);
   if (!why.causes.empty()) return why;
@@ -195,7 +197,7 @@ Why why_of_member(const ClusterState& state, const Policy& policy, const Job& jo
   why.jobs_ahead = JobsAhead(state, policy, now).of(job);
   const PendingInfo* seen = plan.pending.find(job.key);
   PendingInfo told = seen ? *seen : PendingInfo{};
-  if (told.detail.empty()) told.detail = Explainer(state, policy).why(job, now).detail;
+  if (told.detail.empty()) told.detail = Explainer(state, policy).explain(job, now).detail;
   why.causes.push_back(
       {told.reason, job.spec->partitions.front(), std::move(told.detail), std::nullopt, {}});
   const PendingInfo& start = known && known->expected_start ? *known : told;
@@ -206,10 +208,10 @@ Why why_of_member(const ClusterState& state, const Policy& policy, const Job& jo
 
 }  // namespace
 
-Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
-                const PendingInfo* known, Time now, const WhyBudget& budget) {
-  if (waits_with_gang(job)) return why_of_member(state, policy, job, known, now, budget);
-  Why why;
+JobExplanation explain_job(const ClusterState& state, const Policy& policy, const Job& job,
+                           const PendingInfo* known, Time now, const ExplainBudget& budget) {
+  if (waits_with_gang(job)) return explain_member(state, policy, job, known, now, budget);
+  JobExplanation why;
   why.causes = causes_of_record(state, job);
   if (is_binding(job, now))
     why.causes.push_back({Reason::preempting,
@@ -217,39 +219,39 @@ Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
                           preemption_text(state, *job.preemption_claim),
                           job.preemption_claim->ready,
                           {}});
-  const Freed free = freed(job, is_throttled(state, job), now);
+  const UnblockedJob free = unblock(job, is_throttled(state, job), now);
   Job watched = free.job;  // to be looked at, it must be in the queue
   watched = with_more_partitions(state, std::move(watched));
 
   Planner planner;
-  Onlooker onlooker(state, policy, job, free, now, budget);
-  onlooker.entries = watched.spec->partitions.size();
+  ExplainObserver observer(state, policy, job, free, now, budget);
+  observer.entries = watched.spec->partitions.size();
   const Budget pass{.units = budget.pass_units, .estimates = 0, .details = false};
-  planner.plan(with_job(state, watched), policy, pass, now, &onlooker);
+  planner.plan(with_job(state, watched), policy, pass, now, &observer);
 
-  why.starts_now = why.causes.empty() && onlooker.starts;
+  why.starts_now = why.causes.empty() && observer.starts;
   const bool kept = !why.causes.empty();
   if (!why.starts_now)
-    std::move(onlooker.causes.begin(), onlooker.causes.end(), std::back_inserter(why.causes));
+    std::move(observer.causes.begin(), observer.causes.end(), std::back_inserter(why.causes));
   if (PreemptionDenial denial = preemption_denial(state, policy, free.job, now);
       !why.starts_now && !denial.text.empty())
     why.causes.push_back({Reason::preempting, {}, std::move(denial.text), denial.until, {}});
   why.jobs_ahead = JobsAhead(state, policy, now).of(free.job);
-  add_start(known, onlooker, kept || nobody_knows(why.causes), why);
+  add_start(known, observer, kept || start_is_unknown(why.causes), why);
   why.priority = priority_of(state, policy, free.job, now);
   if (why.starts_now) return why;
 
   const std::uint64_t one = state.pending.size() + state.nodes.size() + 1;
   const std::uint64_t most = std::max<std::uint64_t>(budget.check_units / one, 1);
-  why.cut = onlooker.cut();
+  why.cut = observer.cut();
   std::uint64_t checked = 0;
-  for (WhyChange& change : onlooker.changes()) {
+  for (SuggestedChange& change : observer.changes()) {
     if (checked == most || why.changes.size() == kMostChanges) {
       why.cut = true;
       break;
     }
     ++checked;
-    if (holds(state, policy, planner, change.job, now, budget))
+    if (is_confirmed(state, policy, planner, change.job, now, budget))
       why.changes.push_back(std::move(change));
   }
   return why;

@@ -42,7 +42,7 @@ Explainer::Explainer(const ClusterState& state, const Policy& policy)
     : state_(state), policy_(policy) {}
 Explainer::~Explainer() = default;
 
-PendingInfo Explainer::why(const Job& job, Time now) {
+PendingInfo Explainer::explain(const Job& job, Time now) {
   if (auto why = blocked_by_record(job)) return *std::move(why);
   if (!memory_) memory_ = std::make_unique<Memory>(state_, policy_, now);
   const auto reason = [](Reason named, std::string detail) {

@@ -17,7 +17,7 @@ class Explainer {
   Explainer(const ClusterState& state, const Policy& policy);
   ~Explainer();
   // Precondition: the job is pending in the state.
-  PendingInfo why(const Job& job, Time now);
+  PendingInfo explain(const Job& job, Time now);
   // How many kinds of jobs it has looked at.
   std::size_t kinds() const;
 

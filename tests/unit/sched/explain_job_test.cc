@@ -1,5 +1,5 @@
 // What a person is told of a job that waits: each kind of reason with its numbers, and what would let it start.
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,22 +46,22 @@ JobKey run_on(TestCluster& cluster, const std::string& node, std::uint32_t cpus,
   return run(cluster, spec);
 }
 
-Why why(const TestCluster& cluster, const JobKey& key) {
+JobExplanation why(const TestCluster& cluster, const JobKey& key) {
   const Plan plan = cluster.plan();
   return explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key),
                      plan.pending.find(key), kNow);
 }
 
-std::vector<std::string> changes(const Why& why) {
+std::vector<std::string> changes(const JobExplanation& why) {
   std::vector<std::string> out;
-  for (const WhyChange& change : why.changes)
+  for (const SuggestedChange& change : why.changes)
     out.push_back(change.text + (change.note.empty() ? "" : " (" + change.note + ")"));
   return out;
 }
 
-std::string cause(const Why& why, Reason reason) {
+std::string cause(const JobExplanation& why, Reason reason) {
   std::string text;
-  for (const WhyCause& one : why.causes)
+  for (const WaitCause& one : why.causes)
     if (one.reason == reason) text += (text.empty() ? "" : " | ") + one.text;
   return text;
 }
@@ -74,13 +74,13 @@ void edit(TestCluster& cluster, const JobKey& key, Change&& change) {
   cluster.put(job);
 }
 
-TEST(Why, ASmallerJobWouldFit) {
+TEST(JobExplanation, ASmallerJobWouldFit) {
   TestCluster cluster = nodes(2);
   run_on(cluster, "n1", 3, minutes(60));
   run_on(cluster, "n2", 2, minutes(90));
   JobSpec spec = on(4, minutes(30));
   spec.memory_per_node = Bytes::mib(100);
-  const Why told = why(cluster, cluster.submit(spec));
+  const JobExplanation told = why(cluster, cluster.submit(spec));
   EXPECT_FALSE(told.starts_now);
   EXPECT_THAT(cause(told, Reason::resources),
               AllOf(HasSubstr("needs 4 CPUs, 100M a node on 1 node"),
@@ -92,23 +92,23 @@ TEST(Why, ASmallerJobWouldFit) {
   EXPECT_FALSE(told.cut);
 }
 
-TEST(Why, MemoryToTheMebibyte) {
+TEST(JobExplanation, MemoryToTheMebibyte) {
   TestCluster cluster = nodes(1);
   JobSpec half = on(1, minutes(60));
   half.memory_per_node = Bytes::mib(1500);
   run(cluster, half);
   JobSpec spec = on(1, minutes(30));
   spec.memory_per_node = Bytes::gib(3);
-  const Why told = why(cluster, cluster.submit(spec));
+  const JobExplanation told = why(cluster, cluster.submit(spec));
   EXPECT_THAT(cause(told, Reason::resources), HasSubstr("too little free memory"));
   EXPECT_THAT(changes(told), ElementsAre("--mem=2500M"));
 }
 
-TEST(Why, AShorterJobWouldEndBeforeAnotherNeedsTheNodes) {
+TEST(JobExplanation, AShorterJobWouldEndBeforeAnotherNeedsTheNodes) {
   TestCluster cluster = nodes(1);
   run_on(cluster, "n1", 3, minutes(60));
   const JobKey head = cluster.submit(on(4, minutes(60)));
-  const Why told = why(cluster, cluster.submit(on(1, minutes(120))));
+  const JobExplanation told = why(cluster, cluster.submit(on(1, minutes(120))));
   ASSERT_EQ(told.causes.size(), 1u);
   EXPECT_EQ(told.causes[0].reason, Reason::priority);
   EXPECT_EQ(told.causes[0].partition, "main");
@@ -122,7 +122,7 @@ TEST(Why, AShorterJobWouldEndBeforeAnotherNeedsTheNodes) {
   EXPECT_EQ(told.jobs_ahead, 1u);
 }
 
-TEST(Why, FewerNodesAndTheirTasksOrAnotherPartition) {
+TEST(JobExplanation, FewerNodesAndTheirTasksOrAnotherPartition) {
   TestCluster cluster = nodes(5);
   Partition all = cluster.partition();
   all.name = "all";
@@ -142,7 +142,7 @@ TEST(Why, FewerNodesAndTheirTasksOrAnotherPartition) {
   EXPECT_THAT(changes(why(cluster, JobKey{JobId(2), {}})), ElementsAre("--nodes=3 --ntasks=3"));
 }
 
-TEST(Why, TwoChangesWhereOneIsNotEnough) {
+TEST(JobExplanation, TwoChangesWhereOneIsNotEnough) {
   TestCluster cluster = nodes(1);
   JobSpec half = on(2, minutes(60));
   half.memory_per_node = Bytes::mib(3000);
@@ -153,7 +153,7 @@ TEST(Why, TwoChangesWhereOneIsNotEnough) {
               ElementsAre("--mem=1000M --cpus-per-task=2"));
 }
 
-TEST(Why, GpusOfTheWrongTypeAndTooMany) {
+TEST(JobExplanation, GpusOfTheWrongTypeAndTooMany) {
   TestCluster cluster = nodes(2);
   cluster.add_gpus("n1", "a100", 2);
   cluster.add_gpus("n2", "h100", 4);
@@ -162,39 +162,39 @@ TEST(Why, GpusOfTheWrongTypeAndTooMany) {
   run(cluster, busy);
   JobSpec spec = on(1, minutes(30));
   spec.gpus_per_node = {{"a100", 2}};
-  const Why told = why(cluster, cluster.submit(spec));
+  const JobExplanation told = why(cluster, cluster.submit(spec));
   EXPECT_THAT(cause(told, Reason::resources),
               AllOf(HasSubstr("too few free GPUs"), HasSubstr("; 1 a100"),
                     HasSubstr("of other types 4 h100")));
   EXPECT_THAT(changes(told), ElementsAre("--gpus-per-node=a100:1", "--gpus-per-node=h100:2"));
 }
 
-TEST(Why, WhatThePartitionNeverHas) {
+TEST(JobExplanation, WhatThePartitionNeverHas) {
   TestCluster cluster = nodes(2);
   cluster.add_gpus("n1", "a100", 2);
   JobSpec spec = on(1, minutes(30));
   spec.gpus_per_node = {{"b200", 1}};
-  const Why told = why(cluster, cluster.submit(spec));
+  const JobExplanation told = why(cluster, cluster.submit(spec));
   EXPECT_THAT(cause(told, Reason::bad_constraints), HasSubstr("which partition main never has"));
   EXPECT_THAT(changes(told), ElementsAre("--gpus-per-node=a100:1"));
   EXPECT_FALSE(told.start);
 }
 
-TEST(Why, Licences) {
+TEST(JobExplanation, Licences) {
   TestCluster cluster = nodes(2);
   cluster.policy.licenses = {{"matlab", 3}};
   JobSpec spec = on(1, minutes(60));
   spec.licenses = {{"matlab", 2}};
   run(cluster, spec);
   const JobKey key = cluster.submit(spec);
-  const Why told = why(cluster, key);
+  const JobExplanation told = why(cluster, key);
   EXPECT_EQ(cause(told, Reason::licenses), "needs 2 matlab: 1 of 3 free");
   EXPECT_THAT(changes(told), ElementsAre("--licenses=matlab:1"));
   Explainer explainer(cluster.state, cluster.policy);
-  EXPECT_EQ(explainer.why(*cluster.state.jobs.find(key), kNow).reason, Reason::licenses);
+  EXPECT_EQ(explainer.explain(*cluster.state.jobs.find(key), kNow).reason, Reason::licenses);
 }
 
-TEST(Why, AHeldJobIsToldWhatElseIsInItsWay) {
+TEST(JobExplanation, AHeldJobIsToldWhatElseIsInItsWay) {
   TestCluster cluster = nodes(1);
   const JobKey first = run_on(cluster, "n1", 3, minutes(60));
   const JobKey key = cluster.submit(on(1, minutes(30)));
@@ -202,7 +202,7 @@ TEST(Why, AHeldJobIsToldWhatElseIsInItsWay) {
     job.hold = Hold::user;
     job.waiting_for = {{DependencyKind::after_ok, first, {}}};
   });
-  Why told = why(cluster, key);
+  JobExplanation told = why(cluster, key);
   EXPECT_THAT(cause(told, Reason::job_held_user), HasSubstr("actl release"));
   EXPECT_EQ(cause(told, Reason::dependency), "waits for the success of job 1, which is RUNNING");
   EXPECT_THAT(changes(told), ElementsAre("released without --dependency"));
@@ -215,7 +215,7 @@ TEST(Why, AHeldJobIsToldWhatElseIsInItsWay) {
   EXPECT_THAT(changes(told), ElementsAre("released --cpus-per-task=1"));
 }
 
-TEST(Why, TimesAndLimitsTogether) {
+TEST(JobExplanation, TimesAndLimitsTogether) {
   TestCluster cluster = nodes(2);
   Partition main = cluster.partition();
   main.max_time = minutes(10);
@@ -224,7 +224,7 @@ TEST(Why, TimesAndLimitsTogether) {
   JobSpec spec = TestCluster::spec(2, 2);
   spec.time_limit = minutes(20);
   spec.begin = kNow + minutes(5);
-  const Why told = why(cluster, cluster.submit(spec));
+  const JobExplanation told = why(cluster, cluster.submit(spec));
   EXPECT_THAT(cause(told, Reason::begin_time), HasSubstr("begin time"));
   EXPECT_THAT(cause(told, Reason::partition_time_limit),
               HasSubstr("00:20:00 is above 00:10:00 of partition main"));
@@ -233,7 +233,7 @@ TEST(Why, TimesAndLimitsTogether) {
   EXPECT_THAT(changes(told), ElementsAre("without --begin --time=00:10:00 --nodes=1 --ntasks=1"));
 }
 
-TEST(Why, PartitionsThatAreDownAndTheThrottleOfAnArray) {
+TEST(JobExplanation, PartitionsThatAreDownAndTheThrottleOfAnArray) {
   TestCluster cluster = nodes(2);
   JobSpec spec = on(1, minutes(30));
   spec.array.emplace().insert(0, 4);
@@ -241,7 +241,7 @@ TEST(Why, PartitionsThatAreDownAndTheThrottleOfAnArray) {
   Job array = cluster.job(spec);
   array.array->holding = 1;
   cluster.put(array);
-  Why told = why(cluster, array.key);
+  JobExplanation told = why(cluster, array.key);
   EXPECT_THAT(cause(told, Reason::job_array_task_limit), HasSubstr("as many tasks"));
   EXPECT_THAT(changes(told), ElementsAre("with 2 tasks of the array at a time"));
   Partition main = cluster.partition();
@@ -252,7 +252,7 @@ TEST(Why, PartitionsThatAreDownAndTheThrottleOfAnArray) {
   EXPECT_THAT(changes(told), IsEmpty());
 }
 
-TEST(Why, NodesThatAreAwayAreCounted) {
+TEST(JobExplanation, NodesThatAreAwayAreCounted) {
   TestCluster cluster = nodes(4);
   Node node = cluster.node("n1");
   node.admin = AdminState::drain;
@@ -268,7 +268,7 @@ TEST(Why, NodesThatAreAwayAreCounted) {
   run(cluster, spec);
   EXPECT_THAT(cause(why(cluster, cluster.submit(on(4, minutes(10)))), Reason::resources), "")
       << "n4 is free";
-  const Why fast = why(cluster, cluster.submit(spec));
+  const JobExplanation fast = why(cluster, cluster.submit(spec));
   EXPECT_THAT(cause(fast, Reason::resources),
               HasSubstr("of the partition's 4 nodes 3 are excluded or without the features"));
   JobSpec two = TestCluster::spec(2, 2);
@@ -289,7 +289,7 @@ TestCluster fabric() {
   return cluster;
 }
 
-TEST(Why, NetworksAreKnown) {
+TEST(JobExplanation, NetworksAreKnown) {
   TestCluster cluster = fabric();
   run_on(cluster, "n1", 4, minutes(60));
   run_on(cluster, "n3", 4, minutes(60));
@@ -297,12 +297,12 @@ TEST(Why, NetworksAreKnown) {
   spec.time_limit = minutes(30);
   spec.switches = 1;
   const JobKey near = cluster.submit(spec);
-  const Why told = why(cluster, near);
+  const JobExplanation told = why(cluster, near);
   EXPECT_THAT(cause(told, Reason::resources),
               HasSubstr("under 1 leaf switch at most 1 node has room for a share"));
   EXPECT_THAT(changes(told), ElementsAre("--nodes=1 --ntasks=1", "--switches=2"));
   Explainer explainer(cluster.state, cluster.policy);
-  EXPECT_THAT(explainer.why(*cluster.state.jobs.find(near), kNow).detail,
+  EXPECT_THAT(explainer.explain(*cluster.state.jobs.find(near), kNow).detail,
               HasSubstr("at most 1 node has room for a share"));
   cluster.put([&] {
     Job job = *cluster.state.jobs.find(near);
@@ -311,31 +311,31 @@ TEST(Why, NetworksAreKnown) {
   }());
   spec.switches = 0;
   spec.segment = 2;
-  const Why segments = why(cluster, cluster.submit(spec));
+  const JobExplanation segments = why(cluster, cluster.submit(spec));
   EXPECT_THAT(cause(segments, Reason::resources), HasSubstr("room for 0 whole segments, 1 needed"));
   EXPECT_THAT(changes(segments), ElementsAre("--segment=1"));
 }
 
-TEST(Why, WhatIsAboutToStartIsTold) {
+TEST(JobExplanation, WhatIsAboutToStartIsTold) {
   TestCluster cluster = nodes(1);
-  const Why told = why(cluster, cluster.submit(on(1, minutes(10))));
+  const JobExplanation told = why(cluster, cluster.submit(on(1, minutes(10))));
   EXPECT_TRUE(told.starts_now);
   EXPECT_THAT(told.causes, IsEmpty());
   EXPECT_THAT(told.changes, IsEmpty());
 }
 
-TEST(Why, NobodyPassesWhereItIsFirstComeFirstServed) {
+TEST(JobExplanation, NobodyPassesWhereItIsFirstComeFirstServed) {
   TestCluster cluster = nodes(1);
   cluster.policy.backfill.kind = BackfillKind::none;
   run_on(cluster, "n1", 3, minutes(60));
   cluster.submit(on(4, minutes(60)));
-  const Why told = why(cluster, cluster.submit(on(1, minutes(10))));
+  const JobExplanation told = why(cluster, cluster.submit(on(1, minutes(10))));
   EXPECT_THAT(cause(told, Reason::priority),
               HasSubstr("nobody passes those that wait before it, first job 2"));
   EXPECT_THAT(changes(told), IsEmpty());
 }
 
-TEST(Why, SeveralPartitionsAreToldEach) {
+TEST(JobExplanation, SeveralPartitionsAreToldEach) {
   TestCluster cluster = nodes(2);
   Partition main = cluster.partition(), other = main;
   main.nodes = {"n1"};
@@ -347,7 +347,7 @@ TEST(Why, SeveralPartitionsAreToldEach) {
   run_on(cluster, "n1", 4, minutes(60));
   JobSpec spec = on(1, minutes(30));
   spec.partitions = {"main", "other"};
-  const Why told = why(cluster, cluster.submit(spec));
+  const JobExplanation told = why(cluster, cluster.submit(spec));
   ASSERT_EQ(told.causes.size(), 2u);
   EXPECT_EQ(told.causes[0].partition, "main");
   EXPECT_EQ(told.causes[1].partition, "other");
@@ -355,7 +355,7 @@ TEST(Why, SeveralPartitionsAreToldEach) {
   EXPECT_THAT(changes(told), ElementsAre("--time=00:10:00"));
 }
 
-TEST(Why, TheComputedPriorityAndItsFactors) {
+TEST(JobExplanation, TheComputedPriorityAndItsFactors) {
   TestCluster cluster = nodes(1);
   auto rules = std::make_shared<Fairness>();
   rules->policy = QueuePolicy::multifactor;
@@ -363,7 +363,7 @@ TEST(Why, TheComputedPriorityAndItsFactors) {
   rules->max_age = hours(2);
   cluster.policy.fairness.value = rules;
   run_on(cluster, "n1", 4, minutes(60));
-  const Why told = why(cluster, cluster.submit(on(1, minutes(30))));
+  const JobExplanation told = why(cluster, cluster.submit(on(1, minutes(30))));
   EXPECT_EQ(told.priority.policy, QueuePolicy::multifactor);
   EXPECT_EQ(told.priority.value, 500u);
   ASSERT_EQ(told.priority.factors.size(), 9u);
@@ -372,12 +372,13 @@ TEST(Why, TheComputedPriorityAndItsFactors) {
   EXPECT_DOUBLE_EQ(told.priority.factors[1].weighted, 500);
 }
 
-TEST(Why, ASearchThatIsCutSaysSo) {
+TEST(JobExplanation, ASearchThatIsCutSaysSo) {
   TestCluster cluster = nodes(1);
   run_on(cluster, "n1", 3, minutes(60));
   const JobKey key = cluster.submit(on(4, minutes(60)));
-  const Why told = explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key),
-                               nullptr, kNow, {.trial_units = 2});
+  const JobExplanation told =
+      explain_job(cluster.state, cluster.policy, *cluster.state.jobs.find(key), nullptr, kNow,
+                  {.what_if_units = 2});
   EXPECT_TRUE(told.cut);
 }
 

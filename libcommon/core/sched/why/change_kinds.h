@@ -13,7 +13,7 @@
 namespace ares::core::sched {
 
 // One kind of change. Steps count from 1, the smallest; each asks for less than the one before.
-struct Alternative {
+struct ChangeKind {
   std::uint64_t steps = 1;
   std::function<void(std::uint64_t step, JobSpec& spec, Job& job)> apply;
   std::function<std::string(const Job& changed)> text;  // as asub takes it
@@ -21,18 +21,18 @@ struct Alternative {
 };
 
 // Kinds that make sense for the job in the partition; in the order in which people are told.
-std::vector<Alternative> alternatives_of(const Job& job, const Partition& partition,
-                                         ClusterIndex& index);
+std::vector<ChangeKind> change_kinds_of(const Job& job, const Partition& partition,
+                                        ClusterIndex& index);
 
 // The job with that step taken.
-Job changed(const Job& job, const Alternative& alternative, std::uint64_t step);
+Job changed(const Job& job, const ChangeKind& kind, std::uint64_t step);
 
 // What keeps the job from being looked at, whatever there is for it: a hold, a dependency, a time to begin, a deadline that is lost, as
 // many tasks of the array as may run. Takes all of it away and says so in words for people, one each.
-struct Freed {
+struct UnblockedJob {
   Job job;
   std::vector<std::string> texts;
 };
-Freed freed(const Job& job, bool throttled, Time now);
+UnblockedJob unblock(const Job& job, bool throttled, Time now);
 
 }  // namespace ares::core::sched

@@ -1,4 +1,4 @@
-#include "core/sched/why/why_alternatives.h"
+#include "core/sched/why/change_kinds.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,9 +17,9 @@ namespace ares::core::sched {
 namespace {
 
 using std::chrono::minutes;
-using Alternatives = std::vector<Alternative>;
+using ChangeKinds = std::vector<ChangeKind>;
 
-struct Asked {
+struct ChangeContext {
   const Job& job;
   const JobSpec& spec;
   const Partition& partition;
@@ -34,16 +34,16 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 
 // A change that is all or nothing.
 template <class Apply>
-void add_once(Alternatives& out, std::string text, Apply&& apply) {
+void add_once(ChangeKinds& out, std::string text, Apply&& apply) {
   out.push_back({1, [apply](std::uint64_t, JobSpec& spec, Job&) { apply(spec); },
                  [text = std::move(text)](const Job&) { return text; }});
 }
 
 // Minute by minute down to one; a job without a limit is tried with a year first. One that allows a shorter limit was tried with it.
-void add_time(const Asked& asked, Alternatives& out) {
-  if (asked.spec.time_min) return;
+void add_time(const ChangeContext& context, ChangeKinds& out) {
+  if (context.spec.time_min) return;
   constexpr minutes kYear = std::chrono::hours(24 * 365);
-  const auto limit = time_limit_of(asked.job, asked.partition);
+  const auto limit = time_limit_of(context.job, context.partition);
   const minutes most = limit ? std::chrono::ceil<minutes>(*limit) : kYear + minutes(1);
   if (most <= minutes(1)) return;
   out.push_back({static_cast<std::uint64_t>(most.count() - 1),
@@ -55,7 +55,7 @@ void add_time(const Asked& asked, Alternatives& out) {
 }
 
 // MiB by MiB from `most`, or from what is asked for.
-void add_sizes(Alternatives& out, Bytes asked, const char* option,
+void add_sizes(ChangeKinds& out, Bytes asked, const char* option,
                std::optional<Bytes> JobSpec::*field) {
   const std::int64_t most = (asked.value() + Bytes::mib(1).value() - 1) / Bytes::mib(1).value();
   if (most <= 1) return;
@@ -66,11 +66,11 @@ void add_sizes(Alternatives& out, Bytes asked, const char* option,
                  [=](const Job& job) { return option + format_memory(*((*job.spec).*field)); }});
 }
 
-void add_memory(const Asked& asked, Alternatives& out) {
-  const JobSpec& spec = asked.spec;
+void add_memory(const ChangeContext& context, ChangeKinds& out) {
+  const JobSpec& spec = context.spec;
   std::int64_t largest = 0;
-  for (const NodeIndex at : asked.index.members(asked.partition))
-    largest = std::max(largest, asked.index.nodes()[at].total[kMemory]);
+  for (const NodeIndex at : context.index.members(context.partition))
+    largest = std::max(largest, context.index.nodes()[at].total[kMemory]);
   const auto from = [&](Bytes asked_for) {  // 0 is all of a node
     return asked_for.value() == 0 ? Bytes(largest)
                                   : std::min(asked_for, Bytes(largest) + Bytes::mib(1));
@@ -81,13 +81,13 @@ void add_memory(const Asked& asked, Alternatives& out) {
     add_sizes(out, from(*spec.memory_per_node), "--mem=", &JobSpec::memory_per_node);
   else if (spec.memory_per_cpu)
     add_sizes(out, from(*spec.memory_per_cpu), "--mem-per-cpu=", &JobSpec::memory_per_cpu);
-  else if (asked.partition.default_memory_per_cpu > Bytes{})
-    add_sizes(out, from(asked.partition.default_memory_per_cpu),
+  else if (context.partition.default_memory_per_cpu > Bytes{})
+    add_sizes(out, from(context.partition.default_memory_per_cpu),
               "--mem-per-cpu=", &JobSpec::memory_per_cpu);
 }
 
-void add_cpus(const Asked& asked, Alternatives& out) {
-  const std::uint32_t cpus = asked.spec.cpus_per_task;
+void add_cpus(const ChangeContext& context, ChangeKinds& out) {
+  const std::uint32_t cpus = context.spec.cpus_per_task;
   if (cpus > 1)
     out.push_back({cpus - 1,
                    [cpus](std::uint64_t step, JobSpec& spec, Job&) {
@@ -105,9 +105,9 @@ void set_tasks(JobSpec& spec, std::uint32_t tasks) {
   spec.tasks = tasks;
 }
 
-void add_tasks(const Asked& asked, Alternatives& out) {
-  const std::uint32_t tasks = asked.spec.tasks, least = std::max(asked.spec.min_nodes, 1u);
-  if (tasks <= least || asked.spec.node_counts) return;
+void add_tasks(const ChangeContext& context, ChangeKinds& out) {
+  const std::uint32_t tasks = context.spec.tasks, least = std::max(context.spec.min_nodes, 1u);
+  if (tasks <= least || context.spec.node_counts) return;
   out.push_back({tasks - least,
                  [tasks](std::uint64_t step, JobSpec& spec, Job&) {
                    set_tasks(spec, tasks - static_cast<std::uint32_t>(step));
@@ -116,8 +116,8 @@ void add_tasks(const Asked& asked, Alternatives& out) {
 }
 
 // Segment by segment. Tasks that were as many on each node stay so.
-void add_nodes(const Asked& asked, Alternatives& out) {
-  const JobSpec& spec = asked.spec;
+void add_nodes(const ChangeContext& context, ChangeKinds& out) {
+  const JobSpec& spec = context.spec;
   const std::uint32_t nodes = spec.min_nodes, segment = std::max(spec.segment, 1u);
   const std::uint32_t least = std::max<std::uint32_t>(
       segment,
@@ -158,7 +158,7 @@ std::string gpu_text(const GpuOption& row, const std::vector<GpuRequest>& list) 
 }
 
 // Of several ways to have its GPUs one alone: it may start with one that is not worth its cost.
-void add_one_way(const JobSpec& spec, Alternatives& out) {
+void add_one_way(const JobSpec& spec, ChangeKinds& out) {
   for (const GpuOption& row : kGpuOptions) {
     if (row.field != gpu_list(spec.alternatives_per)) continue;
     for (std::size_t i = 0; i < spec.gpu_alternatives.size(); ++i)
@@ -169,10 +169,10 @@ void add_one_way(const JobSpec& spec, Alternatives& out) {
 }
 
 // Fewer of one type, each type of a list by itself; or another type.
-void add_gpus(const Asked& asked, Alternatives& out) {
-  if (!asked.spec.gpu_alternatives.empty()) return add_one_way(asked.spec, out);
+void add_gpus(const ChangeContext& context, ChangeKinds& out) {
+  if (!context.spec.gpu_alternatives.empty()) return add_one_way(context.spec, out);
   for (const GpuOption& row : kGpuOptions) {
-    const auto& list = asked.spec.*row.field;
+    const auto& list = context.spec.*row.field;
     const auto text = [row](const Job& job) { return gpu_text(row, (*job.spec).*row.field); };
     for (std::size_t i = 0; i < list.size(); ++i)
       if (const std::uint32_t part = list[i].part; part > 1)
@@ -190,27 +190,27 @@ void add_gpus(const Asked& asked, Alternatives& out) {
   }
   std::vector<const GpuOption*> used;
   for (const GpuOption& row : kGpuOptions)
-    if (!(asked.spec.*row.field).empty()) used.push_back(&row);
-  if (used.size() != 1 || (asked.spec.*used[0]->field).size() != 1) return;
+    if (!(context.spec.*row.field).empty()) used.push_back(&row);
+  if (used.size() != 1 || (context.spec.*used[0]->field).size() != 1) return;
   const GpuOption& row = *used[0];
-  const GpuRequest& request = (asked.spec.*row.field)[0];
+  const GpuRequest& request = (context.spec.*row.field)[0];
   if (request.type.empty()) return;
-  for (const std::string& type : asked.index.gpu_types()) {
+  for (const std::string& type : context.index.gpu_types()) {
     if (type == request.type) continue;
     const std::vector<GpuRequest> other{{type, request.count, request.part}};
     add_once(out, gpu_text(row, other), [row, other](JobSpec& spec) { spec.*row.field = other; });
   }
 }
 
-void add_sharing(const Asked& asked, Alternatives& out) {
-  if (asked.spec.exclusive)
+void add_sharing(const ChangeContext& context, ChangeKinds& out) {
+  if (context.spec.exclusive)
     add_once(out, "without --exclusive", [](JobSpec& spec) { spec.exclusive = false; });
-  if (asked.spec.exclusive_user)
+  if (context.spec.exclusive_user)
     add_once(out, "without --exclusive=user", [](JobSpec& spec) { spec.exclusive_user = false; });
 }
 
-void add_places(const Asked& asked, Alternatives& out) {
-  const JobSpec& spec = asked.spec;
+void add_places(const ChangeContext& context, ChangeKinds& out) {
+  const JobSpec& spec = context.spec;
   if (!spec.features.empty())
     add_once(out, "without --constraint=" + joined(spec.features, "&"),
              [](JobSpec& to) { to.features.clear(); });
@@ -228,8 +228,8 @@ void add_places(const Asked& asked, Alternatives& out) {
 }
 
 // One more leaf at a time; the last step is none too many.
-void add_network(const Asked& asked, Alternatives& out) {
-  const JobSpec& spec = asked.spec;
+void add_network(const ChangeContext& context, ChangeKinds& out) {
+  const JobSpec& spec = context.spec;
   if (spec.switches > 0 && spec.switches < spec.min_nodes)
     out.push_back(
         {spec.min_nodes - spec.switches,
@@ -248,10 +248,10 @@ void add_network(const Asked& asked, Alternatives& out) {
 }
 
 // Each licence by itself, down to none; where one is enough, all of them.
-void add_licenses(const Asked& asked, Alternatives& out) {
-  const auto& list = asked.spec.licenses;
+void add_licenses(const ChangeContext& context, ChangeKinds& out) {
+  const auto& list = context.spec.licenses;
   if (list.empty()) return;
-  if (!asked.spec.any_license)
+  if (!context.spec.any_license)
     for (std::size_t i = 0; i < list.size(); ++i)
       out.push_back(
           {list[i].count,
@@ -266,36 +266,36 @@ void add_licenses(const Asked& asked, Alternatives& out) {
                words.push_back(license.name + ":" + std::to_string(license.count));
              return words.empty() ? "without --licenses" : "--licenses=" + joined(words, ",");
            }});
-  if (asked.spec.any_license || list.size() > 1)
+  if (context.spec.any_license || list.size() > 1)
     add_once(out, "without --licenses", [](JobSpec& spec) {
       spec.licenses.clear();
       spec.any_license = false;
     });
 }
 
-constexpr void (*kKinds[])(const Asked&, Alternatives&) = {
+constexpr void (*kKinds[])(const ChangeContext&, ChangeKinds&) = {
     add_time, add_memory,  add_cpus,   add_tasks,   add_nodes,
     add_gpus, add_network, add_places, add_sharing, add_licenses};
 
 }  // namespace
 
-std::vector<Alternative> alternatives_of(const Job& job, const Partition& partition,
-                                         ClusterIndex& index) {
-  Alternatives out;
+std::vector<ChangeKind> change_kinds_of(const Job& job, const Partition& partition,
+                                        ClusterIndex& index) {
+  ChangeKinds out;
   for (const auto add : kKinds) add({job, *job.spec, partition, index}, out);
   return out;
 }
 
-Job changed(const Job& job, const Alternative& alternative, std::uint64_t step) {
+Job changed(const Job& job, const ChangeKind& kind, std::uint64_t step) {
   Job out = job;
   auto spec = std::make_shared<JobSpec>(*job.spec);
-  alternative.apply(step, *spec, out);
+  kind.apply(step, *spec, out);
   out.spec = std::move(spec);
   return out;
 }
 
-Freed freed(const Job& job, bool throttled, Time now) {
-  Freed out{job, {}};
+UnblockedJob unblock(const Job& job, bool throttled, Time now) {
+  UnblockedJob out{job, {}};
   auto spec = std::make_shared<JobSpec>(*job.spec);
   if (job.hold != Hold::none) {
     out.job.hold = Hold::none;

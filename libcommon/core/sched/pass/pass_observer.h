@@ -1,4 +1,4 @@
-// Witness: sees a pass as it comes to one job, which the pass itself leaves out. For those who explain why the job waits and what
+// PassObserver: sees a pass as it comes to one job, which the pass itself leaves out. For those who explain why the job waits and what
 // would let it start: they try on the very state that the job would meet. Owned by the caller; called on the pass's thread.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace ares::core::sched {
 
 // What the pass has left for the job when it is the job's turn in one of its partitions. Nothing of it may be changed.
-struct Turn {
+struct PassView {
   const QueueEntry& entry;
   ClusterIndex& index;  // not const because it finds members of partitions when they are asked for
   const Profile& profile;
@@ -25,11 +25,11 @@ struct Turn {
   bool exhausted = false;  // nor anywhere: the pass has spent its budget
 };
 
-class Witness {
+class PassObserver {
  public:
-  virtual ~Witness() = default;
-  virtual bool is_about(const JobKey& record) const = 0;
-  virtual void turn(const Turn& turn) = 0;
+  virtual ~PassObserver() = default;
+  virtual bool observes(const JobKey& record) const = 0;
+  virtual void on_job(const PassView& view) = 0;
   // Another job was promised a start. It comes before the one this is about unless that has had its last turn.
   virtual void on_planned_start(const QueueEntry& entry, const EarliestStart& reservation) = 0;
   // There is nothing more to see.

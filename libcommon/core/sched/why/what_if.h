@@ -5,27 +5,27 @@
 #include <optional>
 
 #include "core/cluster/time_limit.h"
-#include "core/sched/pass/witness.h"
+#include "core/sched/pass/pass_observer.h"
 #include "core/sched/queue/job_classes.h"
 
 namespace ares::core::sched {
 
-class Trial {
+class WhatIf {
  public:
   // Which time limit it would get, were it started now.
   std::optional<Seconds> limit(const Job& job, const Partition& partition) const {
     return limit_at(state_, job, partition, now_);
   }
   // They must outlive it. `units`: as of Work.
-  Trial(const ClusterState& state, const Policy& policy, Time now, std::uint64_t units)
+  WhatIf(const ClusterState& state, const Policy& policy, Time now, std::uint64_t units)
       : state_(state), policy_(policy), now_(now), work_(units) {}
 
   // False also once the work is spent.
-  bool starts(const Turn& turn, const Job& job);
+  bool starts(const PassView& view, const Job& job);
   bool exhausted() const { return work_.exhausted(); }
 
  private:
-  bool fits(const Turn& turn, const JobClass& job_class, std::optional<Seconds> limit);
+  bool fits(const PassView& view, const JobClass& job_class, std::optional<Seconds> limit);
 
   const ClusterState& state_;
   const Policy& policy_;

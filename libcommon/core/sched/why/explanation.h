@@ -23,7 +23,7 @@ struct DelayedStart {
   std::vector<NodeId> nodes;  // of those that this one could have now
 };
 
-struct WhyCause {
+struct WaitCause {
   Reason reason = Reason::none;
   std::string partition;  // where it is so; empty = everywhere
   std::string text;       // with numbers
@@ -32,13 +32,13 @@ struct WhyCause {
   std::string limit{};  // of Reason::limit, as users know it
 };
 
-struct WhyChange {
+struct SuggestedChange {
   std::string text;  // as asub takes it: "--mem=30G"
   std::string note;  // why that does it, where it is not plain
   Job job;           // the record with the change
 };
 
-struct WhyFactor {
+struct PriorityFactor {
   std::string_view name;
   double weight = 0;
   double value = 0;  // 0 to 1
@@ -46,34 +46,34 @@ struct WhyFactor {
 };
 
 // Where it stands in its first partition.
-struct WhyPriority {
+struct PriorityExplanation {
   QueuePolicy policy = QueuePolicy::priority;
-  std::uint32_t value = 0;         // computed, with multifactor; else what it was given
-  bool set = false;                // by an operator
-  std::vector<WhyFactor> factors;  // of multifactor
-  std::string standing;            // of other policies: what it is sorted by
+  std::uint32_t value = 0;              // computed, with multifactor; else what it was given
+  bool set = false;                     // by an operator
+  std::vector<PriorityFactor> factors;  // of multifactor
+  std::string standing;                 // of other policies: what it is sorted by
 };
 
-struct Why {
-  bool starts_now = false;       // nothing stands in its way
-  std::vector<WhyCause> causes;  // all there are
+struct JobExplanation {
+  bool starts_now = false;        // nothing stands in its way
+  std::vector<WaitCause> causes;  // all there are
   std::uint32_t jobs_ahead = 0;
   std::optional<Time> start;     // expected
   bool at_the_earliest = false;  // others wait before it, and were not reckoned with
   std::vector<NodeId> nodes;     // where, as far as it is known
-  WhyPriority priority;
-  std::vector<WhyChange> changes;  // each by itself is enough; the smallest of its kind
-  bool cut = false;                // the search for them was not finished
+  PriorityExplanation priority;
+  std::vector<SuggestedChange> changes;  // each by itself is enough; the smallest of its kind
+  bool cut = false;                      // the search for them was not finished
 };
 
-struct WhyBudget {
-  std::uint64_t pass_units = 10'000'000;   // of one pass, see Budget
-  std::uint64_t trial_units = 10'000'000;  // of all trials of changes; a node looked at is one
+struct ExplainBudget {
+  std::uint64_t pass_units = 10'000'000;     // of one pass, see Budget
+  std::uint64_t what_if_units = 10'000'000;  // of all trials of changes; a node looked at is one
   std::uint64_t check_units = 400'000;  // of passes that check what was found: jobs and nodes there
 };
 
 // Precondition: the job is pending in the state. `known`: what the scheduler has said of it, or null.
-Why explain_job(const ClusterState& state, const Policy& policy, const Job& job,
-                const PendingInfo* known, Time now, const WhyBudget& budget = {});
+JobExplanation explain_job(const ClusterState& state, const Policy& policy, const Job& job,
+                           const PendingInfo* known, Time now, const ExplainBudget& budget = {});
 
 }  // namespace ares::core

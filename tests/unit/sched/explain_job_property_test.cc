@@ -1,7 +1,7 @@
 // Whatever a person is told would let a job start does: on random clusters each change is made, and the next pass starts the job.
 #include <gtest/gtest.h>
 
-#include "core/sched/why/why.h"
+#include "core/sched/why/explanation.h"
 #include "unit/sched/random_cluster.h"
 
 namespace ares::core::sched {
@@ -28,7 +28,7 @@ void check_waiting(const TestCluster& cluster, Time now, std::uint64_t seed, See
   cluster.state.pending.for_each(
       [&](const JobKey& key, Lsn) { waiting.push_back(*cluster.state.jobs.find(key)); });
   for (const Job& job : waiting) {
-    const Why why =
+    const JobExplanation why =
         explain_job(cluster.state, cluster.policy, job, plan.pending.find(job.key), now);
     const std::string which =
         "seed " + std::to_string(seed) + " job " + std::to_string(job.key.job.value());
@@ -39,10 +39,10 @@ void check_waiting(const TestCluster& cluster, Time now, std::uint64_t seed, See
     }
     ++seen.waiting;
     ASSERT_FALSE(why.causes.empty()) << which;
-    for (const WhyCause& cause : why.causes) ASSERT_FALSE(cause.text.empty()) << which;
+    for (const WaitCause& cause : why.causes) ASSERT_FALSE(cause.text.empty()) << which;
     ASSERT_FALSE(why.cut) << which;
     seen.with_changes += why.changes.empty() ? 0 : 1;
-    for (const WhyChange& change : why.changes) {
+    for (const SuggestedChange& change : why.changes) {
       ++seen.changes;
       ASSERT_TRUE(would_start(cluster, change.job, now)) << which << " " << change.text;
       ASSERT_FALSE(change.job == job) << which << " " << change.text;

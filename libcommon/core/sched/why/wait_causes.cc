@@ -1,4 +1,4 @@
-#include "core/sched/why/why_causes.h"
+#include "core/sched/why/wait_causes.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"
-#include "core/sched/why/why_trial.h"
+#include "core/sched/why/what_if.h"
 
 namespace ares::core::sched {
 namespace {
@@ -44,17 +44,17 @@ std::string dependencies_text(const ClusterState& state, const Job& job) {
 }
 
 // Those of others on the nodes that it could have now, where it would leave too little.
-std::vector<DelayedStart> delayed(const Turn& turn, const Placement& placement,
+std::vector<DelayedStart> delayed(const PassView& view, const Placement& placement,
                                   std::optional<Time> end,
                                   const std::vector<DelayedStart>& planned_starts) {
   const auto collect = [&](bool all) {
     std::vector<NodeId> nodes;
-    std::vector<std::int64_t> least(turn.index.stride());
+    std::vector<std::int64_t> least(view.index.stride());
     for (const PlacedShare& share : placement) {
-      turn.profile.min_free(share.node, turn.profile.now(), end, least);
+      view.profile.min_free(share.node, view.profile.now(), end, least);
       bool lacks = all;
       for (std::size_t i = 0; i < least.size(); ++i) lacks = lacks || least[i] < share.amounts[i];
-      if (lacks) nodes.push_back(turn.index.nodes()[share.node].node->id);
+      if (lacks) nodes.push_back(view.index.nodes()[share.node].node->id);
     }
     std::vector<DelayedStart> out;
     for (const DelayedStart& planned_start : planned_starts) {
@@ -83,66 +83,66 @@ std::string delays_text(const std::vector<DelayedStart>& planned_starts) {
 }
 
 // What plugins have against a start there.
-std::optional<WhyCause> cause_of_permit(const Turn& turn, const Placement& placement) {
-  const Partition* partition = turn.entry.partition;
-  if (!turn.index.plugin_classes() || !turn.index.plugin_classes()->permits(*partition))
+std::optional<WaitCause> cause_of_permit(const PassView& view, const Placement& placement) {
+  const Partition* partition = view.entry.partition;
+  if (!view.index.plugin_classes() || !view.index.plugin_classes()->permits(*partition))
     return std::nullopt;
   TaskIndex task;
-  if (const auto& array = turn.entry.job->array; array && !array->waiting.empty())
+  if (const auto& array = view.entry.job->array; array && !array->waiting.empty())
     task.value = array->waiting.front();
-  const ProposedStart proposed{turn.entry.job, task, partition, &placement};
-  const auto why = turn.index.plugin_classes()->refusal({&proposed, 1}, turn.index);
+  const ProposedStart proposed{view.entry.job, task, partition, &placement};
+  const auto why = view.index.plugin_classes()->refusal({&proposed, 1}, view.index);
   if (!why) return std::nullopt;
-  return WhyCause{Reason::plugin, {}, *why, std::nullopt, {}};
+  return WaitCause{Reason::plugin, {}, *why, std::nullopt, {}};
 }
 
 // What nodes, promises and plugins have against it; nothing if it starts.
-std::optional<WhyCause> cause_of_nodes(const ClusterState& state, const Turn& turn,
-                                       const JobClass& job_class,
-                                       const std::vector<DelayedStart>& planned_starts, Time now,
-                                       SearchBudget& work) {
-  const Job& job = *turn.entry.job;
+std::optional<WaitCause> cause_of_nodes(const ClusterState& state, const PassView& view,
+                                        const JobClass& job_class,
+                                        const std::vector<DelayedStart>& planned_starts, Time now,
+                                        SearchBudget& work) {
+  const Job& job = *view.entry.job;
   const auto free =
-      fit_on(job_class.demand, job_class.nodes(), turn.index, CapacityBasis::free_now, work);
-  WhyCause cause;
+      fit_on(job_class.demand, job_class.nodes(), view.index, CapacityBasis::free_now, work);
+  WaitCause cause;
   if (!free) {
     const bool refused = job_class.demand.plugin_class &&
-                         job_class.fits_without_plugins(turn.index, CapacityBasis::free_now);
+                         job_class.fits_without_plugins(view.index, CapacityBasis::free_now);
     cause.reason = refused ? Reason::plugin : Reason::resources;
     cause.text =
-        explain_blocked(job_class, turn.index) + "; " + explain_totals(job_class, turn.index);
+        explain_blocked(job_class, view.index) + "; " + explain_totals(job_class, view.index);
     return cause;
   }
-  const bool by_planned_start = has_planned_start(*free, turn.profile);
-  if (!by_planned_start && !affected_by_reservations(job_class.demand, *free, turn.index))
-    return cause_of_permit(turn, *free);
-  const auto limit = limit_at(state, job, *turn.entry.partition, now);
+  const bool by_planned_start = has_planned_start(*free, view.profile);
+  if (!by_planned_start && !affected_by_reservations(job_class.demand, *free, view.index))
+    return cause_of_permit(view, *free);
+  const auto limit = limit_at(state, job, *view.entry.partition, now);
   const auto holds = [&](std::optional<Seconds> length) {
-    return fit_between(job_class.demand, job_class.nodes(), turn.index, turn.profile, now,
+    return fit_between(job_class.demand, job_class.nodes(), view.index, view.profile, now,
                        Profile::end_of(now, length), work, JoinShared::now);
   };
   auto held = holds(limit);
   if (!held && job.spec->time_min) held = holds(job.spec->time_min);
-  if (held) return cause_of_permit(turn, *held);
+  if (held) return cause_of_permit(view, *held);
   if (!by_planned_start) {
     cause.reason = Reason::reservation;
-    cause.text = explain_reserved(job_class, turn.index);
+    cause.text = explain_reserved(job_class, view.index);
     return cause;
   }
   cause.reason = Reason::priority;
-  cause.delays = delayed(turn, *free, Profile::end_of(now, limit), planned_starts);
+  cause.delays = delayed(view, *free, Profile::end_of(now, limit), planned_starts);
   cause.text = delays_text(cause.delays);
   return cause;
 }
 
 // Of each alternative; nothing if one of them starts.
-std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& turn,
-                                      const JobClass& job_class,
-                                      const std::vector<DelayedStart>& planned_starts, Time now,
-                                      SearchBudget& work) {
-  std::vector<WhyCause> causes;
+std::vector<WaitCause> causes_of_nodes(const ClusterState& state, const PassView& view,
+                                       const JobClass& job_class,
+                                       const std::vector<DelayedStart>& planned_starts, Time now,
+                                       SearchBudget& work) {
+  std::vector<WaitCause> causes;
   const auto starts_as = [&](const JobClass& one, const std::string& which) {
-    auto cause = cause_of_nodes(state, turn, one, planned_starts, now, work);
+    auto cause = cause_of_nodes(state, view, one, planned_starts, now, work);
     if (!cause) return true;
     cause->text = which + cause->text;
     causes.push_back(*std::move(cause));
@@ -152,8 +152,8 @@ std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& tur
     starts_as(job_class, {});
     return causes;
   }
-  const JobSpec& spec = *turn.entry.job->spec;
-  const auto limit = limit_at(state, *turn.entry.job, *turn.entry.partition, now);
+  const JobSpec& spec = *view.entry.job->spec;
+  const auto limit = limit_at(state, *view.entry.job, *view.entry.partition, now);
   const auto named = [&](std::size_t i) { return to_text(spec.gpu_alternatives[i].gpus); };
   const AlternativeChoice choice = choose_alternative(
       spec, now, limit,
@@ -162,7 +162,7 @@ std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& tur
       },
       [&](std::size_t i) {
         const JobClass& one = *job_class.alternatives[i];
-        return find_earliest_start(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+        return find_earliest_start(one.demand, limit, one.nodes(), view.index, view.profile, work);
       });
   if (choice.starts()) return {};
   if (choice.later)
@@ -181,8 +181,8 @@ std::vector<WhyCause> causes_of_nodes(const ClusterState& state, const Turn& tur
 
 }  // namespace
 
-std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job) {
-  std::vector<WhyCause> causes;
+std::vector<WaitCause> causes_of_record(const ClusterState& state, const Job& job) {
+  std::vector<WaitCause> causes;
   Job rest = job;
   if (job.hold != Hold::none) {
     causes.push_back({blocked_by_record(job)->reason,
@@ -202,42 +202,42 @@ std::vector<WhyCause> causes_of_record(const ClusterState& state, const Job& job
   return causes;
 }
 
-TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
-                         const std::vector<DelayedStart>& planned_starts, Time now,
-                         std::uint64_t units) {
-  const QueueEntry& entry = turn.entry;
+WaitAnalysis analyze_view(const ClusterState& state, const PassView& view,
+                          const std::vector<DelayedStart>& planned_starts, Time now,
+                          std::uint64_t units) {
+  const QueueEntry& entry = view.entry;
   const std::string& partition = entry.job->spec->partitions[entry.choice];
-  TurnAccount out;
+  WaitAnalysis out;
   const auto add = [&](Reason reason, std::string text, std::optional<Time> until = {}) {
     out.causes.push_back({reason, partition, std::move(text), until, {}});
   };
-  for (const Admission& refusal : all_refusals(state, turn.use, entry, turn.starting, now)) {
+  for (const Admission& refusal : all_refusals(state, view.use, entry, view.starting, now)) {
     const PendingInfo& why = *refusal.refused;
     // When a limit is looked at again is not yet when it lets the job start.
     const auto until = why.reason == Reason::limit ? std::nullopt : refusal.wake;
     out.causes.push_back({why.reason, partition, why.detail, until, {}, why.limit});
   }
-  if (!turn.licenses.choose(*entry.job->spec))
-    add(Reason::licenses, turn.licenses.explain(*entry.job->spec));
+  if (!view.licenses.choose(*entry.job->spec))
+    add(Reason::licenses, view.licenses.explain(*entry.job->spec));
   if (!entry.partition) return out;
 
   JobClasses job_classes;
   job_classes.begin_pass();
   const auto relaxed_at = relaxed_from(*entry.job);
   const bool relaxed = relaxed_at && *relaxed_at <= now;
-  JobClass& job_class = job_classes.of(entry, turn.index, relaxed);
-  if (const PendingPtr impossible = job_classes.impossible(job_class, turn.index, true)) {
+  JobClass& job_class = job_classes.of(entry, view.index, relaxed);
+  if (const PendingPtr impossible = job_classes.impossible(job_class, view.index, true)) {
     add(impossible->reason, impossible->detail);
     return out;
   }
-  if (turn.exhausted) add(Reason::priority, "not looked at in this pass: its budget was spent");
-  if (turn.closed)
+  if (view.exhausted) add(Reason::priority, "not looked at in this pass: its budget was spent");
+  if (view.closed)
     add(Reason::priority, planned_starts.empty()
                               ? "nobody passes those that wait before it"
                               : "nobody passes those that wait before it, first job " +
                                     job_text(planned_starts.front().job));
   SearchBudget work(units);
-  for (WhyCause& cause : causes_of_nodes(state, turn, job_class, planned_starts, now, work)) {
+  for (WaitCause& cause : causes_of_nodes(state, view, job_class, planned_starts, now, work)) {
     cause.partition = partition;
     if (!relaxed && relaxed_at && job_class.demand.limits.max_leaves > 0) cause.until = relaxed_at;
     out.causes.push_back(std::move(cause));
@@ -245,9 +245,9 @@ TurnAccount look_at_turn(const ClusterState& state, const Turn& turn,
   const auto limit = limit_at(state, *entry.job, *entry.partition, now);
   JobClass* chosen = &job_class;
   out.earliest = earliest_alternative(chosen, limit, [&](const JobClass& one) {
-    return find_earliest_start(one.demand, limit, one.nodes(), turn.index, turn.profile, work);
+    return find_earliest_start(one.demand, limit, one.nodes(), view.index, view.profile, work);
   });
-  if (out.earliest && out.earliest->at >= turn.profile.horizon()) out.earliest.reset();
+  if (out.earliest && out.earliest->at >= view.profile.horizon()) out.earliest.reset();
   return out;
 }
 
