@@ -162,7 +162,7 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
     if (placement) {
       for (const PlacedShare& share : *placement) {
         choose_devices(index.nodes()[share.node], share, {}, index);
-        index.note_given(share.node);
+        index.update_free(share.node);
       }
       given += gpus_of(pods.forms[form]);
     }

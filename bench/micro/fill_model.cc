@@ -29,7 +29,7 @@ namespace {
 constexpr std::int64_t kWhole = 1000;
 constexpr double kMore = 1.3, kTypical = 0.95;
 // The largest node of the list, by which bestfit measures.
-constexpr double kMostCpus = 128'000, kMostGpus = 8 * kWhole;
+constexpr double kMaxCpus = 128'000, kMaxGpus = 8 * kWhole;
 
 struct Pod {
   std::int64_t cpus = 0, memory = 0, gpus = 0, each = 0;  // each: thousandths of every GPU
@@ -233,8 +233,8 @@ Place place_on(const Node& node, double before, const Pod& pod, const std::vecto
   if (how.policy == "bestfit") {
     std::int64_t gpus = 0;
     for (const std::int64_t left : node.left) gpus += left;
-    const double rest = 0.5 * static_cast<double>(node.cpus - pod.cpus) / kMostCpus +
-                        0.5 * static_cast<double>(gpus - pod.total()) / kMostGpus;
+    const double rest = 0.5 * static_cast<double>(node.cpus - pod.cpus) / kMaxCpus +
+                        0.5 * static_cast<double>(gpus - pod.total()) / kMaxGpus;
     place.score = std::floor((1 - rest) * 100);
   }
   if (how.policy != "fragmentation") return place;

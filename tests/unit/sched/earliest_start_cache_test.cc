@@ -41,10 +41,10 @@ class Passes {
 
   void pass() {
     change();
-    ASSERT_TRUE(index_->update(seen_, cluster_.state, given_));
+    ASSERT_TRUE(index_->update(seen_, cluster_.state, allocated_));
     releases_.update(seen_, cluster_.state, *index_);
     seen_ = cluster_.state;
-    given_.clear();
+    allocated_.clear();
     job_classes_.begin_pass();
     Profile profile(seen_, *index_, releases_, now_);
     for (int i = 0; i < 6; ++i) {
@@ -88,8 +88,8 @@ class Passes {
     if (!placement) return;
     for (const PlacedShare& share : *placement) {
       choose_devices(index_->nodes()[share.node], share, {}, *index_);
-      index_->note_given(share.node);
-      given_.push_back(share.node);
+      index_->update_free(share.node);
+      allocated_.push_back(share.node);
     }
     profile.start(*placement, job.spec->time_limit, *job.spec);
   }
@@ -127,7 +127,7 @@ class Passes {
   JobClasses job_classes_;
   EarliestStartCache cache_;
   std::vector<Job> asked_;
-  std::vector<NodeIndex> given_;
+  std::vector<NodeIndex> allocated_;
 };
 
 TEST(Forecast, SaysWhatASearchWouldSay) {

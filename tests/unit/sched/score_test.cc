@@ -278,7 +278,7 @@ TEST(WorkloadHistogram, OnlyTheCommonestClassesCount) {
   for (std::int64_t i = 0; i < 80; ++i) kept.push_back({{1 + i, 0, 1, 0, 0, 0, 0}, 10 + i});
   for (const Counted& m : kept) workload.add(m.share, m.count);
   workload.settle();
-  kept.erase(kept.begin(), kept.begin() + 80 - kMostClasses);
+  kept.erase(kept.begin(), kept.begin() + 80 - kMaxClasses);
   const Amounts free{30, 0, 4, 2, 0};
   EXPECT_EQ(workload.useless(free), slow_useless(kept, free));
 }

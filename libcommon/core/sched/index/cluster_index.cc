@@ -10,8 +10,8 @@ namespace ares::core::sched {
 namespace {
 
 // More than a pass brings, so that it can tell what may have become possible since the last one.
-constexpr std::size_t kMostGains = 4096;
-constexpr std::size_t kMostChanges = 16'384;
+constexpr std::size_t kMaxGains = 4096;
+constexpr std::size_t kMaxChanges = 16'384;
 
 std::set<std::string> types_of(const ClusterState& state) {
   std::set<std::string> types;
@@ -68,7 +68,7 @@ ClusterIndex::ClusterIndex(const ClusterState& state, const Networks* networks)
   idle_ = Bitset(nodes_.size());
   sharing_ = Bitset(nodes_.size());
   restricted_ = Bitset(nodes_.size());
-  for (NodeIndex at = 0; at < nodes_.size(); ++at) note_free(at);
+  for (NodeIndex at = 0; at < nodes_.size(); ++at) refresh_node(at);
   reservations_ = ReservationIndex(state, [this](const std::string& name) { return find(name); });
   if (!networks) return;
   for (const NetworkSpec& spec : networks->all())
@@ -114,7 +114,7 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
   return true;
 }
 
-void ClusterIndex::note_free(NodeIndex at) {
+void ClusterIndex::refresh_node(NodeIndex at) {
   IndexedNode& node = nodes_[at];
   if (++node.stamp == 0) node.stamp = 1;
   changes_.add(at);
@@ -135,10 +135,10 @@ void ClusterIndex::note_free(NodeIndex at) {
 }
 
 bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
-                          std::span<const NodeIndex> given) {
+                          std::span<const NodeIndex> allocated) {
   bool possible = true, other_totals = false;
-  gains_.trim(kMostGains);
-  changes_.trim(kMostChanges);
+  gains_.trim(kMaxGains);
+  changes_.trim(kMaxChanges);
   const auto reread = [&](IndexedNode& entry, const Node& node) {
     const bool was_usable = entry.usable;
     const Amounts was_total = entry.total, was_free = entry.free;
@@ -155,7 +155,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     exclusive_nodes_ += entry.tenants.has_exclusive_user() ? 1 : 0;
     if (!possible) return;
     const auto at = static_cast<NodeIndex>(&entry - nodes_.data());
-    note_free(at);
+    refresh_node(at);
     if (entry.tenants != were || entry.shared != were_shared ||
         !std::equal(entry.free.begin(), entry.free.end(), was_free.begin(), was_free.end(),
                     std::less_equal<>()))
@@ -174,7 +174,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                                  reread(nodes_[*at], *is);
                              });
   if (!possible) return false;
-  for (const NodeIndex at : given) reread(nodes_[at], *nodes_[at].node);
+  for (const NodeIndex at : allocated) reread(nodes_[at], *nodes_[at].node);
   // A type that no node has any more has no column either.
   if (other_totals)
     if (const auto types = types_of(after);

@@ -44,7 +44,7 @@ class ClusterIndex {
   // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types, the first or no node that is kept). Precondition: the
   // partitions and the reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
-              std::span<const NodeIndex> given);
+              std::span<const NodeIndex> allocated);
 
   // Whether somebody keeps a node to itself: then it matters whose job it is.
   bool by_user() const { return by_user_; }
@@ -55,13 +55,13 @@ class ClusterIndex {
   std::span<const IndexedNode> nodes() const { return nodes_; }
   std::span<IndexedNode> nodes() { return nodes_; }
   std::span<const std::string> gpu_types() const { return gpu_types_; }
-  // What is free, for searches: a pass that has marked something on a node says so with note_given().
+  // What is free, for searches: a pass that has marked something on a node says so with update_free().
   const CapacityBuckets& capacity_buckets() const { return capacity_buckets_; }
   const Bitset& idle() const { return idle_; }  // nodes with all of their CPUs free
   const Bitset& sharing() const {
     return sharing_;
   }  // nodes with shared GPUs that have room for more
-  void note_given(NodeIndex node) { note_free(node); }
+  void update_free(NodeIndex node) { refresh_node(node); }
   // Whether whoever is on the node now lets the caller in.
   bool admits(NodeIndex node, const AccessRequest& access) const {
     return (!access.exclusive_user && !restricted_.test(node)) ||
@@ -108,7 +108,7 @@ class ClusterIndex {
 
  private:
   bool read(const Node& node, IndexedNode& entry);  // false: a GPU type without a column
-  void note_free(NodeIndex node);
+  void refresh_node(NodeIndex node);
 
   std::uint64_t generation_ = 1;
   bool by_user_ = false;

@@ -33,17 +33,17 @@ class ScopedAllocation {
       const auto stamp = index_.nodes()[at].stamp;
       index_.nodes()[at] = std::move(node);
       index_.nodes()[at].stamp = stamp;
-      index_.note_given(at);
+      index_.update_free(at);
     }
   }
   void commit() { before_.clear(); }
 
-  NodeShare give(const PlacedShare& share, const JobSpec& spec) {
+  NodeShare allocate(const PlacedShare& share, const JobSpec& spec) {
     IndexedNode& node = index_.nodes()[share.node];
     before_.try_emplace(share.node, node);
     NodeShare chosen = choose_devices(node, share, spec.gpu_constraint, index_);
     node.tenants.add_started(spec.uid, spec.exclusive_user);
-    index_.note_given(share.node);
+    index_.update_free(share.node);
     return chosen;
   }
 
@@ -217,7 +217,7 @@ GangScheduler::Placements GangScheduler::find(const GangEntry& entry, bool sprea
     const Member& member = entry.members[i];
     auto placement = place(entry, i, spread, trial, placements);
     if (!placement) break;
-    for (const PlacedShare& share : *placement) allocation.give(share, *member.job->spec);
+    for (const PlacedShare& share : *placement) allocation.allocate(share, *member.job->spec);
     if (trial) trial->start(*placement, member.limit, *member.job->spec);
     placements.push_back(*std::move(placement));
   }
@@ -293,7 +293,7 @@ bool GangScheduler::start(GangEntry& entry, bool spread) {
   for (std::size_t i = 0; i < placements.size(); ++i) {
     auto& nodes = shares.emplace_back();
     for (const PlacedShare& share : placements[i])
-      nodes.push_back(allocation.give(share, *entry.members[i].job->spec));
+      nodes.push_back(allocation.allocate(share, *entry.members[i].job->spec));
   }
   PlanGroup group;
   take_licenses(entry.members, group);
@@ -313,7 +313,7 @@ void GangScheduler::commit(GangEntry& entry, PlanGroup group, const Placements& 
       const std::pair<NodeId, Lsn> seen{node.id, node.version};
       if (std::find(group.nodes.begin(), group.nodes.end(), seen) == group.nodes.end())
         group.nodes.push_back(seen);
-      p_.given.push_back(share.node);
+      p_.allocated.push_back(share.node);
     }
     p_.profile.start(placements[i], member.limit, *member.job->spec);
     p_.service_order.add_allocated(*member.job->spec, placements[i]);

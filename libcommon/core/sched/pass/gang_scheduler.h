@@ -30,7 +30,7 @@ class GangScheduler {
     PlannedStartLedger& planned_starts;
     SearchBudget& work;
     Plan& plan;
-    std::vector<NodeIndex>& given;
+    std::vector<NodeIndex>& allocated;
     const Budget budget;
     const Time now;
     LimitUse& use;

@@ -42,7 +42,7 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       resumer_({state, index_, profile_, now}),
       observer_(observer),
       gangs_({state_, index_, memory.job_classes, service_order_, profile_, licenses_,
-              planned_starts_, work_, plan_, memory.given, budget, now, use_, observer}) {
+              planned_starts_, work_, plan_, memory.allocated, budget, now, use_, observer}) {
   use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
@@ -134,7 +134,7 @@ void Planner::Pass::serve_claims() {
     }
     Placement placement = claimed.placement;
     name_free_devices(index_, placement);
-    give(claimed.entry, job.key.task, claimed.limit, *licenses_.choose(*job.spec), placement);
+    allocate(claimed.entry, job.key.task, claimed.limit, *licenses_.choose(*job.spec), placement);
     started_.insert(job.key);
   }
 }
@@ -143,7 +143,7 @@ void Planner::Pass::resume_suspended(std::int32_t tier) {
   while (resumer_.due(tier)) {
     auto resumed = resumer_.next();
     if (!resumed) continue;
-    for (const PlacedShare& share : resumed->placement) memory_.given.push_back(share.node);
+    for (const PlacedShare& share : resumed->placement) memory_.allocated.push_back(share.node);
     service_order_.add_allocated(*resumed->job->spec, resumed->placement);
     plan_.groups.push_back(std::move(resumed->group));
   }
@@ -285,7 +285,7 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_clas
                              : place_alternative(queued, job_class, limit, *licenses, alternative);
   if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
   refusal_.reset();  // of another of its ways
-  give(queued.entry, task, limit, *licenses, *placement, alternative);
+  allocate(queued.entry, task, limit, *licenses, *placement, alternative);
   if (!job.array) {
     started_.insert(job.key);
     clear_reason(queued);
@@ -293,9 +293,9 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_clas
   return true;
 }
 
-void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
-                         const std::vector<LicenseRequest>& licenses, const Placement& placement,
-                         std::uint32_t alternative) {
+void Planner::Pass::allocate(const QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
+                             const std::vector<LicenseRequest>& licenses,
+                             const Placement& placement, std::uint32_t alternative) {
   const Job& job = *entry.job;
   PlanGroup group;
   group.jobs.emplace_back(job.key, job.version);
@@ -306,9 +306,9 @@ void Planner::Pass::give(const QueueEntry& entry, TaskIndex task, std::optional<
     IndexedNode& node = index_.nodes()[share.node];
     group.nodes.emplace_back(node.node->id, node.node->version);
     shares.push_back(choose_devices(node, share, job.spec->gpu_constraint, index_));
-    memory_.given.push_back(share.node);
+    memory_.allocated.push_back(share.node);
     node.tenants.add_started(job.spec->uid, job.spec->exclusive_user);
-    index_.note_given(share.node);
+    index_.update_free(share.node);
   }
   start.nodes = NodeShares(std::move(shares));
   group.starts.push_back(std::move(start));

@@ -75,7 +75,7 @@ struct Planner::Memory {
   const sched::PendingPtr first_reason = make_info(Reason::resources),
                           waiting_reason = make_info(Reason::priority),
                           plugin_reason = make_info(Reason::plugin);
-  std::vector<sched::NodeIndex> given;
+  std::vector<sched::NodeIndex> allocated;
 };
 
 // One pass over the queue. Lives for one call of plan().
@@ -126,9 +126,9 @@ class Planner::Pass {
 
   bool start_one(sched::Queued& queued, TaskIndex task, sched::JobClass& job_class);
 
-  void give(const sched::QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
-            const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
-            std::uint32_t alternative = 0);
+  void allocate(const sched::QueueEntry& entry, TaskIndex task, std::optional<Seconds> limit,
+                const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
+                std::uint32_t alternative = 0);
 
   // How a job would start.
   struct StartTerms {

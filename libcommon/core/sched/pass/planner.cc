@@ -45,7 +45,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
                       memory_->seen.partitions.shares_all_with(state.partitions) &&
                       same_accounts(memory_->seen.accounting, state.accounting) &&
                       memory_->seen.reservations.shares_all_with(state.reservations) &&
-                      memory_->index.update(memory_->seen, state, memory_->given);
+                      memory_->index.update(memory_->seen, state, memory_->allocated);
   if (usable) {
     memory_->releases.update(memory_->seen, state, memory_->index);
     memory_->queue.update(memory_->seen, state, memory_->ranking,
@@ -54,7 +54,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
       memory_->queue.rank_again(memory_->ranking);
     if (memory_->uses_workload) memory_->workload.update(memory_->seen, state, memory_->index);
     memory_->seen = state;
-    memory_->given.clear();
+    memory_->allocated.clear();
   } else {
     memory_ = std::make_unique<Memory>(state, policy, now);
   }

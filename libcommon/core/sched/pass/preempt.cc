@@ -92,12 +92,12 @@ class Search {
       NodeWithVictims victims_node;
       for (const Charge& charge : node.node->charges)
         if (const auto place = places.find(charge.attempt); place != places.end()) {
-          Amounts given = amounts_of(in_.index, *node.node, charge);
-          if (candidates_[place->second].only_suspended) given = cpus_only(std::move(given));
+          Amounts released = amounts_of(in_.index, *node.node, charge);
+          if (candidates_[place->second].only_suspended) released = cpus_only(std::move(released));
           victims_node.shares.push_back(
               {place->second,
                expected_end(in_.state, charge, in_.profile.now()).value_or(in_.profile.horizon()),
-               std::move(given)});
+               std::move(released)});
         }
       if (victims_node.shares.empty() || is_overcommitted(in_.index, node)) continue;
       for (const ReclaimableGpu& gpu :

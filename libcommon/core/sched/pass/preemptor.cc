@@ -14,7 +14,7 @@ namespace ares::core::sched {
 namespace {
 
 // Searches of one pass; each may look at every node a few times for each victim.
-constexpr std::uint32_t kMostSearches = 16;
+constexpr std::uint32_t kMaxSearches = 16;
 
 Placement placement_of(const ClusterIndex& index, const PreemptionClaim& claim) {
   Placement placement;
@@ -214,7 +214,7 @@ std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const J
   const auto soon =
       find_earliest_start(job_class.demand, limit, set, pass_.index, pass_.profile, pass_.work);
   if (soon && soon->at <= pass_.now + candidates.shortest) return std::nullopt;
-  if (searches_ == kMostSearches) return std::nullopt;
+  if (searches_ == kMaxSearches) return std::nullopt;
   ++searches_;
   return find_victims(
       {pass_.state, pass_.index, pass_.profile, pass_.work, pass_.now + candidates.longest},

@@ -59,7 +59,7 @@ std::optional<Resumer::Resumed> Resumer::next() {
     for (const std::uint32_t cpu : share.cpu_ids)
       if (cpu < node.cpus_used.size()) node.cpus_used.set(cpu);
     out.group.nodes.emplace_back(node.node->id, node.node->version);
-    pass_.index.note_given(*at);
+    pass_.index.update_free(*at);
   }
   pass_.profile.start(*placement, left, *job.spec);
   out.placement = *std::move(placement);

@@ -115,7 +115,7 @@ void WorkloadHistogram::settle() {
     else
       without_gpus_ += count;
   }
-  const auto most = with.begin() + static_cast<std::ptrdiff_t>(std::min(with.size(), kMostClasses));
+  const auto most = with.begin() + static_cast<std::ptrdiff_t>(std::min(with.size(), kMaxClasses));
   std::partial_sort(with.begin(), most, with.end(), [](const auto& a, const auto& b) {
     return std::tie(a.first, *a.second) < std::tie(b.first, *b.second);
   });

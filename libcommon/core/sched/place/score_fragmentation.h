@@ -22,7 +22,7 @@ namespace ares::core::sched {
 struct Demand;
 
 // Of the classes that ask for GPUs so many count, the commonest; ties by what they ask for.
-inline constexpr std::size_t kMostClasses = 64;
+inline constexpr std::size_t kMaxClasses = 64;
 
 // The part of a GPU that a job would take.
 struct TakenPart {

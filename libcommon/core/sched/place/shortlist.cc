@@ -8,7 +8,7 @@ namespace ares::core::sched {
 namespace {
 
 // Up to so many tasks a node they are counted; nobody has nodes of more CPUs.
-constexpr std::uint32_t kMostCounted = 1u << 16;
+constexpr std::uint32_t kMaxCounted = 1u << 16;
 
 std::uint64_t tightness(std::int32_t spare, std::uint32_t tasks) {
   return std::uint64_t{static_cast<std::uint32_t>(spare)} << 32 | tasks;
@@ -89,7 +89,7 @@ Shortlist::Size Shortlist::size() const {
 
 std::vector<NodeIndex> Shortlist::best() const {
   std::vector<NodeIndex> all;
-  if (largest_ > kMostCounted) {
+  if (largest_ > kMaxCounted) {
     for (const Offered& one : nodes_) all.push_back(one.node);
     return all;
   }

@@ -22,8 +22,8 @@ constexpr std::string_view kGpuOf = "gres/gpu:";
 
 // In 1/1024 TRES-seconds, to be compared: sums of a cluster's fit 64 bits many times over.
 std::uint64_t comparable(Amount amount) {
-  constexpr U128 kMost = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::uint64_t>(std::min(amount.units >> 22, kMost));
+  constexpr U128 kMax = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::uint64_t>(std::min(amount.units >> 22, kMax));
 }
 
 // What a configured usage was billed as: as it says, else by the weights.

@@ -13,7 +13,7 @@ namespace {
 constexpr auto kOverdue = std::chrono::seconds(1);
 
 // More than a pass brings.
-constexpr std::size_t kMostChanges = 16'384;
+constexpr std::size_t kMaxChanges = 16'384;
 
 // A charge as amounts of its node, in the index's columns; of a part of a GPU nothing, for that comes free with the last part of it.
 void add_amounts(const ClusterIndex& index, const Node& node, const Charge& charge,
@@ -67,7 +67,7 @@ std::optional<Time> expected_end(const ClusterState& state, const Charge& charge
 
 void ExpectedReleases::update(const ClusterState& before, const ClusterState& after,
                               const ClusterIndex& index) {
-  changes_.trim(kMostChanges);
+  changes_.trim(kMaxChanges);
   const auto forget = [&](NodeId id) {
     const auto at = index.find(id);
     if (at) changes_.add(*at);

@@ -21,7 +21,7 @@ namespace {
 // Other partitions that are tried; a site has seldom more.
 constexpr std::size_t kPartitionsTried = 16;
 // So many changes are told, and checked, at most.
-constexpr std::size_t kMostChanges = 8;
+constexpr std::size_t kMaxChanges = 8;
 
 bool is_throttled(const ClusterState& state, const Job& job) {
   return throttle_allowance(state, job, {}) == 0;
@@ -246,7 +246,7 @@ JobExplanation explain_job(const ClusterState& state, const Policy& policy, cons
   why.cut = observer.cut();
   std::uint64_t checked = 0;
   for (SuggestedChange& change : observer.changes()) {
-    if (checked == most || why.changes.size() == kMostChanges) {
+    if (checked == most || why.changes.size() == kMaxChanges) {
       why.cut = true;
       break;
     }
