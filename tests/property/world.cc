@@ -91,7 +91,7 @@ void World::commit() {
   committed_ = batch.after;
   if (on_batch) on_batch(batch);
   core::Outgoing out = engine_->committed();
-  check_owed(out.effects);
+  check_resent(out.effects);
   give_out(std::move(out));
 }
 

@@ -72,7 +72,7 @@ class World {
   void check_starts();
   void release_everything();
   std::vector<std::string> unfinished() const;
-  void check_owed(const Effects& effects);
+  void check_resent(const Effects& effects);
   void check_replay(const core::EngineBatch& batch);
   void check_transition(const core::AboutJob& about, std::optional<JobState> from,
                         const Job* after);
@@ -88,7 +88,7 @@ class World {
   core::LeaseMonitor monitor_;
   std::uint64_t epoch_ = 0;
   Time now_{std::chrono::hours{480'000}};
-  std::vector<PretendNode> nodes_;
+  std::vector<SimulatedNode> nodes_;
   std::vector<Session> sessions_;
   std::map<std::size_t, Time> cut_off_;                // until then
   std::vector<std::shared_ptr<const Event>> journal_;  // committed

@@ -82,7 +82,7 @@ std::vector<std::string> World::unfinished() const {
         (job.spec->gang ? ", gang " + job.spec->gang->name : "") + ", ways " +
         std::to_string(job.spec->gpu_alternatives.size()));
   });
-  for (const PretendNode& node : nodes_) {
+  for (const SimulatedNode& node : nodes_) {
     for (const auto& [attempt, held] : node.attempts) {
       const Job* job = engine_->state().jobs.find(attempt.job);
       if (!job || is_terminal(job->state))

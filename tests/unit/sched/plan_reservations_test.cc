@@ -56,7 +56,7 @@ class Reserving : public testing::Test {
     const Start* start = start_of(plan, key);
     return start ? node_names(cluster.state, *start) : std::vector<std::string>{};
   }
-  PendingInfo said_of(const JobKey& key, Time now = kNow) {
+  PendingInfo pending_info(const JobKey& key, Time now = kNow) {
     const Plan plan = cluster.plan(now);
     const PendingInfo* info = pending_of(plan, key);
     return info ? *info : PendingInfo{};
@@ -72,7 +72,7 @@ TEST_F(Reserving, OthersStartOnlyWhatEndsBeforeItBegins) {
   EXPECT_THAT(nodes_of(key), ElementsAre("n2"));
   longer.required_nodes = {"n1"};
   const JobKey waits = cluster.submit(longer);
-  EXPECT_EQ(said_of(waits).expected_start, kNow + hours(2)) << "when the reservation is over";
+  EXPECT_EQ(pending_info(waits).expected_start, kNow + hours(2)) << "when the reservation is over";
 }
 
 TEST_F(Reserving, WhatNobodyKnowsTheEndOfStaysAway) {
@@ -81,7 +81,7 @@ TEST_F(Reserving, WhatNobodyKnowsTheEndOfStaysAway) {
 
 TEST_F(Reserving, SaysThatFreeNodesAreReserved) {
   put(reservation("other", kNow + minutes(30), kNow + hours(5), {"n2"}));
-  const PendingInfo said = said_of(cluster.submit(timed(minutes(90))));
+  const PendingInfo said = pending_info(cluster.submit(timed(minutes(90))));
   EXPECT_EQ(said.reason, Reason::reservation);
   EXPECT_THAT(said.detail, HasSubstr("1 node in course, 1 node in other"));
   EXPECT_EQ(said.expected_start, kNow + hours(2));
@@ -89,7 +89,7 @@ TEST_F(Reserving, SaysThatFreeNodesAreReserved) {
 
 TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndStayInside) {
   const JobKey key = cluster.submit(timed(minutes(45), {"course"}));
-  const PendingInfo said = said_of(key);
+  const PendingInfo said = pending_info(key);
   EXPECT_EQ(said.reason, Reason::reservation);
   EXPECT_EQ(said.expected_start, kNow + hours(1));
   EXPECT_EQ(cluster.plan().wake, kNow + hours(1)) << "nothing else wakes the planner then";
@@ -100,7 +100,7 @@ TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndStayInside) {
   ASSERT_TRUE(start_of(late, key));
   EXPECT_EQ(start_of(late, key)->time_limit, minutes(44));
   EXPECT_THAT(nodes_of(key, kNow + hours(1) + minutes(17)), ElementsAre());
-  EXPECT_THAT(said_of(key, kNow + hours(1) + minutes(17)).detail, HasSubstr("is over before"));
+  EXPECT_THAT(pending_info(key, kNow + hours(1) + minutes(17)).detail, HasSubstr("is over before"));
 }
 
 TEST_F(Reserving, AJobWithoutALimitGetsTheTimeThatIsLeft) {
@@ -114,8 +114,8 @@ TEST_F(Reserving, AJobAsLongAsTheReservationStartsAMomentAfterItsBeginning) {
   const JobKey key = cluster.submit(timed(minutes(60), {"course"}));
   EXPECT_THAT(nodes_of(key, kNow + hours(1) + std::chrono::milliseconds(200)), ElementsAre("n1"));
   const JobKey longer = cluster.submit(timed(minutes(61), {"course"}));
-  EXPECT_THAT(said_of(longer).detail, HasSubstr("is shorter than"));
-  EXPECT_EQ(said_of(longer).expected_start, std::nullopt);
+  EXPECT_THAT(pending_info(longer).detail, HasSubstr("is shorter than"));
+  EXPECT_EQ(pending_info(longer).expected_start, std::nullopt);
 }
 
 TEST_F(Reserving, WhoeverMayNotUseOneOfSeveralUsesNone) {
@@ -123,7 +123,8 @@ TEST_F(Reserving, WhoeverMayNotUseOneOfSeveralUsesNone) {
   others.users = {UserId(8)};
   put(others);
   const JobKey key = cluster.submit(timed(minutes(30), {"course", "others"}));
-  EXPECT_THAT(said_of(key, kNow + hours(1)).detail, HasSubstr("others is not for the job's user"));
+  EXPECT_THAT(pending_info(key, kNow + hours(1)).detail,
+              HasSubstr("others is not for the job's user"));
   EXPECT_THAT(nodes_of(key, kNow + hours(1)), ElementsAre());
 }
 
@@ -184,16 +185,17 @@ TEST_F(Reserving, ADailyOneComesAgain) {
   cluster.add_node("n1");
   put(daily);
   spec.time_limit = hours(21) + minutes(1);
-  EXPECT_EQ(said_of(cluster.submit(spec)).expected_start, kNow + hours(22));
+  EXPECT_EQ(pending_info(cluster.submit(spec)).expected_start, kNow + hours(22));
   spec.time_limit = hours(24);
-  EXPECT_EQ(said_of(cluster.submit(spec)).expected_start, std::nullopt) << "never a day in a row";
+  EXPECT_EQ(pending_info(cluster.submit(spec)).expected_start, std::nullopt)
+      << "never a day in a row";
 }
 
 TEST_F(Reserving, WhatIsGoneKeepsItsJobs) {
   const JobKey key = cluster.submit(timed(minutes(10), {"course"}));
   const JobKey anybody = cluster.submit(timed(hours(4)));
   cluster.state.reservations.erase(std::string("course"));
-  EXPECT_EQ(said_of(key).reason, Reason::reservation_deleted);
+  EXPECT_EQ(pending_info(key).reason, Reason::reservation_deleted);
   EXPECT_THAT(nodes_of(anybody), ElementsAre("n1"));
 }
 
@@ -202,7 +204,7 @@ TEST_F(Reserving, NobodyElseGetsIn) {
   spec.uid = UserId(8);
   const JobKey key = cluster.submit(spec);
   EXPECT_THAT(nodes_of(key, kNow + hours(1)), ElementsAre());
-  EXPECT_THAT(said_of(key, kNow + hours(1)).detail, HasSubstr("not for the job's user"));
+  EXPECT_THAT(pending_info(key, kNow + hours(1)).detail, HasSubstr("not for the job's user"));
 }
 
 // What start, and what are promised, must leave every reservation alone, whatever comes together; and what a planner remembers must

@@ -25,7 +25,7 @@ class Preemption : public testing::Test {
     for (const char* name : {"n1", "n2", "n3", "n4"})
       lows.push_back(run(cluster, {name}, 4, started, "main", hours(100)));
   }
-  PendingInfo said_of(const JobKey& key, Time now = kNow) {
+  PendingInfo pending_info(const JobKey& key, Time now = kNow) {
     const Plan plan = cluster.plan(now);
     const PendingInfo* info = pending_of(plan, key);
     return info ? *info : PendingInfo{};
@@ -52,7 +52,7 @@ TEST_F(Preemption, AHigherTierEndsTheYoungestOfALowerOne) {
   EXPECT_EQ(made->claim.nodes[0].cpus, 2u);
   EXPECT_THAT(made->claim.nodes[0].cpu_ids, ElementsAre(0u, 1u));
   EXPECT_FALSE(start_of(plan, key));
-  const PendingInfo said = said_of(key);
+  const PendingInfo said = pending_info(key);
   EXPECT_EQ(said.reason, Reason::preempting);
   EXPECT_THAT(said.detail, HasSubstr("1 job that it preempts"));
   EXPECT_EQ(said.expected_start, made->claim.ready);
@@ -265,13 +265,14 @@ TEST_F(Preemption, AnEarmarkBindsNobodyOnceItsTimeIsUp) {
   cluster.evict(first, kNow);
   const Time until = claim_of(first, key)->preemption_claim.until;
   EXPECT_EQ(cluster.plan(until - Seconds(1)).wake, until);
-  EXPECT_NE(said_of(key, until).reason, Reason::preempting);
+  EXPECT_NE(pending_info(key, until).reason, Reason::preempting);
   Node node = cluster.node("n4");
   for (const NodeShare& share : claim_of(first, key)->preemption_claim.nodes)
     node = *cluster.state.nodes.find(share.node);
   node.admin = AdminState::drain;
   cluster.put(node);
-  EXPECT_NE(said_of(key).reason, Reason::preempting) << "nor while a node of it cannot be used";
+  EXPECT_NE(pending_info(key).reason, Reason::preempting)
+      << "nor while a node of it cannot be used";
 }
 
 TEST_F(Preemption, PromisesOfThoseBeforeItAreKept) {
@@ -285,7 +286,8 @@ TEST_F(Preemption, PromisesOfThoseBeforeItAreKept) {
   const JobKey before = first.key;
   cluster.put(first);
   EXPECT_THAT(victims(before), IsEmpty()) << "it could not start";
-  EXPECT_EQ(said_of(before).expected_start, kNow + hours(23)) << "when the low one ends by itself";
+  EXPECT_EQ(pending_info(before).expected_start, kNow + hours(23))
+      << "when the low one ends by itself";
   EXPECT_EQ(victims(cluster.submit(high_spec(4))).size(), 1u) << "an hour on n4 delays nobody";
   JobSpec longer = high_spec(4);
   longer.time_limit = hours(23) + minutes(1);
@@ -306,7 +308,7 @@ TEST_F(Preemption, ALicenceThatIsNotThereIsWorthNobodysEnd) {
   cluster.evict(plan, kNow);
   JobSpec free = high_spec(2);
   free.licenses = {{"matlab", 1}};
-  EXPECT_EQ(said_of(cluster.submit(free)).reason, Reason::licenses) << "kept as well";
+  EXPECT_EQ(pending_info(cluster.submit(free)).reason, Reason::licenses) << "kept as well";
 }
 
 }  // namespace

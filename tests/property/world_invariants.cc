@@ -14,24 +14,31 @@ namespace ares::property {
 namespace {
 
 // What a message to a node is about. It is owed while that attempt's job is in the state given; none: until the node forgets.
-struct Debt {
+struct ExpectedMessage {
   AttemptKey attempt;
   Fence fence;
   std::optional<JobState> during;
 };
 
-struct DebtOf {
-  using Answer = std::optional<Debt>;
+struct ExpectedMessageOf {
+  using Answer = std::optional<ExpectedMessage>;
   Answer operator()(const Prepare& m) const {
-    return Debt{m.launch.attempt, m.launch.fence, JobState::configuring};
+    return ExpectedMessage{m.launch.attempt, m.launch.fence, JobState::configuring};
   }
-  Answer operator()(const Go& m) const { return Debt{m.attempt, m.fence, JobState::running}; }
-  Answer operator()(const Kill& m) const { return Debt{m.attempt, m.fence, JobState::completing}; }
-  Answer operator()(const SetLimit& m) const { return Debt{m.attempt, m.fence, JobState::running}; }
+  Answer operator()(const Go& m) const {
+    return ExpectedMessage{m.attempt, m.fence, JobState::running};
+  }
+  Answer operator()(const Kill& m) const {
+    return ExpectedMessage{m.attempt, m.fence, JobState::completing};
+  }
+  Answer operator()(const SetLimit& m) const {
+    return ExpectedMessage{m.attempt, m.fence, JobState::running};
+  }
   Answer operator()(const SetSuspended& m) const {
-    return Debt{m.attempt, m.fence, m.suspended ? JobState::suspended : JobState::running};
+    return ExpectedMessage{m.attempt, m.fence,
+                           m.suspended ? JobState::suspended : JobState::running};
   }
-  Answer operator()(const Forget& m) const { return Debt{m.attempt, m.fence, {}}; }
+  Answer operator()(const Forget& m) const { return ExpectedMessage{m.attempt, m.fence, {}}; }
   // A signal that is lost stays lost; the others answer what nodes say, and nodes say it again.
   Answer operator()(const Signal&) const { return {}; }
   Answer operator()(const Welcome&) const { return {}; }
@@ -40,9 +47,10 @@ struct DebtOf {
 };
 
 // Whether `again` pays the debt of `sent`.
-bool pays(const ToNodeBody& sent, const ToNodeBody& again, const ClusterState& state) {
+bool fulfils(const ToNodeBody& sent, const ToNodeBody& again, const ClusterState& state) {
   if (sent.index() != again.index()) return false;
-  const Debt a = *std::visit(DebtOf{}, sent), b = *std::visit(DebtOf{}, again);
+  const ExpectedMessage a = *std::visit(ExpectedMessageOf{}, sent),
+                        b = *std::visit(ExpectedMessageOf{}, again);
   if (a.attempt != b.attempt || a.fence != b.fence) return false;
   if (const auto* p = std::get_if<Prepare>(&sent))
     return p->launch.rank == std::get<Prepare>(again).launch.rank;
@@ -58,7 +66,7 @@ bool pays(const ToNodeBody& sent, const ToNodeBody& again, const ClusterState& s
   return true;
 }
 
-bool is_owed(const Debt& debt, NodeId node, const ClusterState& state) {
+bool is_owed(const ExpectedMessage& debt, NodeId node, const ClusterState& state) {
   if (!debt.during) return true;
   const Job* job = state.jobs.find(debt.attempt.job);
   if (!job || job->attempt != debt.attempt.attempt || job->state != debt.during ||
@@ -71,7 +79,7 @@ bool is_owed(const Debt& debt, NodeId node, const ClusterState& state) {
 }
 
 // What the node says while it waits for the message.
-std::vector<AttemptReport> reports(const Debt& debt) {
+std::vector<AttemptReport> reports(const ExpectedMessage& debt) {
   if (debt.during) return {};
   AttemptReport r;
   r.attempt = debt.attempt;
@@ -83,14 +91,14 @@ std::vector<AttemptReport> reports(const Debt& debt) {
 }  // namespace
 
 // Whatever is sent while it is still owed must also come out of the state alone.
-void World::check_owed(const Effects& effects) {
+void World::check_resent(const Effects& effects) {
   const ClusterState& state = engine_->state();
   for (const Effect& sent : effects) {
-    const std::optional<Debt> debt = std::visit(DebtOf{}, sent.body);
+    const std::optional<ExpectedMessage> debt = std::visit(ExpectedMessageOf{}, sent.body);
     if (!debt || !is_owed(*debt, sent.node, state)) continue;
     const Effects again = core::reconcile(*policy_, state, sent.node, reports(*debt));
     if (std::none_of(again.begin(), again.end(),
-                     [&](const Effect& e) { return pays(sent.body, e.body, state); }))
+                     [&](const Effect& e) { return fulfils(sent.body, e.body, state); }))
       problems_.push_back("an effect for job " + std::to_string(debt->attempt.job.job.value()) +
                           " fence " + std::to_string(debt->fence.value()) +
                           " does not come again from state");
@@ -126,7 +134,7 @@ void World::check_transition(const core::AboutJob& about, std::optional<JobState
 
 void World::check_starts() {
   std::map<JobKey, std::vector<AttemptKey>> awake;
-  for (const PretendNode& node : nodes_) {
+  for (const SimulatedNode& node : nodes_) {
     for (const auto& [attempt, times] : node.starts) {
       if (times > 1) problems_.push_back("an attempt started user code twice on one node");
     }

@@ -2,7 +2,7 @@
 
 namespace ares::property {
 
-AttemptReport PretendNode::report(const AttemptKey& key, const Held& held) const {
+AttemptReport SimulatedNode::report(const AttemptKey& key, const Held& held) const {
   AttemptReport r;
   r.attempt = key;
   r.fence = held.fence;
@@ -11,13 +11,13 @@ AttemptReport PretendNode::report(const AttemptKey& key, const Held& held) const
   return r;
 }
 
-std::vector<AttemptReport> PretendNode::reports() const {
+std::vector<AttemptReport> SimulatedNode::reports() const {
   std::vector<AttemptReport> out;
   for (const auto& [key, held] : attempts) out.push_back(report(key, held));
   return out;
 }
 
-FromNodeBody PretendNode::register_message() const {
+FromNodeBody SimulatedNode::register_message() const {
   Register r;
   r.name = name_;
   r.incarnation = incarnation;
@@ -31,12 +31,12 @@ FromNodeBody PretendNode::register_message() const {
   return r;
 }
 
-FromNodeBody PretendNode::heartbeat(Time now) {
+FromNodeBody SimulatedNode::heartbeat(Time now) {
   sent_[++sequence_] = now;
   return Heartbeat{sequence_, reports()};
 }
 
-void PretendNode::receive(const ToNodeBody& body, Time now, std::deque<FromNodeBody>& answers) {
+void SimulatedNode::receive(const ToNodeBody& body, Time now, std::deque<FromNodeBody>& answers) {
   const auto tell = [&](const AttemptKey& key) {
     answers.push_back(Progress{report(key, attempts[key])});
   };
@@ -93,7 +93,7 @@ void PretendNode::receive(const ToNodeBody& body, Time now, std::deque<FromNodeB
   }
 }
 
-void PretendNode::step(std::mt19937_64& random, std::deque<FromNodeBody>& answers) {
+void SimulatedNode::step(std::mt19937_64& random, std::deque<FromNodeBody>& answers) {
   for (auto& [key, held] : attempts) {
     if (random() % 3 != 0) continue;
     if (held.phase == AttemptPhase::accepted) {
@@ -116,7 +116,7 @@ void PretendNode::step(std::mt19937_64& random, std::deque<FromNodeBody>& answer
   }
 }
 
-void PretendNode::reboot() {
+void SimulatedNode::reboot() {
   ++incarnation;
   registered = false;
   sent_.clear();

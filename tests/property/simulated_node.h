@@ -16,9 +16,9 @@ namespace ares::property {
 
 // A node daemon reduced to its promises: it starts user code once per attempt and only on Go, keeps results until told to forget,
 // freezes what outlives its lease, and loses everything but results when it reboots.
-class PretendNode {
+class SimulatedNode {
  public:
-  PretendNode(std::string name, Seconds lease) : name_(std::move(name)), lease_(lease) {}
+  SimulatedNode(std::string name, Seconds lease) : name_(std::move(name)), lease_(lease) {}
 
   struct Held {
     Fence fence;
