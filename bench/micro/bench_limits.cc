@@ -88,7 +88,7 @@ class Site {
     node.charges.pop_back();
     state.nodes.set(id, std::move(node));
     const Job job = *state.jobs.find(key);
-    count_holding(state, &job, nullptr);
+    count_current_usage(state, &job, nullptr);
     state.jobs.erase(key);
     now += std::chrono::seconds(1);
   }
@@ -214,12 +214,12 @@ void measure(std::uint32_t waiting, std::uint32_t holders) {
   std::printf("  after a job ended               %9.3f ms\n", next * 1e3);
 
   const JobSpec spec = *site.state.jobs.find(JobKey{JobId{1}, {}})->spec;
-  const auto submit = [&](HoldingSums* kept) {
+  const auto submit = [&](UsageTotals* kept) {
     LimitUse use(site.state, site.policy, site.now, kept);
     if (use.over_submitted(spec, "main", 1)) std::abort();
   };
   const double anew = best_of(10, [&] { submit(nullptr); });
-  HoldingSums kept;
+  UsageTotals kept;
   submit(&kept);
   const double remembered = best_of(10, [&] {
     site.end_one();

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "core/accounts/limits/holding_sums.h"
+#include "core/accounts/limits/usage_totals.h"
 #include "core/job/effects/notices.h"
 #include "core/job/follow/wakes.h"
 #include "model/engine/command.h"
@@ -104,7 +104,7 @@ class Engine {
   void queue_effects(const Command& command, Decision& decision, std::size_t first_effect);
 
   ClusterState state_;
-  HoldingSums sums_;
+  UsageTotals sums_;
   ClusterState batch_base_;
   std::shared_ptr<const Policy> policy_;
   const Bounds bounds_;

@@ -267,7 +267,8 @@ class Check {
            "`earmarked` is not what the records say");
     expect(again.resumable == state_.resumable, "index", "`resumable` is not what the records say");
     expect(again.gangs == state_.gangs, "index", "`gangs` is not what the records say");
-    expect(again.holdings == state_.holdings, "index", "`holdings` is not what the records say");
+    expect(again.current_usage == state_.current_usage, "index",
+           "`holdings` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
     expect(again.request_loads == state_.request_loads, "index",

@@ -76,7 +76,7 @@ const Job* first_of_name(const ClusterState& state, const JobSpec& spec) {
   return first;
 }
 
-void count_holding(ClusterState& state, const Job* before, const Job* after) {
+void count_current_usage(ClusterState& state, const Job* before, const Job* after) {
   const auto counts = [](const Job* job) { return job && !is_terminal(job->state); };
   const bool was = counts(before), is = counts(after);
   if (!was && !is) return;
@@ -90,31 +90,31 @@ void count_holding(ClusterState& state, const Job* before, const Job* after) {
       before->attempt == after->attempt &&
       before->accrues.has_value() == after->accrues.has_value())
     return;
-  const Holding had = was ? holding_of(*before) : Holding{},
-                has = is ? holding_of(*after) : Holding{};
+  const CurrentUsage had = was ? current_usage_of(*before) : CurrentUsage{},
+                     has = is ? current_usage_of(*after) : CurrentUsage{};
   const auto change = [&](const Job& job, const auto& how) {
-    const Holder holder = holder_of(job);
-    const Holding* found = state.holdings.find(holder);
-    Holding holding = found ? *found : Holding{};
-    how(holding);
-    if (holding.empty())
-      state.holdings.erase(holder);
+    const UsageKey usage_key = usage_key_of(job);
+    const CurrentUsage* found = state.current_usage.find(usage_key);
+    CurrentUsage usage = found ? *found : CurrentUsage{};
+    how(usage);
+    if (usage.empty())
+      state.current_usage.erase(usage_key);
     else
-      state.holdings.set(holder, std::move(holding));
+      state.current_usage.set(usage_key, std::move(usage));
   };
   if (!has.empty())
-    change(*after, [&](Holding& holding) {
-      holding.submitted += has.submitted;
-      holding.running += has.running;
-      holding.accruing += has.accruing;
-      add_tres(holding.tres, has.tres);
+    change(*after, [&](CurrentUsage& usage) {
+      usage.submitted += has.submitted;
+      usage.running += has.running;
+      usage.accruing += has.accruing;
+      add_tres(usage.tres, has.tres);
     });
   if (!had.empty())
-    change(*before, [&](Holding& holding) {
-      holding.submitted -= had.submitted;
-      holding.running -= had.running;
-      holding.accruing -= had.accruing;
-      subtract_tres(holding.tres, had.tres);
+    change(*before, [&](CurrentUsage& usage) {
+      usage.submitted -= had.submitted;
+      usage.running -= had.running;
+      usage.accruing -= had.accruing;
+      subtract_tres(usage.tres, had.tres);
     });
 }
 
@@ -133,9 +133,9 @@ void rebuild_indexes(ClusterState& state) {
   state.preemption_claims = {};
   state.gangs = {};
   state.resumable = {};
-  state.holdings = {};
+  state.current_usage = {};
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
-    count_holding(state, nullptr, &job);
+    count_current_usage(state, nullptr, &job);
     if (is_queued(job)) state.pending.set(key, job.version);
     for (const JobKey& target : awaited(job)) state.dependents.set({target, key}, Lsn{});
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});

@@ -14,7 +14,7 @@ namespace ares {
 // apply() keeps the indexes; what loads records calls rebuild_indexes() once.
 
 // Brings `holdings` from what one record counted for to what it does now; null: there was, or is, none.
-void count_holding(ClusterState& state, const Job* before, const Job* after);
+void count_current_usage(ClusterState& state, const Job* before, const Job* after);
 std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `dependents`; ascending
 JobKey awaited(const Job& job, const Dependency& dependency);  // likewise
 bool has_dependents(const ClusterState& state, JobId target);

@@ -12,7 +12,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "model/accounts/accounts.h"
-#include "model/accounts/holding.h"
+#include "model/accounts/current_usage.h"
 #include "model/accounts/usage.h"
 #include "model/cluster/node.h"
 #include "model/cluster/reservation.h"
@@ -78,10 +78,11 @@ struct ClusterState {
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs
   CowMap<JobKey, Lsn> preemption_claims;                  // index: pending jobs with an earmark
-  CowMap<JobKey, Lsn> resumable;     // index: suspended jobs that go on by themselves
-  CowMap<NameKey, Lsn> names;        // index: jobs and arrays that have not ended, by user and name
-  CowMap<GangMember, Lsn> gangs;     // index: members that have not ended
-  CowMap<Holder, Holding> holdings;  // index: of every holder who has jobs that have not ended
+  CowMap<JobKey, Lsn> resumable;  // index: suspended jobs that go on by themselves
+  CowMap<NameKey, Lsn> names;     // index: jobs and arrays that have not ended, by user and name
+  CowMap<GangMember, Lsn> gangs;  // index: members that have not ended
+  CowMap<UsageKey, CurrentUsage>
+      current_usage;  // index: of every holder who has jobs that have not ended
   // Attempts ended for others in the last day, and whose those others were: what the limits of preemption count.
   CowMap<EvictionKey, UserId> evictions;
   CowMap<NodeId, Node> nodes;

@@ -102,7 +102,7 @@ TEST_F(AgeLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
       c.now += minutes(60);
       EXPECT_NEAR(priority(c, second), 100'000, 17'000) << "an hour of ten, to two periods";
       EXPECT_EQ(priority(c, third), 1u);
-      EXPECT_EQ(c.state().holdings.find({"physics", "alice", "own", "main"})->accruing, 1u);
+      EXPECT_EQ(c.state().current_usage.find({"physics", "alice", "own", "main"})->accruing, 1u);
       HoldJobs hold;
       hold.jobs = Cluster::named(second);
       c.user(kAlice, hold);

@@ -251,7 +251,7 @@ TEST_F(LimitUseTest, WhatIsMovedToAnotherQosCountsThere) {
   update.values = std::make_shared<const JobSpec>(own);
   update.fields = {"qos"};
   EXPECT_THAT(c.user(kAlice, update).error.message, HasSubstr("QOSGrpSubmitJobsLimit"));
-  EXPECT_EQ(c.state().holdings.find({"physics", "alice", "other", "main"})->submitted, 1u);
+  EXPECT_EQ(c.state().current_usage.find({"physics", "alice", "other", "main"})->submitted, 1u);
 }
 
 TEST_F(LimitUseTest, ManyThatAreMovedAtOnceCountTogether) {

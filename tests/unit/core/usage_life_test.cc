@@ -8,7 +8,7 @@
 #include "core/accounts/roster.h"
 #include "core/accounts/usage/reckon.h"
 #include "core/accounts/usage/usage.h"
-#include "model/accounts/holding.h"
+#include "model/accounts/current_usage.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

@@ -101,7 +101,7 @@ void TestCluster::put(Job job) {
     state.resumable.set(key, Lsn{});
   else
     state.resumable.erase(key);
-  count_holding(state, state.jobs.find(key), &job);
+  count_current_usage(state, state.jobs.find(key), &job);
   state.jobs.set(key, std::move(job));
   if (licensed) rebuild_indexes(state);
 }

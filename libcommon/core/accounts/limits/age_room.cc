@@ -10,8 +10,8 @@ namespace ares::core {
 namespace {
 
 // Those of an account are counted where a job may go first.
-Holder ager(const JobSpec& spec) {
-  return holder_of(spec, spec.partitions.empty() ? std::string() : spec.partitions.front());
+UsageKey ager(const JobSpec& spec) {
+  return usage_key_of(spec, spec.partitions.empty() ? std::string() : spec.partitions.front());
 }
 
 bool could_run(const Job& job, Time now) {
@@ -64,7 +64,7 @@ Time age_moment(const Policy& policy, Time now) {
 }
 
 std::vector<Accruing> room_to_age(const ClusterState& state, const Policy& policy,
-                                  AgeLimits& limits, Time now, HoldingSums* kept) {
+                                  AgeLimits& limits, Time now, UsageTotals* kept) {
   std::vector<Accruing> out;
   if (!limits.any()) return out;
   std::vector<const Job*> waiting;
@@ -79,15 +79,15 @@ std::vector<Accruing> room_to_age(const ClusterState& state, const Policy& polic
   const Time moment = age_moment(policy, now);
   const Time last = moment - std::max<Duration>(rules_of(policy).calc_period, Seconds(1));
   LimitUse use(state, policy, now, kept);
-  std::set<Holder> full;
+  std::set<UsageKey> full;
   for (const Job* job : waiting) {
-    Holder holder = ager(*job->spec);
-    if (full.contains(holder)) continue;
-    if (!use.may_accrue(holder)) {
-      full.insert(std::move(holder));
+    UsageKey usage_key = ager(*job->spec);
+    if (full.contains(usage_key)) continue;
+    if (!use.may_accrue(usage_key)) {
+      full.insert(std::move(usage_key));
       continue;
     }
-    use.accrue(holder);
+    use.accrue(usage_key);
     out.push_back({job->key, std::max(job->eligible, last)});
   }
   return out;
@@ -97,9 +97,9 @@ bool may_begin_to_age(const Job& job, const Accruing& wanted, AgeLimits& limits,
                       Time now) {
   if (job.accrues || !could_run(job, now) || !limits.hold_for(*job.spec)) return false;
   if (wanted.since < job.eligible || wanted.since > now) return false;
-  const Holder holder = ager(*job.spec);
-  if (!use.may_accrue(holder)) return false;
-  use.accrue(holder);
+  const UsageKey usage_key = ager(*job.spec);
+  if (!use.may_accrue(usage_key)) return false;
+  use.accrue(usage_key);
   return true;
 }
 

@@ -26,7 +26,7 @@ class AgeLimits {
   Enforce enforce_ = Enforce::none;
   Accounting records_;
   Partitions partitions_;
-  std::map<Holder, bool> known_;
+  std::map<UsageKey, bool> known_;
 };
 
 // Since when the age of a waiting job counts; none: there was no room for it yet, or it could not run.
@@ -38,7 +38,7 @@ Time age_moment(const Policy& policy, Time now);
 // Those for whom there is room, who could run first first. Their age counts from the moment before the last on, or from when they could
 // run: what has room all the time loses nothing by being looked at from time to time. O(waiting jobs).
 std::vector<Accruing> room_to_age(const ClusterState& state, const Policy& policy,
-                                  AgeLimits& limits, Time now, HoldingSums* kept = nullptr);
+                                  AgeLimits& limits, Time now, UsageTotals* kept = nullptr);
 
 // Whether the job may be let in so, as things are.
 bool may_begin_to_age(const Job& job, const Accruing& wanted, AgeLimits& limits, LimitUse& use,

@@ -46,7 +46,7 @@ bool has_threshold(const Qos& qos) {
 
 template <class Wanted>
 bool any_limit(const Accounting& records, const Partition* partition, Enforce enforce,
-               const Holder& who, Wanted&& wanted) {
+               const UsageKey& who, Wanted&& wanted) {
   if (enforce < Enforce::limits || records.empty()) return false;
   const auto has = [&](const Limits& limits) {
     return std::any_of(limits.begin(), limits.end(), [&](const Limit& limit) {
@@ -82,50 +82,51 @@ bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec
         return qos && (has_threshold(*qos) || qos->has(QosFlag::relative));
       }))
     return true;
-  return any_limit(records, &partition, enforce, holder_of(spec, partition.name),
+  return any_limit(records, &partition, enforce, usage_key_of(spec, partition.name),
                    [](Measure measure) {
                      return measure != Measure::submitted && measure != Measure::accruing;
                    });
 }
 
 bool has_limits_on(Measure measure, const Accounting& records, const Partitions& partitions,
-                   Enforce enforce, const Holder& who) {
+                   Enforce enforce, const UsageKey& who) {
   return any_limit(records, partitions.find(who.partition), enforce, who,
                    [&](Measure its) { return its == measure; });
 }
 
-Holder holder_of(const JobSpec& spec, const std::string& partition) {
+UsageKey usage_key_of(const JobSpec& spec, const std::string& partition) {
   return {spec.account, spec.user, std::string(qos_name(spec)), partition};
 }
 
-const std::vector<LimitParties::Level>& LimitParties::levels_of(const Holder& holder) {
-  const auto [found, added] = levels_.try_emplace(holder);
+const std::vector<LimitParties::Level>& LimitParties::levels_of(const UsageKey& usage_key) {
+  const auto [found, added] = levels_.try_emplace(usage_key);
   std::vector<Level>& levels = found->second;
   if (!added) return levels;
   using Kind = Level::Kind;
-  const Chain chain = chain_of(records_, holder.account, holder.user, holder.partition);
+  const Chain chain = chain_of(records_, usage_key.account, usage_key.user, usage_key.partition);
   if (chain.user)
-    levels.push_back({Kind::association, holder.account, holder.user, chain.user->id});
+    levels.push_back({Kind::association, usage_key.account, usage_key.user, chain.user->id});
   for (const Account* account : chain.accounts)
     levels.push_back({Kind::account, account->name, {}, account->id});
-  const Partition* partition = partitions_.find(holder.partition);
-  for (const Qos* qos : binding_qos(records_, holder.qos, partition).in_order()) {
+  const Partition* partition = partitions_.find(usage_key.partition);
+  for (const Qos* qos : binding_qos(records_, usage_key.qos, partition).in_order()) {
     if (!qos) break;
     const AssociationId id = usage_id(*qos);
     levels.push_back({Kind::qos, qos->name, {}, id});
-    levels.push_back({Kind::qos_user, qos->name, holder.user, id});
-    levels.push_back({Kind::qos_account, qos->name, holder.account, id});
+    levels.push_back({Kind::qos_user, qos->name, usage_key.user, id});
+    levels.push_back({Kind::qos_account, qos->name, usage_key.account, id});
   }
   return levels;
 }
 
-const LimitParties::Party& LimitParties::party_of(const Holder& holder) {
-  const auto [found, added] = parties_.try_emplace(holder);
+const LimitParties::Party& LimitParties::party_of(const UsageKey& usage_key) {
+  const auto [found, added] = parties_.try_emplace(usage_key);
   Party& party = found->second;
   if (!added) return party;
-  const BindingQos binding = binding_qos(records_, holder.qos, partitions_.find(holder.partition));
-  const Chain chain = chain_of(records_, holder.account, holder.user, holder.partition);
-  const std::vector<Level>& levels = levels_of(holder);
+  const BindingQos binding =
+      binding_qos(records_, usage_key.qos, partitions_.find(usage_key.partition));
+  const Chain chain = chain_of(records_, usage_key.account, usage_key.user, usage_key.partition);
+  const std::vector<Level>& levels = levels_of(usage_key);
   party.factor = binding.own ? binding.own->usage_factor : kPlainFactor;
   using Kind = Level::Kind;
   const auto level = [&](Kind kind, const std::string& name) {
@@ -146,8 +147,9 @@ const LimitParties::Party& LimitParties::party_of(const Holder& holder) {
       const Level* on = kind->whose == Whose::all       ? own
                         : kind->whose == Whose::account ? level(Kind::qos_account, qos->name)
                         : qos                           ? level(Kind::qos_user, qos->name)
-                                                        : level(Kind::association, holder.account);
-      const std::string of = qos && qos == binding.of_partition ? holder.partition : std::string();
+                              : level(Kind::association, usage_key.account);
+      const std::string of =
+          qos && qos == binding.of_partition ? usage_key.partition : std::string();
       LimitScale scale = qos ? qos_scale(limit, *qos, of) : account_scale(limit, binding.own);
       if (on) party.bounds.push_back({&limit, std::move(scale), kind, *on, whose, qos != nullptr});
     }
@@ -155,12 +157,12 @@ const LimitParties::Party& LimitParties::party_of(const Holder& holder) {
   for (const Qos* qos : binding.in_order()) {
     if (!qos) break;
     party.deny = party.deny || qos->has(QosFlag::deny_on_limit);
-    const std::string whose = whose_text(*qos, binding, holder.partition);
+    const std::string whose = whose_text(*qos, binding, usage_key.partition);
     add(qos->limits, whose, level(Kind::qos, qos->name), qos);
     if (has_threshold(*qos)) party.thresholds.emplace_back(qos, whose);
   }
   if (chain.user)
-    add(chain.user->terms.limits, chain.user->key.user, level(Kind::association, holder.account),
+    add(chain.user->terms.limits, chain.user->key.user, level(Kind::association, usage_key.account),
         nullptr);
   for (const Account* account : chain.accounts)
     add(account->terms.limits, account->name, level(Kind::account, account->name), nullptr);

@@ -10,7 +10,7 @@
 
 #include "core/accounts/binding_qos.h"
 #include "core/accounts/limits/limit_reasons.h"
-#include "model/accounts/holding.h"
+#include "model/accounts/current_usage.h"
 
 namespace ares::core {
 
@@ -32,10 +32,10 @@ bool has_shared_limits(const Accounting& records, Enforce enforce, const JobSpec
                        const Partition& partition);
 // Whether any of that measure holds for them.
 bool has_limits_on(Measure measure, const Accounting& records, const Partitions& partitions,
-                   Enforce enforce, const Holder& who);
+                   Enforce enforce, const UsageKey& who);
 
 // Whoever runs jobs like that in that partition.
-Holder holder_of(const JobSpec& spec, const std::string& partition);
+UsageKey usage_key_of(const JobSpec& spec, const std::string& partition);
 
 class LimitParties {
  public:
@@ -71,14 +71,14 @@ class LimitParties {
   LimitParties(const LimitParties&) = delete;
   LimitParties& operator=(const LimitParties&) = delete;
 
-  const Party& party_of(const Holder& holder);
-  const std::vector<Level>& levels_of(const Holder& holder);
+  const Party& party_of(const UsageKey& usage_key);
+  const std::vector<Level>& levels_of(const UsageKey& usage_key);
 
  private:
   const Accounting& records_;
   const Partitions& partitions_;
-  std::map<Holder, std::vector<Level>> levels_;
-  std::map<Holder, Party> parties_;
+  std::map<UsageKey, std::vector<Level>> levels_;
+  std::map<UsageKey, Party> parties_;
 };
 
 }  // namespace ares::core

@@ -48,7 +48,7 @@ bool LimitUse::may_keep(const std::vector<Waiting>& who) {
   std::map<BoundKey, Line> lines;
   for (const Waiting& one : who)
     for (const Bound& bound :
-         parties().party_of(holder_of(*one.spec, one.partition->name)).bounds) {
+         parties().party_of(usage_key_of(*one.spec, one.partition->name)).bounds) {
       if (!of_what_runs(bound)) continue;
       if (kept_bounds_.contains({bound.limit, bound.level})) return false;
       Line& line = lines[{bound.limit, bound.level}];
@@ -57,7 +57,7 @@ bool LimitUse::may_keep(const std::vector<Waiting>& who) {
   for (const Waiting& one : who) {
     const Asked asked = asked_by(one);
     if (over_limit(state_.accounting, enforce(), asked, wholes_)) return false;
-    const Party& party = parties().party_of(holder_of(*one.spec, one.partition->name));
+    const Party& party = parties().party_of(usage_key_of(*one.spec, one.partition->name));
     if (first_over(party, asked, Others::by_minutes)) return false;
     for (const Bound& bound : party.bounds)
       if (of_what_runs(bound)) lines[{bound.limit, bound.level}].wanted += wanted_of(bound, asked);
@@ -76,7 +76,8 @@ void LimitUse::keep_room(std::vector<Waiting> who, std::string name, std::option
   if (!may_keep(who)) return;
   Kept kept{std::move(who), std::move(name), at, {}, {}, {}};
   for (const Waiting& one : kept.who)
-    for (const Bound& bound : parties().party_of(holder_of(*one.spec, one.partition->name)).bounds)
+    for (const Bound& bound :
+         parties().party_of(usage_key_of(*one.spec, one.partition->name)).bounds)
       if (of_what_runs(bound)) {
         kept.spare[{bound.limit, bound.level}] = 0;
         kept_bounds_.emplace(bound.limit, bound.level);
@@ -86,16 +87,16 @@ void LimitUse::keep_room(std::vector<Waiting> who, std::string name, std::option
 
 // What runs, and starts in this pass, until when.
 void LimitUse::each_release(
-    const std::function<void(Time, const Holder&, const std::vector<TresAmount>&)>& visit) {
+    const std::function<void(Time, const UsageKey&, const std::vector<TresAmount>&)>& visit) {
   if (!runs_) {
     runs_.emplace();
     each_running([&](const Job& job) {
-      runs_->push_back({end_of(job, now_), ares::holder_of(job), tres_of(*job.allocation)});
+      runs_->push_back({end_of(job, now_), ares::usage_key_of(job), tres_of(*job.allocation)});
     });
   }
-  for (const Run& run : *runs_) visit(run.end, run.holder, run.tres);
+  for (const Run& run : *runs_) visit(run.end, run.usage_key, run.tres);
   for (const Added& added : added_)
-    if (added.sum.running > 0) visit(added.end, added.holder, added.sum.tres);
+    if (added.sum.running > 0) visit(added.end, added.usage_key, added.sum.tres);
 }
 
 // When there will be room for it, unless that is said, and how much of each limit others may have beyond that.
@@ -109,15 +110,15 @@ void LimitUse::reckon(Kept& kept) {
   for (const Waiting& one : kept.who) {
     const Asked asked = asked_by(one);
     for (const Bound& bound :
-         parties().party_of(holder_of(*one.spec, one.partition->name)).bounds) {
+         parties().party_of(usage_key_of(*one.spec, one.partition->name)).bounds) {
       if (!of_what_runs(bound)) continue;
       Line& line = lines[{bound.limit, bound.level}];
       if (!line.bound || bound.scale.factor < line.bound->scale.factor) line.bound = &bound;
       line.wanted += wanted_of(bound, asked);
     }
   }
-  each_release([&](Time end, const Holder& holder, const std::vector<TresAmount>& tres) {
-    const auto& levels = parties().levels_of(holder);
+  each_release([&](Time end, const UsageKey& usage_key, const std::vector<TresAmount>& tres) {
+    const auto& levels = parties().levels_of(usage_key);
     for (auto& [key, line] : lines)
       if (std::find(levels.begin(), levels.end(), key.second) != levels.end())
         line.releases.emplace_back(end, amount_of(*line.bound, tres));
@@ -172,7 +173,7 @@ std::optional<OverLimit> LimitUse::in_the_way(const Party& party, const Asked& a
 // What it takes of that which others than those who wait may have.
 void LimitUse::take_spare(Added& added) {
   if (kept_.empty()) return;
-  const Party& party = parties().party_of(added.holder);
+  const Party& party = parties().party_of(added.usage_key);
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     Kept& kept = kept_[i];
     if (!kept.reckoned || added.end <= kept.at) continue;

@@ -88,10 +88,10 @@ void LimitUse::each_running(const std::function<void(const Job&)>& visit) const 
   });
 }
 
-LimitUse::Minutes LimitUse::minutes_of_run(const Holder& holder,
+LimitUse::Minutes LimitUse::minutes_of_run(const UsageKey& usage_key,
                                            const std::vector<TresAmount>& tres,
                                            std::uint64_t minutes) const {
-  const Qos* qos = find_qos(state_.accounting, holder.qos);
+  const Qos* qos = find_qos(state_.accounting, usage_key.qos);
   const std::uint64_t factor = qos ? qos->usage_factor : kPlainFactor;
   Minutes out;
   for (const TresAmount& one : tres) out.granted[one.tres] = minutes_product(one.amount, minutes);
@@ -102,18 +102,18 @@ LimitUse::Minutes LimitUse::minutes_of_run(const Holder& holder,
 
 void LimitUse::count_run_minutes() {
   run_minutes_.emplace();
-  const auto count = [&](const Holder& holder, const Minutes& minutes) {
-    for (const Level& its : parties().levels_of(holder)) {
+  const auto count = [&](const UsageKey& usage_key, const Minutes& minutes) {
+    for (const Level& its : parties().levels_of(usage_key)) {
       Minutes& sum = (*run_minutes_)[its];
       add_all(sum.granted, minutes.granted, 1);
       add_all(sum.charged, minutes.charged, 1);
     }
   };
   each_running([&](const Job& job) {
-    const Holder holder = ares::holder_of(job);
-    count(holder, minutes_of_run(holder, tres_of(*job.allocation), minutes_left(job, now_)));
+    const UsageKey usage_key = ares::usage_key_of(job);
+    count(usage_key, minutes_of_run(usage_key, tres_of(*job.allocation), minutes_left(job, now_)));
   });
-  for (const Added& one : added_) count(one.holder, one.minutes);
+  for (const Added& one : added_) count(one.usage_key, one.minutes);
 }
 
 U128 LimitUse::run_minutes_of(const Level& level, std::string_view tres, bool charged) {
@@ -163,7 +163,7 @@ Amount LimitUse::stored_of(const Level& level, const std::string& tres) const {
 // Who it is charged to was settled when it began: the partition may have another QOS by now.
 std::vector<LimitParties::Level> LimitUse::parties_used_by(const Job& job) {
   using Kind = Level::Kind;
-  std::vector<Level> levels = parties().levels_of(ares::holder_of(job));
+  std::vector<Level> levels = parties().levels_of(ares::usage_key_of(job));
   const ChargedTo& charged = job.allocation->charged_to;
   if (charged == ChargedTo{}) return levels;
   std::erase_if(levels, [&](const Level& one) {
@@ -292,7 +292,7 @@ std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& pa
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
   auto over = over_limit(state_.accounting, enforce(), asked, wholes_);
   if (!over) {
-    const Party& party = parties().party_of(holder_of(spec, partition.name));
+    const Party& party = parties().party_of(usage_key_of(spec, partition.name));
     over = below_threshold(party, spec);
     if (!over) over = first_over(party, asked, Others::all);
     if (!over && !kept_.empty()) over = in_the_way(party, asked);
@@ -307,13 +307,13 @@ std::optional<OverLimit> LimitUse::over_alone(const JobSpec& spec, const Partiti
   if (!active()) return std::nullopt;
   const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
   if (auto over = over_limit(state_.accounting, enforce(), asked, wholes_)) return over;
-  return first_over(parties().party_of(holder_of(spec, partition.name)), asked, Others::none);
+  return first_over(parties().party_of(usage_key_of(spec, partition.name)), asked, Others::none);
 }
 
 std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std::string& partition,
                                                   std::uint64_t jobs) {
   if (!active()) return std::nullopt;
-  for (const Bound& bound : parties().party_of(holder_of(spec, partition)).bounds) {
+  for (const Bound& bound : parties().party_of(usage_key_of(spec, partition)).bounds) {
     if (bound.shared->measure != Measure::submitted) continue;
     const U128 used = in_use(bound);
     if (used + jobs <= bound.limit->value) continue;
@@ -328,8 +328,8 @@ std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std
   return std::nullopt;
 }
 
-bool LimitUse::may_accrue(const Holder& holder) {
-  const auto& bounds = parties().party_of(holder).bounds;
+bool LimitUse::may_accrue(const UsageKey& usage_key) {
+  const auto& bounds = parties().party_of(usage_key).bounds;
   return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
     return bound.shared->measure != Measure::accruing || in_use(bound) < bound.limit->value;
   });
@@ -337,7 +337,7 @@ bool LimitUse::may_accrue(const Holder& holder) {
 
 void LimitUse::change(const Added& added, int sign) {
   const auto step = [&](std::uint64_t& sum, std::uint64_t by) { sum += sign > 0 ? by : 0 - by; };
-  for (const Level& level : parties().levels_of(added.holder)) {
+  for (const Level& level : parties().levels_of(added.usage_key)) {
     Sum& sum = more_[level];
     step(sum.running, added.sum.running);
     step(sum.submitted, added.sum.submitted);
@@ -356,7 +356,7 @@ void LimitUse::change(const Added& added, int sign) {
 void LimitUse::start(const JobSpec& spec, const Partition& partition,
                      std::optional<Seconds> time_limit, const TresByNode* gets) {
   if (!active()) return;
-  Added added{holder_of(spec, partition.name), {1, 0, 0, {}}, {}};
+  Added added{usage_key_of(spec, partition.name), {1, 0, 0, {}}, {}};
   const auto add = [&](const std::string& tres, std::uint64_t amount) {
     add_tres(added.sum.tres, {{tres, amount}});
   };
@@ -366,10 +366,10 @@ void LimitUse::start(const JobSpec& spec, const Partition& partition,
       for (const auto& [tres, amount] : node) add(tres, amount);
     add("billing", asked.amount("billing"));
   } else {
-    for (const std::string& tres : bounded_tres(parties().party_of(added.holder)))
+    for (const std::string& tres : bounded_tres(parties().party_of(added.usage_key)))
       add(tres, asked.amount(tres));
   }
-  added.minutes = minutes_of_run(added.holder, added.sum.tres, asked.minutes());
+  added.minutes = minutes_of_run(added.usage_key, added.sum.tres, asked.minutes());
   if (time_limit) added.end = now_ + std::max(*time_limit, Seconds{0});
   take_spare(added);
   this->add(std::move(added));
@@ -385,11 +385,11 @@ std::set<std::string> LimitUse::bounded_tres(const Party& party) {
 
 void LimitUse::submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
   if (!active()) return;
-  add({holder_of(spec, partition), {0, jobs, 0, {}}, {}});
+  add({usage_key_of(spec, partition), {0, jobs, 0, {}}, {}});
 }
 
-void LimitUse::accrue(const Holder& holder) {
-  add({holder, {0, 0, 1, {}}, {}});
+void LimitUse::accrue(const UsageKey& usage_key) {
+  add({usage_key, {0, 0, 1, {}}, {}});
 }
 
 void LimitUse::add(Added added) {

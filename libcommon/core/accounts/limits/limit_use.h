@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/accounts/limits/holding_sums.h"
 #include "core/accounts/limits/job_limits.h"
+#include "core/accounts/limits/usage_totals.h"
 #include "core/fairness/decay.h"
 #include "model/engine/state.h"
 #include "model/policy/policy.h"
@@ -23,7 +23,7 @@ namespace ares::core {
 class LimitUse {
  public:
   // All must outlive it. `kept`: sums that somebody remembers, of whatever state; null: made anew.
-  LimitUse(const ClusterState& state, const Policy& policy, Time now, HoldingSums* kept = nullptr)
+  LimitUse(const ClusterState& state, const Policy& policy, Time now, UsageTotals* kept = nullptr)
       : state_(state),
         policy_(policy),
         now_(now),
@@ -55,7 +55,7 @@ class LimitUse {
                                           std::uint64_t jobs);
 
   // Whether there is room for one more waiting job to gain age.
-  bool may_accrue(const Holder& holder);
+  bool may_accrue(const UsageKey& usage_key);
 
   // Who waits, and with what it would start.
   struct Waiting {
@@ -79,7 +79,7 @@ class LimitUse {
   void start(const JobSpec& spec, const Partition& partition, std::optional<Seconds> time_limit,
              const TresByNode* gets);
   void submit(const JobSpec& spec, const std::string& partition, std::uint64_t jobs);
-  void accrue(const Holder& holder);
+  void accrue(const UsageKey& usage_key);
   // Precondition: they are among those that wait.
   void leave(const JobSpec& spec, const std::string& partition, std::uint64_t jobs) {
     submit(spec, partition, 0 - jobs);
@@ -91,14 +91,14 @@ class LimitUse {
   using Level = LimitParties::Level;
   using Bound = LimitParties::Bound;
   using Party = LimitParties::Party;
-  using Sum = HoldingSums::Sum;
+  using Sum = UsageTotals::Sum;
   // TRES-minutes that what runs may still use; and as usage will be charged, thousandths of the QOS's usage factor.
   struct Minutes {
     std::map<std::string, fairness::U128, std::less<>> granted, charged;
   };
   using BoundKey = std::pair<const Limit*, Level>;
   struct Added {
-    Holder holder;
+    UsageKey usage_key;
     Sum sum;
     Minutes minutes;
     Time end = Time::max();
@@ -114,7 +114,7 @@ class LimitUse {
   };
   struct Run {
     Time end;
-    Holder holder;
+    UsageKey usage_key;
     std::vector<TresAmount> tres;
   };
   using Uses = std::map<Level, std::map<std::string, fairness::Amount, std::less<>>>;
@@ -124,7 +124,7 @@ class LimitUse {
   std::uint64_t held(const Level& level, std::string_view tres);
   // Of what runs, until its limits; that of "wall" is of the jobs themselves.
   fairness::U128 run_minutes_of(const Level& level, std::string_view tres, bool charged);
-  Minutes minutes_of_run(const Holder& holder, const std::vector<TresAmount>& tres,
+  Minutes minutes_of_run(const UsageKey& usage_key, const std::vector<TresAmount>& tres,
                          std::uint64_t minutes) const;
   void count_run_minutes();
   // What is stored, as it decays, and what has been used of what runs, in minutes.
@@ -143,7 +143,7 @@ class LimitUse {
   std::optional<OverLimit> below_threshold(const Party& party, const JobSpec& spec) const;
   Asked asked_by(const Waiting& one) const;
   void each_release(
-      const std::function<void(Time, const Holder&, const std::vector<TresAmount>&)>& visit);
+      const std::function<void(Time, const UsageKey&, const std::vector<TresAmount>&)>& visit);
   void reckon(Kept& kept);
   std::optional<OverLimit> in_the_way(const Party& party, const Asked& asked);
   void take_spare(Added& added);
@@ -153,8 +153,8 @@ class LimitUse {
   const Policy& policy_;
   const Time now_;
   FairShare fair_share_;
-  HoldingSums own_;
-  HoldingSums& sums_;
+  UsageTotals own_;
+  UsageTotals& sums_;
   Wholes wholes_;
   bool counted_ = false;
   std::map<Level, Sum> more_;                            // what was added

@@ -7,7 +7,7 @@
 #include "core/accounts/usage/usage.h"
 #include "core/fairness/priority.h"
 #include "core/state/timers.h"
-#include "model/accounts/holding.h"
+#include "model/accounts/current_usage.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::core {

@@ -122,7 +122,7 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
   else if (before && is_resumable(*before))
     state.resumable.erase(after.key);
   move_gang(state, before, &after);
-  count_holding(state, before, &after);
+  count_current_usage(state, before, &after);
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   if (has_preemption_claim(*job)) state.preemption_claims.erase(key);
   if (is_resumable(*job)) state.resumable.erase(key);
   move_gang(state, job, nullptr);
-  count_holding(state, job, nullptr);
+  count_current_usage(state, job, nullptr);
   state.jobs.erase(key);
 }
 

@@ -21,11 +21,11 @@ bool has_its_part(const ClusterState& state, const JobSpec& spec, const std::str
 class DeviceUse {
  public:
   // Of the same share or charge no device twice.
-  template <class Holder>
-  bool add(const Holder& holder) {
-    const std::uint32_t each = held_of_each(holder.gpu_part);
-    bool fits = holder.gpu_part < kWholeGpu && (holder.gpu_part == 0 || holder.gpus.size() == 1);
-    for (const GpuIndex gpu : holder.gpus) {
+  template <class Share>
+  bool add(const Share& share) {
+    const std::uint32_t each = held_of_each(share.gpu_part);
+    bool fits = share.gpu_part < kWholeGpu && (share.gpu_part == 0 || share.gpus.size() == 1);
+    for (const GpuIndex gpu : share.gpus) {
       std::uint32_t& used = used_[gpu];
       used += each;
       fits = fits && used <= kWholeGpu;

@@ -214,7 +214,7 @@ struct Decide {
 }  // namespace
 
 Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now,
-                HoldingSums* sums) {
+                UsageTotals* sums) {
   const Question q{state, policy, now, sums};
   return std::visit(Decide{q}, command.body);
 }

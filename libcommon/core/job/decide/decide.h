@@ -12,7 +12,7 @@
 
 namespace ares::core {
 
-class HoldingSums;
+class UsageTotals;
 
 // Requests of one user that may be remembered at a time, and about what they may take in memory. Then submissions are refused,
 // and other commands a tenth later, so that jobs can still be cancelled. Operators are not bounded.
@@ -27,6 +27,6 @@ inline constexpr RequestLoad kMostRemembered{.count = 1'000'000, .bytes = std::u
 // the session they came from, which is then closed: give them a ticket.
 // `sums`: remembered by the caller from command to command, so that what jobs come to together is not counted anew; null: it is.
 Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now,
-                HoldingSums* sums = nullptr);
+                UsageTotals* sums = nullptr);
 
 }  // namespace ares::core

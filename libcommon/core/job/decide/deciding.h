@@ -16,13 +16,13 @@
 
 namespace ares::core {
 
-class HoldingSums;
+class UsageTotals;
 
 struct Question {
   const ClusterState& state;
   const Policy& policy;
   Time now{};
-  HoldingSums* sums = nullptr;
+  UsageTotals* sums = nullptr;
 };
 
 Decision refuse(ErrorCode code, std::string message);

@@ -66,7 +66,7 @@ struct Planner::Memory {
   bool uses_workload = false;         // a partition places its jobs by it
   sched::Queue queue;
   sched::ExpectedReleases releases;
-  HoldingSums sums;
+  UsageTotals sums;
   AgeLimits ages;
   Time ages_seen = Time::min();  // the moment at which was looked who may gain age
   sched::JobClasses job_classes;

@@ -12,26 +12,26 @@
 
 namespace ares {
 
-struct Holder {
+struct UsageKey {
   std::string account;
   std::string user;
   std::string qos;        // never empty: whoever names none runs as `normal`
   std::string partition;  // of the allocation; of a waiting job, the first that it asks for
-  friend auto operator<=>(const Holder&, const Holder&) = default;
+  friend auto operator<=>(const UsageKey&, const UsageKey&) = default;
 };
 
-struct Holding {
+struct CurrentUsage {
   std::uint64_t submitted = 0;   // jobs that wait or run; of an array, its tasks
   std::uint64_t running = 0;     // that hold resources
   std::uint64_t accruing = 0;    // that wait and were let gain age; an array that waits is one
   std::vector<TresAmount> tres;  // what those hold, ascending by name; none is 0
   bool empty() const { return submitted == 0; }
-  friend bool operator==(const Holding&, const Holding&) = default;
+  friend bool operator==(const CurrentUsage&, const CurrentUsage&) = default;
 };
 
-Holder holder_of(const Job& job);
+UsageKey usage_key_of(const Job& job);
 // What that record counts for; an array's own record, its tasks that have none yet.
-Holding holding_of(const Job& job);
+CurrentUsage current_usage_of(const Job& job);
 // All that an allocation holds: cpu, mem, node, gres/gpu, gres/gpu:TYPE, license/NAME, billing.
 std::vector<TresAmount> tres_of(const Allocation& allocation);
 

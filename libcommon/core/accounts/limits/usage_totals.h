@@ -1,4 +1,4 @@
-// HoldingSums: what jobs have running, waiting and gaining age, and what TRES they hold, summed up by everybody whose jobs limits count
+// UsageTotals: what jobs have running, waiting and gaining age, and what TRES they hold, summed up by everybody whose jobs limits count
 // together. A function of the state, remembered: brought from one state to the next it costs what has changed in between.
 // Owned by whoever asks again and again (the engine, a planner); not thread-safe.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace ares::core {
 
-class HoldingSums {
+class UsageTotals {
  public:
   using Level = LimitParties::Level;
   struct Sum {
@@ -30,13 +30,13 @@ class HoldingSums {
   const Sum& of(const Level& level) const;
 
  private:
-  void add(const Holder& holder, const Holding& holding);
-  void subtract(const Holder& holder, const Holding& holding);
+  void add(const UsageKey& usage_key, const CurrentUsage& usage);
+  void subtract(const UsageKey& usage_key, const CurrentUsage& usage);
 
   Accounting records_;
   Partitions partitions_;
   std::unique_ptr<LimitParties> parties_;
-  CowMap<Holder, Holding> counted_;
+  CowMap<UsageKey, CurrentUsage> counted_;
   std::map<Level, Sum> sums_;
 };
 

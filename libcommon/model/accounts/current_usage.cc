@@ -1,4 +1,4 @@
-#include "model/accounts/holding.h"
+#include "model/accounts/current_usage.h"
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ TresAmount& entry(std::vector<TresAmount>& list, std::string_view tres) {
 
 }  // namespace
 
-Holder holder_of(const Job& job) {
+UsageKey usage_key_of(const Job& job) {
   const JobSpec& spec = *job.spec;
   const bool placed = job.allocation && holds_resources(job.state);
   return {spec.account, spec.user, spec.qos.empty() ? std::string(kNormalQos) : spec.qos,
@@ -29,19 +29,19 @@ Holder holder_of(const Job& job) {
                                     : spec.partitions.front()};
 }
 
-Holding holding_of(const Job& job) {
-  Holding holding;
-  if (is_terminal(job.state)) return holding;
-  holding.accruing = job.accrues && is_queued(job) ? 1 : 0;
+CurrentUsage current_usage_of(const Job& job) {
+  CurrentUsage usage;
+  if (is_terminal(job.state)) return usage;
+  usage.accruing = job.accrues && is_queued(job) ? 1 : 0;
   if (job.array) {
-    holding.submitted = job.array->waiting.count();
-    return holding;
+    usage.submitted = job.array->waiting.count();
+    return usage;
   }
-  holding.submitted = 1;
-  if (!job.allocation || !holds_resources(job.state)) return holding;
-  holding.running = 1;
-  holding.tres = tres_of(*job.allocation);
-  return holding;
+  usage.submitted = 1;
+  if (!job.allocation || !holds_resources(job.state)) return usage;
+  usage.running = 1;
+  usage.tres = tres_of(*job.allocation);
+  return usage;
 }
 
 std::vector<TresAmount> tres_of(const Allocation& allocation) {
