@@ -34,7 +34,7 @@ std::string missing_qos(const Accounting& records, Enforce enforce, const Partit
          ", which does not exist; an operator adds it with aacctmgr";
 }
 
-std::string whose_text(const Qos& qos, const BindingQos& all, std::string_view partition) {
+std::string qos_text(const Qos& qos, const BindingQos& all, std::string_view partition) {
   std::string text = "QOS " + qos.name;
   if (&qos == all.of_partition) text += " of partition " + std::string(partition);
   return text;

@@ -30,6 +30,6 @@ BindingQos binding_qos(const Accounting& records, std::string_view own, const Pa
 std::string missing_qos(const Accounting& records, Enforce enforce, const Partition& partition);
 
 // "QOS gold", "QOS night of partition gpu".
-std::string whose_text(const Qos& qos, const BindingQos& all, std::string_view partition);
+std::string qos_text(const Qos& qos, const BindingQos& all, std::string_view partition);
 
 }  // namespace ares::core

@@ -385,13 +385,13 @@ TEST_F(LimitUseTest, MarksAreGoneBackTo) {
   const Partition& main = *c.state().partitions.find("main");
   EXPECT_FALSE(use.over(spec, main, spec.time_limit));
   const std::size_t mark = use.mark();
-  const TresByNode gets{{{"cpu", 2}}, {{"cpu", 2}}};
-  use.start(spec, main, spec.time_limit, &gets);
+  const TresByNode allocated_tres{{{"cpu", 2}}, {{"cpu", 2}}};
+  use.start(spec, main, spec.time_limit, &allocated_tres);
   const auto over = use.over(spec, main, spec.time_limit);
   ASSERT_TRUE(over);
   EXPECT_THAT(over->text, HasSubstr("cpu=400, 360 used or granted, the job may use 360"));
-  use.start(spec, main, std::nullopt, &gets);  // without a limit
-  use.back_to(mark);
+  use.start(spec, main, std::nullopt, &allocated_tres);  // without a limit
+  use.roll_back_to(mark);
   EXPECT_FALSE(use.over(spec, main, spec.time_limit));
 }
 

@@ -115,8 +115,9 @@ inline std::optional<OverLimit> over_limit(const Accounting& records, Enforce en
   const Fairness rules;
   const ClusterState nothing;
   const Policy policy;
-  Wholes wholes(nothing, policy);
-  return over_limit(records, enforce, Asked{spec, partition, rules, time_limit}, wholes);
+  ClusterTotals cluster_totals(nothing, policy);
+  return over_limit(records, enforce, RequestedTres{spec, partition, rules, time_limit},
+                    cluster_totals);
 }
 
 }  // namespace ares::core

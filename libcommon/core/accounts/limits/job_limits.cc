@@ -9,16 +9,17 @@
 namespace ares::core {
 namespace {
 
-std::uint64_t counted(const Asked& asked, LimitKind kind, std::string_view tres) {
-  if (kind == LimitKind::max_tres_per_node) return asked.on_a_node(tres);
-  if (kind == LimitKind::max_tres_mins_per_job) return asked.amount_minutes(tres);
-  return asked.amount(tres);
+std::uint64_t counted(const RequestedTres& requested, LimitKind kind, std::string_view tres) {
+  if (kind == LimitKind::max_tres_per_node) return requested.on_a_node(tres);
+  if (kind == LimitKind::max_tres_mins_per_job) return requested.amount_minutes(tres);
+  return requested.amount(tres);
 }
 
 // Goes through whose limits hold, the nearest first, and keeps to the first of each kind and TRES.
 class Search {
  public:
-  Search(const Asked& asked, Wholes& wholes) : asked_(asked), wholes_(wholes) {}
+  Search(const RequestedTres& requested, ClusterTotals& cluster_totals)
+      : requested_(requested), cluster_totals_(cluster_totals) {}
 
   // `scale_of(limit)`: how each is to be read.
   template <class ScaleOf>
@@ -35,27 +36,27 @@ class Search {
 
  private:
   std::optional<OverLimit> wall(const Limit& limit, const std::string& whose, bool qos) const {
-    if (asked_.minutes() <= limit.value) return std::nullopt;
+    if (requested_.minutes() <= limit.value) return std::nullopt;
     return OverLimit{reason_name(limit.kind, {}, qos),
                      "MaxWall of " + whose + " is " + limit_text(limit) +
-                         ", the job's time limit " + format_time_limit(asked_.time_limit)};
+                         ", the job's time limit " + format_time_limit(requested_.time_limit)};
   }
 
   std::optional<OverLimit> tres(const Limit& limit, const LimitScale& scale,
                                 const std::string& whose, bool qos) const {
-    const std::uint64_t wanted = counted(asked_, limit.kind, limit.tres);
-    const std::uint64_t bound = most_of(limit, scale, wholes_);
+    const std::uint64_t wanted = counted(requested_, limit.kind, limit.tres);
+    const std::uint64_t bound = most_of(limit, scale, cluster_totals_);
     const bool least = limit.kind == LimitKind::min_tres_per_job;
     if (least ? wanted >= bound : wanted <= bound) return std::nullopt;
     return OverLimit{reason_name(limit.kind, limit.tres, qos),
                      std::string(row_of(limit.kind).name) + " of " + whose + " is " +
-                         limit_text(limit, scale, wholes_) + ", the job " +
-                         (asked_.gets ? "would get " : "asks for ") +
+                         limit_text(limit, scale, cluster_totals_) + ", the job " +
+                         (requested_.allocated_tres ? "would get " : "asks for ") +
                          amount_text(limit.tres, wanted)};
   }
 
-  const Asked& asked_;
-  Wholes& wholes_;
+  const RequestedTres& requested_;
+  ClusterTotals& cluster_totals_;
   std::set<std::pair<LimitKind, std::string>> seen_;
 };
 
@@ -67,13 +68,13 @@ bool is_of_one_job(LimitKind kind) {
          kind == max_wall || kind == min_tres_per_job;
 }
 
-std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, const Asked& asked,
-                                    Wholes& wholes) {
+std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce,
+                                    const RequestedTres& requested, ClusterTotals& cluster_totals) {
   if (enforce < Enforce::limits || records.empty()) return std::nullopt;
-  const JobSpec& spec = asked.spec;
-  const std::string& partition = asked.partition.name;
-  const BindingQos binding = binding_qos(records, qos_name(spec), &asked.partition);
-  Search search(asked, wholes);
+  const JobSpec& spec = requested.spec;
+  const std::string& partition = requested.partition.name;
+  const BindingQos binding = binding_qos(records, qos_name(spec), &requested.partition);
+  Search search(requested, cluster_totals);
   std::optional<OverLimit> over;
   bool deny = false;
   for (const Qos* qos : binding.in_order()) {
@@ -81,7 +82,7 @@ std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, 
     deny = deny || qos->has(QosFlag::deny_on_limit);
     if (over) continue;
     const std::string of = qos == binding.of_partition ? partition : std::string();
-    over = search.look(qos->limits, whose_text(*qos, binding, partition), true,
+    over = search.look(qos->limits, qos_text(*qos, binding, partition), true,
                        [&](const Limit& limit) { return qos_scale(limit, *qos, of); });
   }
   if (!over)

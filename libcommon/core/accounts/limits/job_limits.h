@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/accounts/binding_qos.h"
-#include "core/accounts/limits/asked.h"
-#include "core/accounts/limits/wholes.h"
+#include "core/accounts/limits/cluster_totals.h"
+#include "core/accounts/limits/requested_tres.h"
 
 namespace ares::core {
 
@@ -18,14 +18,14 @@ struct OverLimit {
   std::string name;     // as users know the reason: "AssocMaxCpuPerJobLimit"
   std::string text;     // what the limit is, whose, what is in use, and what the job asks for
   bool refuse = false;  // its QOS wants such jobs refused (DenyOnLimit)
-  bool wanes = false;   // time alone changes what is in use
+  bool varies_with_time = false;  // time alone changes what is in use
 };
 
 // The first limit that the job is over, in this order: the partition's QOS, its own (or the other way round, see BindingQos), its user
 // in the account, the account, those above it. Of one kind and TRES the first that is set holds (ares-accounting(7)). Where it is
 // known what the job gets, which may be more than it asks for (whole nodes, CPUs beside its GPUs, more nodes), that counts.
 // Nothing unless limits are enforced.
-std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce, const Asked& asked,
-                                    Wholes& wholes);
+std::optional<OverLimit> over_limit(const Accounting& records, Enforce enforce,
+                                    const RequestedTres& requested, ClusterTotals& cluster_totals);
 
 }  // namespace ares::core

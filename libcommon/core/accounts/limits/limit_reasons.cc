@@ -133,16 +133,16 @@ LimitScale qos_scale(const Limit& limit, const Qos& qos, const std::string& part
   return {kPlain, percent, percent ? partition : std::string()};
 }
 
-std::uint64_t most_of(const Limit& limit, const LimitScale& scale, Wholes& wholes) {
+std::uint64_t most_of(const Limit& limit, const LimitScale& scale, ClusterTotals& cluster_totals) {
   if (limit.tres.empty()) return limit.value;
-  if (scale.percent) return times(wholes.of(scale.of, limit.tres), limit.value, 100);
+  if (scale.percent) return times(cluster_totals.of(scale.of, limit.tres), limit.value, 100);
   return times(capped_product(limit.value, units_of(limit.tres)), scale.factor, kPlain);
 }
 
-std::string limit_text(const Limit& limit, const LimitScale& scale, Wholes& wholes) {
+std::string limit_text(const Limit& limit, const LimitScale& scale, ClusterTotals& cluster_totals) {
   if (scale.percent)
     return limit.tres + "=" + std::to_string(limit.value) + " % of " +
-           amount_text(limit.tres, wholes.of(scale.of, limit.tres));
+           amount_text(limit.tres, cluster_totals.of(scale.of, limit.tres));
   if (scale.factor != kPlain)
     return limit_text(limit) + " times " + format_thousandths(scale.factor);
   return limit_text(limit);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/accounts/limits/wholes.h"
+#include "core/accounts/limits/cluster_totals.h"
 #include "model/accounts/accounts.h"
 
 namespace ares::core {
@@ -33,10 +33,10 @@ LimitScale account_scale(const Limit& limit, const Qos* own);
 LimitScale qos_scale(const Limit& limit, const Qos& qos, const std::string& partition);
 
 // How much it lets have, in the units of amount_text(); of others than TRES its value.
-std::uint64_t most_of(const Limit& limit, const LimitScale& scale, Wholes& wholes);
+std::uint64_t most_of(const Limit& limit, const LimitScale& scale, ClusterTotals& cluster_totals);
 
 // What the limit is: "12:00:00", "cpu=100", "3"; "cpu=100 times 1.5" with a factor; "cpu=25 % of 400".
 std::string limit_text(const Limit& limit);
-std::string limit_text(const Limit& limit, const LimitScale& scale, Wholes& wholes);
+std::string limit_text(const Limit& limit, const LimitScale& scale, ClusterTotals& cluster_totals);
 
 }  // namespace ares::core

@@ -57,22 +57,22 @@ std::uint64_t minutes_left(const Job& job, Time now) {
 
 }  // namespace
 
-LimitParties& LimitUse::parties() {
-  return sums_.parties(state_);
+ApplicableLimits& LimitUse::applicable_limits() {
+  return sums_.applicable_limits(state_);
 }
 
-std::uint64_t LimitUse::count(const Level& level, std::uint64_t Sum::*field) {
+std::uint64_t LimitUse::count(const LimitScope& scope, std::uint64_t Sum::*field) {
   if (!counted_) sums_.update(state_);
   counted_ = true;
-  const auto more = more_.find(level);
-  return sums_.of(level).*field + (more == more_.end() ? 0 : more->second.*field);
+  const auto more = more_.find(scope);
+  return sums_.of(scope).*field + (more == more_.end() ? 0 : more->second.*field);
 }
 
-std::uint64_t LimitUse::held(const Level& level, std::string_view tres) {
+std::uint64_t LimitUse::held(const LimitScope& scope, std::string_view tres) {
   if (!counted_) sums_.update(state_);
   counted_ = true;
-  const auto more = more_.find(level);
-  return amount_in(sums_.of(level).tres, tres) +
+  const auto more = more_.find(scope);
+  return amount_in(sums_.of(scope).tres, tres) +
          (more == more_.end() ? 0 : amount_in(more->second.tres, tres));
 }
 
@@ -103,7 +103,7 @@ LimitUse::Minutes LimitUse::minutes_of_run(const UsageKey& usage_key,
 void LimitUse::count_run_minutes() {
   run_minutes_.emplace();
   const auto count = [&](const UsageKey& usage_key, const Minutes& minutes) {
-    for (const Level& its : parties().levels_of(usage_key)) {
+    for (const LimitScope& its : applicable_limits().scopes_of(usage_key)) {
       Minutes& sum = (*run_minutes_)[its];
       add_all(sum.granted, minutes.granted, 1);
       add_all(sum.charged, minutes.charged, 1);
@@ -116,37 +116,37 @@ void LimitUse::count_run_minutes() {
   for (const Added& one : added_) count(one.usage_key, one.minutes);
 }
 
-U128 LimitUse::run_minutes_of(const Level& level, std::string_view tres, bool charged) {
+U128 LimitUse::run_minutes_of(const LimitScope& scope, std::string_view tres, bool charged) {
   if (!run_minutes_) count_run_minutes();
-  const Minutes& minutes = (*run_minutes_)[level];
+  const Minutes& minutes = (*run_minutes_)[scope];
   const auto& of = charged ? minutes.charged : minutes.granted;
   const auto found = of.find(tres);
   if (found == of.end()) return 0;
   return charged ? found->second / kPlainFactor : found->second;
 }
 
-Seconds LimitUse::half_life_at(const Level& level) const {
+Seconds LimitUse::half_life_at(const LimitScope& scope) const {
   const Fairness& rules = rules_of(policy_);
-  if (level.kind == Level::Kind::association || level.kind == Level::Kind::account)
+  if (scope.kind == LimitScope::Kind::association || scope.kind == LimitScope::Kind::account)
     return rules.half_life;
-  const Qos* qos = find_qos(state_.accounting, level.name);
+  const Qos* qos = find_qos(state_.accounting, scope.name);
   return qos ? half_life_of(*qos, rules) : rules.half_life;
 }
 
 // Of an association or a QOS its own; of an account those of all below it.
-Amount LimitUse::stored_of(const Level& level, const std::string& tres) const {
-  const Seconds half_life = half_life_at(level);
+Amount LimitUse::stored_of(const LimitScope& scope, const std::string& tres) const {
+  const Seconds half_life = half_life_at(scope);
   const auto of = [&](AssociationId id) {
     const AssociationUsage* used = state_.usage.find(id);
     return used ? all_usage_at(*used, tres, now_, half_life, counted_from(state_, id)) : Amount{};
   };
-  if (level.kind != Level::Kind::account) return of(level.id);
+  if (scope.kind != LimitScope::Kind::account) return of(scope.id);
   Amount sum;
   const Accounting& records = state_.accounting;
   records.for_each_from(
       {RecordKind::account, {}, {}, {}}, [&](const RecordKey& key, const AccountingRecord& its) {
         if (key.kind != RecordKind::account) return false;
-        if (!is_within(records, key.name, level.name)) return true;
+        if (!is_within(records, key.name, scope.name)) return true;
         sum = sum + of(usage_id(std::get<Account>(its)));
         records.for_each_from({RecordKind::association, key.name, {}, {}},
                               [&](const RecordKey& one, const AccountingRecord& record) {
@@ -161,25 +161,25 @@ Amount LimitUse::stored_of(const Level& level, const std::string& tres) const {
 }
 
 // Who it is charged to was settled when it began: the partition may have another QOS by now.
-std::vector<LimitParties::Level> LimitUse::parties_used_by(const Job& job) {
-  using Kind = Level::Kind;
-  std::vector<Level> levels = parties().levels_of(ares::usage_key_of(job));
+std::vector<ApplicableLimits::LimitScope> LimitUse::scopes_charged_by(const Job& job) {
+  using Kind = LimitScope::Kind;
+  std::vector<LimitScope> scopes = applicable_limits().scopes_of(ares::usage_key_of(job));
   const ChargedTo& charged = job.allocation->charged_to;
-  if (charged == ChargedTo{}) return levels;
-  std::erase_if(levels, [&](const Level& one) {
+  if (charged == ChargedTo{}) return scopes;
+  std::erase_if(scopes, [&](const LimitScope& one) {
     const bool qos = one.kind != Kind::association && one.kind != Kind::account;
     return qos && one.id != charged.qos && one.id != charged.partition_qos;
   });
-  const bool there = std::any_of(levels.begin(), levels.end(), [&](const Level& one) {
+  const bool there = std::any_of(scopes.begin(), scopes.end(), [&](const LimitScope& one) {
     return one.kind == Kind::qos && one.id == charged.partition_qos;
   });
   const Qos* other = there ? nullptr : qos_of_usage(state_.accounting, charged.partition_qos);
-  if (other) levels.push_back({Kind::qos, other->name, {}, charged.partition_qos});
-  return levels;
+  if (other) scopes.push_back({Kind::qos, other->name, {}, charged.partition_qos});
+  return scopes;
 }
 
-U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
-  const auto [found, added] = used_.try_emplace({level, tres});
+U128 LimitUse::used_minutes_of(const LimitScope& scope, const std::string& tres) {
+  const auto [found, added] = used_.try_emplace({scope, tres});
   if (!added) return found->second;
   if (!running_use_) {
     running_use_.emplace();
@@ -187,8 +187,8 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
       // An account's is that of the associations below it, which may have been reset.
       const AssociationId noted = job.allocation->charged_to.association;
       Time since = noted == AssociationId{} ? state_.usage_since : counted_from(state_, noted);
-      for (const Level& its : parties_used_by(job)) {
-        if (its.kind != Level::Kind::account) since = counted_from(state_, its.id);
+      for (const LimitScope& its : scopes_charged_by(job)) {
+        if (its.kind != LimitScope::Kind::account) since = counted_from(state_, its.id);
         for (const auto& [name, amount] :
              used_so_far(state_, policy_, job, now_, half_life_at(its), since)) {
           Amount& sum = (*running_use_)[its][name];
@@ -197,46 +197,46 @@ U128 LimitUse::used_minutes_of(const Level& level, const std::string& tres) {
       }
     });
   }
-  Amount sum = stored_of(level, tres);
-  const auto& running = (*running_use_)[level];
+  Amount sum = stored_of(scope, tres);
+  const auto& running = (*running_use_)[scope];
   if (const auto one = running.find(tres); one != running.end()) sum = sum + one->second;
   // In the units of limits: thousandths of GPUs.
   return found->second = (sum.units >> 16) * units_of(tres) / 60 >> 16;
 }
 
-U128 LimitUse::in_use(const Bound& bound) {
+U128 LimitUse::in_use(const LimitBound& bound) {
   const std::string& tres = measured(*bound.limit);
   switch (bound.shared->measure) {
-    case Measure::running: return count(bound.level, &Sum::running);
-    case Measure::submitted: return count(bound.level, &Sum::submitted);
-    case Measure::accruing: return count(bound.level, &Sum::accruing);
-    case Measure::tres: return held(bound.level, tres);
-    case Measure::run_minutes: return run_minutes_of(bound.level, tres, false);
+    case Measure::running: return count(bound.scope, &Sum::running);
+    case Measure::submitted: return count(bound.scope, &Sum::submitted);
+    case Measure::accruing: return count(bound.scope, &Sum::accruing);
+    case Measure::tres: return held(bound.scope, tres);
+    case Measure::run_minutes: return run_minutes_of(bound.scope, tres, false);
     case Measure::used_minutes:
-      return used_minutes_of(bound.level, tres) +
-             (enforce() == Enforce::safe ? run_minutes_of(bound.level, tres, true) : U128{0});
+      return used_minutes_of(bound.scope, tres) +
+             (enforce() == Enforce::safe ? run_minutes_of(bound.scope, tres, true) : U128{0});
   }
   return 0;
 }
 
-std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& asked,
-                                              Others others) {
+std::optional<OverLimit> LimitUse::first_over(const LimitSet& limit_set,
+                                              const RequestedTres& requested, Others others) {
   const bool safe = enforce() == Enforce::safe;
-  for (const Bound& bound : party.bounds) {
+  for (const LimitBound& bound : limit_set.bounds) {
     const Limit& limit = *bound.limit;
     const Measure measure = bound.shared->measure;
     if (measure == Measure::submitted || measure == Measure::accruing) continue;
     const bool jobs = measure == Measure::running, wall = limit.kind == LimitKind::grp_wall;
-    const std::uint64_t amount = jobs || wall ? 1 : asked.amount(limit.tres);
+    const std::uint64_t amount = jobs || wall ? 1 : requested.amount(limit.tres);
     if (amount == 0) continue;
     const bool spent = measure == Measure::used_minutes && !safe;  // then nothing more may start
     const bool timed = measure == Measure::run_minutes || measure == Measure::used_minutes;
     if (others == Others::by_minutes && !timed) continue;
     const bool charged = measure == Measure::used_minutes;
-    if (charged && party.factor == 0) continue;  // it costs nothing
-    U128 wanted = spent ? 0 : timed ? minutes_product(amount, asked.minutes()) : U128{amount};
-    if (charged) wanted = wanted * party.factor / kPlainFactor;
-    const U128 most = most_of(limit, bound.scale, wholes_);
+    if (charged && limit_set.factor == 0) continue;  // it costs nothing
+    U128 wanted = spent ? 0 : timed ? minutes_product(amount, requested.minutes()) : U128{amount};
+    if (charged) wanted = wanted * limit_set.factor / kPlainFactor;
+    const U128 most = most_of(limit, bound.scale, cluster_totals_);
     const U128 used = others == Others::none ? U128{0} : in_use(bound);
     if (spent ? used < most : used + wanted <= most) continue;
     const auto text = [&](U128 number) {
@@ -246,9 +246,9 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
     OverLimit over;
     over.name = reason_name(limit.kind, limit.tres, bound.qos);
     over.text = std::string(row_of(limit.kind).name) + " of " + bound.whose + " is " +
-                limit_text(limit, bound.scale, wholes_);
-    const bool each = bound.shared->whose != Whose::all;
-    const std::string who = each ? " by " + bound.level.second : std::string();
+                limit_text(limit, bound.scale, cluster_totals_);
+    const bool each = bound.shared->per != CountedPer::all;
+    const std::string who = each ? " by " + bound.scope.second : std::string();
     if (jobs)
       over.text += ", " + std::to_string(shown(used)) + " running" + who;
     else if (spent)
@@ -256,23 +256,24 @@ std::optional<OverLimit> LimitUse::first_over(const Party& party, const Asked& a
     else
       over.text += ", " + text(used) + (timed ? " used or granted" : " in use") + who +
                    ", the job " +
-                   (timed        ? "may use "
-                    : asked.gets ? "would get "
-                                 : "asks for ") +
-                   (timed && !asked.time_limit ? std::string("unlimited") : text(wanted));
-    over.refuse = party.deny;
-    over.wanes = timed;
+                   (timed                      ? "may use "
+                    : requested.allocated_tres ? "would get "
+                                               : "asks for ") +
+                   (timed && !requested.time_limit ? std::string("unlimited") : text(wanted));
+    over.refuse = limit_set.deny;
+    over.varies_with_time = timed;
     return over;
   }
   return std::nullopt;
 }
 
-std::optional<OverLimit> LimitUse::below_threshold(const Party& party, const JobSpec& spec) const {
-  if (party.thresholds.empty() || !fair_share_) return std::nullopt;
+std::optional<OverLimit> LimitUse::below_threshold(const LimitSet& limit_set,
+                                                   const JobSpec& spec) const {
+  if (limit_set.thresholds.empty() || !fair_share_) return std::nullopt;
   const std::optional<double> share = fair_share_(spec);
   if (!share) return std::nullopt;
   const auto thousandths = static_cast<std::uint32_t>(*share * 1000);
-  for (const auto& [qos, whose] : party.thresholds)
+  for (const auto& [qos, whose] : limit_set.thresholds)
     if (thousandths < qos->usage_threshold)
       return OverLimit{"QOSUsageThreshold",
                        "UsageThreshold of " + whose + " is " +
@@ -284,44 +285,47 @@ std::optional<OverLimit> LimitUse::below_threshold(const Party& party, const Job
 }
 
 std::optional<OverLimit> LimitUse::over(const JobSpec& spec, const Partition& partition,
-                                        std::optional<Seconds> time_limit, const TresByNode* gets) {
+                                        std::optional<Seconds> time_limit,
+                                        const TresByNode* allocated_tres) {
   if (!active()) return std::nullopt;
   const std::tuple key(&spec, &partition, time_limit);
-  if (!gets)
+  if (!allocated_tres)
     if (const auto known = refused_.find(key); known != refused_.end()) return known->second;
-  const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
-  auto over = over_limit(state_.accounting, enforce(), asked, wholes_);
+  const RequestedTres requested{spec, partition, rules_of(policy_), time_limit, allocated_tres};
+  auto over = over_limit(state_.accounting, enforce(), requested, cluster_totals_);
   if (!over) {
-    const Party& party = parties().party_of(usage_key_of(spec, partition.name));
-    over = below_threshold(party, spec);
-    if (!over) over = first_over(party, asked, Others::all);
-    if (!over && !kept_.empty()) over = in_the_way(party, asked);
+    const LimitSet& limit_set = applicable_limits().limits_for(usage_key_of(spec, partition.name));
+    over = below_threshold(limit_set, spec);
+    if (!over) over = first_over(limit_set, requested, Others::all);
+    if (!over && !set_aside_.empty()) over = set_aside_conflict(limit_set, requested);
   }
-  if (over && !gets) refused_.emplace(key, *over);
+  if (over && !allocated_tres) refused_.emplace(key, *over);
   return over;
 }
 
 std::optional<OverLimit> LimitUse::over_alone(const JobSpec& spec, const Partition& partition,
                                               std::optional<Seconds> time_limit,
-                                              const TresByNode* gets) {
+                                              const TresByNode* allocated_tres) {
   if (!active()) return std::nullopt;
-  const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
-  if (auto over = over_limit(state_.accounting, enforce(), asked, wholes_)) return over;
-  return first_over(parties().party_of(usage_key_of(spec, partition.name)), asked, Others::none);
+  const RequestedTres requested{spec, partition, rules_of(policy_), time_limit, allocated_tres};
+  if (auto over = over_limit(state_.accounting, enforce(), requested, cluster_totals_)) return over;
+  return first_over(applicable_limits().limits_for(usage_key_of(spec, partition.name)), requested,
+                    Others::none);
 }
 
 std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std::string& partition,
                                                   std::uint64_t jobs) {
   if (!active()) return std::nullopt;
-  for (const Bound& bound : parties().party_of(usage_key_of(spec, partition)).bounds) {
+  for (const LimitBound& bound :
+       applicable_limits().limits_for(usage_key_of(spec, partition)).bounds) {
     if (bound.shared->measure != Measure::submitted) continue;
     const U128 used = in_use(bound);
     if (used + jobs <= bound.limit->value) continue;
-    const bool each = bound.shared->whose != Whose::all;
+    const bool each = bound.shared->per != CountedPer::all;
     return OverLimit{reason_name(bound.limit->kind, {}, bound.qos),
                      std::string(row_of(bound.limit->kind).name) + " of " + bound.whose + " is " +
                          limit_text(*bound.limit) + ", " + std::to_string(shown(used)) +
-                         " submitted" + (each ? " by " + bound.level.second : "") + ", " +
+                         " submitted" + (each ? " by " + bound.scope.second : "") + ", " +
                          std::to_string(jobs) + " more asked for",
                      true};
   }
@@ -329,16 +333,16 @@ std::optional<OverLimit> LimitUse::over_submitted(const JobSpec& spec, const std
 }
 
 bool LimitUse::may_accrue(const UsageKey& usage_key) {
-  const auto& bounds = parties().party_of(usage_key).bounds;
-  return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
+  const auto& bounds = applicable_limits().limits_for(usage_key).bounds;
+  return std::all_of(bounds.begin(), bounds.end(), [&](const LimitBound& bound) {
     return bound.shared->measure != Measure::accruing || in_use(bound) < bound.limit->value;
   });
 }
 
 void LimitUse::change(const Added& added, int sign) {
   const auto step = [&](std::uint64_t& sum, std::uint64_t by) { sum += sign > 0 ? by : 0 - by; };
-  for (const Level& level : parties().levels_of(added.usage_key)) {
-    Sum& sum = more_[level];
+  for (const LimitScope& scope : applicable_limits().scopes_of(added.usage_key)) {
+    Sum& sum = more_[scope];
     step(sum.running, added.sum.running);
     step(sum.submitted, added.sum.submitted);
     step(sum.accruing, added.sum.accruing);
@@ -347,38 +351,38 @@ void LimitUse::change(const Added& added, int sign) {
     else
       subtract_tres(sum.tres, added.sum.tres);
     if (!run_minutes_) continue;
-    Minutes& minutes = (*run_minutes_)[level];
+    Minutes& minutes = (*run_minutes_)[scope];
     add_all(minutes.granted, added.minutes.granted, sign);
     add_all(minutes.charged, added.minutes.charged, sign);
   }
 }
 
 void LimitUse::start(const JobSpec& spec, const Partition& partition,
-                     std::optional<Seconds> time_limit, const TresByNode* gets) {
+                     std::optional<Seconds> time_limit, const TresByNode* allocated_tres) {
   if (!active()) return;
   Added added{usage_key_of(spec, partition.name), {1, 0, 0, {}}, {}};
   const auto add = [&](const std::string& tres, std::uint64_t amount) {
     add_tres(added.sum.tres, {{tres, amount}});
   };
-  const Asked asked{spec, partition, rules_of(policy_), time_limit, gets};
-  if (gets) {
-    for (const auto& node : *gets)
+  const RequestedTres requested{spec, partition, rules_of(policy_), time_limit, allocated_tres};
+  if (allocated_tres) {
+    for (const auto& node : *allocated_tres)
       for (const auto& [tres, amount] : node) add(tres, amount);
-    add("billing", asked.amount("billing"));
+    add("billing", requested.amount("billing"));
   } else {
-    for (const std::string& tres : bounded_tres(parties().party_of(added.usage_key)))
-      add(tres, asked.amount(tres));
+    for (const std::string& tres : bounded_tres(applicable_limits().limits_for(added.usage_key)))
+      add(tres, requested.amount(tres));
   }
-  added.minutes = minutes_of_run(added.usage_key, added.sum.tres, asked.minutes());
+  added.minutes = minutes_of_run(added.usage_key, added.sum.tres, requested.minutes());
   if (time_limit) added.end = now_ + std::max(*time_limit, Seconds{0});
-  take_spare(added);
+  use_spare(added);
   this->add(std::move(added));
 }
 
 // All that a limit on jobs of the party is of.
-std::set<std::string> LimitUse::bounded_tres(const Party& party) {
+std::set<std::string> LimitUse::bounded_tres(const LimitSet& limit_set) {
   std::set<std::string> names;
-  for (const Bound& bound : party.bounds)
+  for (const LimitBound& bound : limit_set.bounds)
     if (!bound.limit->tres.empty()) names.insert(bound.limit->tres);
   return names;
 }
@@ -397,15 +401,15 @@ void LimitUse::add(Added added) {
   added_.push_back(std::move(added));
 }
 
-void LimitUse::back_to(std::size_t mark) {
+void LimitUse::roll_back_to(std::size_t mark) {
   if (added_.size() > mark) refused_.clear();
   for (; added_.size() > mark; added_.pop_back()) {
     change(added_.back(), -1);
-    give_back_spare(added_.back());
+    return_spare(added_.back());
   }
   // What was reckoned with those counts them as holding.
-  for (Kept& kept : kept_)
-    if (kept.reckoned && *kept.reckoned > mark) kept.reckoned.reset();
+  for (SetAside& headroom : set_aside_)
+    if (headroom.computed_with && *headroom.computed_with > mark) headroom.computed_with.reset();
 }
 
 }  // namespace ares::core

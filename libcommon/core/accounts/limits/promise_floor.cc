@@ -15,7 +15,7 @@ Floor nearest(const Accounting& records, Enforce enforce, const JobSpec& spec,
   const BindingQos binding = binding_qos(records, qos_name(spec), &partition);
   for (const Qos* qos : binding.in_order())
     if (qos && qos->has(QosFlag::no_reserve))
-      return {kNeverPromised, whose_text(*qos, binding, partition.name)};
+      return {kNeverPromised, qos_text(*qos, binding, partition.name)};
   if (enforce < Enforce::limits) return floor;
   const auto look = [&](const Limits& limits, const std::string& whose) {
     const auto bound = limit_of(limits, LimitKind::min_prio_thresh);
@@ -23,7 +23,7 @@ Floor nearest(const Accounting& records, Enforce enforce, const JobSpec& spec,
     return !bound;
   };
   for (const Qos* qos : binding.in_order())
-    if (qos && !look(qos->limits, whose_text(*qos, binding, partition.name))) return floor;
+    if (qos && !look(qos->limits, qos_text(*qos, binding, partition.name))) return floor;
   each_terms(chain_of(records, spec.account, spec.user, partition.name),
              [&](const Terms& terms, const std::string& name) { return look(terms.limits, name); });
   return floor;

@@ -2,20 +2,20 @@
 
 namespace ares::core {
 
-LimitParties& UsageTotals::parties(const ClusterState& state) {
-  if (parties_ && records_.shares_all_with(state.accounting) &&
+ApplicableLimits& UsageTotals::applicable_limits(const ClusterState& state) {
+  if (applicable_limits_ && records_.shares_all_with(state.accounting) &&
       partitions_.shares_all_with(state.partitions))
-    return *parties_;
+    return *applicable_limits_;
   records_ = state.accounting;
   partitions_ = state.partitions;
-  parties_ = std::make_unique<LimitParties>(records_, partitions_);
+  applicable_limits_ = std::make_unique<ApplicableLimits>(records_, partitions_);
   counted_ = {};
   sums_.clear();
-  return *parties_;
+  return *applicable_limits_;
 }
 
 void UsageTotals::update(const ClusterState& state) {
-  parties(state);
+  applicable_limits(state);
   CowMap<UsageKey, CurrentUsage>::diff(
       counted_, state.current_usage,
       [&](const UsageKey& usage_key, const CurrentUsage* was, const CurrentUsage* is) {
@@ -25,15 +25,15 @@ void UsageTotals::update(const ClusterState& state) {
   counted_ = state.current_usage;
 }
 
-const UsageTotals::Sum& UsageTotals::of(const Level& level) const {
+const UsageTotals::Sum& UsageTotals::of(const LimitScope& scope) const {
   static const Sum kNothing;
-  const auto found = sums_.find(level);
+  const auto found = sums_.find(scope);
   return found == sums_.end() ? kNothing : found->second;
 }
 
 void UsageTotals::add(const UsageKey& usage_key, const CurrentUsage& usage) {
-  for (const Level& level : parties_->levels_of(usage_key)) {
-    Sum& sum = sums_[level];
+  for (const LimitScope& scope : applicable_limits_->scopes_of(usage_key)) {
+    Sum& sum = sums_[scope];
     sum.running += usage.running;
     sum.submitted += usage.submitted;
     sum.accruing += usage.accruing;
@@ -42,8 +42,8 @@ void UsageTotals::add(const UsageKey& usage_key, const CurrentUsage& usage) {
 }
 
 void UsageTotals::subtract(const UsageKey& usage_key, const CurrentUsage& usage) {
-  for (const Level& level : parties_->levels_of(usage_key)) {
-    const auto found = sums_.find(level);
+  for (const LimitScope& scope : applicable_limits_->scopes_of(usage_key)) {
+    const auto found = sums_.find(scope);
     if (found == sums_.end()) continue;
     Sum& sum = found->second;
     sum.running -= usage.running;

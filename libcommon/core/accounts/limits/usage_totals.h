@@ -6,14 +6,14 @@
 #include <map>
 #include <memory>
 
-#include "core/accounts/limits/limit_parties.h"
+#include "core/accounts/limits/applicable_limits.h"
 #include "model/engine/state.h"
 
 namespace ares::core {
 
 class UsageTotals {
  public:
-  using Level = LimitParties::Level;
+  using LimitScope = ApplicableLimits::LimitScope;
   struct Sum {
     std::uint64_t running = 0;
     std::uint64_t submitted = 0;
@@ -23,11 +23,11 @@ class UsageTotals {
   };
 
   // As the state's records of accounting and its partitions have them. Good until they are asked for of a state with others.
-  LimitParties& parties(const ClusterState& state);
+  ApplicableLimits& applicable_limits(const ClusterState& state);
 
   // Makes it that of the state.
   void update(const ClusterState& state);
-  const Sum& of(const Level& level) const;
+  const Sum& of(const LimitScope& scope) const;
 
  private:
   void add(const UsageKey& usage_key, const CurrentUsage& usage);
@@ -35,9 +35,9 @@ class UsageTotals {
 
   Accounting records_;
   Partitions partitions_;
-  std::unique_ptr<LimitParties> parties_;
+  std::unique_ptr<ApplicableLimits> applicable_limits_;
   CowMap<UsageKey, CurrentUsage> counted_;
-  std::map<Level, Sum> sums_;
+  std::map<LimitScope, Sum> sums_;
 };
 
 }  // namespace ares::core

@@ -58,7 +58,7 @@ class Check {
     const std::size_t used = use_.mark();
     for (const Start& start : group.starts) {
       if (take(start, events)) continue;
-      use_.back_to(used);
+      use_.roll_back_to(used);
       taken_.give_back();
       for (const auto* licenses : new_licenses_) licenses_.give_back(*licenses);
       new_licenses_.clear();
@@ -103,15 +103,21 @@ class Check {
     if (!licenses_.take(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
     if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
-    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
-    Allocated allocated{
-        start.key,   job->attempt.next(), start.partition,   limit_of(*job, start),
-        start.nodes, start.licenses,      start.alternative, tres_noted(*job, start, gets),
-        {}};
+    const TresByNode allocated_tres = amounts_of(q_.state.nodes, start.nodes, start.licenses);
+    Allocated allocated{start.key,
+                        job->attempt.next(),
+                        start.partition,
+                        limit_of(*job, start),
+                        start.nodes,
+                        start.licenses,
+                        start.alternative,
+                        tres_noted(*job, start, allocated_tres),
+                        {}};
     Allocation whole{{}, start.partition, q_.now, start.nodes, {}, start.licenses};
     whole.tres = allocated.tres;
     allocated.charged_to = charged_to(q_.state, q_.policy, *job->spec, whole);
-    use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit, &gets);
+    use_.start(*job->spec, *q_.state.partitions.find(start.partition), start.time_limit,
+               &allocated_tres);
     allocated.nodes.change_each([&](NodeShare& share) {
       share.phase = SharePhase::preparing;
       share.usage = {};
@@ -264,8 +270,8 @@ class Check {
   // The plan was made a moment ago: what is left until the deadline is a little less now.
   std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
     const std::optional<Seconds> left = time_left(job, q_.now);
-    const auto asked = limit_within(q_.state, job.spec->reservations, start.time_limit, q_.now);
-    return left ? std::min(asked.value_or(*left), *left) : asked;
+    const auto requested = limit_within(q_.state, job.spec->reservations, start.time_limit, q_.now);
+    return left ? std::min(requested.value_or(*left), *left) : requested;
   }
 
   bool may_start(const Job& job) const {
@@ -276,9 +282,9 @@ class Check {
 
   bool bounds_hold(const Job& job, const Start& start) const {
     const Partition* partition = q_.state.partitions.find(start.partition);
-    const auto& asked = job.spec->partitions;
+    const auto& requested = job.spec->partitions;
     if (!partition || !partition->up ||
-        std::find(asked.begin(), asked.end(), start.partition) == asked.end())
+        std::find(requested.begin(), requested.end(), start.partition) == requested.end())
       return false;
     const std::size_t nodes = start.nodes.size();
     if (nodes < job.spec->min_nodes || nodes > std::max(job.spec->min_nodes, job.spec->max_nodes))
@@ -302,30 +308,30 @@ class Check {
       return false;
     if (!missing_qos(q_.state.accounting, enforce, *partition).empty()) return false;
     if (!use_.active()) return true;
-    const TresByNode gets = amounts_of(q_.state.nodes, start.nodes, start.licenses);
-    return !use_.over(*job.spec, *partition, start.time_limit, &gets);
+    const TresByNode allocated_tres = amounts_of(q_.state.nodes, start.nodes, start.licenses);
+    return !use_.over(*job.spec, *partition, start.time_limit, &allocated_tres);
   }
 
   // What accounting knows of the allocation beyond its shares, as it is now: inventories and weights may change while it lasts.
   std::vector<TresAmount> tres_noted(const Job& job, const Start& start,
-                                     const TresByNode& gets) const {
-    const Asked asked{*job.spec, *q_.state.partitions.find(start.partition), rules_of(q_.policy),
-                      start.time_limit, &gets};
-    std::vector<TresAmount> noted{{"billing", asked.amount("billing")}};
-    for (const auto& node : gets)
+                                     const TresByNode& allocated_tres) const {
+    const RequestedTres requested{*job.spec, *q_.state.partitions.find(start.partition),
+                                  rules_of(q_.policy), start.time_limit, &allocated_tres};
+    std::vector<TresAmount> noted{{"billing", requested.amount("billing")}};
+    for (const auto& node : allocated_tres)
       for (const auto& [tres, amount] : node)
         if (tres.starts_with("gres/gpu:")) add_tres(noted, {{tres, amount}});
     return noted;
   }
 
   bool keeps_reservations(const Job& job, const Start& start) const {
-    const auto& asked = job.spec->reservations;
-    if (q_.state.reservations.size() == 0) return asked.empty();
+    const auto& requested = job.spec->reservations;
+    if (q_.state.reservations.size() == 0) return requested.empty();
     Stay stay{q_.now, std::nullopt};
     if (const auto limit = limit_of(job, start)) stay.to = q_.now + *limit;
     if (stay.to && *stay.to < q_.now + Seconds{1}) return false;  // its reservation is all but over
-    const bool anywhere = any_flexible(q_.state, asked);
-    for (const std::string& name : asked) {
+    const bool anywhere = any_flexible(q_.state, requested);
+    for (const std::string& name : requested) {
       const Reservation* r = q_.state.reservations.find(name);
       if (r && !may_use(*r, job.spec->uid, job.spec->account)) return false;
     }
@@ -335,7 +341,7 @@ class Check {
       q_.state.reservations.for_each([&](const std::string&, const Reservation& r) {
         if (node && has_node(r, node->name)) there.push_back(&r);
       });
-      return may_stay(there, asked, anywhere, stay);
+      return may_stay(there, requested, anywhere, stay);
     });
   }
 

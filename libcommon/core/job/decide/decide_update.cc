@@ -66,9 +66,9 @@ class SpecChange {
       return {};
     const std::uint64_t jobs = job.array && !t.in_array ? job.array->waiting.count() : 1;
     const std::size_t unmoved = use_.mark();
-    use_.leave(before, before.partitions.front(), jobs);
+    use_.withdraw(before, before.partitions.front(), jobs);
     if (Status good = check_submitted(use_, changed, jobs); !good) {
-      use_.back_to(unmoved);
+      use_.roll_back_to(unmoved);
       return good;
     }
     use_.submit(changed, changed.partitions.front(), jobs);

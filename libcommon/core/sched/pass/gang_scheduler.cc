@@ -251,20 +251,21 @@ bool GangScheduler::over_limits(GangEntry& entry, const Placements* placements) 
   for (std::size_t i = 0; i < entry.members.size() && !entry.refusal; ++i) {
     const Member& member = entry.members[i];
     const JobSpec& spec = *member.job->spec;
-    TresByNode gets;
-    if (placements) gets = placed_amounts((*placements)[i], certain_licenses(spec), p_.index);
-    const TresByNode* known = placements ? &gets : nullptr;
+    TresByNode allocated_tres;
+    if (placements)
+      allocated_tres = placed_amounts((*placements)[i], certain_licenses(spec), p_.index);
+    const TresByNode* known = placements ? &allocated_tres : nullptr;
     if (auto over = p_.use.over(spec, *member.partition, member.limit, known)) {
       entry.refusal = PendingInfo{
           Reason::limit, "job " + job_text(member.job->key) + ": " + over->text, std::nullopt, {}};
       entry.refusal->limit = std::move(over->name);
-      if (over->wanes)
+      if (over->varies_with_time)
         p_.plan.wake = std::min(p_.plan.wake.value_or(p_.now + kLimitRecheckPeriod),
                                 p_.now + kLimitRecheckPeriod);
     }
     p_.use.start(spec, *member.partition, member.limit, known);
   }
-  p_.use.back_to(mark);
+  p_.use.roll_back_to(mark);
   if (entry.refusal) keep_limits(entry, placements, std::nullopt);
   return entry.refusal.has_value();
 }
@@ -277,12 +278,13 @@ void GangScheduler::keep_limits(const GangEntry& entry, const Placements* placem
     const Member& member = entry.members[i];
     const JobSpec& spec = *member.job->spec;
     auto& one = who.emplace_back(LimitUse::Waiting{&spec, member.partition, member.limit});
-    if (placements) one.gets = placed_amounts((*placements)[i], certain_licenses(spec), p_.index);
+    if (placements)
+      one.allocated_tres = placed_amounts((*placements)[i], certain_licenses(spec), p_.index);
   }
-  if (!p_.use.may_keep(who)) return;
+  if (!p_.use.may_set_aside(who)) return;
   for (const Member& member : entry.members)
     if (p_.job_classes.impossible(*member.job_class, p_.index, false)) return;
-  p_.use.keep_room(std::move(who), "gang " + entry.gang.request.name, at);
+  p_.use.set_aside_headroom(std::move(who), "gang " + entry.gang.request.name, at);
 }
 
 bool GangScheduler::start(GangEntry& entry, bool spread) {
@@ -318,8 +320,9 @@ void GangScheduler::commit(GangEntry& entry, PlanGroup group, const Placements& 
     p_.profile.start(placements[i], member.limit, *member.job->spec);
     p_.service_order.add_allocated(*member.job->spec, placements[i]);
     if (!p_.use.active()) continue;
-    const TresByNode gets = placed_amounts(placements[i], group.starts[i].licenses, p_.index);
-    p_.use.start(*member.job->spec, *member.partition, member.limit, &gets);
+    const TresByNode allocated_tres =
+        placed_amounts(placements[i], group.starts[i].licenses, p_.index);
+    p_.use.start(*member.job->spec, *member.partition, member.limit, &allocated_tres);
   }
   p_.plan.groups.push_back(std::move(group));
   entry.starts = true;

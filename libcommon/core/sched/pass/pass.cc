@@ -43,7 +43,8 @@ Planner::Pass::Pass(Memory& memory, const ClusterState& state, const Policy& pol
       observer_(observer),
       gangs_({state_, index_, memory.job_classes, service_order_, profile_, licenses_,
               planned_starts_, work_, plan_, memory.allocated, budget, now, use_, observer}) {
-  use_.judge_by([&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
+  use_.set_fair_share(
+      [&memory](const JobSpec& spec) { return memory.ranking.fair_share_of(spec); });
   plan_.seen = state.lsn;
   plan_.budget = budget.units;
   plan_.config_hash = policy.config_hash;
@@ -125,9 +126,9 @@ void Planner::Pass::serve_claims() {
         !permitted(claimed.entry, job.key.task,
                    {claimed.placement, job.preemption_claim->licenses, claimed.limit})) {
       PendingInfo info = preemptor_.enforce_claim(claimed, job_class);
-      const TresByNode gets =
+      const TresByNode allocated_tres =
           placed_amounts(claimed.placement, job.preemption_claim->licenses, index_);
-      use_.start(*job.spec, *claimed.entry.partition, claimed.limit, &gets);
+      use_.start(*job.spec, *claimed.entry.partition, claimed.limit, &allocated_tres);
       claim_reasons_[job.key] = available ? std::exchange(refusal_, nullptr)
                                           : std::make_shared<const PendingInfo>(std::move(info));
       continue;
@@ -250,13 +251,13 @@ void Planner::Pass::keep_limits(Queued& queued) {
   const QueueEntry& entry = queued.entry;
   const Job& job = *entry.job;
   std::vector<LimitUse::Waiting> who{{job.spec.get(), entry.partition, limit_now(queued)}};
-  if (!use_.may_keep(who) || !licenses_.choose(*job.spec) || work_.exhausted() ||
+  if (!use_.may_set_aside(who) || !licenses_.choose(*job.spec) || work_.exhausted() ||
       all_refusals(state_, use_, entry, array_starts_, now_).size() > 1)
     return;
   const auto relaxed_at = relaxed_from(job);
   JobClass& job_class = job_class_of(queued, relaxed_at && *relaxed_at <= now_);
   if (!memory_.job_classes.impossible(job_class, index_, false))
-    use_.keep_room(std::move(who), "job " + job_text(job.key), std::nullopt);
+    use_.set_aside_headroom(std::move(who), "job " + job_text(job.key), std::nullopt);
 }
 
 bool Planner::Pass::start_tasks(Queued& queued, JobClass& job_class) {
@@ -316,26 +317,26 @@ void Planner::Pass::allocate(const QueueEntry& entry, TaskIndex task, std::optio
   profile_.start(placement, limit, *job.spec);
   service_order_.add_allocated(*job.spec, placement);
   if (use_.active()) {
-    const TresByNode gets = placed_amounts(placement, licenses, index_);
-    use_.start(*job.spec, *entry.partition, limit, &gets);
+    const TresByNode allocated_tres = placed_amounts(placement, licenses, index_);
+    use_.start(*job.spec, *entry.partition, limit, &allocated_tres);
   }
   if (!task.is_none()) ++array_starts_[job.key.job];
 }
 
 bool Planner::Pass::within_limits(const QueueEntry& entry, const StartTerms& terms) {
   if (!use_.active()) return true;
-  const TresByNode gets = placed_amounts(terms.placement, terms.licenses, index_);
-  auto over = use_.over(*entry.job->spec, *entry.partition, terms.limit, &gets);
+  const TresByNode allocated_tres = placed_amounts(terms.placement, terms.licenses, index_);
+  auto over = use_.over(*entry.job->spec, *entry.partition, terms.limit, &allocated_tres);
   if (!over) return true;
   PendingInfo info{Reason::limit, std::move(over->text), std::nullopt, {}};
   info.limit = std::move(over->name);
   refusal_ = std::make_shared<const PendingInfo>(std::move(info));
-  if (over->wanes)
+  if (over->varies_with_time)
     plan_.wake =
         std::min(plan_.wake.value_or(now_ + kLimitRecheckPeriod), now_ + kLimitRecheckPeriod);
   else
-    use_.keep_room({{entry.job->spec.get(), entry.partition, terms.limit, gets}},
-                   "job " + job_text(entry.job->key), std::nullopt);
+    use_.set_aside_headroom({{entry.job->spec.get(), entry.partition, terms.limit, allocated_tres}},
+                            "job " + job_text(entry.job->key), std::nullopt);
   return false;
 }
 

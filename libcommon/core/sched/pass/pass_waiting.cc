@@ -114,17 +114,17 @@ PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, boo
   JobClass& job_class = *chosen;
   if (found && use_.active()) {
     // What it would get there it may never have, whatever else ends.
-    const TresByNode gets =
+    const TresByNode allocated_tres =
         placed_amounts(found->placement, certain_licenses(*queued.entry.job->spec), index_);
-    if (auto over = use_.over_alone(*queued.entry.job->spec, *partition, limit, &gets)) {
+    if (auto over = use_.over_alone(*queued.entry.job->spec, *partition, limit, &allocated_tres)) {
       if (planned) *planned = false;
       PendingInfo refused{Reason::limit, std::move(over->text), std::nullopt, {}};
       refused.limit = std::move(over->name);
       return std::make_shared<const PendingInfo>(std::move(refused));
     }
     const Job& job = *queued.entry.job;
-    use_.keep_room({{job.spec.get(), partition, limit, gets}}, "job " + job_text(job.key),
-                   found->at);
+    use_.set_aside_headroom({{job.spec.get(), partition, limit, allocated_tres}},
+                            "job " + job_text(job.key), found->at);
   }
   if (planned) *planned = found.has_value();
   if (found) {

@@ -257,10 +257,10 @@ std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
     failed_.insert(same_class);
     return std::nullopt;
   }
-  const TresByNode gets = placed_amounts(plan->placement, *licenses, pass_.index);
-  if (const auto over = pass_.use.over(*job.spec, *entry.partition, limit, &gets)) {
+  const TresByNode allocated_tres = placed_amounts(plan->placement, *licenses, pass_.index);
+  if (const auto over = pass_.use.over(*job.spec, *entry.partition, limit, &allocated_tres)) {
     over_limit_.insert(same_job);
-    if (over->wanes) wake_by(pass_.now + kLimitRecheckPeriod);
+    if (over->varies_with_time) wake_by(pass_.now + kLimitRecheckPeriod);
     return std::nullopt;
   }
   const auto count = static_cast<std::uint32_t>(plan->victims.size());
@@ -286,7 +286,7 @@ std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
   release(claim.victims);
   add_planned_start(job_class.demand, plan->placement, claim.ready, limit);
   pass_.licenses.take(*job.spec, *licenses);
-  pass_.use.start(*job.spec, *entry.partition, limit, &gets);
+  pass_.use.start(*job.spec, *entry.partition, limit, &allocated_tres);
   preemption.reason = {Reason::preempting, preemption_text(pass_.state, claim), claim.ready, {}};
   for (const NodeShare& share : claim.nodes) {
     const Node& node = *pass_.index.nodes()[*pass_.index.find(share.node)].node;

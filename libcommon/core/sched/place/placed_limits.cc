@@ -12,9 +12,9 @@ const std::vector<LicenseRequest>& certain_licenses(const JobSpec& spec) {
 
 TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,
                           const ClusterIndex& index) {
-  TresByNode gets;
+  TresByNode allocated_tres;
   for (const PlacedShare& share : placement) {
-    auto& amounts = gets.emplace_back();
+    auto& amounts = allocated_tres.emplace_back();
     amounts["cpu"] = static_cast<std::uint64_t>(share.amounts[kCpus]);
     amounts["mem"] = static_cast<std::uint64_t>(share.amounts[kMemory]) >> 20;
     amounts["node"] = 1;
@@ -32,8 +32,8 @@ TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseR
       amounts["gres/gpu"] += units;
     }
   }
-  add_licenses(licenses, gets);
-  return gets;
+  add_licenses(licenses, allocated_tres);
+  return allocated_tres;
 }
 
 }  // namespace ares::core::sched

@@ -2,7 +2,7 @@
 // Pure; one thread.
 #pragma once
 
-#include "core/accounts/limits/asked.h"
+#include "core/accounts/limits/requested_tres.h"
 #include "core/sched/place/fit.h"
 
 namespace ares::core::sched {

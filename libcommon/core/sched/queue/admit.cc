@@ -102,7 +102,7 @@ std::optional<Admission> check_limits(const AdmitContext& context) {
   if (!over) return std::nullopt;
   Admission refused = refuse(Reason::limit, std::move(over->text));
   refused.refused->limit = std::move(over->name);
-  if (over->wanes) refused.wake = context.now + kLimitRecheckPeriod;
+  if (over->varies_with_time) refused.wake = context.now + kLimitRecheckPeriod;
   return refused;
 }
 
@@ -221,9 +221,9 @@ bool is_static(const ClusterState& state, Enforce enforce, const Fairness& rules
   const Partition& partition = *entry.partition;
   if (has_shared_limits(state.accounting, enforce, spec, partition)) return false;
   static const Policy kAnyPolicy;
-  Wholes wholes(state, kAnyPolicy);  // not asked: relative limits are shared ones
+  ClusterTotals cluster_totals(state, kAnyPolicy);  // not asked: relative limits are shared ones
   return !over_limit(state.accounting, enforce,
-                     {spec, partition, rules, time_limit_of(job, partition)}, wholes);
+                     {spec, partition, rules, time_limit_of(job, partition)}, cluster_totals);
 }
 
 Admission admit(const ClusterState& state, LimitUse& use, const QueueEntry& entry,

@@ -24,7 +24,7 @@ struct Explainer::Memory {
       : index(state, &policy.networks), licenses(state, policy), use(state, policy, now) {
     set_plugins(index, policy.plugins, &policy.networks);
     job_classes.begin_pass();
-    use.judge_by([&, now](const JobSpec& spec) {
+    use.set_fair_share([&, now](const JobSpec& spec) {
       if (!ranking) ranking.emplace(state, policy, index, now);
       return ranking->fair_share_of(spec);
     });

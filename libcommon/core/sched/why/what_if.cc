@@ -12,7 +12,7 @@ bool WhatIf::starts(const PassView& view, const Job& job) {
   if (work_.exhausted() || view.closed || view.exhausted) return false;
   const QueueEntry entry{&job, view.entry.partition, view.entry.choice};
   if (!check_resources(policy_, *job.spec) || !check_times(*job.spec, now_)) return false;
-  view.use.forget_answers();  // about what was tried before
+  view.use.clear_refusals();  // about what was tried before
   if (admit(state_, view.use, entry, view.starting, now_).refused) return false;
   if (!view.licenses.choose(*job.spec)) return false;
   job_classes_.clear();

@@ -1,8 +1,8 @@
-#include "core/accounts/limits/wholes.h"
+#include "core/accounts/limits/cluster_totals.h"
 
 #include <algorithm>
 
-#include "core/accounts/limits/asked.h"
+#include "core/accounts/limits/requested_tres.h"
 #include "core/accounts/usage/charge.h"
 #include "model/job/gpu_part.h"
 
@@ -13,7 +13,7 @@ constexpr std::string_view kLicense = "license/";
 
 }  // namespace
 
-const Wholes::Amounts& Wholes::amounts_of(const std::string& partition) {
+const ClusterTotals::Amounts& ClusterTotals::amounts_of(const std::string& partition) {
   const auto [found, added] = known_.try_emplace(partition);
   Amounts& amounts = found->second;
   if (!added) return amounts;
@@ -49,7 +49,7 @@ const Wholes::Amounts& Wholes::amounts_of(const std::string& partition) {
   return amounts;
 }
 
-std::uint64_t Wholes::of(const std::string& partition, std::string_view tres) {
+std::uint64_t ClusterTotals::of(const std::string& partition, std::string_view tres) {
   const Amounts& amounts = amounts_of(partition);
   const auto found = amounts.find(tres);
   return found == amounts.end() ? 0 : found->second;

@@ -1,4 +1,4 @@
-#include "core/accounts/limits/limit_parties.h"
+#include "core/accounts/limits/applicable_limits.h"
 
 #include <algorithm>
 #include <array>
@@ -10,26 +10,26 @@ namespace ares::core {
 namespace {
 
 constexpr std::array<SharedKind, 20> kShared{{
-    {LimitKind::grp_jobs, Measure::running, Whose::all},
-    {LimitKind::grp_jobs_accrue, Measure::accruing, Whose::all},
-    {LimitKind::grp_submit_jobs, Measure::submitted, Whose::all},
-    {LimitKind::grp_tres, Measure::tres, Whose::all},
-    {LimitKind::grp_tres_mins, Measure::used_minutes, Whose::all},
-    {LimitKind::grp_tres_run_mins, Measure::run_minutes, Whose::all},
-    {LimitKind::grp_wall, Measure::used_minutes, Whose::all},
-    {LimitKind::max_jobs, Measure::running, Whose::user},
-    {LimitKind::max_jobs_accrue, Measure::accruing, Whose::user},
-    {LimitKind::max_submit_jobs, Measure::submitted, Whose::user},
-    {LimitKind::max_jobs_per_user, Measure::running, Whose::user},
-    {LimitKind::max_jobs_per_account, Measure::running, Whose::account},
-    {LimitKind::max_jobs_accrue_per_user, Measure::accruing, Whose::user},
-    {LimitKind::max_jobs_accrue_per_account, Measure::accruing, Whose::account},
-    {LimitKind::max_submit_jobs_per_user, Measure::submitted, Whose::user},
-    {LimitKind::max_submit_jobs_per_account, Measure::submitted, Whose::account},
-    {LimitKind::max_tres_per_user, Measure::tres, Whose::user},
-    {LimitKind::max_tres_per_account, Measure::tres, Whose::account},
-    {LimitKind::max_tres_run_mins_per_user, Measure::run_minutes, Whose::user},
-    {LimitKind::max_tres_run_mins_per_account, Measure::run_minutes, Whose::account},
+    {LimitKind::grp_jobs, Measure::running, CountedPer::all},
+    {LimitKind::grp_jobs_accrue, Measure::accruing, CountedPer::all},
+    {LimitKind::grp_submit_jobs, Measure::submitted, CountedPer::all},
+    {LimitKind::grp_tres, Measure::tres, CountedPer::all},
+    {LimitKind::grp_tres_mins, Measure::used_minutes, CountedPer::all},
+    {LimitKind::grp_tres_run_mins, Measure::run_minutes, CountedPer::all},
+    {LimitKind::grp_wall, Measure::used_minutes, CountedPer::all},
+    {LimitKind::max_jobs, Measure::running, CountedPer::user},
+    {LimitKind::max_jobs_accrue, Measure::accruing, CountedPer::user},
+    {LimitKind::max_submit_jobs, Measure::submitted, CountedPer::user},
+    {LimitKind::max_jobs_per_user, Measure::running, CountedPer::user},
+    {LimitKind::max_jobs_per_account, Measure::running, CountedPer::account},
+    {LimitKind::max_jobs_accrue_per_user, Measure::accruing, CountedPer::user},
+    {LimitKind::max_jobs_accrue_per_account, Measure::accruing, CountedPer::account},
+    {LimitKind::max_submit_jobs_per_user, Measure::submitted, CountedPer::user},
+    {LimitKind::max_submit_jobs_per_account, Measure::submitted, CountedPer::account},
+    {LimitKind::max_tres_per_user, Measure::tres, CountedPer::user},
+    {LimitKind::max_tres_per_account, Measure::tres, CountedPer::account},
+    {LimitKind::max_tres_run_mins_per_user, Measure::run_minutes, CountedPer::user},
+    {LimitKind::max_tres_run_mins_per_account, Measure::run_minutes, CountedPer::account},
 }};
 
 // A QOS's limit on each user's jobs comes before that of his accounts, as the nearest of one kind.
@@ -98,75 +98,78 @@ UsageKey usage_key_of(const JobSpec& spec, const std::string& partition) {
   return {spec.account, spec.user, std::string(qos_name(spec)), partition};
 }
 
-const std::vector<LimitParties::Level>& LimitParties::levels_of(const UsageKey& usage_key) {
-  const auto [found, added] = levels_.try_emplace(usage_key);
-  std::vector<Level>& levels = found->second;
-  if (!added) return levels;
-  using Kind = Level::Kind;
+const std::vector<ApplicableLimits::LimitScope>& ApplicableLimits::scopes_of(
+    const UsageKey& usage_key) {
+  const auto [found, added] = scopes_.try_emplace(usage_key);
+  std::vector<LimitScope>& scopes = found->second;
+  if (!added) return scopes;
+  using Kind = LimitScope::Kind;
   const Chain chain = chain_of(records_, usage_key.account, usage_key.user, usage_key.partition);
   if (chain.user)
-    levels.push_back({Kind::association, usage_key.account, usage_key.user, chain.user->id});
+    scopes.push_back({Kind::association, usage_key.account, usage_key.user, chain.user->id});
   for (const Account* account : chain.accounts)
-    levels.push_back({Kind::account, account->name, {}, account->id});
+    scopes.push_back({Kind::account, account->name, {}, account->id});
   const Partition* partition = partitions_.find(usage_key.partition);
   for (const Qos* qos : binding_qos(records_, usage_key.qos, partition).in_order()) {
     if (!qos) break;
     const AssociationId id = usage_id(*qos);
-    levels.push_back({Kind::qos, qos->name, {}, id});
-    levels.push_back({Kind::qos_user, qos->name, usage_key.user, id});
-    levels.push_back({Kind::qos_account, qos->name, usage_key.account, id});
+    scopes.push_back({Kind::qos, qos->name, {}, id});
+    scopes.push_back({Kind::qos_user, qos->name, usage_key.user, id});
+    scopes.push_back({Kind::qos_account, qos->name, usage_key.account, id});
   }
-  return levels;
+  return scopes;
 }
 
-const LimitParties::Party& LimitParties::party_of(const UsageKey& usage_key) {
-  const auto [found, added] = parties_.try_emplace(usage_key);
-  Party& party = found->second;
-  if (!added) return party;
+const ApplicableLimits::LimitSet& ApplicableLimits::limits_for(const UsageKey& usage_key) {
+  const auto [found, added] = limit_sets_.try_emplace(usage_key);
+  LimitSet& limit_set = found->second;
+  if (!added) return limit_set;
   const BindingQos binding =
       binding_qos(records_, usage_key.qos, partitions_.find(usage_key.partition));
   const Chain chain = chain_of(records_, usage_key.account, usage_key.user, usage_key.partition);
-  const std::vector<Level>& levels = levels_of(usage_key);
-  party.factor = binding.own ? binding.own->usage_factor : kPlainFactor;
-  using Kind = Level::Kind;
-  const auto level = [&](Kind kind, const std::string& name) {
-    const auto at = std::find_if(levels.begin(), levels.end(), [&](const Level& one) {
+  const std::vector<LimitScope>& scopes = scopes_of(usage_key);
+  limit_set.factor = binding.own ? binding.own->usage_factor : kPlainFactor;
+  using Kind = LimitScope::Kind;
+  const auto scope = [&](Kind kind, const std::string& name) {
+    const auto at = std::find_if(scopes.begin(), scopes.end(), [&](const LimitScope& one) {
       return one.kind == kind && one.name == name;
     });
-    return at == levels.end() ? nullptr : &*at;
+    return at == scopes.end() ? nullptr : &*at;
   };
   std::set<std::pair<LimitKind, std::string>> seen;
   // `qos`: whose limits they are; null: an account's or user's.
-  const auto add = [&](const Limits& limits, const std::string& whose, const Level* own,
+  const auto add = [&](const Limits& limits, const std::string& whose, const LimitScope* own,
                        const Qos* qos) {
     for (const Limit& limit : limits) {
       const SharedKind* kind = shared_kind(limit.kind);
       if (!kind) continue;
-      if (kind->whose != Whose::all && !seen.emplace(family_of(limit.kind), limit.tres).second)
+      if (kind->per != CountedPer::all && !seen.emplace(family_of(limit.kind), limit.tres).second)
         continue;
-      const Level* on = kind->whose == Whose::all       ? own
-                        : kind->whose == Whose::account ? level(Kind::qos_account, qos->name)
-                        : qos                           ? level(Kind::qos_user, qos->name)
-                              : level(Kind::association, usage_key.account);
+      const LimitScope* on = kind->per == CountedPer::all ? own
+                             : kind->per == CountedPer::account
+                                 ? scope(Kind::qos_account, qos->name)
+                             : qos ? scope(Kind::qos_user, qos->name)
+                                   : scope(Kind::association, usage_key.account);
       const std::string of =
           qos && qos == binding.of_partition ? usage_key.partition : std::string();
       LimitScale scale = qos ? qos_scale(limit, *qos, of) : account_scale(limit, binding.own);
-      if (on) party.bounds.push_back({&limit, std::move(scale), kind, *on, whose, qos != nullptr});
+      if (on)
+        limit_set.bounds.push_back({&limit, std::move(scale), kind, *on, whose, qos != nullptr});
     }
   };
   for (const Qos* qos : binding.in_order()) {
     if (!qos) break;
-    party.deny = party.deny || qos->has(QosFlag::deny_on_limit);
-    const std::string whose = whose_text(*qos, binding, usage_key.partition);
-    add(qos->limits, whose, level(Kind::qos, qos->name), qos);
-    if (has_threshold(*qos)) party.thresholds.emplace_back(qos, whose);
+    limit_set.deny = limit_set.deny || qos->has(QosFlag::deny_on_limit);
+    const std::string whose = qos_text(*qos, binding, usage_key.partition);
+    add(qos->limits, whose, scope(Kind::qos, qos->name), qos);
+    if (has_threshold(*qos)) limit_set.thresholds.emplace_back(qos, whose);
   }
   if (chain.user)
-    add(chain.user->terms.limits, chain.user->key.user, level(Kind::association, usage_key.account),
+    add(chain.user->terms.limits, chain.user->key.user, scope(Kind::association, usage_key.account),
         nullptr);
   for (const Account* account : chain.accounts)
-    add(account->terms.limits, account->name, level(Kind::account, account->name), nullptr);
-  return party;
+    add(account->terms.limits, account->name, scope(Kind::account, account->name), nullptr);
+  return limit_set;
 }
 
 }  // namespace ares::core

@@ -31,13 +31,13 @@ std::uint64_t billing_of(const Fairness& rules, const Partition* partition,
 // In minutes, rounded up; the highest value is unlimited.
 std::uint64_t minutes_of(std::optional<Seconds> time_limit);
 
-struct Asked {
+struct RequestedTres {
   const JobSpec& spec;
   const Partition& partition;
   const Fairness& rules;
   std::optional<Seconds> time_limit;  // none = unlimited
   // Null: as the specification says it, for the fewest nodes, and of several ways to meet it the one that takes least.
-  const TresByNode* gets = nullptr;
+  const TresByNode* allocated_tres = nullptr;
 
   std::uint64_t amount(std::string_view tres) const;
   // On the node that has most of it, if it spreads as evenly as it can.

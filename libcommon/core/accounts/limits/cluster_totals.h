@@ -13,12 +13,12 @@
 
 namespace ares::core {
 
-class Wholes {
+class ClusterTotals {
  public:
   // Both must outlive it.
-  Wholes(const ClusterState& state, const Policy& policy) : state_(state), policy_(policy) {}
-  Wholes(const Wholes&) = delete;
-  Wholes& operator=(const Wholes&) = delete;
+  ClusterTotals(const ClusterState& state, const Policy& policy) : state_(state), policy_(policy) {}
+  ClusterTotals(const ClusterTotals&) = delete;
+  ClusterTotals& operator=(const ClusterTotals&) = delete;
 
   // Of the partition, or of the cluster if that is empty, whatever state its nodes are in: in the units of limits (thousandths of GPUs,
   // MiB), licences as the site has them. O(nodes) for the first question about each.

@@ -1,4 +1,4 @@
-#include "core/accounts/limits/asked.h"
+#include "core/accounts/limits/requested_tres.h"
 
 #include <algorithm>
 #include <limits>
@@ -24,7 +24,7 @@ std::uint64_t licenses(const JobSpec& spec, std::string_view name) {
   return spec.any_license && others ? 0 : sum;
 }
 
-std::uint64_t requested_least(const JobSpec& spec, const Partition& partition,
+std::uint64_t least_requested(const JobSpec& spec, const Partition& partition,
                               std::string_view tres) {
   std::uint64_t least = requested(spec, &partition, tres);
   if (tres.starts_with("gres/gpu"))
@@ -81,34 +81,35 @@ std::uint64_t minutes_of(std::optional<Seconds> time_limit) {
   return seconds / 60 + (seconds % 60 > 0 ? 1 : 0);
 }
 
-std::uint64_t Asked::amount(std::string_view tres) const {
+std::uint64_t RequestedTres::amount(std::string_view tres) const {
   if (tres == "billing")
     return billing_of(rules, &partition, [&](const std::string& name) { return amount(name); });
-  if (!gets && tres.starts_with(kLicense)) return licenses(spec, tres.substr(kLicense.size()));
-  if (!gets) return requested_least(spec, partition, tres);
+  if (!allocated_tres && tres.starts_with(kLicense))
+    return licenses(spec, tres.substr(kLicense.size()));
+  if (!allocated_tres) return least_requested(spec, partition, tres);
   std::uint64_t sum = 0;
-  for (const auto& node : *gets)
+  for (const auto& node : *allocated_tres)
     if (const auto found = node.find(tres); found != node.end())
       sum = capped_sum(sum, found->second);
   return sum;
 }
 
-std::uint64_t Asked::on_a_node(std::string_view tres) const {
-  const bool by_node = gets && tres != "billing";
+std::uint64_t RequestedTres::on_a_node(std::string_view tres) const {
+  const bool by_node = allocated_tres && tres != "billing";
   if (!by_node) {
-    const std::uint64_t nodes = gets ? std::max<std::uint64_t>(gets->size(), 1)
-                                     : std::max<std::uint64_t>(spec.min_nodes, 1);
+    const std::uint64_t nodes = allocated_tres ? std::max<std::uint64_t>(allocated_tres->size(), 1)
+                                               : std::max<std::uint64_t>(spec.min_nodes, 1);
     const std::uint64_t all = amount(tres);
     return all / nodes + (all % nodes > 0 ? 1 : 0);
   }
   std::uint64_t most = 0;
-  for (const auto& node : *gets)
+  for (const auto& node : *allocated_tres)
     if (const auto found = node.find(tres); found != node.end())
       most = std::max(most, found->second);
   return most;
 }
 
-std::uint64_t Asked::amount_minutes(std::string_view tres) const {
+std::uint64_t RequestedTres::amount_minutes(std::string_view tres) const {
   const std::uint64_t all = amount(tres);
   return all == 0 ? 0 : capped_product(all, minutes());
 }

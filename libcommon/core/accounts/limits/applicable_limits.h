@@ -16,11 +16,11 @@ namespace ares::core {
 
 // What such a limit is compared with, and on whose jobs together, of those that the record is about.
 enum class Measure : std::uint8_t { running, submitted, accruing, tres, run_minutes, used_minutes };
-enum class Whose : std::uint8_t { all, user, account };
+enum class CountedPer : std::uint8_t { all, user, account };
 struct SharedKind {
   LimitKind kind;
   Measure measure;
-  Whose whose;
+  CountedPer per;
 };
 // Null: the kind is of one job by itself, or of no amount.
 const SharedKind* shared_kind(LimitKind kind);
@@ -37,28 +37,28 @@ bool has_limits_on(Measure measure, const Accounting& records, const Partitions&
 // Whoever runs jobs like that in that partition.
 UsageKey usage_key_of(const JobSpec& spec, const std::string& partition);
 
-class LimitParties {
+class ApplicableLimits {
  public:
   // Whose jobs are summed up.
-  struct Level {
+  struct LimitScope {
     enum class Kind : std::uint8_t { association, account, qos, qos_user, qos_account };
     Kind kind{};
     std::string name, second;  // the account; the QOS, and the user or account in it
     AssociationId id{};        // of the association, the account or the QOS
-    friend auto operator<=>(const Level&, const Level&) = default;
+    friend auto operator<=>(const LimitScope&, const LimitScope&) = default;
   };
   // One limit on jobs of a party, and what it bounds.
-  struct Bound {
+  struct LimitBound {
     const Limit* limit = nullptr;
     LimitScale scale;
     const SharedKind* shared = nullptr;
-    Level level;
+    LimitScope scope;
     std::string whose;
     bool qos = false;
   };
   // All jobs of one holder are bound by the same.
-  struct Party {
-    std::vector<Bound> bounds;  // those of the QOS first, then the nearest
+  struct LimitSet {
+    std::vector<LimitBound> bounds;  // those of the QOS first, then the nearest
     bool deny = false;
     // Those of its QOS that let nobody start whose fair share is below their threshold, and how they are told of.
     std::vector<std::pair<const Qos*, std::string>> thresholds{};
@@ -66,19 +66,19 @@ class LimitParties {
   };
 
   // Both must outlive it.
-  LimitParties(const Accounting& records, const Partitions& partitions)
+  ApplicableLimits(const Accounting& records, const Partitions& partitions)
       : records_(records), partitions_(partitions) {}
-  LimitParties(const LimitParties&) = delete;
-  LimitParties& operator=(const LimitParties&) = delete;
+  ApplicableLimits(const ApplicableLimits&) = delete;
+  ApplicableLimits& operator=(const ApplicableLimits&) = delete;
 
-  const Party& party_of(const UsageKey& usage_key);
-  const std::vector<Level>& levels_of(const UsageKey& usage_key);
+  const LimitSet& limits_for(const UsageKey& usage_key);
+  const std::vector<LimitScope>& scopes_of(const UsageKey& usage_key);
 
  private:
   const Accounting& records_;
   const Partitions& partitions_;
-  std::map<UsageKey, std::vector<Level>> levels_;
-  std::map<UsageKey, Party> parties_;
+  std::map<UsageKey, std::vector<LimitScope>> scopes_;
+  std::map<UsageKey, LimitSet> limit_sets_;
 };
 
 }  // namespace ares::core
