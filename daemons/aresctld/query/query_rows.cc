@@ -201,7 +201,7 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   out.set_submitted(micros(job.submitted));
   out.set_eligible(micros(job.eligible));
   if (shown_(api::Job::kAccruesFieldNumber))
-    out.set_accrues(micros(core::accruing_since(job, ages_)));
+    out.set_accrues(micros(core::accruing_since(job, accrual_limits_)));
   out.set_started(micros(job.started));
   out.set_ended(micros(job.ended));
   out.set_attempt(job.attempt.value());

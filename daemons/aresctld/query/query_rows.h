@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "aresctld/engine/view.h"
-#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/accrual_limits.h"
 #include "core/sched/queue/order.h"
 #include "core/sched/why/explainer.h"
 #include "model/job/job.h"
@@ -49,7 +49,7 @@ class JobRows {
         pending_(*view.pending),
         explainer_(*view.state, policy),
         ahead_(*view.state, policy, now),
-        ages_(view.state->accounting, view.state->partitions, policy) {}
+        accrual_limits_(view.state->accounting, view.state->partitions, policy) {}
 
   // Replaces `out`. A `waiting` task of an array is shown as a row of its own.
   void describe(const Job& job, std::optional<std::uint32_t> waiting, api::Job& out);
@@ -71,7 +71,7 @@ class JobRows {
   PendingInfos::Near pending_;
   core::Explainer explainer_;
   core::sched::JobsAhead ahead_;
-  core::AgeLimits ages_;
+  core::AccrualLimits accrual_limits_;
 };
 
 }  // namespace ares::aresctld

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "core/accounts/check.h"
-#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/accrual_limits.h"
 #include "core/job/decide/deciding.h"
 
 namespace ares::core {
@@ -240,9 +240,9 @@ Decision decide_accounting(const Question& q, const Principal& who,
   if (out.event.set.empty() && out.event.removed.empty()) return d;
   d.events.emplace_back(std::move(out.event));
   if (left) d.events.emplace_back(*std::move(left));
-  AgeLimits before(q.state.accounting, q.state.partitions, q.policy),
+  AccrualLimits before(q.state.accounting, q.state.partitions, q.policy),
       after(out.all, q.state.partitions, q.policy);
-  for (const Accruing& kept : ages_to_keep(q.state, before, after, q.now))
+  for (const Accruing& kept : accruals_to_preserve(q.state, before, after, q.now))
     d.events.emplace_back(AccrualBegan{kept.key, kept.since});
   return d;
 }

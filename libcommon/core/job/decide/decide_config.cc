@@ -108,7 +108,7 @@ Decision decide_config(const Question& q, const ApplyConfig& c, const Policy& po
     for (const Partition& partition : c.partitions) after.set(partition.name, partition);
     d.events.emplace_back(std::move(event));
   }
-  keep_ages(q, after, policy_after, d);
+  preserve_accruals(q, after, policy_after, d);
   return d;
 }
 

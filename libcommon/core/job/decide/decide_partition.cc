@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/accrual_limits.h"
 #include "core/job/checks/partition_fields.h"
 #include "core/job/decide/deciding.h"
 
@@ -34,17 +34,17 @@ Status check(const ClusterState& state, const Partition& before, const Partition
 
 }  // namespace
 
-void keep_ages(const Question& q, const CowMap<std::string, Partition>& after,
-               const Policy& policy_after, Decision& d) {
+void preserve_accruals(const Question& q, const CowMap<std::string, Partition>& after,
+                       const Policy& policy_after, Decision& d) {
   bool other_qos = false;
   after.for_each([&](const std::string& name, const Partition& partition) {
     const Partition* before = q.state.partitions.find(name);
     other_qos = other_qos || (before ? before->qos : std::string()) != partition.qos;
   });
   if (!other_qos && &policy_after == &q.policy) return;
-  AgeLimits limits_before(q.state.accounting, q.state.partitions, q.policy),
+  AccrualLimits limits_before(q.state.accounting, q.state.partitions, q.policy),
       limits_after(q.state.accounting, after, policy_after);
-  for (const Accruing& kept : ages_to_keep(q.state, limits_before, limits_after, q.now))
+  for (const Accruing& kept : accruals_to_preserve(q.state, limits_before, limits_after, q.now))
     d.events.emplace_back(AccrualBegan{kept.key, kept.since});
 }
 
@@ -87,7 +87,7 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateParti
   for (const auto& [name, partition] : changed) emit(partition);
   Partitions after = q.state.partitions;
   for (const auto& [name, partition] : changed) after.set(name, partition);
-  keep_ages(q, after, q.policy, d);
+  preserve_accruals(q, after, q.policy, d);
   if (wants == 0) return d;
   q.state.partitions.for_each([&](const std::string& name, const Partition& other) {
     if (!other.is_default || changed.contains(name)) return;

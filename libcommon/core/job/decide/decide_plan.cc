@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/accrual_limits.h"
 #include "core/accounts/limits/limit_use.h"
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
@@ -31,7 +31,7 @@ class Check {
   Check(const Question& q)
       : q_(q),
         licenses_(q.state, q.policy),
-        ages_(q.state.accounting, q.state.partitions, q.policy),
+        accrual_limits_(q.state.accounting, q.state.partitions, q.policy),
         use_(q.state, q.policy, q.now, q.sums) {}
 
   // Lets it begin to gain age, unless it starts.
@@ -39,7 +39,7 @@ class Check {
     const Job* job = q_.state.jobs.find(wanted.key);
     if (!job || !taken_.job(wanted.key)) return;
     taken_.keep();
-    if (may_begin_to_age(*job, wanted, ages_, use_, q_.now))
+    if (may_start_to_accrue(*job, wanted, accrual_limits_, use_, q_.now))
       d.events.emplace_back(AccrualBegan{wanted.key, wanted.since});
   }
 
@@ -415,7 +415,7 @@ class Check {
   const Question& q_;
   Taken taken_;
   LicensePool licenses_;
-  AgeLimits ages_;
+  AccrualLimits accrual_limits_;
   LimitUse use_;  // with what was taken
   std::vector<std::pair<const ProposedClaim*, const JobSpec*>> preemption_claims_;  // by this plan
   std::deque<NodeShare> resumed_;         // CPUs of those, likewise

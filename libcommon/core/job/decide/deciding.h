@@ -106,8 +106,8 @@ Decision decide_time(const Question& q, const UsagePeriod& command);
 // `after`: the policy that comes with it.
 Decision decide_config(const Question& q, const ApplyConfig& command, const Policy& after);
 // Limits on who gains age that come with a partition's QOS, or with a policy, take nothing from those who wait already.
-void keep_ages(const Question& q, const CowMap<std::string, Partition>& after,
-               const Policy& policy_after, Decision& d);
+void preserve_accruals(const Question& q, const CowMap<std::string, Partition>& after,
+                       const Policy& policy_after, Decision& d);
 Decision decide_config(const Question& q, const Activate& command);
 
 // What becomes of the usage of what is removed: associations leave theirs to the account, accounts to the one above; that of QOS and

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/accrual_limits.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/pass/gang_scheduler.h"
@@ -67,7 +67,7 @@ struct Planner::Memory {
   sched::Queue queue;
   sched::ExpectedReleases releases;
   UsageTotals sums;
-  AgeLimits ages;
+  AccrualLimits ages;
   Time ages_seen = Time::min();  // the moment at which was looked who may gain age
   sched::JobClasses job_classes;
   sched::EarliestStartCache earliest_starts;  // of these

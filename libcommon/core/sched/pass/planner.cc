@@ -27,11 +27,11 @@ bool same_accounts(const Accounting& before, const Accounting& after) {
 
 void Planner::Memory::look_at_ages(const Policy& policy, Time now, Plan& plan) {
   if (!ages.any()) return;
-  const Time moment = age_moment(policy, now);
+  const Time moment = accrual_time(policy, now);
   if (std::exchange(ages_seen, moment) != moment)
-    plan.accruing = room_to_age(seen, policy, ages, now, &sums);
+    plan.accruing = new_accruals(seen, policy, ages, now, &sums);
   if (queue.entries().empty()) return;
-  const Time next = age_moment(policy, now) + std::max(rules_of(policy).calc_period, Seconds(1));
+  const Time next = accrual_time(policy, now) + std::max(rules_of(policy).calc_period, Seconds(1));
   plan.wake = std::min(plan.wake.value_or(next), next);
 }
 

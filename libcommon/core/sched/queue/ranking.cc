@@ -34,7 +34,7 @@ Ranking::Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& 
       enforce_(policy.accounting.enforce),
       plain_(is_plain(policy)) {
   if (plain_) return;
-  ages_ = AgeLimits(state.accounting, state.partitions, policy);
+  accrual_limits_ = AccrualLimits(state.accounting, state.partitions, policy);
   state.partitions.for_each([&](const std::string& name, const Partition& partition) {
     partitions_.push_back({&partition, rules_->policy_of(name), {}});
   });
@@ -180,7 +180,7 @@ fairness::Priority Ranking::priority_of(const QueueEntry& entry, AccountNode acc
   if (rules_->flags.accrue_always)
     in.age = moment_ - job.submitted;
   else
-    in.age = moment_ - accruing_since(job, ages_).value_or(moment_);
+    in.age = moment_ - accruing_since(job, accrual_limits_).value_or(moment_);
   in.nodes = spec.min_nodes;
   in.cpus = requested(spec, entry.partition, "cpu");
   in.nice = spec.nice;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/accrual_limits.h"
 #include "core/fairness/decay.h"
 #include "core/fairness/priority.h"
 #include "core/fairness/tree.h"
@@ -146,7 +146,7 @@ class Ranking {
   std::map<std::string, std::uint32_t> positions_;  // by user, of drf on delivered usage
   std::uint32_t other_position_ = 0;                // of users not among them
 
-  mutable AgeLimits ages_;  // it remembers whom it was asked about
+  mutable AccrualLimits accrual_limits_;  // it remembers whom it was asked about
 
   Accruals accruals_;
   RunningUse running_;

@@ -1,6 +1,6 @@
 // Limits on waiting jobs that gain age: each kind at each level lets in as many as it says, who could run first first; who has begun
 // goes on, and who leaves makes room.
-#include "core/accounts/limits/age_room.h"
+#include "core/accounts/limits/accrual_limits.h"
 
 #include <gmock/gmock.h>
 
@@ -38,7 +38,7 @@ Policy aged() {
   return policy;
 }
 
-class AgeLimitsTest : public LimitsTest {
+class AccrualLimitsTest : public LimitsTest {
  protected:
   // On half of the nodes until the test is over; the others want all of them.
   static JobKey busy(Cluster& c) {
@@ -74,7 +74,7 @@ class AgeLimitsTest : public LimitsTest {
   }
 };
 
-TEST_F(AgeLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
+TEST_F(AccrualLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
   for (const Row& row : rows())
     for (const Level level : kLevels) {
       if (is_qos(level) ? !row.qos : !row.association) continue;
@@ -112,7 +112,7 @@ TEST_F(AgeLimitsTest, EachLimitAtEachLevelLetsInSoMany) {
     }
 }
 
-TEST_F(AgeLimitsTest, WhoHasRoomFromTheBeginningLosesNothing) {
+TEST_F(AccrualLimitsTest, WhoHasRoomFromTheBeginningLosesNothing) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 5}), "");
   busy(c);
@@ -123,7 +123,7 @@ TEST_F(AgeLimitsTest, WhoHasRoomFromTheBeginningLosesNothing) {
   EXPECT_EQ(c.job(key).accrues, eligible);
 }
 
-TEST_F(AgeLimitsTest, AnArrayIsOne) {
+TEST_F(AccrualLimitsTest, AnArrayIsOne) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 2}), "");
   busy(c);
@@ -136,7 +136,7 @@ TEST_F(AgeLimitsTest, AnArrayIsOne) {
   EXPECT_FALSE(c.job(third).accrues);
 }
 
-TEST_F(AgeLimitsTest, ANewLimitTakesNoAgeAway) {
+TEST_F(AccrualLimitsTest, ANewLimitTakesNoAgeAway) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, std::nullopt), "");
   busy(c);
@@ -160,7 +160,7 @@ TEST_F(AgeLimitsTest, ANewLimitTakesNoAgeAway) {
   EXPECT_NEAR(priority(c, later), 100'000, 9'000) << "without limits age is since it could run";
 }
 
-TEST_F(AgeLimitsTest, NorDoesOneThatComesWithAPartitionsQos) {
+TEST_F(AccrualLimitsTest, NorDoesOneThatComesWithAPartitionsQos) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::partition_qos, Limit{LimitKind::grp_jobs_accrue, "", 1}), "");
   ASSERT_EQ(partition_qos(c, ""), "");
@@ -174,7 +174,7 @@ TEST_F(AgeLimitsTest, NorDoesOneThatComesWithAPartitionsQos) {
     EXPECT_EQ(c.job(key).accrues, c.job(key).eligible) << "both had age already";
 }
 
-TEST_F(AgeLimitsTest, NorOnesThatAPolicySwitchesOn) {
+TEST_F(AccrualLimitsTest, NorOnesThatAPolicySwitchesOn) {
   Policy before = aged();
   before.accounting.enforce = Enforce::associations;
   Cluster c{4, before};
@@ -193,7 +193,7 @@ TEST_F(AgeLimitsTest, NorOnesThatAPolicySwitchesOn) {
     EXPECT_EQ(c.job(key).accrues, c.job(key).eligible) << "both had age already";
 }
 
-TEST_F(AgeLimitsTest, TheEngineLooksAgain) {
+TEST_F(AccrualLimitsTest, TheEngineLooksAgain) {
   Cluster c{4, aged()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 1}), "");
   busy(c);
@@ -214,7 +214,7 @@ TEST_F(AgeLimitsTest, TheEngineLooksAgain) {
   propose(JobKey{JobId{99}, {}}, c.now);
 }
 
-TEST_F(AgeLimitsTest, AreLiftedByAccrueAlways) {
+TEST_F(AccrualLimitsTest, AreLiftedByAccrueAlways) {
   Policy policy = aged();
   Fairness rules = *policy.fairness.value;
   rules.flags.accrue_always = true;
@@ -222,7 +222,7 @@ TEST_F(AgeLimitsTest, AreLiftedByAccrueAlways) {
   Cluster c{4, policy};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::grp_jobs_accrue, "", 0}), "");
   const JobKey key = c.submit(large());
-  AgeLimits limits(c.state().accounting, c.state().partitions, policy);
+  AccrualLimits limits(c.state().accounting, c.state().partitions, policy);
   EXPECT_EQ(accruing_since(c.job(key), limits), c.job(key).eligible);
 }
 

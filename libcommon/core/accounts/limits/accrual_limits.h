@@ -12,14 +12,14 @@
 namespace ares::core {
 
 // Whether such limits hold, remembered for everybody asked about. Of one set of records and partitions; not thread-safe.
-class AgeLimits {
+class AccrualLimits {
  public:
-  AgeLimits() = default;  // none
-  AgeLimits(const Accounting& records, const Partitions& partitions, const Policy& policy);
+  AccrualLimits() = default;  // none
+  AccrualLimits(const Accounting& records, const Partitions& partitions, const Policy& policy);
 
   // Whether anybody at all is held to one. The first question looks at all records.
   bool any();
-  bool hold_for(const JobSpec& spec);
+  bool apply_to(const JobSpec& spec);
 
  private:
   std::optional<bool> any_;
@@ -30,22 +30,22 @@ class AgeLimits {
 };
 
 // Since when the age of a waiting job counts; none: there was no room for it yet, or it could not run.
-std::optional<Time> accruing_since(const Job& job, AgeLimits& limits);
+std::optional<Time> accruing_since(const Job& job, AccrualLimits& limits);
 
 // When that is looked at: at multiples of the period in which priorities are computed.
-Time age_moment(const Policy& policy, Time now);
+Time accrual_time(const Policy& policy, Time now);
 
 // Those for whom there is room, who could run first first. Their age counts from the moment before the last on, or from when they could
 // run: what has room all the time loses nothing by being looked at from time to time. O(waiting jobs).
-std::vector<Accruing> room_to_age(const ClusterState& state, const Policy& policy,
-                                  AgeLimits& limits, Time now, UsageTotals* kept = nullptr);
+std::vector<Accruing> new_accruals(const ClusterState& state, const Policy& policy,
+                                   AccrualLimits& limits, Time now, UsageTotals* kept = nullptr);
 
 // Whether the job may be let in so, as things are.
-bool may_begin_to_age(const Job& job, const Accruing& wanted, AgeLimits& limits, LimitUse& use,
-                      Time now);
+bool may_start_to_accrue(const Job& job, const Accruing& wanted, AccrualLimits& limits,
+                         LimitUse& use, Time now);
 
 // Waiting jobs on which a limit comes to bear that was not there before: what they have gained is not taken from them.
-std::vector<Accruing> ages_to_keep(const ClusterState& state, AgeLimits& before, AgeLimits& after,
-                                   Time now);
+std::vector<Accruing> accruals_to_preserve(const ClusterState& state, AccrualLimits& before,
+                                           AccrualLimits& after, Time now);
 
 }  // namespace ares::core
