@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/job/transitions.h"

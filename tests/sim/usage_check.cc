@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "core/accounts/usage/charge.h"
 #include "core/accounts/usage/usage.h"
 #include "sim/observer.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "model/accounts/accounts.h"
 
 namespace ares::aacctmgr {

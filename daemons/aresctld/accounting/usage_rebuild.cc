@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/saturating.h"
-#include "core/accounts/usage/reckon.h"
+#include "core/accounts/usage/usage_recount.h"
 #include "core/job/decide/privileges.h"
 #include "model/job/gpu_part.h"
 #include "proto/request_digest.h"
@@ -36,15 +36,15 @@ core::PastAttempt past(const store::ChargedAttempt& from) {
   return to;
 }
 
-api::UsageRebuilt answer(const core::Reckoning::Outcome& outcome, std::uint64_t attempts) {
+api::UsageRebuilt answer(const core::UsageRecount::Outcome& outcome, std::uint64_t attempts) {
   api::UsageRebuilt to;
   for (const core::UsageDifference& one : outcome.differences) {
     if (to.differences_size() == kMostShown) break;
     auto& out = *to.add_differences();
     out.set_whose(one.whose);
     out.set_tres(one.tres);
-    out.set_kept(one.kept);
-    out.set_reckoned(one.reckoned);
+    out.set_kept(one.stored);
+    out.set_reckoned(one.recounted);
   }
   to.set_different(outcome.differences.size());
   to.set_sums(outcome.sums);
@@ -68,20 +68,20 @@ void UsageRebuilder::rebuild(const Principal& who, const Policy& policy,
   };
   const Fairness& rules = core::rules_of(policy);
   std::optional<ClusterState> kept;
-  std::optional<core::Reckoning> reckoning;
+  std::optional<core::UsageRecount> recount;
   std::uint64_t attempts = 0;
   const Status read = store::UsageRecords(database_).read(
       horizon(*views_.read().state, rules, clock_.now()),
       [&](const ClusterState& state) {
         kept = state;
-        reckoning.emplace(*kept, rules, std::max(clock_.now(), kept->now) + Duration{1});
+        recount.emplace(*kept, rules, std::max(clock_.now(), kept->now) + Duration{1});
       },
       [&](const store::ChargedAttempt& one) {
-        reckoning->add(one.account, past(one));
+        recount->add(one.account, past(one));
         ++attempts;
       });
   if (!read) return finish(fail(read.error()));
-  core::Reckoning::Outcome outcome = reckoning->compare();
+  core::UsageRecount::Outcome outcome = recount->compare();
   api::UsageRebuilt out = answer(outcome, attempts);
   if (request.rebuild_usage().check() || outcome.corrections.empty()) return finish(std::move(out));
   UserCommand command;

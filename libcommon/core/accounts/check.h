@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 
 namespace ares::core {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "model/job/job.h"
 
 namespace ares::core {

@@ -1,7 +1,7 @@
 // Records of accounting by command: what they become, what is refused and why, who may; and what jobs are held to by them.
 #include <gmock/gmock.h>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "core/accounts/usage/shares.h"
 #include "core/sched/pass/plan.h"
 #include "unit/core/engine_fixture.h"

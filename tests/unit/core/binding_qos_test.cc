@@ -3,8 +3,8 @@
 
 #include "core/accounts/limits/limit_use.h"
 #include "core/accounts/usage/charge.h"
-#include "core/accounts/usage/reckon.h"
 #include "core/accounts/usage/usage.h"
+#include "core/accounts/usage/usage_recount.h"
 #include "unit/core/limits_fixture.h"
 
 namespace ares::core {
@@ -113,9 +113,9 @@ TEST_F(BindingQosTest, MinutesAreChargedToBothAndReckonedAgain) {
   };
   EXPECT_NEAR(seconds("night"), 4 * 3600, 60);
   EXPECT_NEAR(seconds("own"), 4 * 3600, 60);
-  Reckoning reckoning(c.state(), rules_of(*c.policy), c.now + Seconds{1});
-  reckoning.add("physics", past);
-  EXPECT_THAT(reckoning.compare().differences, IsEmpty());
+  UsageRecount recount(c.state(), rules_of(*c.policy), c.now + Seconds{1});
+  recount.add("physics", past);
+  EXPECT_THAT(recount.compare().differences, IsEmpty());
 }
 
 TEST_F(BindingQosTest, OneThatIsNotThereLetsNothingStart) {

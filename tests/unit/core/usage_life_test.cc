@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "core/accounts/roster.h"
-#include "core/accounts/usage/reckon.h"
+#include "core/accounts/account_directory.h"
 #include "core/accounts/usage/usage.h"
+#include "core/accounts/usage/usage_recount.h"
 #include "model/accounts/current_usage.h"
 #include "unit/core/engine_fixture.h"
 
@@ -345,11 +345,11 @@ class ReckonedAgain : public UsageLife, public testing::WithParamInterface<int> 
     change(back);
     made_again_ = true;
   }
-  Reckoning::Outcome reckon() const {
+  UsageRecount::Outcome recount() const {
     const Time at = c.now + Seconds{1};
-    Reckoning reckoning(c.state(), rules_of(*c.policy), at);
-    for (const PastAttempt& one : past_) reckoning.add("physics", one);
-    return reckoning.compare();
+    UsageRecount recount(c.state(), rules_of(*c.policy), at);
+    for (const PastAttempt& one : past_) recount.add("physics", one);
+    return recount.compare();
   }
 
   bool made_again_ = false;
@@ -385,11 +385,11 @@ TEST_P(ReckonedAgain, ItIsWhatIsKept) {
     } else {
       make_again("physics");
     }
-    const auto outcome = reckon();
+    const auto outcome = recount();
     sums += outcome.sums;
     for (const UsageDifference& one : outcome.differences)
-      ADD_FAILURE() << "step " << step << ": " << one.whose << ", " << one.tres << ": " << one.kept
-                    << " kept, " << one.reckoned << " reckoned";
+      ADD_FAILURE() << "step " << step << ": " << one.whose << ", " << one.tres << ": "
+                    << one.stored << " kept, " << one.recounted << " reckoned";
     ASSERT_TRUE(outcome.differences.empty());
   }
   EXPECT_GT(sums, 0u);
@@ -409,18 +409,18 @@ TEST_P(ReckonedAgain, WhatIsKeptOtherwiseIsSetRight) {
   PastAttempt lost = past_.front();
   lost.released += Seconds{777};
   past_.push_back(lost);
-  auto outcome = reckon();
+  auto outcome = recount();
   ASSERT_FALSE(outcome.differences.empty());
   ASSERT_FALSE(outcome.corrections.empty());
   c.now += Seconds{dice.upto(3000)};  // meanwhile time goes on
   EXPECT_EQ(c.user(kAlice, CorrectUsage{outcome.corrections}).error.code,
             ErrorCode::permission_denied);
   ASSERT_FALSE(c.user(kOperator, CorrectUsage{outcome.corrections}).failed);
-  EXPECT_TRUE(reckon().differences.empty());
+  EXPECT_TRUE(recount().differences.empty());
   const JobKey key = begin();
   note(key);
   over(key, Seconds{100});
-  EXPECT_TRUE(reckon().differences.empty()) << "and goes on from there";
+  EXPECT_TRUE(recount().differences.empty()) << "and goes on from there";
 }
 
 INSTANTIATE_TEST_SUITE_P(Lives, ReckonedAgain, testing::Range(1, 13));

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "core/accounts/usage/usage.h"
 #include "unit/core/engine_fixture.h"
 

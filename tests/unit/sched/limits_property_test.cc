@@ -4,8 +4,8 @@
 
 #include <map>
 
+#include "core/accounts/account_directory.h"
 #include "core/accounts/requested.h"
-#include "core/accounts/roster.h"
 #include "core/sched/pass/plan_text.h"
 #include "core/state/indexes.h"
 #include "unit/sched/random_cluster.h"

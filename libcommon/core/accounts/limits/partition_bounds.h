@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "model/cluster/node.h"
 #include "model/job/job.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "core/fairness/decay.h"
 #include "model/engine/event.h"
 #include "model/engine/state.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "model/accounts/fairness.h"
 
 namespace ares::core {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/accounts/limits/promise_floor.h"
+#include "core/accounts/limits/planned_start_threshold.h"
 #include "core/cluster/staying.h"
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/deciding.h"
@@ -357,8 +357,8 @@ void GangScheduler::block(const Queued& leader, GangEntry& entry) {
   if (p_.budget.details) {
     info.detail = waiting_text(entry);
     if (!may)
-      info.detail += "; " + promise_floor_text(p_.state.accounting, p_.use.enforce(),
-                                               *leader.entry.job->spec, *partition);
+      info.detail += "; " + planned_start_threshold_text(p_.state.accounting, p_.use.enforce(),
+                                                         *leader.entry.job->spec, *partition);
   }
   set_reasons(entry, info);
   if (!may) return;  // in nobody's way

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/accounts/limits/promise_floor.h"
+#include "core/accounts/limits/planned_start_threshold.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"
@@ -75,9 +75,9 @@ PendingPtr Planner::Pass::reason_without_planned_start(const Queued& queued, Job
       job_class, !planned_starts_.has_waiting(entry.partition, reservations_of(queued)));
   if (!budget_.details) return text;
   PendingInfo info = *text;
-  info.detail +=
-      (info.detail.empty() ? "" : "; ") +
-      promise_floor_text(state_.accounting, use_.enforce(), *entry.job->spec, *entry.partition);
+  info.detail += (info.detail.empty() ? "" : "; ") +
+                 planned_start_threshold_text(state_.accounting, use_.enforce(), *entry.job->spec,
+                                              *entry.partition);
   return std::make_shared<const PendingInfo>(std::move(info));
 }
 

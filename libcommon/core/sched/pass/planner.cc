@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 #include "core/accounts/usage/charge.h"
 #include "core/sched/pass/pass.h"
 #include "core/sched/queue/admit.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/accounts/limits/promise_floor.h"
+#include "core/accounts/limits/planned_start_threshold.h"
 #include "core/cluster/time_limit.h"
 #include "core/fairness/drf.h"
 #include "core/sched/index/demand.h"
@@ -61,8 +61,8 @@ void Queue::enter(const ClusterState& state, const JobKey& key, const Ranking& r
     queued.is_static = is_static(state, ranking.enforce(), ranking.billing_rules(), entry);
     if (entry.partition) {
       queued.limit = time_limit_of(*job, *entry.partition);
-      queued.floor =
-          promise_floor(state.accounting, ranking.enforce(), *job->spec, *entry.partition);
+      queued.floor = planned_start_threshold(state.accounting, ranking.enforce(), *job->spec,
+                                             *entry.partition);
     }
     entering_.push_back(std::move(queued));
   });

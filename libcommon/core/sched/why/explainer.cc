@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/accounts/limits/limit_use.h"
-#include "core/accounts/limits/promise_floor.h"
+#include "core/accounts/limits/planned_start_threshold.h"
 #include "core/cluster/licenses.h"
 #include "core/sched/index/cluster_index.h"
 #include "core/sched/place/plugin_classes.h"
@@ -77,8 +77,8 @@ PendingInfo Explainer::explain(const Job& job, Time now) {
               reason(Reason::priority, explain_blocked(job_class, memory_->index)));
       }
       info = *job_class.waiting_reason;
-      const std::string floor = promise_floor_text(state_.accounting, policy_.accounting.enforce,
-                                                   *job.spec, *entry.partition);
+      const std::string floor = planned_start_threshold_text(
+          state_.accounting, policy_.accounting.enforce, *job.spec, *entry.partition);
       if (!floor.empty()) info.detail += "; " + floor;
     }
     info.detail.insert(0, together);

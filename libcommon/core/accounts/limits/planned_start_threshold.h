@@ -12,13 +12,13 @@
 namespace ares::core {
 
 // More than any priority: of jobs that are promised nothing.
-inline constexpr std::uint64_t kNeverPromised = std::numeric_limits<std::uint64_t>::max();
+inline constexpr std::uint64_t kNoPlannedStart = std::numeric_limits<std::uint64_t>::max();
 
 // 0: whatever its priority is. Of the two QOS, the user and the accounts the nearest threshold holds.
-std::uint64_t promise_floor(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                            const Partition& partition);
+std::uint64_t planned_start_threshold(const Accounting& records, Enforce enforce,
+                                      const JobSpec& spec, const Partition& partition);
 // What is said of that, for people; empty: whatever its priority is.
-std::string promise_floor_text(const Accounting& records, Enforce enforce, const JobSpec& spec,
-                               const Partition& partition);
+std::string planned_start_threshold_text(const Accounting& records, Enforce enforce,
+                                         const JobSpec& spec, const Partition& partition);
 
 }  // namespace ares::core

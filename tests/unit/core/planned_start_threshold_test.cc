@@ -1,6 +1,6 @@
 // Who is promised a start: MinPrioThresh at each level, and NoReserve, keep nothing free for a job and let others pass it, and the job
 // starts all the same when it can at once.
-#include "core/accounts/limits/promise_floor.h"
+#include "core/accounts/limits/planned_start_threshold.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@ namespace {
 using std::chrono::minutes;
 using testing::HasSubstr;
 
-class PromiseFloorTest : public LimitsTest {
+class PlannedStartThresholdTest : public LimitsTest {
  protected:
   // Half of the nodes are busy for 90 minutes; the large job wants all of them, the long one the others for longer.
   struct Three {
@@ -58,7 +58,7 @@ class PromiseFloorTest : public LimitsTest {
   }
 };
 
-TEST_F(PromiseFloorTest, AThresholdAtEachLevel) {
+TEST_F(PlannedStartThresholdTest, AThresholdAtEachLevel) {
   for (const Level level : kLevels) {
     SCOPED_TRACE(static_cast<int>(level));
     Cluster met{4, limited()}, missed{4, limited()};
@@ -80,7 +80,7 @@ TEST_F(PromiseFloorTest, AThresholdAtEachLevel) {
   }
 }
 
-TEST_F(PromiseFloorTest, TheNearestThresholdHolds) {
+TEST_F(PlannedStartThresholdTest, TheNearestThresholdHolds) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::above, Limit{LimitKind::min_prio_thresh, "", 11}), "");
   Account physics = *find_account(c.state().accounting, "physics");
@@ -90,7 +90,7 @@ TEST_F(PromiseFloorTest, TheNearestThresholdHolds) {
   EXPECT_FALSE(starts(c, busy(c).passing));
 }
 
-TEST_F(PromiseFloorTest, NoReservePromisesNothing) {
+TEST_F(PlannedStartThresholdTest, NoReservePromisesNothing) {
   Cluster c{4, limited()};
   ASSERT_EQ(set_up(c, Level::qos, std::nullopt, static_cast<std::uint32_t>(QosFlag::no_reserve)),
             "");
@@ -99,7 +99,7 @@ TEST_F(PromiseFloorTest, NoReservePromisesNothing) {
   EXPECT_THAT(said(c, three.large).detail, HasSubstr("(NoReserve)"));
 }
 
-TEST_F(PromiseFloorTest, NobodyWaitsBehindWhoIsPromisedNothing) {
+TEST_F(PlannedStartThresholdTest, NobodyWaitsBehindWhoIsPromisedNothing) {
   Policy policy = limited();
   policy.backfill = {BackfillKind::none, 1};
   for (const bool no_reserve : {false, true}) {
@@ -114,7 +114,7 @@ TEST_F(PromiseFloorTest, NobodyWaitsBehindWhoIsPromisedNothing) {
   }
 }
 
-TEST_F(PromiseFloorTest, AGangIsPromisedNothingEither) {
+TEST_F(PlannedStartThresholdTest, AGangIsPromisedNothingEither) {
   for (const bool no_reserve : {false, true}) {
     Cluster c{4, limited()};
     ASSERT_EQ(set_up(c, Level::qos, std::nullopt,

@@ -1,4 +1,4 @@
-#include "core/accounts/roster.h"
+#include "core/accounts/account_directory.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/accounts/usage/reckon.h"
+#include "core/accounts/usage/usage_recount.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,12 +39,12 @@ void add_all(std::map<std::string, Amount>& to, const std::map<std::string, Amou
 
 }  // namespace
 
-Reckoning::Reckoning(const ClusterState& kept, const Fairness& rules, Time at)
-    : kept_(kept), rules_(rules), at_(at) {
-  kept.accounting.for_each([&](const RecordKey& key, const AccountingRecord& record) {
+UsageRecount::UsageRecount(const ClusterState& state, const Fairness& rules, Time at)
+    : state_(state), rules_(rules), at_(at) {
+  state.accounting.for_each([&](const RecordKey& key, const AccountingRecord& record) {
     const auto put = [&](AssociationId id, Seconds half_life, bool account) {
-      parties_[id] = {(account ? "those who left " : "") + describe(key), half_life,
-                      counted_from(kept, id), account};
+      owners_[id] = {(account ? "those who left " : "") + describe(key), half_life,
+                     counted_from(state, id), account};
     };
     if (const auto* one = std::get_if<Association>(&record)) put(one->id, rules.half_life, false);
     if (const auto* account = std::get_if<Account>(&record))
@@ -56,11 +56,11 @@ Reckoning::Reckoning(const ClusterState& kept, const Fairness& rules, Time at)
   });
 }
 
-AssociationId Reckoning::payer(const std::string& account, const ChargedTo& charged) {
-  const auto party = parties_.find(charged.association);
-  if (party != parties_.end() && !party->second.account_itself) return charged.association;
+AssociationId UsageRecount::payer(const std::string& account, const ChargedTo& charged) {
+  const auto owner = owners_.find(charged.association);
+  if (owner != owners_.end() && !owner->second.account_itself) return charged.association;
   // One that was removed and made again is another.
-  const Account* left = find_account(kept_.accounting, account);
+  const Account* left = find_account(state_.accounting, account);
   const bool same =
       charged.account == AssociationId{} || (left && usage_id(*left) == charged.account);
   if (left && same) return usage_id(*left);
@@ -68,31 +68,31 @@ AssociationId Reckoning::payer(const std::string& account, const ChargedTo& char
   return AssociationId{};  // the root's own
 }
 
-void Reckoning::add(const std::string& account, const PastAttempt& attempt) {
+void UsageRecount::add(const std::string& account, const PastAttempt& attempt) {
   const ChargedTo& to = attempt.charged_to;
   if (to.association == AssociationId{}) return;                 // nobody was charged
   std::vector<std::pair<std::pair<Seconds, Time>, Sums>> worth;  // most often the same for all
   const auto charge = [&](AssociationId id, Time since) {
-    const auto party = parties_.find(id);
-    if (party == parties_.end()) return;
-    const std::pair terms{party->second.half_life, std::max(since, party->second.since)};
+    const auto owner = owners_.find(id);
+    if (owner == owners_.end()) return;
+    const std::pair terms{owner->second.half_life, std::max(since, owner->second.since)};
     auto known = std::find_if(worth.begin(), worth.end(),
                               [&](const auto& one) { return one.first == terms; });
     if (known == worth.end())
       known = worth.insert(worth.end(), {terms, worth_of(attempt, at_, terms.first, terms.second)});
     add_all(sums_[id], known->second);
   };
-  charge(payer(account, to), counted_from(kept_, to.association));
+  charge(payer(account, to), counted_from(state_, to.association));
   for (const AssociationId id : {to.qos, to.wckey, to.partition_qos})
     if (id != AssociationId{}) charge(id, Time{});
 }
 
-Reckoning::Outcome Reckoning::compare() const {
+UsageRecount::Outcome UsageRecount::compare() const {
   Outcome out;
-  const auto compare = [&](const std::string& whose, const Sums& kept, const Sums& reckoned,
+  const auto compare = [&](const std::string& whose, const Sums& stored, const Sums& recounted,
                            std::optional<AssociationId> id) {
-    for (const std::string& tres : names_in(kept, reckoned)) {
-      const Amount has = of(kept, tres), should = of(reckoned, tres);
+    for (const std::string& tres : names_in(stored, recounted)) {
+      const Amount has = of(stored, tres), should = of(recounted, tres);
       ++out.sums;
       if (same(has, should)) continue;
       out.differences.push_back(
@@ -102,27 +102,27 @@ Reckoning::Outcome Reckoning::compare() const {
       if (id) out.corrections.push_back({*id, tres, units_of(by), take, at_});
     }
   };
-  Sums accounts_kept, accounts_reckoned;
-  for (const auto& [id, party] : parties_) {
-    Sums kept;
-    if (const AssociationUsage* usage = kept_.usage.find(id))
+  Sums accounts_stored, accounts_recounted;
+  for (const auto& [id, owner] : owners_) {
+    Sums stored;
+    if (const AssociationUsage* usage = state_.usage.find(id))
       for (const UsageRow& row : usage->rows)
-        kept[row.tres] = all_usage_at(*usage, row.tres, at_, party.half_life, party.since);
-    const auto reckoned = sums_.find(id);
-    const Sums& should = reckoned == sums_.end() ? Sums{} : reckoned->second;
-    if (party.account_itself && accounts_gone_) {
-      add_all(accounts_kept, kept);
-      add_all(accounts_reckoned, should);
+        stored[row.tres] = all_usage_at(*usage, row.tres, at_, owner.half_life, owner.since);
+    const auto recounted = sums_.find(id);
+    const Sums& should = recounted == sums_.end() ? Sums{} : recounted->second;
+    if (owner.account_itself && accounts_gone_) {
+      add_all(accounts_stored, stored);
+      add_all(accounts_recounted, should);
     } else {
-      compare(party.name, kept, should, id);
+      compare(owner.name, stored, should, id);
     }
   }
   if (accounts_gone_)
-    compare("those who left accounts, some of which are gone", accounts_kept, accounts_reckoned,
+    compare("those who left accounts, some of which are gone", accounts_stored, accounts_recounted,
             std::nullopt);
   std::stable_sort(out.differences.begin(), out.differences.end(),
                    [](const auto& a, const auto& b) {
-                     return std::abs(a.kept - a.reckoned) > std::abs(b.kept - b.reckoned);
+                     return std::abs(a.stored - a.recounted) > std::abs(b.stored - b.recounted);
                    });
   return out;
 }

@@ -15,13 +15,13 @@ namespace ares::core {
 struct UsageDifference {
   std::string whose;  // "user ada in account physics", "QOS normal"
   std::string tres;
-  double kept = 0, reckoned = 0;
+  double stored = 0, recounted = 0;
 };
 
-class Reckoning {
+class UsageRecount {
  public:
   // What is kept, and as of when all is reckoned: `at` is later than all that is added. `kept` is read until the end.
-  Reckoning(const ClusterState& kept, const Fairness& rules, Time at);
+  UsageRecount(const ClusterState& state, const Fairness& rules, Time at);
 
   // One that counts, in any order. `account`: that it was charged to.
   void add(const std::string& account, const PastAttempt& attempt);
@@ -37,7 +37,7 @@ class Reckoning {
 
  private:
   using Sums = std::map<std::string, fairness::Amount>;
-  struct Party {
+  struct UsageOwner {
     std::string name;
     Seconds half_life{};
     Time since{};
@@ -46,10 +46,10 @@ class Reckoning {
 
   AssociationId payer(const std::string& account, const ChargedTo& charged);
 
-  const ClusterState& kept_;
+  const ClusterState& state_;
   const Fairness& rules_;
   Time at_;
-  std::map<AssociationId, Party> parties_;
+  std::map<AssociationId, UsageOwner> owners_;
   std::map<AssociationId, Sums> sums_;
   bool accounts_gone_ = false;
 };
