@@ -21,7 +21,7 @@ struct JobOutcome {
   std::uint32_t nodes = 0, cpus = 0, gpus = 0;  // of GPUs thousandths
   std::uint32_t restarts = 0;
   bool holds = false;             // nodes, now
-  bool lends = false;             // its CPUs, while it is suspended
+  bool cpus_released = false;     // its CPUs, while it is suspended
   std::optional<Time> since;      // when the attempt that runs began
   Duration ran{};                 // of all attempts
   std::optional<Time> predicted;  // the start it was told of an hour before it came

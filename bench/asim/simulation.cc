@@ -288,7 +288,7 @@ void Simulation::begin_scripts() {
 void Simulation::observe(const Event& event) {
   const auto release = [&](JobOutcome& job) {
     if (!std::exchange(job.holds, false)) return;
-    if (!std::exchange(job.lends, false)) busy_cpus_ -= job.cpus;
+    if (!std::exchange(job.cpus_released, false)) busy_cpus_ -= job.cpus;
     busy_gpus_ -= job.gpus;
     if (job.since) job.ran += event.at - *job.since;
     job.since.reset();
@@ -319,12 +319,12 @@ void Simulation::observe(const Event& event) {
     told_.erase(told);
   } else if (const auto* suspended = std::get_if<Suspended>(&event.body)) {
     JobOutcome& job = out_.jobs[index_of(suspended->attempt.job.job)];
-    if (!std::exchange(job.lends, true)) busy_cpus_ -= job.cpus;
+    if (!std::exchange(job.cpus_released, true)) busy_cpus_ -= job.cpus;
     if (job.since) job.ran += event.at - *job.since;
     job.since.reset();
   } else if (const auto* resumed = std::get_if<Resumed>(&event.body)) {
     JobOutcome& job = out_.jobs[index_of(resumed->attempt.job.job)];
-    job.lends = false;
+    job.cpus_released = false;
     busy_cpus_ += job.cpus;
     job.since = event.at;
     const Job* record = engine_->state().jobs.find(resumed->attempt.job);

@@ -349,7 +349,7 @@ void put(const Allocation& from, storage::Allocation& to) {
   if (from.suspension) put(*from.suspension, *to.mutable_suspension());
   to.set_suspended(from.suspended.count());
   to.set_suspend_set(from.suspend_set.value());
-  to.set_cpus_lent(from.cpus_lent);
+  to.set_cpus_lent(from.cpus_released);
   put_messages(from.tres, to.mutable_tres());
   put(from.charged_to, *to.mutable_charged_to());
 }
@@ -367,7 +367,7 @@ Allocation get(const storage::Allocation& from, Complaint& complaint) {
   if (from.has_suspension()) to.suspension = get(from.suspension(), complaint);
   to.suspended = Duration(from.suspended());
   to.suspend_set = Lsn(from.suspend_set());
-  to.cpus_lent = from.cpus_lent();
+  to.cpus_released = from.cpus_lent();
   to.tres = get_messages<TresAmount>(from.tres(), complaint);
   to.charged_to = get(from.charged_to(), complaint);
   return to;

@@ -7,7 +7,7 @@ void put(const Suspension& from, storage::Suspension& to) {
   to.set_at(micros(from.at));
   if (from.by) to.set_by(from.by->value());
   to.set_by_user(from.by_user);
-  if (from.made_room_for) put(*from.made_room_for, *to.mutable_made_room_for());
+  if (from.preempted_by) put(*from.preempted_by, *to.mutable_made_room_for());
 }
 
 Suspension get(const storage::Suspension& from, Complaint& complaint) {
@@ -15,7 +15,7 @@ Suspension get(const storage::Suspension& from, Complaint& complaint) {
   to.at = to_time(from.at());
   if (from.has_by()) to.by = UserId(from.by());
   to.by_user = from.by_user();
-  if (from.has_made_room_for()) to.made_room_for = get(from.made_room_for(), complaint);
+  if (from.has_made_room_for()) to.preempted_by = get(from.made_room_for(), complaint);
   return to;
 }
 
@@ -23,7 +23,7 @@ void put(const Suspended& from, storage::Suspended& to) {
   put(from.attempt, *to.mutable_attempt());
   if (from.by) to.set_by(from.by->value());
   to.set_by_user(from.by_user);
-  if (from.made_room_for) put(*from.made_room_for, *to.mutable_made_room_for());
+  if (from.preempted_by) put(*from.preempted_by, *to.mutable_made_room_for());
 }
 
 Suspended get(const storage::Suspended& from, Complaint& complaint) {
@@ -31,7 +31,7 @@ Suspended get(const storage::Suspended& from, Complaint& complaint) {
   to.attempt = get(from.attempt(), complaint);
   if (from.has_by()) to.by = UserId(from.by());
   to.by_user = from.by_user();
-  if (from.has_made_room_for()) to.made_room_for = get(from.made_room_for(), complaint);
+  if (from.has_made_room_for()) to.preempted_by = get(from.made_room_for(), complaint);
   return to;
 }
 

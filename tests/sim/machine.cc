@@ -193,7 +193,7 @@ void Machine::open_gate(const AttemptKey& key) {
   tree.running = true;
   std::uint32_t cpus = 0;
   for (const auto& [other, t] : trees_)
-    if (t.running && !stage_.observer->lends_cpus(other)) cpus += t.cpus;
+    if (t.running && !stage_.observer->has_released_cpus(other)) cpus += t.cpus;
   stage_.observer->user_started(key, index_, cpus, traits_.cpus);
   plan_end(key, tree, stage_.now() + tree.program.runs, {.code = tree.program.exit_code});
 }

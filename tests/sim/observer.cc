@@ -55,9 +55,9 @@ void Observer::user_started(const AttemptKey& key, std::uint32_t machine, std::u
                     " CPUs of work and has " + std::to_string(cpus)};
 }
 
-bool Observer::lends_cpus(const AttemptKey& key) const {
+bool Observer::has_released_cpus(const AttemptKey& key) const {
   const Job* job = database_->replayed().jobs.find(key.job);
-  return job && job->attempt == key.attempt && job->allocation && job->allocation->cpus_lent;
+  return job && job->attempt == key.attempt && job->allocation && job->allocation->cpus_released;
 }
 
 void Observer::user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit) {

@@ -24,7 +24,7 @@ class Observer {
 
   // --- user code ---
   // Whether the attempt has given its CPUs to others: it is suspended, or was when its end began.
-  bool lends_cpus(const AttemptKey& key) const;
+  bool has_released_cpus(const AttemptKey& key) const;
   void user_started(const AttemptKey& key, std::uint32_t machine, std::uint32_t cpus_in_use,
                     std::uint32_t cpus);
   void user_ended(const AttemptKey& key, std::uint32_t machine, ExitStatus exit);  // by itself

@@ -8,7 +8,7 @@
 
 #include "base/hostlist.h"
 #include "base/units.h"
-#include "core/cluster/lent.h"
+#include "core/cluster/resume_conflict.h"
 #include "core/job/gang.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/order.h"
@@ -160,7 +160,7 @@ void describe_suspension(const Job& job, api::Job& out) {
   out.set_suspended_at(micros(now->at));
   if (now->by) out.set_suspended_by(now->by->value());
   out.set_suspended_by_user(now->by_user);
-  if (now->made_room_for) proto::to_api(*now->made_room_for, out.mutable_suspended_for());
+  if (now->preempted_by) proto::to_api(*now->preempted_by, out.mutable_suspended_for());
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   describe_preemption(job, out);
   describe_suspension(job, out);
   if (job.state == JobState::suspended && named_ && shown_(api::Job::kCpusTakenByFieldNumber))
-    if (const auto taken = core::cpus_taken(*view_.state, job, now_))
+    if (const auto taken = core::resume_conflict(*view_.state, job, now_))
       for (const JobKey& key : taken->by) proto::to_api(key, out.add_cpus_taken_by());
   if (job.array && !waiting) {
     if (shown_(api::Job::kArrayTasksFieldNumber))

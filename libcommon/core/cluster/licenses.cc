@@ -11,9 +11,9 @@ std::uint32_t LicensePool::total(const std::string& name) const {
 
 std::uint32_t LicensePool::free(const std::string& name) const {
   const std::uint32_t* used = state_.licenses_used.find(name);
-  const auto taken = taken_.find(name);
+  const auto allocated = allocated_.find(name);
   const std::uint64_t gone =
-      std::uint64_t{used ? *used : 0} + (taken == taken_.end() ? 0 : taken->second);
+      std::uint64_t{used ? *used : 0} + (allocated == allocated_.end() ? 0 : allocated->second);
   const std::uint32_t all = total(name);  // may have shrunk below what is used
   return gone >= all ? 0 : all - static_cast<std::uint32_t>(gone);
 }
@@ -29,20 +29,21 @@ std::optional<std::vector<LicenseRequest>> LicensePool::choose(const JobSpec& sp
   return spec.licenses;
 }
 
-bool LicensePool::take(const JobSpec& spec, const std::vector<LicenseRequest>& licenses) {
-  const bool asked = spec.any_license ? licenses.size() == 1 &&
-                                            std::find(spec.licenses.begin(), spec.licenses.end(),
-                                                      licenses[0]) != spec.licenses.end()
-                                      : licenses == spec.licenses;
-  if (!asked) return false;
+bool LicensePool::allocate(const JobSpec& spec, const std::vector<LicenseRequest>& licenses) {
+  const bool requested =
+      spec.any_license
+          ? licenses.size() == 1 && std::find(spec.licenses.begin(), spec.licenses.end(),
+                                              licenses[0]) != spec.licenses.end()
+          : licenses == spec.licenses;
+  if (!requested) return false;
   for (const LicenseRequest& r : licenses)
     if (free(r.name) < r.count) return false;
-  for (const LicenseRequest& r : licenses) taken_[r.name] += r.count;
+  for (const LicenseRequest& r : licenses) allocated_[r.name] += r.count;
   return true;
 }
 
-void LicensePool::give_back(const std::vector<LicenseRequest>& licenses) {
-  for (const LicenseRequest& r : licenses) taken_[r.name] -= r.count;
+void LicensePool::release(const std::vector<LicenseRequest>& licenses) {
+  for (const LicenseRequest& r : licenses) allocated_[r.name] -= r.count;
 }
 
 std::string LicensePool::explain(const JobSpec& spec) const {

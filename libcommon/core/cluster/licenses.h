@@ -21,8 +21,8 @@ class LicensePool {
   std::optional<std::vector<LicenseRequest>> choose(const JobSpec& spec) const;
 
   // Whether so many are free and what the job asked for; takes them then.
-  bool take(const JobSpec& spec, const std::vector<LicenseRequest>& licenses);
-  void give_back(const std::vector<LicenseRequest>& licenses);
+  bool allocate(const JobSpec& spec, const std::vector<LicenseRequest>& licenses);
+  void release(const std::vector<LicenseRequest>& licenses);
 
   // "needs 2 matlab: 1 of 10 free".
   std::string explain(const JobSpec& spec) const;
@@ -33,7 +33,7 @@ class LicensePool {
 
   const ClusterState& state_;
   const Policy& policy_;
-  std::map<std::string, std::uint32_t> taken_;
+  std::map<std::string, std::uint32_t> allocated_;
 };
 
 // Whether the request makes sense and the site has as many at all: "Invalid license specification: …".

@@ -77,7 +77,7 @@ Seconds eviction_grace(const ClusterState& state, const Policy& policy, const Jo
   return qos && qos->grace ? *qos->grace : policy.preemption.grace;
 }
 
-bool lends_cpus(const ClusterState& state, const Job& victim) {
+bool releases_only_cpus(const ClusterState& state, const Job& victim) {
   return preempt_mode_of(state, victim) == PreemptMode::suspend;
 }
 

@@ -43,7 +43,7 @@ std::optional<Time> preemptible_from(const ClusterState& state, const Policy& po
 Seconds eviction_grace(const ClusterState& state, const Policy& policy, const Job& victim);
 
 // Whether it is suspended, not ended. Then it gives nothing but CPUs.
-bool lends_cpus(const ClusterState& state, const Job& victim);
+bool releases_only_cpus(const ClusterState& state, const Job& victim);
 
 // Of its QOS; 0 for one that the site gives none.
 std::uint32_t qos_priority(const ClusterState& state, const Policy& policy, const JobSpec& spec);

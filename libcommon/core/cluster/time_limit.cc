@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/cluster/staying.h"
+#include "core/cluster/reservation_access.h"
 #include "core/state/timers.h"
 
 namespace ares::core {
@@ -18,7 +18,7 @@ std::optional<Seconds> time_limit_of(const Job& job, const Partition& partition)
 std::optional<Seconds> limit_at(const ClusterState& state, const Job& job,
                                 const Partition& partition, Time now) {
   const auto limit =
-      limit_within(state, job.spec->reservations, time_limit_of(job, partition), now);
+      limit_within_reservations(state, job.spec->reservations, time_limit_of(job, partition), now);
   const auto left = time_left(job, now);
   return left ? std::min(limit.value_or(*left), *left) : limit;
 }

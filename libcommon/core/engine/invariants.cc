@@ -83,9 +83,9 @@ class Check {
     for (const NodeShare& share : job->allocation->nodes) {
       if (share.node != node) continue;
       // What it lends are its CPUs, all of them, and nothing else.
-      const bool lent = job->allocation->cpus_lent;
-      const bool cpus = lent ? charge.cpus == 0 && charge.cpu_ids.empty()
-                             : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
+      const bool released = job->allocation->cpus_released;
+      const bool cpus = released ? charge.cpus == 0 && charge.cpu_ids.empty()
+                                 : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
       const bool same = cpus && share.memory == charge.memory && share.gpus == charge.gpus &&
                         share.gpu_part == charge.gpu_part;
       expect(same, subject,
@@ -117,7 +117,7 @@ class Check {
     expect(stands == (job.state == JobState::suspended), subject,
            "SUSPENDED, and its allocation does not say so, or the other way round");
     if (is_active(job.state) && job.allocation)
-      expect(job.allocation->cpus_lent == stands, subject,
+      expect(job.allocation->cpus_released == stands, subject,
              "runs without CPUs, or keeps them while it is suspended");
     if (job.state == JobState::completing)
       expect(job.ending.has_value(), subject, "completing without a cause");
@@ -143,8 +143,8 @@ class Check {
       const Job* other = state_.jobs.find(victim.job);
       const bool over = job.preemption_claim->until <= state_.now;  // then a suspended one goes on
       // One that lent its CPUs goes on as soon as there is room for both.
-      const bool lent = other && other->allocation && other->allocation->suspend_set > Lsn{0};
-      if (other && other->attempt == victim.attempt && !over && !lent)
+      const bool released = other && other->allocation && other->allocation->suspend_set > Lsn{0};
+      if (other && other->attempt == victim.attempt && !over && !released)
         expect(other->state != JobState::running && other->state != JobState::configuring, subject,
                "the victim " + name_of(victim) + " runs on");
     }

@@ -24,7 +24,7 @@ inline bool has_preemption_claim(const Job& job) {
 }
 inline bool is_resumable(const Job& job) {  // belongs into `resumable`
   return job.state == JobState::suspended && job.allocation && job.allocation->suspension &&
-         job.allocation->suspension->made_room_for;
+         job.allocation->suspension->preempted_by;
 }
 inline bool is_named(const Job& job) {
   return job.key.task.is_none() && !is_terminal(job.state);  // belongs into `names`

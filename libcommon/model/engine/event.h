@@ -157,9 +157,9 @@ struct Signalled {  // not state; journaled because it carries its lsn to the no
 };
 struct Suspended {  // its processes stand still, its CPUs are free for others
   AttemptKey attempt;
-  std::optional<UserId> by;             // an operator,
-  std::string by_user;                  // of that name,
-  std::optional<JobKey> made_room_for;  // or the scheduler, for that job
+  std::optional<UserId> by;            // an operator,
+  std::string by_user;                 // of that name,
+  std::optional<JobKey> preempted_by;  // or the scheduler, for that job
 };
 struct Resumed {
   AttemptKey attempt;

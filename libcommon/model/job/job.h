@@ -241,8 +241,8 @@ struct ExitStatus {
 struct Suspension {
   Time at{};
   std::optional<UserId> by;
-  std::string by_user;                  // the operator's name
-  std::optional<JobKey> made_room_for;  // it resumes by itself when its CPUs are free again
+  std::string by_user;                 // the operator's name
+  std::optional<JobKey> preempted_by;  // it resumes by itself when its CPUs are free again
   friend bool operator==(const Suspension&, const Suspension&) = default;
 };
 
@@ -276,8 +276,8 @@ struct Allocation {
   std::uint32_t alternative = 0;  // which of the specification's gpu_alternatives it is, from 0
   std::optional<Suspension> suspension{};  // exactly while it is SUSPENDED
   Duration suspended{};                    // before that, in all: neither run nor charged for CPUs
-  Lsn suspend_set{};       // of the event that suspended or resumed it last; 0 = never
-  bool cpus_lent = false;  // its charges hold no CPUs: from Suspended to Resumed or its end
+  Lsn suspend_set{};           // of the event that suspended or resumed it last; 0 = never
+  bool cpus_released = false;  // its charges hold no CPUs: from Suspended to Resumed or its end
   // What the shares do not tell, as it was when it began: gres/gpu:TYPE and billing; ascending. See tres_of().
   std::vector<TresAmount> tres{};
   ChargedTo charged_to{};

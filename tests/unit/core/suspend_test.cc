@@ -230,7 +230,7 @@ TEST_F(LendingTest, TheVictimStandsStillAndGoesOnWhenAPlanSaysSo) {
   EXPECT_EQ(c.job(victim).state, JobState::suspended);
   EXPECT_EQ(c.sent<Kill>(1), 0u);
   EXPECT_EQ(c.sent<SetSuspended>(1), 1u);
-  EXPECT_EQ(c.job(victim).allocation->suspension->made_room_for, key);
+  EXPECT_EQ(c.job(victim).allocation->suspension->preempted_by, key);
   EXPECT_EQ(c.state().evictions.size(), 1u) << "it counts like any other";
   EXPECT_EQ(c.state().resumable.size(), 1u);
   EXPECT_FALSE(taken(going_on(victim))) << "its CPUs are kept for the other";

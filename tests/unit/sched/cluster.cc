@@ -172,7 +172,7 @@ void TestCluster::evict(const Plan& plan, Time now) {
     put(std::move(job));
     for (const AttemptKey& victim : claim.victims) {
       state.evictions.set({now, victim}, user);
-      if (lends_cpus(state, *state.jobs.find(victim.job))) {
+      if (releases_only_cpus(state, *state.jobs.find(victim.job))) {
         suspend(victim.job, now, key);
         continue;
       }
@@ -190,18 +190,18 @@ void TestCluster::charge_cpus(const Job& job) {
     Node node = *state.nodes.find(share.node);
     for (Charge& charge : node.charges) {
       if (charge.attempt.job != job.key) continue;
-      charge.cpus = job.allocation->cpus_lent ? 0 : share.cpus;
-      charge.cpu_ids = job.allocation->cpus_lent ? std::vector<std::uint32_t>{} : share.cpu_ids;
+      charge.cpus = job.allocation->cpus_released ? 0 : share.cpus;
+      charge.cpu_ids = job.allocation->cpus_released ? std::vector<std::uint32_t>{} : share.cpu_ids;
     }
     put(std::move(node));
   }
 }
 
-void TestCluster::suspend(const JobKey& key, Time now, std::optional<JobKey> made_room_for) {
+void TestCluster::suspend(const JobKey& key, Time now, std::optional<JobKey> preempted_by) {
   Job job = *state.jobs.find(key);
   job.state = JobState::suspended;
-  job.allocation->suspension = Suspension{now, std::nullopt, {}, made_room_for};
-  job.allocation->cpus_lent = true;
+  job.allocation->suspension = Suspension{now, std::nullopt, {}, preempted_by};
+  job.allocation->cpus_released = true;
   job.version = Lsn(++version_);
   charge_cpus(job);
   put(std::move(job));
@@ -212,7 +212,7 @@ void TestCluster::resume(const JobKey& key, Time now) {
   job.state = JobState::running;
   job.allocation->suspended += now - job.allocation->suspension->at;
   job.allocation->suspension.reset();
-  job.allocation->cpus_lent = false;
+  job.allocation->cpus_released = false;
   job.version = Lsn(++version_);
   charge_cpus(job);
   put(std::move(job));

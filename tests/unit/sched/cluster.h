@@ -51,7 +51,7 @@ class TestCluster {
   // Victims are told to end and the jobs they make room for keep their earmarks, as if the engine had taken those groups.
   void evict(const Plan& plan, Time now);
   // A running job stands still, by command or to make room; and goes on.
-  void suspend(const JobKey& key, Time now, std::optional<JobKey> made_room_for = std::nullopt);
+  void suspend(const JobKey& key, Time now, std::optional<JobKey> preempted_by = std::nullopt);
   void resume(const JobKey& key, Time now);
   // The job ends and its charges go.
   void end(const JobKey& key);

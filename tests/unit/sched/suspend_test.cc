@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "core/cluster/lent.h"
+#include "core/cluster/resume_conflict.h"
 #include "core/sched/pass/plan_text.h"
 #include "core/state/indexes.h"
 #include "core/state/timers.h"
@@ -195,7 +195,8 @@ TEST(SuspendProperty, LivesKeepEveryBoundAndTheIncrementalPlanIsTheOneFromScratc
       for (const PlanGroup& group : plan.groups) {
         if (group.resume) {
           ++resumed;
-          ASSERT_FALSE(cpus_taken(cluster.state, *cluster.state.jobs.find(group.resume->job), now))
+          ASSERT_FALSE(
+              resume_conflict(cluster.state, *cluster.state.jobs.find(group.resume->job), now))
               << "seed " << seed << " step " << step;
         }
         if (group.claim) suspended += static_cast<int>(group.claim->claim.victims.size());
@@ -212,13 +213,13 @@ TEST(SuspendProperty, LivesKeepEveryBoundAndTheIncrementalPlanIsTheOneFromScratc
         else if (job.state == JobState::suspended && dice.percent(3))
           over.push_back(key);
         else if (job.state == JobState::suspended && !is_resumable(job) && dice.percent(30) &&
-                 !cpus_taken(cluster.state, job, now))
+                 !resume_conflict(cluster.state, job, now))
           go.push_back(key);
       });
       for (const JobKey& key : over) cluster.end(key);
       for (const JobKey& key : stop) cluster.suspend(key, now);
       for (const JobKey& key : go) {  // one may have the CPUs of another
-        if (cpus_taken(cluster.state, *cluster.state.jobs.find(key), now)) continue;
+        if (resume_conflict(cluster.state, *cluster.state.jobs.find(key), now)) continue;
         cluster.resume(key, now);
         ++by_command;
       }

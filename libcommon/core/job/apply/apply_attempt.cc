@@ -68,8 +68,8 @@ void charge_cpus(ClusterState& state, const AttemptKey& attempt, const Allocatio
     if (std::none_of(node->charges.begin(), node->charges.end(), mine)) continue;
     change_node(state, share.node, lsn, [&](Node& n) {
       Charge& charge = *std::find_if(n.charges.begin(), n.charges.end(), mine);
-      charge.cpus = allocation.cpus_lent ? 0 : share.cpus;
-      charge.cpu_ids = allocation.cpus_lent ? std::vector<std::uint32_t>{} : share.cpu_ids;
+      charge.cpus = allocation.cpus_released ? 0 : share.cpus;
+      charge.cpu_ids = allocation.cpus_released ? std::vector<std::uint32_t>{} : share.cpu_ids;
     });
   }
 }
@@ -212,9 +212,9 @@ void apply_attempt(ClusterState& state, const Suspended& e, Stamp s) {
   change_attempt(state, e.attempt, s.lsn, [&](Job& job, Allocation& allocation) {
     end_suspension(allocation, s.at);
     job.state = JobState::suspended;
-    allocation.suspension = Suspension{s.at, e.by, e.by_user, e.made_room_for};
+    allocation.suspension = Suspension{s.at, e.by, e.by_user, e.preempted_by};
     allocation.suspend_set = s.lsn;
-    allocation.cpus_lent = true;
+    allocation.cpus_released = true;
     charge_cpus(state, e.attempt, allocation, s.lsn);
   });
 }
@@ -224,7 +224,7 @@ void apply_attempt(ClusterState& state, const Resumed& e, Stamp s) {
     end_suspension(allocation, s.at);
     job.state = JobState::running;
     allocation.suspend_set = s.lsn;
-    allocation.cpus_lent = false;
+    allocation.cpus_released = false;
     charge_cpus(state, e.attempt, allocation, s.lsn);
   });
 }

@@ -9,10 +9,10 @@
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
 #include "core/accounts/usage/charge.h"
-#include "core/cluster/lent.h"
 #include "core/cluster/licenses.h"
 #include "core/cluster/preemptible.h"
-#include "core/cluster/staying.h"
+#include "core/cluster/reservation_access.h"
+#include "core/cluster/resume_conflict.h"
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/part_checks.h"
 #include "core/job/decide/deciding.h"
@@ -60,7 +60,7 @@ class Check {
       if (take(start, events)) continue;
       use_.roll_back_to(used);
       taken_.give_back();
-      for (const auto* licenses : new_licenses_) licenses_.give_back(*licenses);
+      for (const auto* licenses : new_licenses_) licenses_.release(*licenses);
       new_licenses_.clear();
       return false;
     }
@@ -100,7 +100,7 @@ class Check {
       if (!fits(*job, start, share, taken_.on(share.node))) return false;
       taken_.share(start.key, share, *job->spec);
     }
-    if (!licenses_.take(*job->spec, start.licenses)) return false;
+    if (!licenses_.allocate(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
     if (!own) events.emplace_back(TaskSplit{start.key, task_rank(*array, start.key.task)});
     const TresByNode allocated_tres = amounts_of(q_.state.nodes, start.nodes, start.licenses);
@@ -151,7 +151,7 @@ class Check {
     if (!may_end(gone, *job, claim.partition)) return false;
     for (const NodeShare& share : claim.nodes)
       if (!will_fit(*job, start, share, gone)) return false;
-    if (!licenses_.take(*job->spec, claim.licenses) || !taken_.job(key)) return false;
+    if (!licenses_.allocate(*job->spec, claim.licenses) || !taken_.job(key)) return false;
     taken_.keep();
     accept(wanted, own ? nullptr : array, *job, d);
     return true;
@@ -161,19 +161,20 @@ class Check {
   bool resume(const AttemptKey& attempt, Decision& d) {
     const Job* job = q_.state.jobs.find(attempt.job);
     if (!job || job->attempt != attempt.attempt || !is_resumable(*job)) return false;
-    std::vector<TakenBeside> beside;
+    std::vector<PlannedShare> planned_shares;
     for (const NodeShare& share : job->allocation->nodes)
       for (const Taken::Share& other : taken_.on(share.node))
-        beside.push_back({other.key, other.share});
+        planned_shares.push_back({other.key, other.share});
     // What is kept for others is theirs: the amounts, for any devices will do them.
     std::deque<NodeShare> kept;
     for (const auto& [wanted, of] : preemption_claims_)
       for (const NodeShare& share : wanted->claim.nodes) {
         kept.push_back(share);
         kept.back().cpu_ids.clear();
-        beside.push_back({wanted->key, &kept.back()});
+        planned_shares.push_back({wanted->key, &kept.back()});
       }
-    if (cpus_taken(q_.state, *job, q_.now, beside) || !taken_.job(attempt.job)) return false;
+    if (resume_conflict(q_.state, *job, q_.now, planned_shares) || !taken_.job(attempt.job))
+      return false;
     for (const NodeShare& share : job->allocation->nodes) {
       NodeShare& cpus = resumed_.emplace_back(share);  // the rest is charged already
       cpus.memory = Bytes{};
@@ -244,7 +245,7 @@ class Check {
     for (const AttemptKey& attempt : victims) {
       ended_.insert(attempt);
       const Job& victim = *q_.state.jobs.find(attempt.job);
-      if (lends_cpus(q_.state, victim)) {
+      if (releases_only_cpus(q_.state, victim)) {
         d.events.emplace_back(Suspended{attempt, {}, {}, key});
         audit(job, attempt, "suspended for job " + job_text(key), d);
         continue;
@@ -270,7 +271,8 @@ class Check {
   // The plan was made a moment ago: what is left until the deadline is a little less now.
   std::optional<Seconds> limit_of(const Job& job, const Start& start) const {
     const std::optional<Seconds> left = time_left(job, q_.now);
-    const auto requested = limit_within(q_.state, job.spec->reservations, start.time_limit, q_.now);
+    const auto requested =
+        limit_within_reservations(q_.state, job.spec->reservations, start.time_limit, q_.now);
     return left ? std::min(requested.value_or(*left), *left) : requested;
   }
 
@@ -327,10 +329,11 @@ class Check {
   bool keeps_reservations(const Job& job, const Start& start) const {
     const auto& requested = job.spec->reservations;
     if (q_.state.reservations.size() == 0) return requested.empty();
-    Stay stay{q_.now, std::nullopt};
-    if (const auto limit = limit_of(job, start)) stay.to = q_.now + *limit;
-    if (stay.to && *stay.to < q_.now + Seconds{1}) return false;  // its reservation is all but over
-    const bool anywhere = any_flexible(q_.state, requested);
+    AccessWindow window{q_.now, std::nullopt};
+    if (const auto limit = limit_of(job, start)) window.to = q_.now + *limit;
+    if (window.to && *window.to < q_.now + Seconds{1})
+      return false;  // its reservation is all but over
+    const bool flexible = any_flexible_reservation(q_.state, requested);
     for (const std::string& name : requested) {
       const Reservation* r = q_.state.reservations.find(name);
       if (r && !may_use(*r, job.spec->uid, job.spec->account)) return false;
@@ -341,7 +344,7 @@ class Check {
       q_.state.reservations.for_each([&](const std::string&, const Reservation& r) {
         if (node && has_node(r, node->name)) there.push_back(&r);
       });
-      return may_stay(there, requested, anywhere, stay);
+      return reservations_allow(there, requested, flexible, window);
     });
   }
 
@@ -362,7 +365,8 @@ class Check {
     };
     // A victim that lends its CPUs stays, without them.
     const auto stays = [&](const Charge& charge) {
-      return !gone || (!is_ending(charge) && (!gone->contains(charge.attempt) || lends(charge)));
+      return !gone ||
+             (!is_ending(charge) && (!gone->contains(charge.attempt) || will_be_suspended(charge)));
     };
     for (const Charge& charge : node->charges)
       if (stays(charge) && shut_out(charge.user, charge.exclusive_user)) return false;
@@ -373,11 +377,11 @@ class Check {
     Bytes memory = share.memory;
     DeviceUse devices;
     bool clash = !devices.add(share) || repeats(share.cpu_ids);
-    const auto add = [&](const auto& other, bool lends = false) {
-      if (!lends) cpus += other.cpus;
+    const auto add = [&](const auto& other, bool cpus_released = false) {
+      if (!cpus_released) cpus += other.cpus;
       memory += other.memory;
       clash = clash || (!share.gpus.empty() && !devices.add(other)) ||
-              (!lends && intersect(share.cpu_ids, other.cpu_ids));
+              (!cpus_released && intersect(share.cpu_ids, other.cpu_ids));
     };
     for (const Charge& charge : node->charges)
       if (stays(charge)) add(charge, gone && gone->contains(charge.attempt));
@@ -391,9 +395,9 @@ class Check {
     });
   }
 
-  bool lends(const Charge& charge) const {
+  bool will_be_suspended(const Charge& charge) const {
     const Job* job = q_.state.jobs.find(charge.attempt.job);
-    return job && lends_cpus(q_.state, *job);
+    return job && releases_only_cpus(q_.state, *job);
   }
 
   bool is_ending(const Charge& charge) const {

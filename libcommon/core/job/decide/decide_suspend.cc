@@ -1,6 +1,6 @@
 // Suspend and resume, by command.
 
-#include "core/cluster/lent.h"
+#include "core/cluster/resume_conflict.h"
 #include "core/job/decide/acting.h"
 #include "core/job/transitions.h"
 #include "core/state/indexes.h"
@@ -41,15 +41,15 @@ class Resume {
     if (!accepts(state, JobEvent::resumed))
       return acting.cannot(t, remark(state, JobEvent::resumed));
     const Question& q = acting.question();
-    if (const auto taken = cpus_taken(q.state, job, q.now, beside_))
-      return acting.cannot(t, text_of(q.state, *taken) +
+    if (const auto taken = resume_conflict(q.state, job, q.now, beside_))
+      return acting.cannot(t, resume_conflict_text(q.state, *taken) +
                                   "; suspend or end those first, or try again when they are over");
     for (const NodeShare& share : job.allocation->nodes) beside_.push_back({job.key, &share});
     acting.event(t, Resumed{{job.key, job.attempt}, acting.who().uid});
   }
 
  private:
-  std::vector<TakenBeside> beside_;  // by those resumed before, of the same command
+  std::vector<PlannedShare> beside_;  // by those resumed before, of the same command
 };
 
 }  // namespace

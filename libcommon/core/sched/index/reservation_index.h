@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/cluster/staying.h"
+#include "core/cluster/reservation_access.h"
 #include "core/sched/index/node_tenants.h"
 
 namespace ares::core::sched {
@@ -36,7 +36,7 @@ class ReservationIndex {
   bool admits(std::uint32_t node, const AccessRequest& access, Time from,
               std::optional<Time> to) const {
     if (by_name_.empty()) return access.reservations.empty();
-    return may_stay(on(node), access.reservations, access.flexible, {from, to});
+    return reservations_allow(on(node), access.reservations, access.flexible, {from, to});
   }
 
   // Tells visit(time) when reservations of the node begin and end after `now`: of recurring ones the next few times.

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "core/accounts/limits/planned_start_threshold.h"
-#include "core/cluster/staying.h"
+#include "core/cluster/reservation_access.h"
 #include "core/cluster/time_limit.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/pass/permit.h"
@@ -144,8 +144,8 @@ std::vector<GangScheduler::Member> GangScheduler::members_of(const Gang& gang) {
     if (relaxed_at && !relaxed)
       p_.plan.wake = std::min(p_.plan.wake.value_or(*relaxed_at), *relaxed_at);
     member.job_class = &p_.job_classes.of({job, member.partition, 0}, p_.index, relaxed);
-    const auto asked = limit_within(p_.state, job->spec->reservations,
-                                    time_limit_of(*job, *member.partition), p_.now);
+    const auto asked = limit_within_reservations(p_.state, job->spec->reservations,
+                                                 time_limit_of(*job, *member.partition), p_.now);
     const auto left = time_left(*job, p_.now);
     member.limit = left ? std::min(asked.value_or(*left), *left) : asked;
     members.push_back(member);
@@ -160,7 +160,7 @@ std::vector<GangScheduler::Member> GangScheduler::members_of(const Gang& gang) {
 bool GangScheduler::short_of_licenses(GangEntry& entry) {
   PlanGroup unused;
   const bool enough = take_licenses(entry.members, unused);
-  for (const Start& start : unused.starts) p_.licenses.give_back(start.licenses);
+  for (const Start& start : unused.starts) p_.licenses.release(start.licenses);
   if (enough) return false;
   const Job& job = *entry.members[unused.starts.size()].job;
   set_reasons_from(entry, job,
@@ -172,7 +172,7 @@ bool GangScheduler::short_of_licenses(GangEntry& entry) {
 bool GangScheduler::take_licenses(const std::vector<Member>& members, PlanGroup& group) {
   for (const Member& member : members) {
     const auto licenses = p_.licenses.choose(*member.job->spec);
-    if (!licenses || !p_.licenses.take(*member.job->spec, *licenses)) return false;
+    if (!licenses || !p_.licenses.allocate(*member.job->spec, *licenses)) return false;
     group.starts.push_back({member.job->key, member.partition->name, member.limit, {}, *licenses});
   }
   return true;

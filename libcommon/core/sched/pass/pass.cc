@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/cluster/staying.h"
+#include "core/cluster/reservation_access.h"
 #include "core/job/decide/deciding.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
@@ -301,7 +301,7 @@ void Planner::Pass::allocate(const QueueEntry& entry, TaskIndex task, std::optio
   PlanGroup group;
   group.jobs.emplace_back(job.key, job.version);
   Start start{{job.key.job, task}, entry.partition->name, limit, {}, licenses, alternative};
-  licenses_.take(*job.spec, licenses);
+  licenses_.allocate(*job.spec, licenses);
   std::vector<NodeShare> shares;
   for (const PlacedShare& share : placement) {
     IndexedNode& node = index_.nodes()[share.node];
@@ -353,7 +353,8 @@ bool Planner::Pass::permitted(const QueueEntry& entry, TaskIndex task, const Sta
 std::optional<Seconds> Planner::Pass::limit_now(const Queued& queued) const {
   if (queued.is_static) return queued.limit;
   const auto left = time_left(*queued.entry.job, now_);
-  const auto asked = limit_within(state_, queued.entry.job->spec->reservations, queued.limit, now_);
+  const auto asked =
+      limit_within_reservations(state_, queued.entry.job->spec->reservations, queued.limit, now_);
   return left ? std::min(asked.value_or(*left), *left) : asked;
 }
 

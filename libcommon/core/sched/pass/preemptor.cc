@@ -131,7 +131,7 @@ PendingInfo Preemptor::enforce_claim(const ClaimedStart& claimed, const JobClass
   const Job& job = *claimed.entry.job;
   const PreemptionClaim& claim = *job.preemption_claim;
   add_planned_start(job_class.demand, claimed.placement, claim.ready, claimed.limit);
-  pass_.licenses.take(*job.spec, claim.licenses);
+  pass_.licenses.allocate(*job.spec, claim.licenses);
   PendingInfo info{Reason::preempting, preemption_text(pass_.state, claim), std::nullopt, {}};
   info.expected_start = std::max(claim.ready, pass_.now);
   for (const NodeShare& share : claim.nodes) info.expected_nodes.push_back(share.node);
@@ -176,7 +176,7 @@ const std::vector<Preemptor::Running>& Preemptor::running() {
           pass_.now - job->started.value_or(pass_.now) - suspended_for(*job, pass_.now);
       one.victim = {charge.attempt, partition->tier,
                     qos_priority(pass_.state, pass_.policy, *job->spec), cpus * ran.count(),
-                    lends_cpus(pass_.state, *job)};
+                    releases_only_cpus(pass_.state, *job)};
       if (one.victim.only_suspended) one.victim.lost = 0;
       running_->push_back(std::move(one));
     }
@@ -285,7 +285,7 @@ std::optional<Preemptor::Preemption> Preemptor::preempt(const QueueEntry& entry,
   preemption.group.jobs.emplace_back(job.key, job.version);
   release(claim.victims);
   add_planned_start(job_class.demand, plan->placement, claim.ready, limit);
-  pass_.licenses.take(*job.spec, *licenses);
+  pass_.licenses.allocate(*job.spec, *licenses);
   pass_.use.start(*job.spec, *entry.partition, limit, &allocated_tres);
   preemption.reason = {Reason::preempting, preemption_text(pass_.state, claim), claim.ready, {}};
   for (const NodeShare& share : claim.nodes) {
@@ -313,7 +313,7 @@ void Preemptor::release(const std::vector<AttemptKey>& victims) {
       for (const Charge& charge : node.charges)
         if (charge.attempt == victim) {
           Amounts amounts = amounts_of(pass_.index, node, charge);
-          if (lends_cpus(pass_.state, *pass_.state.jobs.find(victim.job)))
+          if (releases_only_cpus(pass_.state, *pass_.state.jobs.find(victim.job)))
             amounts = cpus_only(std::move(amounts));
           pass_.profile.release_early(*at, pass_.now + kSoon,
                                       expected_end(pass_.state, charge, pass_.now), amounts);

@@ -4,8 +4,8 @@
 #include <set>
 #include <tuple>
 
-#include "core/cluster/lent.h"
-#include "core/cluster/staying.h"
+#include "core/cluster/reservation_access.h"
+#include "core/cluster/resume_conflict.h"
 #include "core/sched/pass/preempt.h"
 #include "core/state/timers.h"
 
@@ -83,7 +83,8 @@ std::optional<Placement> Resumer::cpus_of(const Job& job) const {
 
 bool Resumer::can_resume_now(const Job& job, const Placement& placement,
                              std::optional<Time> end) const {
-  if (cpus_taken(pass_.state, job, pass_.now) || !reservations_allow(job, placement)) return false;
+  if (resume_conflict(pass_.state, job, pass_.now) || !reservations_allow(job, placement))
+    return false;
   // And what this pass itself has given away or promised.
   Amounts free(pass_.index.stride());
   for (const PlacedShare& share : placement) {

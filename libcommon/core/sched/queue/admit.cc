@@ -6,7 +6,7 @@
 #include "base/duration.h"
 #include "core/accounts/limits/partition_bounds.h"
 #include "core/accounts/membership.h"
-#include "core/cluster/staying.h"
+#include "core/cluster/reservation_access.h"
 #include "core/cluster/time_limit.h"
 #include "core/sched/index/demand.h"
 #include "core/state/timers.h"
@@ -131,7 +131,7 @@ std::optional<Admission> check_reservations(const AdmitContext& context) {
   const auto limit =
       spec.time_min ? spec.time_min : time_limit_of(*context.entry.job, *context.entry.partition);
   const Seconds needed = limit.value_or(Seconds{1});
-  const Seconds least = std::max(needed - kLateStart, Seconds{1});
+  const Seconds least = std::max(needed - kLateStartTolerance, Seconds{1});
   bool flexible = false, on = false;
   std::string why;
   Reason reason = Reason::reservation_deleted;

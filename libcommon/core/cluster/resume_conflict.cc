@@ -1,4 +1,4 @@
-#include "core/cluster/lent.h"
+#include "core/cluster/resume_conflict.h"
 
 #include <algorithm>
 #include <set>
@@ -35,7 +35,7 @@ struct Others {
     by.insert(key);
   }
   // Promised, other numbers will do: only the amount counts.
-  void keep(const JobKey& key, std::uint32_t cpus) {
+  void add_claim(const JobKey& key, std::uint32_t cpus) {
     later += cpus;
     by.insert(key);
   }
@@ -43,8 +43,8 @@ struct Others {
 
 }  // namespace
 
-std::optional<CpusTaken> cpus_taken(const ClusterState& state, const Job& job, Time now,
-                                    std::span<const TakenBeside> beside) {
+std::optional<ResumeConflict> resume_conflict(const ClusterState& state, const Job& job, Time now,
+                                              std::span<const PlannedShare> planned_shares) {
   for (const NodeShare& share : job.allocation->nodes) {
     if (share.phase == SharePhase::released || share.phase == SharePhase::fenced) continue;
     const Node* node = state.nodes.find(share.node);
@@ -53,42 +53,42 @@ std::optional<CpusTaken> cpus_taken(const ClusterState& state, const Job& job, T
     for (const Charge& charge : node->charges)
       others.count(charge.attempt.job, charge, !is_ending(state, charge));
     std::set<JobKey> starting;
-    for (const TakenBeside& taken : beside) {
-      starting.insert(taken.key);
-      if (taken.share->node == share.node) others.count(taken.key, *taken.share, true);
+    for (const PlannedShare& planned : planned_shares) {
+      starting.insert(planned.key);
+      if (planned.share->node == share.node) others.count(planned.key, *planned.share, true);
     }
     state.preemption_claims.for_each([&](const JobKey& key, Lsn) {
-      const Job* kept = state.jobs.find(key);
-      if (!kept || !is_binding(*kept, now) || starting.contains(key)) return;
-      for (const NodeShare& other : kept->preemption_claim->nodes)
-        if (other.node == share.node) others.keep(key, other.cpus);
+      const Job* claimant = state.jobs.find(key);
+      if (!claimant || !is_binding(*claimant, now) || starting.contains(key)) return;
+      for (const NodeShare& other : claimant->preemption_claim->nodes)
+        if (other.node == share.node) others.add_claim(key, other.cpus);
     });
     const std::uint64_t all = node->inventory.cpus;
     const std::uint64_t most = std::max(others.now, others.later);
     if (!others.clash && most + share.cpus <= all) continue;
-    CpusTaken taken{share.node, share.cpus, 0, {others.by.begin(), others.by.end()}};
-    taken.free = static_cast<std::uint32_t>(all - std::min(all, most));
-    return taken;
+    ResumeConflict conflict{share.node, share.cpus, 0, {others.by.begin(), others.by.end()}};
+    conflict.free = static_cast<std::uint32_t>(all - std::min(all, most));
+    return conflict;
   }
   return std::nullopt;
 }
 
-std::string text_of(const ClusterState& state, const CpusTaken& taken) {
+std::string resume_conflict_text(const ClusterState& state, const ResumeConflict& conflict) {
   constexpr std::size_t kNamed = 8;
-  const Node* node = state.nodes.find(taken.node);
+  const Node* node = state.nodes.find(conflict.node);
   const std::string where = node ? " on node " + node->name : "";
-  std::string text = taken.free >= taken.needed
+  std::string text = conflict.free >= conflict.needed
                          ? "the very CPUs that it was given" + where + " are not free"
-                         : std::to_string(taken.free) + " of the " + std::to_string(taken.needed) +
-                               " CPUs that it needs" + where +
-                               (taken.free == 1 ? " is free" : " are free");
-  for (std::size_t i = 0; i < taken.by.size() && i < kNamed; ++i) {
-    const JobKey& key = taken.by[i];
+                         : std::to_string(conflict.free) + " of the " +
+                               std::to_string(conflict.needed) + " CPUs that it needs" + where +
+                               (conflict.free == 1 ? " is free" : " are free");
+  for (std::size_t i = 0; i < conflict.by.size() && i < kNamed; ++i) {
+    const JobKey& key = conflict.by[i];
     text += (i == 0 ? "; held by job " : ", ") + std::to_string(key.job.value()) +
             (key.task.is_none() ? "" : "_" + std::to_string(key.task.value));
   }
-  if (taken.by.size() > kNamed)
-    text += " and " + std::to_string(taken.by.size() - kNamed) + " more";
+  if (conflict.by.size() > kNamed)
+    text += " and " + std::to_string(conflict.by.size() - kNamed) + " more";
   return text;
 }
 

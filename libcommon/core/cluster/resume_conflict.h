@@ -13,13 +13,13 @@
 namespace ares::core {
 
 // A share that is taken on top of the state, by the same command or plan.
-struct TakenBeside {
+struct PlannedShare {
   JobKey key;
   const NodeShare* share = nullptr;
 };
 
 // Why it cannot go on now, on the first of its nodes where that is so.
-struct CpusTaken {
+struct ResumeConflict {
   NodeId node;
   std::uint32_t needed = 0, free = 0;
   std::vector<JobKey> by;  // who has CPUs there, ascending
@@ -27,10 +27,10 @@ struct CpusTaken {
 
 // Nothing if it can: on each of its nodes as many CPUs are free as it was allocated, its own numbers among them where it has
 // numbers, and nothing of it is kept for a job that others are ended for. Precondition: it lends its CPUs.
-std::optional<CpusTaken> cpus_taken(const ClusterState& state, const Job& job, Time now,
-                                    std::span<const TakenBeside> beside = {});
+std::optional<ResumeConflict> resume_conflict(const ClusterState& state, const Job& job, Time now,
+                                              std::span<const PlannedShare> planned_shares = {});
 
 // "2 of the 4 CPUs that it needs on node n1 are free; held by job 13, 14".
-std::string text_of(const ClusterState& state, const CpusTaken& taken);
+std::string resume_conflict_text(const ClusterState& state, const ResumeConflict& conflict);
 
 }  // namespace ares::core
