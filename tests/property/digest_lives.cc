@@ -45,7 +45,7 @@ class Life {
   }
 
   // Some jobs end, and time goes on.
-  void go_on(unsigned per_cent) {
+  void continue_notifications(unsigned per_cent) {
     std::vector<JobKey> over;
     cluster.state.jobs.for_each([&](const JobKey& key, const Job& job) {
       const bool runs = job.state == JobState::running;
@@ -117,7 +117,7 @@ void any_jobs(PlanDigests& out, std::uint64_t seed) {
     if (life.dice.percent(20)) disturb(life.cluster, life.dice);
     if (step % 3 == 2) life.view();
     life.pass();
-    life.go_on(20);
+    life.continue_notifications(20);
   }
 }
 
@@ -163,7 +163,7 @@ void preemption(PlanDigests& out, std::uint64_t seed) {
     if (step % 5 == 0) life.view();
     life.pass();
     if (step % 10 == 0) life.view();  // what is held for jobs that wait for their victims
-    life.go_on(5);
+    life.continue_notifications(5);
   }
 }
 
@@ -228,7 +228,7 @@ void limits(PlanDigests& out, std::uint64_t seed) {
     if (dice.percent(20)) put_records();
     if (step % 3 == 1) life.view();
     life.pass();
-    life.go_on(25);
+    life.continue_notifications(25);
   }
 }
 
@@ -301,7 +301,7 @@ void shares(PlanDigests& out, std::uint64_t seed) {
     }
     if (step % 3 == 2) life.view();
     life.pass();
-    life.go_on(25);
+    life.continue_notifications(25);
   }
 }
 
@@ -344,7 +344,7 @@ void reserved(PlanDigests& out, std::uint64_t seed) {
     }
     if (step % 4 == 2) life.view();
     life.pass();
-    life.go_on(20);
+    life.continue_notifications(20);
   }
 }
 
@@ -410,7 +410,7 @@ void gpus(PlanDigests& out, std::uint64_t seed) {
     }
     if (step % 3 == 2) life.view();
     life.pass();
-    life.go_on(25);
+    life.continue_notifications(25);
   }
 }
 

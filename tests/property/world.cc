@@ -40,7 +40,9 @@ World::World(std::uint64_t seed, int nodes, bool limited)
       preempt_mode_(seed % 3 == 0   ? PreemptMode::cancel
                     : seed % 3 == 1 ? PreemptMode::suspend
                                     : PreemptMode::requeue),
-      bounds_{.batch_events = 1 + seed % 7, .wakes = 1 + seed % 3, .looks = 2 + seed % 5},
+      bounds_{.batch_events = 1 + seed % 7,
+              .notification_events = 1 + seed % 3,
+              .notification_records = 2 + seed % 5},
       sessions_(static_cast<std::size_t>(nodes)) {
   for (int i = 1; i <= nodes; ++i) nodes_.emplace_back("n" + std::to_string(i), policy_->lease);
   restart_controller();
@@ -83,7 +85,7 @@ void World::handle(Command command) {
 
 void World::commit() {
   give_out(engine_->take_ready());
-  if (chance(50)) engine_->go_on(now_);
+  if (chance(50)) engine_->continue_notifications(now_);
   if (!engine_->has_batch()) return;
   core::EngineBatch batch = engine_->take_batch();
   for (const auto& event : batch.events) journal_.push_back(event);

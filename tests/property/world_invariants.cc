@@ -6,7 +6,7 @@
 #include "core/engine/invariants.h"
 #include "core/job/apply/apply.h"
 #include "core/job/effects/effects.h"
-#include "core/job/follow/wakes.h"
+#include "core/job/follow/dependency_notifications.h"
 #include "core/job/transitions.h"
 
 namespace ares::property {
@@ -153,8 +153,8 @@ void World::check_starts() {
 void World::check() {
   for (const std::string& problem : core::check_invariants(engine_->state()))
     problems_.push_back(problem);
-  if (!engine_->owes())
-    for (const JobKey& key : core::forgotten(engine_->state())) {
+  if (!engine_->has_notifications())
+    for (const JobKey& key : core::missed_notifications(engine_->state())) {
       std::string kinds;
       for (const Dependency& d : engine_->state().jobs.find(key)->waiting_for)
         kinds += " " + std::to_string(static_cast<int>(d.kind)) + " of " +

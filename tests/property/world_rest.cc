@@ -46,8 +46,8 @@ std::vector<std::string> World::come_to_rest() {
       handle({silent});
     for (int k = 0; k < 4; ++k) plan();
     commit();
-    while (engine_->owes()) {
-      engine_->go_on(now_);
+    while (engine_->has_notifications()) {
+      engine_->continue_notifications(now_);
       commit();
     }
     check();

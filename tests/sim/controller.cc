@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kConfirmed = 1s;
 
 // So low that a crash often comes while jobs have still to be told of what they wait for.
-constexpr core::Bounds kBounds{.wakes = 1, .looks = 3};
+constexpr core::Bounds kBounds{.notification_events = 1, .notification_records = 3};
 
 }  // namespace
 
@@ -101,11 +101,11 @@ void Controller::handle(const Command& command, core::Ticket ticket) {
   boundary();
 }
 
-void Controller::go_on() {
-  if (!engine_->owes()) return;
+void Controller::continue_notifications() {
+  if (!engine_->has_notifications()) return;
   boundary();
   const Lsn before = engine_->state().lsn;
-  engine_->go_on(wall());
+  engine_->continue_notifications(wall());
   if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
 }
 
@@ -142,7 +142,7 @@ void Controller::tick() {
 
 void Controller::pump() {
   if (in_flight_) return;
-  go_on();
+  continue_notifications();
   if (!engine_->has_batch()) {
     hold(engine_->take_ready());
     return;

@@ -67,7 +67,7 @@ class Controller {
   void plan();
   void tick();
   void handle(const Command& command, core::Ticket ticket);
-  void go_on();
+  void continue_notifications();
   Time wall() const { return clock_.wall(stage_.now()); }
   void boundary() { stage_.boundaries.at(Actor::controller, life_, Boundaries::kNoMachine); }
 

@@ -104,7 +104,7 @@ void EngineLoop::run_engine() {
       std::unique_lock lock(mutex_);
       engine_wake_.wait_until(lock, next_tick, [&] {
         return committed_ || stopping_ || abandoned_ ||
-               ((tick_due || engine_.owes() || !inbox_.empty()) && !engine_.full());
+               ((tick_due || engine_.has_notifications() || !inbox_.empty()) && !engine_.full());
       });
       committed = std::exchange(committed_, false);
       if (committed) in_flight_ = false;
@@ -134,7 +134,7 @@ void EngineLoop::run_engine() {
       tick(clock_.now(), nodes_heard);
     }
     take_in();
-    if (engine_.owes()) engine_.go_on(clock_.now());
+    if (engine_.has_notifications()) engine_.continue_notifications(clock_.now());
     bool free = false;
     {
       std::lock_guard lock(mutex_);

@@ -60,7 +60,7 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
     decision = decide(state_, *policy_, command, now, &sums_);
     if (std::holds_alternative<Activate>(command.body) && !decision.failed) {
       // Whom the one before had still to tell follows from the records.
-      if (!active_) owed_.push_back(wake_everybody());
+      if (!active_) notifications_.push_back(notify_all_dependents());
       active_ = true;
     }
   }
@@ -75,7 +75,8 @@ void Engine::handle(const Command& command, Time now, Ticket ticket) {
   follow_from(first_event, now);
   const bool acted = events_.size() > first_event;
   // Not beside what needs no commit: it would have to wait for one.
-  if (acted || std::holds_alternative<Tick>(command.body)) tell_waiting(bounds_.wakes, now);
+  if (acted || std::holds_alternative<Tick>(command.body))
+    process_notifications(bounds_.notification_events, now);
 
   if (const std::vector<Blob>* blobs = blobs_of(command); blobs && acted && !decision.failed) {
     for (const Blob& blob : *blobs) {
@@ -96,26 +97,27 @@ void Engine::follow_from(std::size_t first_event, Time at) {
     const std::shared_ptr<const Event> cause = events_[i];
     Consequences consequences = follow(state_, *policy_, cause->body, at);
     for (EventBody& body : consequences.events) commit_event(std::move(body), at);
-    owed_.insert(owed_.end(), consequences.wakes.begin(), consequences.wakes.end());
+    notifications_.insert(notifications_.end(), consequences.notifications.begin(),
+                          consequences.notifications.end());
   }
 }
 
-void Engine::tell_waiting(std::size_t events, Time at) {
+void Engine::process_notifications(std::size_t events, Time at) {
   const std::size_t begin = events_.size();
-  Allowance allowance{events, bounds_.looks};
-  while (!owed_.empty() && events_.size() - begin < events && allowance.looks > 0) {
+  WorkBudget budget{events, bounds_.notification_records};
+  while (!notifications_.empty() && events_.size() - begin < events && budget.records > 0) {
     const std::size_t first_event = events_.size();
-    allowance.events = events - (first_event - begin);
-    for (EventBody& body : next_answer(state_, owed_.front(), allowance))
+    budget.events = events - (first_event - begin);
+    for (EventBody& body : next_notification_events(state_, notifications_.front(), budget))
       commit_event(std::move(body), at);
-    if (owed_.front().done) owed_.pop_front();
+    if (notifications_.front().done) notifications_.pop_front();
     follow_from(first_event, at);
   }
 }
 
-void Engine::go_on(Time now) {
+void Engine::continue_notifications(Time now) {
   if (!active_ || full()) return;
-  tell_waiting(bounds_.batch_events - events_.size(), std::max(now, state_.now));
+  process_notifications(bounds_.batch_events - events_.size(), std::max(now, state_.now));
 }
 
 void Engine::commit_event(EventBody body, Time at) {

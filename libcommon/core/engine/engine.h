@@ -12,7 +12,7 @@
 
 #include "core/accounts/limits/usage_totals.h"
 #include "core/job/effects/notices.h"
-#include "core/job/follow/wakes.h"
+#include "core/job/follow/dependency_notifications.h"
 #include "model/engine/command.h"
 #include "model/engine/effect.h"
 #include "model/engine/state.h"
@@ -55,8 +55,9 @@ struct Outgoing {
 struct Bounds {
   std::size_t batch_events = 500;
   std::size_t batch_blob_bytes = 16 << 20;
-  std::size_t wakes = 100;     // events by which a command goes on telling those who wait
-  std::size_t looks = 10'000;  // records that are looked at meanwhile; at least 2
+  std::size_t notification_events =
+      100;  // events by which a command goes on telling those who wait
+  std::size_t notification_records = 10'000;  // records that are looked at meanwhile; at least 2
 };
 
 class Engine {
@@ -73,9 +74,9 @@ class Engine {
   // Whether enough events wait that the caller should take the batch before handing in more.
   bool full() const;
 
-  // Whether jobs have still to be told of what they wait for. Then the caller fills what is left of every batch by go_on().
-  bool owes() const { return !owed_.empty(); }
-  void go_on(Time now);
+  // Whether jobs have still to be told of what they wait for. Then the caller fills what is left of every batch by continue_notifications().
+  bool has_notifications() const { return !notifications_.empty(); }
+  void continue_notifications(Time now);
 
   // Whether events wait to be committed. What needs no commit of its own (a refusal, a repeated request, an answer to a heartbeat)
   // comes out of take_ready(), or with the batch whose events it must not overtake.
@@ -98,7 +99,7 @@ class Engine {
  private:
   void commit_event(EventBody body, Time at);
   void follow_from(std::size_t first_event, Time at);
-  void tell_waiting(std::size_t events, Time at);
+  void process_notifications(std::size_t events, Time at);
   void note_row(const JobKey& key);
   void send(const Command& command, Decision& decision, std::size_t first_effect);
   void queue_effects(const Command& command, Decision& decision, std::size_t first_effect);
@@ -109,7 +110,7 @@ class Engine {
   std::shared_ptr<const Policy> policy_;
   const Bounds bounds_;
   bool active_ = false;
-  std::deque<Wake> owed_;  // first come, first told
+  std::deque<DependencyNotification> notifications_;  // first come, first told
   std::vector<std::shared_ptr<const Event>> events_;
   std::vector<Blob> blobs_;
   std::size_t blob_bytes_ = 0;

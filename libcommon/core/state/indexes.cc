@@ -8,20 +8,20 @@
 
 namespace ares {
 
-JobKey awaited(const Job& job, const Dependency& dependency) {
-  if (dependency.kind == DependencyKind::singleton) return {job.key.job, kItsTurn};
+JobKey prerequisite(const Job& job, const Dependency& dependency) {
+  if (dependency.kind == DependencyKind::singleton) return {job.key.job, kFirstOfName};
   const JobKey& target = dependency.target;
   if (!target.task.is_none()) return target;
-  if (dependency.kind == DependencyKind::after) return {target.job, kAllBegun};
+  if (dependency.kind == DependencyKind::after) return {target.job, kAllStarted};
   if (dependency.kind != DependencyKind::after_corr || !job.spec->array) return target;
   return {target.job, job.key.task.is_none() ? kEachTask : job.key.task};
 }
 
-std::vector<JobKey> awaited(const Job& job) {
+std::vector<JobKey> prerequisites(const Job& job) {
   std::vector<JobKey> targets;
   // A failed dependency stays failed whatever becomes of its target, so nothing is awaited any more.
   if (job.waiting_for.empty() || job.dependency_failed || !is_queued(job)) return targets;
-  for (const Dependency& d : job.waiting_for) targets.push_back(awaited(job, d));
+  for (const Dependency& d : job.waiting_for) targets.push_back(prerequisite(job, d));
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
@@ -30,8 +30,8 @@ std::vector<JobKey> awaited(const Job& job) {
 bool has_dependents(const ClusterState& state, JobId target) {
   bool found = false;
   const JobKey first{target, TaskIndex{0}};
-  state.dependents.for_each_from(WaitKey{first, JobKey{JobId{0}, TaskIndex{0}}},
-                                 [&](const WaitKey& key, const Lsn&) {
+  state.dependents.for_each_from(DependencyEdge{first, JobKey{JobId{0}, TaskIndex{0}}},
+                                 [&](const DependencyEdge& key, const Lsn&) {
                                    found = key.first.job == target;
                                    return false;
                                  });
@@ -137,7 +137,7 @@ void rebuild_indexes(ClusterState& state) {
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     count_current_usage(state, nullptr, &job);
     if (is_queued(job)) state.pending.set(key, job.version);
-    for (const JobKey& target : awaited(job)) state.dependents.set({target, key}, Lsn{});
+    for (const JobKey& target : prerequisites(job)) state.dependents.set({target, key}, Lsn{});
     if (const auto timer = timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = deadline_timer_of(job)) state.timers.set(*timer, Lsn{});
     if (const auto timer = notice_timer_of(job)) state.timers.set(*timer, Lsn{});

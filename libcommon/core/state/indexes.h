@@ -15,8 +15,9 @@ namespace ares {
 
 // Brings `holdings` from what one record counted for to what it does now; null: there was, or is, none.
 void count_current_usage(ClusterState& state, const Job* before, const Job* after);
-std::vector<JobKey> awaited(const Job& job);  // under which it belongs into `dependents`; ascending
-JobKey awaited(const Job& job, const Dependency& dependency);  // likewise
+std::vector<JobKey> prerequisites(
+    const Job& job);  // under which it belongs into `dependents`; ascending
+JobKey prerequisite(const Job& job, const Dependency& dependency);  // likewise
 bool has_dependents(const ClusterState& state, JobId target);
 const std::vector<LicenseRequest>& licenses_held(const Job& job);
 inline bool has_preemption_claim(const Job& job) {

@@ -43,8 +43,8 @@ using NameKey = std::pair<std::uint64_t, JobId>;
 // What a record waits for, then the record: those that wait for one thing lie together, ascending. Besides tasks and whole jobs (no
 // task) that is, of a job named whole: that all of it has begun; for arrays that wait task by task (aftercorr), each of its tasks; and
 // of a job of its own, that it is the first of its user and name (singleton).
-using WaitKey = std::pair<JobKey, JobKey>;
-inline constexpr TaskIndex kItsTurn{TaskIndex::kNone - 3}, kAllBegun{TaskIndex::kNone - 2},
+using DependencyEdge = std::pair<JobKey, JobKey>;
+inline constexpr TaskIndex kFirstOfName{TaskIndex::kNone - 3}, kAllStarted{TaskIndex::kNone - 2},
     kEachTask{TaskIndex::kNone - 1};
 
 // What one user's remembered requests come to.
@@ -70,10 +70,10 @@ struct ClusterState {
   Seconds lease{};        // granted now; 0 = not known
   Time old_leases_end{};  // until then nodes may count on a longer one, granted before
 
-  CowMap<JobKey, Job> jobs;         // all in memory: live ones and recently finished
-  CowMap<JobKey, Lsn> pending;      // index: pending records (an array counts while tasks wait)
-  CowMap<WaitKey, Lsn> dependents;  // index: (what is waited for, record that waits for it)
-  CowMap<Timer, Lsn> timers;        // index: see TimerKind
+  CowMap<JobKey, Job> jobs;     // all in memory: live ones and recently finished
+  CowMap<JobKey, Lsn> pending;  // index: pending records (an array counts while tasks wait)
+  CowMap<DependencyEdge, Lsn> dependents;  // index: (what is waited for, record that waits for it)
+  CowMap<Timer, Lsn> timers;               // index: see TimerKind
   CowMap<std::pair<Time, RequestKey>, Lsn> request_ages;  // index: requests by expiry
   CowMap<UserId, RequestLoad> request_loads;              // index: of every user who has requests
   CowMap<std::string, std::uint32_t> licenses_used;       // index: held by running jobs

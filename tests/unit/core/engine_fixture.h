@@ -15,7 +15,7 @@
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/engine/invariants.h"
-#include "core/job/follow/wakes.h"
+#include "core/job/follow/dependency_notifications.h"
 #include "core/job/transitions.h"
 
 namespace ares::core {
@@ -246,8 +246,8 @@ class Cluster {
       for (Notice& n : o.notices) told.push_back(std::move(n));
     };
     keep(engine.take_ready());
-    while (engine.has_batch() || engine.owes()) {
-      engine.go_on(now);
+    while (engine.has_batch() || engine.has_notifications()) {
+      engine.continue_notifications(now);
       EngineBatch batch = engine.take_batch();
       largest_batch = std::max(largest_batch, batch.events.size());
       for (auto& e : batch.events) events.push_back(e);
@@ -256,7 +256,7 @@ class Cluster {
     }
     EXPECT_EQ(mine.ticket, ticket) << "no reply";
     for (const std::string& problem : check_invariants(state())) ADD_FAILURE() << problem;
-    for (const JobKey& key : forgotten(state()))
+    for (const JobKey& key : missed_notifications(state()))
       ADD_FAILURE() << "job " << key.job.value() << " waits for what is over";
     return mine;
   }

@@ -60,12 +60,12 @@ TEST(Index, FollowsFromTheRecord) {
   JobSpec spec;
   spec.array.emplace();
   job.spec = std::make_shared<const JobSpec>(spec);
-  EXPECT_THAT(awaited(job),
-              ::testing::ElementsAre(JobKey{JobId{1}, kItsTurn}, JobKey{JobId{9}, TaskIndex{1}},
-                                     JobKey{JobId{9}, kAllBegun}, JobKey{JobId{9}, kEachTask},
+  EXPECT_THAT(prerequisites(job),
+              ::testing::ElementsAre(JobKey{JobId{1}, kFirstOfName}, JobKey{JobId{9}, TaskIndex{1}},
+                                     JobKey{JobId{9}, kAllStarted}, JobKey{JobId{9}, kEachTask},
                                      JobKey{JobId{9}, {}}));
   job.dependency_failed = true;
-  EXPECT_TRUE(awaited(job).empty());
+  EXPECT_TRUE(prerequisites(job).empty());
   job.state = JobState::completed;
   job.ended = Time{Seconds{5}};
   ASSERT_TRUE(timer_of(job));

@@ -94,8 +94,8 @@ void index_job(ClusterState& state, const Job* before, const Job& after) {
     state.pending.erase(after.key);
   }
 
-  const std::vector<JobKey> was = before ? awaited(*before) : std::vector<JobKey>{};
-  const std::vector<JobKey> is = awaited(after);
+  const std::vector<JobKey> was = before ? prerequisites(*before) : std::vector<JobKey>{};
+  const std::vector<JobKey> is = prerequisites(after);
   if (was != is) {
     for (const JobKey& target : was) {
       if (!std::binary_search(is.begin(), is.end(), target))
@@ -141,7 +141,7 @@ void drop_job(ClusterState& state, const JobKey& key) {
   const Job* job = state.jobs.find(key);
   if (!job) return;
   if (is_queued(*job)) state.pending.erase(key);
-  for (const JobKey& target : awaited(*job)) state.dependents.erase({target, key});
+  for (const JobKey& target : prerequisites(*job)) state.dependents.erase({target, key});
   if (const auto timer = timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = deadline_timer_of(*job)) state.timers.erase(*timer);
   if (const auto timer = notice_timer_of(*job)) state.timers.erase(*timer);

@@ -25,7 +25,7 @@ struct Follow {
   const Policy& policy;
   Time now;
   std::vector<EventBody> out{};
-  std::vector<Wake> wakes{};
+  std::vector<DependencyNotification> notifications{};
 
   // When every node has let go of an ending attempt, the job ends or returns to the queue.
   void settle(const AttemptKey& attempt) {
@@ -47,7 +47,8 @@ struct Follow {
   }
 
   void judge(const JobKey& key, const JobSpec& spec, const Dependency& d) {
-    for (EventBody& event : answer_to(state, key, spec, d)) out.push_back(std::move(event));
+    for (EventBody& event : dependency_outcome(state, key, spec, d))
+      out.push_back(std::move(event));
   }
 
   // An array ends with the last of its tasks.
@@ -79,7 +80,9 @@ struct Follow {
                                  [](const NodeShare& s) { return s.phase == SharePhase::ready; });
     if (all) out.emplace_back(Started{e.attempt});
   }
-  void operator()(const Started& e) { add_wakes_of_start(state, e.attempt.job, wakes); }
+  void operator()(const Started& e) {
+    add_notifications_of_start(state, e.attempt.job, notifications);
+  }
   void operator()(const LaunchFailed& e) { settle(e.attempt); }
   void operator()(const EndingBegan& e) { settle(e.attempt); }
   void operator()(const BatchFinished& e) { settle(e.attempt); }
@@ -87,10 +90,10 @@ struct Follow {
   void operator()(const NodeFenced& e) { settle(e.attempt); }
   void operator()(const Ended& e) {
     end_array(e.key);
-    add_wakes_of_end(state, e.key, wakes);
+    add_notifications_of_end(state, e.key, notifications);
     const Job* job = e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
     if (!job || !is_terminal(job->state)) return;
-    add_wakes_of_name(state, *job->spec, wakes);
+    add_notifications_of_name(state, *job->spec, notifications);
     // A member of a gang that never started.
     if (job->spec->gang && job->attempt == AttemptNo{0}) out = lose_member(state, *job);
   }
@@ -114,14 +117,14 @@ struct Follow {
   // Its array may be told only later, and then of the tasks that it still has.
   void operator()(const TaskSplit& e) { judge_all(e.key); }
 
-  void operator()(const Submitted& e) { add_wakes_of_array(state, e.key, wakes); }
+  void operator()(const Submitted& e) { add_notifications_of_array(state, e.key, notifications); }
   void operator()(const Modified& e) {
-    if (e.waiting_for) add_wakes_of_array(state, e.key, wakes);
+    if (e.waiting_for) add_notifications_of_array(state, e.key, notifications);
     const Job* job = e.was_named && e.key.task.is_none() ? state.jobs.find(e.key) : nullptr;
     if (!job) return;
     JobSpec before = *job->spec;
     before.name = *e.was_named;
-    add_wakes_of_name(state, before, wakes);
+    add_notifications_of_name(state, before, notifications);
   }
 
   void operator()(const ControllerActivated&) {}
@@ -162,7 +165,7 @@ Consequences follow(const ClusterState& state, const Policy& policy, const Event
                     Time now) {
   Follow follow{state, policy, now};
   std::visit(follow, event);
-  return {std::move(follow.out), std::move(follow.wakes)};
+  return {std::move(follow.out), std::move(follow.notifications)};
 }
 
 }  // namespace ares::core

@@ -1,4 +1,4 @@
-#include "core/job/follow/wakes.h"
+#include "core/job/follow/dependency_notifications.h"
 
 #include <algorithm>
 
@@ -13,21 +13,23 @@ constexpr JobKey kFirst{JobId{0}, TaskIndex{0}}, kLast{JobId{UINT64_MAX}, TaskIn
 
 // Those who wait for anything from `first` to `last`.
 void add(const ClusterState& state, const JobKey& first, const JobKey& last, TaskIndex changed,
-         std::vector<Wake>& out) {
-  state.dependents.for_each_from(WaitKey{first, kFirst}, [&](const WaitKey& key, const Lsn&) {
-    if (key.first <= last) out.push_back(Wake{key, {last, kLast}, changed});
-    return false;
-  });
+         std::vector<DependencyNotification>& out) {
+  state.dependents.for_each_from(
+      DependencyEdge{first, kFirst}, [&](const DependencyEdge& key, const Lsn&) {
+        if (key.first <= last) out.push_back(DependencyNotification{key, {last, kLast}, changed});
+        return false;
+      });
 }
 
-void add_if_all_began(const ClusterState& state, JobId id, std::vector<Wake>& out) {
-  const JobKey all{id, kAllBegun};
+void add_if_all_began(const ClusterState& state, JobId id,
+                      std::vector<DependencyNotification>& out) {
+  const JobKey all{id, kAllStarted};
   const std::size_t before = out.size();
   add(state, all, all, {}, out);
   if (out.size() > before && !has_begun(state, JobKey{id, {}})) out.resize(before);
 }
 
-bool goes_task_by_task(const ClusterState& state, const Job& job, const Dependency& d) {
+bool depends_task_by_task(const ClusterState& state, const Job& job, const Dependency& d) {
   return job.array && waits_task_by_task(state, {job.key, *job.spec}, d);
 }
 
@@ -45,21 +47,22 @@ bool each_task(const IntervalSet& tasks, std::uint32_t from, Visit&& visit) {
   return true;
 }
 
-class Answers {
+class DependentNotifier {
  public:
-  Answers(const ClusterState& state, Wake& wake, Allowance& allowance)
-      : state_(state), wake_(wake), allowance_(allowance) {}
+  DependentNotifier(const ClusterState& state, DependencyNotification& notification,
+                    WorkBudget& budget)
+      : state_(state), notification_(notification), budget_(budget) {}
 
   // Whether there is nothing more to say to this record, so that the next may be looked at.
-  bool look_at(const WaitKey& key) {
-    if (!take_look()) return false;
+  bool notify(const DependencyEdge& key) {
+    if (!use_record()) return false;
     const Job* job = state_.jobs.find(key.second);
     if (!job) return true;
     for (const Dependency& d : job->waiting_for) {
-      if (awaited(*job, d) != key.first) continue;
-      const bool all = goes_task_by_task(state_, *job, d)
-                           ? tell_tasks(*job, d)
-                           : say(answer_to(state_, job->key, *job->spec, d));
+      if (prerequisite(*job, d) != key.first) continue;
+      const bool all = depends_task_by_task(state_, *job, d)
+                           ? notify_tasks(*job, d)
+                           : emit(dependency_outcome(state_, job->key, *job->spec, d));
       if (!all || !out_.empty()) return false;
     }
     return true;
@@ -68,75 +71,79 @@ class Answers {
   std::vector<EventBody> take() { return std::move(out_); }
 
  private:
-  bool take_look() {
-    if (allowance_.looks == 0 || allowance_.events == 0) return false;
-    --allowance_.looks;
+  bool use_record() {
+    if (budget_.records == 0 || budget_.events == 0) return false;
+    --budget_.records;
     return true;
   }
 
-  bool say(std::vector<EventBody> events) {
-    allowance_.events -= std::min(allowance_.events, events.size());
+  bool emit(std::vector<EventBody> events) {
+    budget_.events -= std::min(budget_.events, events.size());
     for (EventBody& event : events) out_.push_back(std::move(event));
     return true;
   }
 
   // A waiting task for which the other array's task has an answer gets a record of its own, with the answer.
-  void tell_task(const Job& array, const Dependency& d, std::uint32_t task) {
+  void notify_task(const Job& array, const Dependency& d, std::uint32_t task) {
     const JobKey key{array.key.job, TaskIndex{task}};
-    std::vector<EventBody> events = answer_to(state_, key, *array.spec, d);
+    std::vector<EventBody> events = dependency_outcome(state_, key, *array.spec, d);
     if (events.empty()) return;
     events.insert(events.begin(), TaskSplit{key, task_rank(array, key.task)});
-    say(std::move(events));
+    emit(std::move(events));
   }
 
-  bool tell_tasks(const Job& array, const Dependency& d) {
+  bool notify_tasks(const Job& array, const Dependency& d) {
     const IntervalSet& waiting = array.array->waiting;
-    if (!wake_.changed.is_none()) {
-      if (waiting.contains(wake_.changed.value)) tell_task(array, d, wake_.changed.value);
+    if (!notification_.changed.is_none()) {
+      if (waiting.contains(notification_.changed.value))
+        notify_task(array, d, notification_.changed.value);
       return true;
     }
     const Job* target = state_.jobs.find(JobKey{d.target.job, {}});
     const bool over = target && is_terminal(target->state);
-    if (over && wake_.next_task == 0 && tell_array(array, d)) return true;
-    const bool end = each_task(waiting, wake_.next_task, [&](std::uint32_t task) {
-      if (!take_look()) return false;
-      wake_.next_task = task + 1;
-      const bool told = !over || standing_of_task(state_, array, d, task).kind == Standing::met;
-      if (told) tell_task(array, d, task);
+    if (over && notification_.next_task == 0 && notify_array(array, d)) return true;
+    const bool end = each_task(waiting, notification_.next_task, [&](std::uint32_t task) {
+      if (!use_record()) return false;
+      notification_.next_task = task + 1;
+      const bool outcome_known =
+          !over || standing_of_task(state_, array, d, task).kind == Standing::met;
+      if (outcome_known) notify_task(array, d, task);
       return true;
     });
     // Of an array that is over, those that are left have failed, unless it ran again meanwhile: looked at from the start.
-    if (end && over) wake_.next_task = 0;
+    if (end && over) notification_.next_task = 0;
     return end && !over;
   }
 
   // Everything is answered. What all tasks have in common is said of the array, so that a large one costs one event.
-  bool tell_array(const Job& array, const Dependency& d) {
+  bool notify_array(const Job& array, const Dependency& d) {
     const IntervalSet& waiting = array.array->waiting;
     std::size_t met = 0;
     each_task(waiting, 0, [&](std::uint32_t task) {
       met += standing_of_task(state_, array, d, task).kind == Standing::met ? 1 : 0;
       return true;
     });
-    if (met == waiting.count()) return say({DependencyMet{array.key, d, {}}});
-    if (met == 0) return say({DependencyFailed{array.key, d}});
+    if (met == waiting.count()) return emit({DependencyMet{array.key, d, {}}});
+    if (met == 0) return emit({DependencyFailed{array.key, d}});
     return false;
   }
 
   const ClusterState& state_;
-  Wake& wake_;
-  Allowance& allowance_;
+  DependencyNotification& notification_;
+  WorkBudget& budget_;
   std::vector<EventBody> out_;
 };
 
 }  // namespace
 
-void add_wakes_of_start(const ClusterState& state, const JobKey& started, std::vector<Wake>& out) {
+void add_notifications_of_start(const ClusterState& state, const JobKey& started,
+                                std::vector<DependencyNotification>& out) {
   if (!started.task.is_none()) add(state, started, started, {}, out);
   add_if_all_began(state, started.job, out);
 }
 
-void add_wakes_of_end(const ClusterState& state, const JobKey& ended, std::vector<Wake>& out) {
+void add_notifications_of_end(const ClusterState& state, const JobKey& ended,
+                              std::vector<DependencyNotification>& out) {
   // Of an array also for tasks that were cancelled with it before they had a record.
   if (ended.task.is_none()) return add(state, {ended.job, TaskIndex{0}}, ended, {}, out);
   const JobKey each{ended.job, kEachTask};
@@ -145,41 +152,46 @@ void add_wakes_of_end(const ClusterState& state, const JobKey& ended, std::vecto
   add_if_all_began(state, ended.job, out);
 }
 
-void add_wakes_of_array(const ClusterState& state, const JobKey& array, std::vector<Wake>& out) {
+void add_notifications_of_array(const ClusterState& state, const JobKey& array,
+                                std::vector<DependencyNotification>& out) {
   const Job* job = state.jobs.find(array);
   if (!job || !job->array) return;
   for (const Dependency& d : job->waiting_for)
-    if (goes_task_by_task(state, *job, d))
-      out.push_back(Wake{{awaited(*job, d), array}, {awaited(*job, d), array}});
+    if (depends_task_by_task(state, *job, d))
+      out.push_back(
+          DependencyNotification{{prerequisite(*job, d), array}, {prerequisite(*job, d), array}});
 }
 
-void add_wakes_of_name(const ClusterState& state, const JobSpec& like, std::vector<Wake>& out) {
+void add_notifications_of_name(const ClusterState& state, const JobSpec& like,
+                               std::vector<DependencyNotification>& out) {
   const Job* next = first_of_name(state, like);
   if (!next) return;
-  const JobKey turn{next->key.job, kItsTurn};
+  const JobKey turn{next->key.job, kFirstOfName};
   add(state, turn, turn, {}, out);
 }
 
-Wake wake_everybody() {
-  return Wake{{kFirst, kFirst}, {kLast, kLast}};
+DependencyNotification notify_all_dependents() {
+  return DependencyNotification{{kFirst, kFirst}, {kLast, kLast}};
 }
 
-std::vector<EventBody> next_answer(const ClusterState& state, Wake& wake, Allowance& allowance) {
-  Answers answers(state, wake, allowance);
+std::vector<EventBody> next_notification_events(const ClusterState& state,
+                                                DependencyNotification& notification,
+                                                WorkBudget& budget) {
+  DependentNotifier notifier(state, notification, budget);
   bool stopped = false;
-  state.dependents.for_each_from(wake.next, [&](const WaitKey& key, const Lsn&) {
-    if (key > wake.last) return false;
-    if (key != wake.next) wake.next_task = 0;
-    wake.next = key;
-    stopped = !answers.look_at(key);
+  state.dependents.for_each_from(notification.next, [&](const DependencyEdge& key, const Lsn&) {
+    if (key > notification.last) return false;
+    if (key != notification.next) notification.next_task = 0;
+    notification.next = key;
+    stopped = !notifier.notify(key);
     return !stopped;
   });
-  wake.done = !stopped;
-  return answers.take();
+  notification.done = !stopped;
+  return notifier.take();
 }
 
-std::vector<EventBody> answer_to(const ClusterState& state, const JobKey& key, const JobSpec& spec,
-                                 const Dependency& dependency) {
+std::vector<EventBody> dependency_outcome(const ClusterState& state, const JobKey& key,
+                                          const JobSpec& spec, const Dependency& dependency) {
   const Standing s = standing(state, {key, spec}, dependency);
   switch (s.kind) {
     case Standing::waiting: return {};
@@ -189,12 +201,12 @@ std::vector<EventBody> answer_to(const ClusterState& state, const JobKey& key, c
   return {};
 }
 
-std::vector<JobKey> forgotten(const ClusterState& state) {
+std::vector<JobKey> missed_notifications(const ClusterState& state) {
   std::vector<JobKey> out;
   state.jobs.for_each([&](const JobKey& key, const Job& job) {
     if (!is_queued(job) || job.dependency_failed) return;
     const auto is_over = [&](const Dependency& d) {
-      if (!goes_task_by_task(state, job, d))
+      if (!depends_task_by_task(state, job, d))
         return standing(state, {key, *job.spec}, d).kind != Standing::waiting;
       return !each_task(job.array->waiting, 0, [&](std::uint32_t task) {
         return standing_of_task(state, job, d, task).kind == Standing::waiting;

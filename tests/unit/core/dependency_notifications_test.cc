@@ -1,5 +1,5 @@
 // Who waits for what has ended or begun is told of it: all of them, a part at a time, also by the controller that comes after.
-#include "core/job/follow/wakes.h"
+#include "core/job/follow/dependency_notifications.h"
 
 #include <gmock/gmock.h>
 
@@ -203,22 +203,22 @@ TEST(Wakes, TheNextControllerTellsTheRest) {
   NodeCommand done;
   done.message = {"n1", c.incarnation[1], Progress{c.report(target, AttemptPhase::done)}};
   c.engine.handle({done}, c.now, 0);
-  ASSERT_TRUE(c.engine.owes());
+  ASSERT_TRUE(c.engine.has_notifications());
   const EngineBatch first = c.engine.take_batch();
   ASSERT_GT(still_waiting(first.after), 0u);
   ASSERT_LT(still_waiting(first.after), 1000u);
-  ASSERT_FALSE(forgotten(first.after).empty());
+  ASSERT_FALSE(missed_notifications(first.after).empty());
 
   Engine next(first.after, c.policy);
   next.handle({Activate{Epoch{2}, "other"}}, c.now, 0);
   std::size_t batches = 0;
-  for (; next.has_batch() || next.owes(); ++batches) {
-    next.go_on(c.now);
+  for (; next.has_batch() || next.has_notifications(); ++batches) {
+    next.continue_notifications(c.now);
     EXPECT_LE(next.take_batch().events.size(), kBatch + 10);
     next.committed();
   }
   EXPECT_GT(batches, 1u);
-  EXPECT_THAT(forgotten(next.state()), IsEmpty());
+  EXPECT_THAT(missed_notifications(next.state()), IsEmpty());
   EXPECT_EQ(still_waiting(next.state()), 0u);
 }
 
@@ -228,10 +228,10 @@ TEST(Wakes, WhoWaitsForAnArrayIsNotAskedAtEveryTask) {
   const JobKey array = c.submit(array_of(3));
   submit_many(c, after(DependencyKind::after_ok, array), 50);
   submit_many(c, after(DependencyKind::after, array), 50);
-  std::vector<Wake> wakes;
-  add_wakes_of_end(c.state(), task(array, 0), wakes);
-  add_wakes_of_start(c.state(), task(array, 0), wakes);
-  EXPECT_THAT(wakes, IsEmpty());
+  std::vector<DependencyNotification> notifications;
+  add_notifications_of_end(c.state(), task(array, 0), notifications);
+  add_notifications_of_start(c.state(), task(array, 0), notifications);
+  EXPECT_THAT(notifications, IsEmpty());
 }
 
 }  // namespace
