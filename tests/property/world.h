@@ -74,7 +74,7 @@ class World {
   std::vector<std::string> unfinished() const;
   void check_resent(const Effects& effects);
   void check_replay(const core::EngineBatch& batch);
-  void check_transition(const core::AboutJob& about, std::optional<JobState> from,
+  void check_transition(const core::JobEventRef& about, std::optional<JobState> from,
                         const Job* after);
   void check();
   JobKey some_job();

@@ -109,7 +109,7 @@ void World::check_resent(const Effects& effects) {
 void World::check_replay(const core::EngineBatch& batch) {
   ClusterState replay = batch.before;
   for (const auto& event : batch.events) {
-    const auto about = core::about_job(event->body);
+    const auto about = core::job_event_of(event->body);
     const Job* job = about ? replay.jobs.find(about->key) : nullptr;
     const auto from = job ? std::optional(job->state) : std::nullopt;
     for (const std::string& problem : core::check_step(replay, *policy_, *event))
@@ -121,7 +121,7 @@ void World::check_replay(const core::EngineBatch& batch) {
     problems_.push_back("the events of a batch do not lead to its state");
 }
 
-void World::check_transition(const core::AboutJob& about, std::optional<JobState> from,
+void World::check_transition(const core::JobEventRef& about, std::optional<JobState> from,
                              const Job* after) {
   const core::Transition& t = core::transition(from, about.event);
   const std::string what = std::string(to_string(about.event)) + " of job " +

@@ -129,7 +129,7 @@ void Engine::commit_event(EventBody body, Time at) {
   if (const auto* activated = std::get_if<ControllerActivated>(&event.body))
     event.epoch = activated->epoch;
 
-  const std::optional<AboutJob> about = about_job(event.body);
+  const std::optional<JobEventRef> about = job_event_of(event.body);
   std::optional<Job> was;  // only of a job whose owner may be told of this
   if (const Job* before = about ? state_.jobs.find(about->key) : nullptr) {
     if (auto row = row_left_behind(*before, event.body, at))

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/job/checks/alternative_checks.h"
-#include "core/job/checks/part_checks.h"
+#include "core/job/checks/gpu_part_checks.h"
 #include "core/state/indexes.h"
 
 namespace ares::core {
@@ -165,8 +165,8 @@ class Check {
     }
     expect(!all_gone, subject, "every node has let go and it has not ended");
     if (!job.spec->gpu_alternatives.empty() && all_gpus_known(*job.allocation))
-      expect(is_its_alternative(state_, *job.spec, job.allocation->partition,
-                                job.allocation->alternative, job.allocation->nodes),
+      expect(matches_alternative(state_, *job.spec, job.allocation->partition,
+                                 job.allocation->alternative, job.allocation->nodes),
              subject, "its GPUs are none of the alternatives that it asked for");
   }
 

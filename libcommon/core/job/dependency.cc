@@ -10,20 +10,23 @@
 namespace ares::core {
 namespace {
 
-Standing stands(Standing::Kind kind) {
-  return Standing{kind, {}};
+DependencyStatus status_of(DependencyStatus::Kind kind) {
+  return DependencyStatus{kind, {}};
 }
 
-Standing judge(DependencyKind kind, bool ended, bool succeeded, bool began) {
+DependencyStatus outcome_of(DependencyKind kind, bool ended, bool succeeded, bool began) {
   const auto once_ended = [&](bool good) {
-    return stands(!ended ? Standing::waiting : good ? Standing::met : Standing::failed);
+    return status_of(!ended ? DependencyStatus::waiting
+                     : good ? DependencyStatus::met
+                            : DependencyStatus::failed);
   };
   switch (kind) {
     case DependencyKind::after_any: return once_ended(true);
     case DependencyKind::after_ok:
     case DependencyKind::after_corr: return once_ended(succeeded);
     case DependencyKind::after_not_ok: return once_ended(!succeeded);
-    case DependencyKind::after: return stands(began || ended ? Standing::met : Standing::waiting);
+    case DependencyKind::after:
+      return status_of(began || ended ? DependencyStatus::met : DependencyStatus::waiting);
     case DependencyKind::singleton: break;  // has no target
   }
   return {};
@@ -61,21 +64,23 @@ const Job* array_of(const ClusterState& state, JobId id) {
   return array && array->array ? array : nullptr;
 }
 
-Standing of_target(const ClusterState& state, const Dependency& d, const JobKey& key) {
+DependencyStatus target_status(const ClusterState& state, const Dependency& d, const JobKey& key) {
   const Job* target = state.jobs.find(key);
   if (!target) {
     const Job* array = key.task.is_none() ? nullptr : array_of(state, key.job);
     if (array && array->array->waiting.contains(key.task.value)) return {};
     if (array && array->spec->array->contains(key.task.value)) {
-      return judge(d.kind, true, false, false);  // cancelled with its array before it had a record
+      return outcome_of(d.kind, true, false,
+                        false);  // cancelled with its array before it had a record
     }
-    return stands(Standing::met);  // no longer known: lifted
+    return status_of(DependencyStatus::met);  // no longer known: lifted
   }
   std::optional<Time> since;
   if (d.kind == DependencyKind::after) since = all_began(state, *target);
-  Standing s = judge(d.kind, is_terminal(target->state), target->state == JobState::completed,
-                     since.has_value());
-  if (s.kind == Standing::met && d.delay > Seconds{0} && since) s.not_before = *since + d.delay;
+  DependencyStatus s = outcome_of(d.kind, is_terminal(target->state),
+                                  target->state == JobState::completed, since.has_value());
+  if (s.kind == DependencyStatus::met && d.delay > Seconds{0} && since)
+    s.not_before = *since + d.delay;
   return s;
 }
 
@@ -91,14 +96,16 @@ bool waits_task_by_task(const ClusterState& state, const Dependent& who, const D
          array_of(state, d.target.job);
 }
 
-Standing standing(const ClusterState& state, const Dependent& who, const Dependency& d) {
+DependencyStatus dependency_status(const ClusterState& state, const Dependent& who,
+                                   const Dependency& d) {
   if (d.kind == DependencyKind::singleton) {
     const Job* first = first_of_name(state, who.spec);
-    return stands(first && first->key.job < who.key.job ? Standing::waiting : Standing::met);
+    return status_of(first && first->key.job < who.key.job ? DependencyStatus::waiting
+                                                           : DependencyStatus::met);
   }
-  if (!waits_task_by_task(state, who, d)) return of_target(state, d, d.target);
+  if (!waits_task_by_task(state, who, d)) return target_status(state, d, d.target);
   if (who.key.task.is_none()) return {};
-  return of_target(state, d, JobKey{d.target.job, who.key.task});
+  return target_status(state, d, JobKey{d.target.job, who.key.task});
 }
 
 std::optional<JobKey> first_waiting_for(const ClusterState& state, const std::vector<JobKey>& jobs,

@@ -15,13 +15,14 @@ struct Dependent {
   JobKey key;
   const JobSpec& spec;
 };
-struct Standing {
+struct DependencyStatus {
   enum Kind { waiting, met, failed };
   Kind kind = waiting;
   Time not_before{};  // when met: the end of its delay; zero without one
 };
 // An array that waits task by task (aftercorr) is itself always waiting: its tasks are asked about one by one.
-Standing standing(const ClusterState& state, const Dependent& who, const Dependency& dependency);
+DependencyStatus dependency_status(const ClusterState& state, const Dependent& who,
+                                   const Dependency& dependency);
 // Whether tasks of that array answer for tasks of this one.
 bool waits_task_by_task(const ClusterState& state, const Dependent& who,
                         const Dependency& dependency);

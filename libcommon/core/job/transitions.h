@@ -66,11 +66,11 @@ inline bool accepts(std::optional<JobState> from, JobEvent event) {
 bool may_lead_to(const Transition& t, JobState to);
 
 // Which row an event belongs to, and whose job it is about; none for events about nodes and bookkeeping.
-struct AboutJob {
+struct JobEventRef {
   JobEvent event;
   JobKey key;
 };
-std::optional<AboutJob> about_job(const EventBody& body);
+std::optional<JobEventRef> job_event_of(const EventBody& body);
 
 // The table as a section of a manual page (roff, man macros).
 std::string print_transitions();

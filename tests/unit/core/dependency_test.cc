@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <random>
 
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/state/indexes.h"
 #include "unit/core/engine_fixture.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "core/job/checks/alternative_checks.h"
-#include "core/job/checks/part_checks.h"
+#include "core/job/checks/gpu_part_checks.h"
 #include "core/job/gang.h"
 #include "core/sched/pass/plan_text.h"
 #include "unit/sched/cluster.h"
@@ -73,12 +73,12 @@ TEST(PlanProperty, NeverOverCommitsAlongRandomLivesNorStartsAGangInPart) {
           keys.push_back(start.key);
           const Job* job = cluster.state.jobs.find(start.key);
           if (!job) job = cluster.state.jobs.find(JobKey{start.key.job, {}});
-          ASSERT_TRUE(has_its_part(cluster.state, *job->spec, start.partition, start.alternative,
-                                   start.nodes))
+          ASSERT_TRUE(has_requested_part(cluster.state, *job->spec, start.partition,
+                                         start.alternative, start.nodes))
               << "seed " << seed << " step " << step << " job " << start.key.job.value();
           for (const NodeShare& share : start.nodes) parts += share.gpu_part > 0 ? 1 : 0;
-          ASSERT_TRUE(is_its_alternative(cluster.state, *job->spec, start.partition,
-                                         start.alternative, start.nodes))
+          ASSERT_TRUE(matches_alternative(cluster.state, *job->spec, start.partition,
+                                          start.alternative, start.nodes))
               << "seed " << seed << " step " << step << " job " << start.key.job.value();
         }
         ASSERT_TRUE(starts_whole_gangs(cluster.state, keys)) << "seed " << seed << " step " << step;

@@ -71,7 +71,7 @@ struct Apply {
 void apply(ClusterState& state, const Event& event) {
   state.lsn = event.lsn;
   if (event.at > state.now) state.now = event.at;
-  if (const std::optional<AboutJob> about = about_job(event.body)) {
+  if (const std::optional<JobEventRef> about = job_event_of(event.body)) {
     const Job* job = state.jobs.find(about->key);
     const auto from = job ? std::optional(job->state) : std::nullopt;
     if (!accepts(from, about->event)) return;

@@ -47,7 +47,7 @@ ByType types_of(const Node& node, const std::vector<GpuIndex>& gpus) {
   return counts;
 }
 
-ByType asked(const std::vector<GpuRequest>& gpus, std::uint64_t times, const std::string& any) {
+ByType requested(const std::vector<GpuRequest>& gpus, std::uint64_t times, const std::string& any) {
   ByType counts;
   for (const GpuRequest& gpu : gpus)
     counts[gpu.type.empty() ? any : gpu.type] += devices_of(gpu) * times;
@@ -65,9 +65,9 @@ bool are_asked_for(const ClusterState& state, const JobSpec& spec, const GpuAlte
     for (const auto& [type, count] : here) sum[type] += count;
     if (spec.alternatives_per == GpusPer::job) continue;
     const std::uint64_t times = spec.alternatives_per == GpusPer::task ? share.tasks : 1;
-    if (here != asked(wanted.gpus, times, any)) return false;
+    if (here != requested(wanted.gpus, times, any)) return false;
   }
-  return spec.alternatives_per != GpusPer::job || sum == asked(wanted.gpus, 1, any);
+  return spec.alternatives_per != GpusPer::job || sum == requested(wanted.gpus, 1, any);
 }
 
 }  // namespace
@@ -88,9 +88,9 @@ Status check_gpu_alternatives(const JobSpec& spec) {
   return check_each(spec);
 }
 
-bool is_its_alternative(const ClusterState& state, const JobSpec& spec,
-                        const std::string& partition, std::uint32_t number,
-                        const NodeShares& nodes) {
+bool matches_alternative(const ClusterState& state, const JobSpec& spec,
+                         const std::string& partition, std::uint32_t number,
+                         const NodeShares& nodes) {
   if (spec.gpu_alternatives.empty()) return number == 0;
   if (number >= spec.gpu_alternatives.size() || nodes.empty()) return false;
   const Partition* where = state.partitions.find(partition);

@@ -7,7 +7,7 @@
 
 #include "base/saturating.h"
 #include "core/accounts/limits/partition_bounds.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/topology/machines.h"
 #include "model/job/constraint.h"
 #include "model/job/gpu_alternatives.h"
@@ -34,10 +34,10 @@ class Names {
 const std::string* first_missing(const std::vector<std::string>& wanted,
                                  const std::vector<std::string>& there) {
   if (wanted.empty()) return nullptr;
-  const Names asked(wanted);
+  const Names requested(wanted);
   std::vector<std::string> common;
   std::copy_if(there.begin(), there.end(), std::back_inserter(common),
-               [&](const std::string& name) { return asked.hold(name); });
+               [&](const std::string& name) { return requested.hold(name); });
   const Names found(common);
   const auto missing = std::find_if_not(wanted.begin(), wanted.end(),
                                         [&](const std::string& name) { return found.hold(name); });

@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core {
 namespace {

@@ -18,16 +18,16 @@ Error bad(std::string message) {
   return Error{ErrorCode::invalid_argument, std::move(message)};
 }
 
-Status check_memory(std::string_view what, const std::optional<Bytes>& asked) {
-  if (!asked || (*asked >= Bytes{} && *asked <= kMaxRequestedMemory)) return {};
+Status check_memory(std::string_view what, const std::optional<Bytes>& requested) {
+  if (!requested || (*requested >= Bytes{} && *requested <= kMaxRequestedMemory)) return {};
   return fail(bad("memory per " + std::string(what) + " is " +
-                  (*asked < Bytes{} ? "negative" : format_memory(*asked)) + "; at most " +
+                  (*requested < Bytes{} ? "negative" : format_memory(*requested)) + "; at most " +
                   format_memory(kMaxRequestedMemory) + " can be asked for"));
 }
 
-Status check_factor(std::string_view what, std::uint32_t asked) {
-  if (asked <= kMaxRequestedCpus) return {};
-  return fail(bad("More processors requested than permitted: " + std::to_string(asked) + " " +
+Status check_factor(std::string_view what, std::uint32_t requested) {
+  if (requested <= kMaxRequestedCpus) return {};
+  return fail(bad("More processors requested than permitted: " + std::to_string(requested) + " " +
                   std::string(what) + "; at most " + std::to_string(kMaxRequestedCpus) +
                   " can be asked for"));
 }
@@ -53,17 +53,17 @@ Status check_gpu_list(std::string_view what, const std::vector<GpuRequest>& list
 
 // The amounts, each by itself: none that is multiplied with others later may be without a bound.
 Status check_amounts(const JobSpec& spec) {
-  for (const auto& [what, asked] :
+  for (const auto& [what, requested] :
        {std::pair("node", &spec.memory_per_node), std::pair("CPU", &spec.memory_per_cpu),
         std::pair("GPU", &spec.memory_per_gpu)})
-    if (Status s = check_memory(what, *asked); !s) return s;
+    if (Status s = check_memory(what, *requested); !s) return s;
   if (spec.memory_per_gpu && *spec.memory_per_gpu == Bytes{})
     return fail(bad("memory per GPU is 0: give the memory that comes with each GPU, at most " +
                     format_memory(kMaxRequestedMemory)));
-  for (const auto& [what, asked] : {std::pair("CPUs for each task", spec.cpus_per_task),
-                                    std::pair("CPUs for each GPU", spec.cpus_per_gpu),
-                                    std::pair("tasks a node", spec.tasks_per_node)})
-    if (Status s = check_factor(what, asked); !s) return s;
+  for (const auto& [what, requested] : {std::pair("CPUs for each task", spec.cpus_per_task),
+                                        std::pair("CPUs for each GPU", spec.cpus_per_gpu),
+                                        std::pair("tasks a node", spec.tasks_per_node)})
+    if (Status s = check_factor(what, requested); !s) return s;
   for (const auto& [what, list] :
        {std::pair("a node", &spec.gpus_per_node), std::pair("in total", &spec.gpus_total),
         std::pair("for each task", &spec.gpus_per_task)})
@@ -210,8 +210,8 @@ Status check_layout(const JobSpec& spec) {
                       "\" says something of several nodes together; what is preferred is of each "
                       "node: a&b, a|b"));
   }
-  const auto asked = parse_constraints(spec.features);
-  if ((spec.switches > 0 || spec.segment > 1) && asked && !asked->counts.empty())
+  const auto requested = parse_constraints(spec.features);
+  if ((spec.switches > 0 || spec.segment > 1) && requested && !requested->counts.empty())
     return fail(
         bad("Invalid feature specification: numbers of nodes with a feature (a*2) cannot be "
             "asked for together with --switches or --segment"));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/accounts/limits/limit_use.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core {
 
@@ -25,7 +25,7 @@ Result<std::vector<std::string>> partitions_of(const ClusterState& state, const 
 Status check_open(const ClusterState& state, const std::vector<std::string>& partitions);
 
 // One of the partitions must be able to run it one day; the text is about the first.
-Status check_partitions(const Question& q, const JobSpec& spec,
+Status check_partitions(const DecisionContext& q, const JobSpec& spec,
                         const std::vector<std::string>& names);
 
 // GPUs by task, by node and in total must say the same; and what comes with each GPU needs to be told apart by node.
@@ -53,13 +53,13 @@ Status check_layout(const JobSpec& spec);
 Status check_reservations(const ClusterState& state, const JobSpec& spec);
 
 // That its user may use the account and the QOS that it names, in one of its partitions.
-Status check_account(const Question& q, const JobSpec& spec);
+Status check_account(const DecisionContext& q, const JobSpec& spec);
 
 // That its wckey is its user's, where the site asks for that.
-Status check_wckey(const Question& q, const JobSpec& spec);
+Status check_wckey(const DecisionContext& q, const JobSpec& spec);
 
 // That it is over no limit by itself, where its QOS wants such jobs refused. In one of its partitions is enough.
-Status check_limits(const Question& q, const JobSpec& spec);
+Status check_limits(const DecisionContext& q, const JobSpec& spec);
 
 // That so many jobs more of its kind (tasks, of an array) may wait or run.
 Status check_submitted(LimitUse& use, const JobSpec& spec, std::uint64_t jobs);
@@ -69,15 +69,15 @@ Status check_times(const JobSpec& spec, Time now);
 
 // How its dependencies stand now. What can never be met any more is both waited for and failed, and what is met with a delay
 // is both waited for and met.
-struct Awaited {
+struct CheckedDependencies {
   std::vector<Dependency> waiting;
   std::vector<Dependency> failed;
   std::vector<std::pair<Dependency, Time>> delayed;  // met, but the job may not start before
 };
 // `key` is the job's own, or the one it will have. `same_name_ahead`: whether a job of the same user and name comes before it
 // that the state does not hold yet; none: there is none.
-Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec,
-                                   const JobKey& key,
-                                   const std::function<bool()>& same_name_ahead = {});
+Result<CheckedDependencies> check_dependencies(const DecisionContext& q, const Principal& who,
+                                               const JobSpec& spec, const JobKey& key,
+                                               const std::function<bool()>& same_name_ahead = {});
 
 }  // namespace ares::core

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/duration.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxRequestId = 128;
 
 struct Body {
-  const Question& q;
+  const DecisionContext& q;
   const Principal& who;
 
   Decision operator()(const Submit& c) const { return decide_submit(q, who, c); }
@@ -117,7 +117,7 @@ std::string printable(std::string text) {
 }
 
 // Whether so much of this user's is remembered that one more request of the kind is refused.
-bool remembered_enough(const Question& q, const UserCommand& command) {
+bool remembered_enough(const DecisionContext& q, const UserCommand& command) {
   const RequestLoad* load = q.state.request_loads.find(command.who.uid);
   if (!load || is_operator(q.policy, command.who.uid)) return false;
   const bool submits = std::holds_alternative<Submit>(command.body) ||
@@ -128,7 +128,7 @@ bool remembered_enough(const Question& q, const UserCommand& command) {
   return above(load->count, kMostRemembered.count) || above(load->bytes, kMostRemembered.bytes);
 }
 
-Decision too_many_remembered(const Question& q, const Principal& who) {
+Decision too_many_remembered(const DecisionContext& q, const Principal& who) {
   const RequestLoad* load = q.state.request_loads.find(who.uid);
   return refuse(
       ErrorCode::resource_exhausted,
@@ -139,7 +139,7 @@ Decision too_many_remembered(const Question& q, const Principal& who) {
           "asub --from, of which thousands count as one request");
 }
 
-Decision answer_again(const Request& first) {
+Decision repeat_answer(const Request& first) {
   Decision d;
   d.repeated = true;
   d.failed = first.failed;
@@ -149,7 +149,7 @@ Decision answer_again(const Request& first) {
   return d;
 }
 
-Decision decide_user(const Question& q, const UserCommand& command) {
+Decision decide_user(const DecisionContext& q, const UserCommand& command) {
   const RequestKey key{command.who.uid, command.request_id};
   if (key.id.empty() || key.id.size() > kMaxRequestId) {
     return refuse(ErrorCode::invalid_argument, "a request needs an id of 1 to " +
@@ -157,7 +157,7 @@ Decision decide_user(const Question& q, const UserCommand& command) {
                                                    " characters, new for every command");
   }
   if (const Request* first = q.state.requests.find(key)) {
-    if (first->digest == command.digest) return answer_again(*first);
+    if (first->digest == command.digest) return repeat_answer(*first);
     const std::string of =
         first->jobs.empty() ? "another command" : "job " + listed(first->jobs, job_text);
     return refuse(ErrorCode::already_exists, "request id " + printable(key.id) +
@@ -199,7 +199,7 @@ Decision decide_user(const Question& q, const UserCommand& command) {
 }
 
 struct Decide {
-  const Question& q;
+  const DecisionContext& q;
   Decision operator()(const UserCommand& c) const { return decide_user(q, c); }
   Decision operator()(const NodeCommand& c) const { return decide_node(q, c); }
   Decision operator()(const NodeSilent& c) const { return decide_time(q, c); }
@@ -215,7 +215,7 @@ struct Decide {
 
 Decision decide(const ClusterState& state, const Policy& policy, const Command& command, Time now,
                 UsageTotals* sums) {
-  const Question q{state, policy, now, sums};
+  const DecisionContext q{state, policy, now, sums};
   return std::visit(Decide{q}, command.body);
 }
 

@@ -4,7 +4,7 @@
 
 #include "core/accounts/check.h"
 #include "core/accounts/limits/accrual_limits.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core {
 namespace {
@@ -208,7 +208,7 @@ std::string subject_of(const ChangeAccounting& command) {
   return text;
 }
 
-Decision decide_accounting(const Question& q, const Principal& who,
+Decision decide_accounting(const DecisionContext& q, const Principal& who,
                            const ChangeAccounting& command) {
   if (command.changes.empty() || command.changes.size() > kMostChanges)
     return core::refuse(ErrorCode::invalid_argument,

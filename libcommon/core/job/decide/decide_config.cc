@@ -1,7 +1,7 @@
 // What administrators say: configuration, activation, the state of nodes.
 #include <algorithm>
 
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/job/decide/report.h"
 
 namespace ares::core {
@@ -16,7 +16,7 @@ constexpr std::pair<TresId, std::string_view> kBaseTres[] = {{kTresCpu, "cpu"},
 // Down means that its jobs are over: they end there as a node's failure once the node has let go. A lost node answers nothing:
 // what carried a lease was fenced when it was lost; for the rest the administrator's word stands in for the fence, and it does not
 // run again by itself.
-void end_jobs_of(const Question& q, const Node& node, Decision& d) {
+void end_jobs_of(const DecisionContext& q, const Node& node, Decision& d) {
   const bool gone = node.contact == Contact::lost;
   for (const Charge& charge : node.charges) {
     const Job* job = q.state.jobs.find(charge.attempt.job);
@@ -41,7 +41,7 @@ void end_jobs_of(const Question& q, const Node& node, Decision& d) {
 
 }  // namespace
 
-Decision decide_admin(const Question& q, const Principal& who, const UpdateNode& c) {
+Decision decide_admin(const DecisionContext& q, const Principal& who, const UpdateNode& c) {
   if (!is_operator(q.policy, who.uid)) {
     return refuse(
         ErrorCode::permission_denied,
@@ -76,7 +76,7 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateNode&
   return d;
 }
 
-Decision decide_config(const Question& q, const ApplyConfig& c, const Policy& policy_after) {
+Decision decide_config(const DecisionContext& q, const ApplyConfig& c, const Policy& policy_after) {
   ConfigApplied event;
   event.hash = c.hash;
   event.partitions = c.partitions;
@@ -112,7 +112,7 @@ Decision decide_config(const Question& q, const ApplyConfig& c, const Policy& po
   return d;
 }
 
-Decision decide_config(const Question& q, const Activate& c) {
+Decision decide_config(const DecisionContext& q, const Activate& c) {
   if (c.epoch < q.state.epoch)
     return refuse(ErrorCode::stale, "this controller's epoch is older than the one recorded");
   Decision d;

@@ -16,8 +16,8 @@ std::string ago(Duration d) {
 }
 
 // A node may list an attempt more than once; the last word counts.
-void decide_reports(const Question& q, const Node& node, const std::vector<AttemptReport>& reports,
-                    Decision& d) {
+void decide_reports(const DecisionContext& q, const Node& node,
+                    const std::vector<AttemptReport>& reports, Decision& d) {
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const bool repeated = std::any_of(
         reports.begin() + static_cast<std::ptrdiff_t>(i) + 1, reports.end(),
@@ -26,7 +26,7 @@ void decide_reports(const Question& q, const Node& node, const std::vector<Attem
   }
 }
 
-std::optional<Error> why_not_register(const Question& q, const Node& node, const Register& r,
+std::optional<Error> why_not_register(const DecisionContext& q, const Node& node, const Register& r,
                                       const NodeCommand& command) {
   if (r.highest_epoch > q.state.epoch) {
     return Error{ErrorCode::stale, "node " + node.name + " has served epoch " +
@@ -66,7 +66,7 @@ std::optional<Error> why_not_register(const Question& q, const Node& node, const
   return std::nullopt;
 }
 
-Decision decide_register(const Question& q, const Node& node, const Register& r,
+Decision decide_register(const DecisionContext& q, const Node& node, const Register& r,
                          const NodeCommand& command) {
   if (auto error = why_not_register(q, node, r, command))
     return refuse(error->code, std::move(error->message));
@@ -109,7 +109,7 @@ Decision decide_register(const Question& q, const Node& node, const Register& r,
   return d;
 }
 
-Decision decide_refused_launch(const Question& q, const Node& node, const LaunchRefused& r) {
+Decision decide_refused_launch(const DecisionContext& q, const Node& node, const LaunchRefused& r) {
   Decision d;
   const Job* job = q.state.jobs.find(r.attempt.job);
   const NodeShare* share = job ? current_share(*job, r.attempt, r.fence, node.id) : nullptr;
@@ -130,8 +130,8 @@ Decision decide_refused_launch(const Question& q, const Node& node, const Launch
   return d;
 }
 
-struct Said {
-  const Question& q;
+struct NodeMessageHandler {
+  const DecisionContext& q;
   const NodeCommand& command;
   const Node& node;
 
@@ -159,7 +159,7 @@ struct Said {
 
 }  // namespace
 
-Decision decide_node(const Question& q, const NodeCommand& command) {
+Decision decide_node(const DecisionContext& q, const NodeCommand& command) {
   const FromNode& message = command.message;
   const NodeId* id = q.state.node_ids.find(message.node);
   const Node* node = id ? q.state.nodes.find(*id) : nullptr;
@@ -176,7 +176,7 @@ Decision decide_node(const Question& q, const NodeCommand& command) {
     return refuse(ErrorCode::stale, "node " + node->name + " has registered as incarnation " +
                                         std::to_string(node->incarnation) + " since");
   }
-  return std::visit(Said{q, command, *node}, message.body);
+  return std::visit(NodeMessageHandler{q, command, *node}, message.body);
 }
 
 }  // namespace ares::core

@@ -5,7 +5,7 @@
 
 #include "core/accounts/limits/accrual_limits.h"
 #include "core/job/checks/partition_fields.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core {
 namespace {
@@ -34,7 +34,7 @@ Status check(const ClusterState& state, const Partition& before, const Partition
 
 }  // namespace
 
-void preserve_accruals(const Question& q, const CowMap<std::string, Partition>& after,
+void preserve_accruals(const DecisionContext& q, const CowMap<std::string, Partition>& after,
                        const Policy& policy_after, Decision& d) {
   bool other_qos = false;
   after.for_each([&](const std::string& name, const Partition& partition) {
@@ -48,7 +48,7 @@ void preserve_accruals(const Question& q, const CowMap<std::string, Partition>& 
     d.events.emplace_back(AccrualBegan{kept.key, kept.since});
 }
 
-Decision decide_admin(const Question& q, const Principal& who, const UpdatePartition& c) {
+Decision decide_admin(const DecisionContext& q, const Principal& who, const UpdatePartition& c) {
   if (!is_admin(q.policy, who.uid)) {
     return refuse(ErrorCode::permission_denied, "user " + who.user +
                                                     " may not change partitions: only "
@@ -98,7 +98,7 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateParti
   return d;
 }
 
-Decision decide_admin(const Question& q, const Principal& who, const Reconfigure& c) {
+Decision decide_admin(const DecisionContext& q, const Principal& who, const Reconfigure& c) {
   if (!is_admin(q.policy, who.uid)) {
     return refuse(ErrorCode::permission_denied, "user " + who.user +
                                                     " may not reconfigure the cluster: only "

@@ -14,9 +14,9 @@
 #include "core/cluster/reservation_access.h"
 #include "core/cluster/resume_conflict.h"
 #include "core/job/checks/alternative_checks.h"
-#include "core/job/checks/part_checks.h"
-#include "core/job/decide/deciding.h"
-#include "core/job/decide/plan_taken.h"
+#include "core/job/checks/gpu_part_checks.h"
+#include "core/job/decide/decision_context.h"
+#include "core/job/decide/plan_claims.h"
 #include "core/job/gang.h"
 #include "core/state/indexes.h"
 #include "core/state/timers.h"
@@ -24,11 +24,11 @@
 namespace ares::core {
 namespace {
 
-using Gone = std::set<AttemptKey>;  // attempts that are to be
+using AttemptSet = std::set<AttemptKey>;  // attempts that are to be
 
 class Check {
  public:
-  Check(const Question& q)
+  Check(const DecisionContext& q)
       : q_(q),
         licenses_(q.state, q.policy),
         accrual_limits_(q.state.accounting, q.state.partitions, q.policy),
@@ -37,8 +37,8 @@ class Check {
   // Lets it begin to gain age, unless it starts.
   void take(const Accruing& wanted, Decision& d) {
     const Job* job = q_.state.jobs.find(wanted.key);
-    if (!job || !taken_.job(wanted.key)) return;
-    taken_.keep();
+    if (!job || !claims_.claim_job(wanted.key)) return;
+    claims_.commit();
     if (may_start_to_accrue(*job, wanted, accrual_limits_, use_, q_.now))
       d.events.emplace_back(AccrualBegan{wanted.key, wanted.since});
   }
@@ -59,12 +59,12 @@ class Check {
     for (const Start& start : group.starts) {
       if (take(start, events)) continue;
       use_.roll_back_to(used);
-      taken_.give_back();
+      claims_.roll_back();
       for (const auto* licenses : new_licenses_) licenses_.release(*licenses);
       new_licenses_.clear();
       return false;
     }
-    taken_.keep();
+    claims_.commit();
     new_licenses_.clear();
     for (EventBody& event : events) d.events.push_back(std::move(event));
     for (const Start& start : group.starts) d.jobs.push_back(start.key);
@@ -84,21 +84,22 @@ class Check {
     const Job* array =
         start.key.task.is_none() ? nullptr : q_.state.jobs.find(JobKey{start.key.job, {}});
     const Job* job = own ? own : array;
-    if (!job || (own && own->array) || !taken_.job(start.key)) return false;
-    const std::uint32_t tasks = start.key.task.is_none() ? 0 : ++taken_.tasks(start.key.job);
+    if (!job || (own && own->array) || !claims_.claim_job(start.key)) return false;
+    const std::uint32_t tasks = start.key.task.is_none() ? 0 : ++claims_.tasks(start.key.job);
     if (!own && (!array->array || !array->array->waiting.contains(start.key.task.value)))
       return false;
-    if (!may_start(*job) || !bounds_hold(*job, start)) return false;
+    if (!may_start(*job) || !is_within_bounds(*job, start)) return false;
     if (array && array->array && array->array->throttle > 0 &&
         array->array->holding + tasks > array->array->throttle)
       return false;
-    if (!has_its_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes) ||
-        !is_its_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+    if (!has_requested_part(q_.state, *job->spec, start.partition, start.alternative,
+                            start.nodes) ||
+        !matches_alternative(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
       return false;
-    if (!keeps_reservations(*job, start) || !is_eligible(*job, start)) return false;
+    if (!respects_reservations(*job, start) || !is_eligible(*job, start)) return false;
     for (const NodeShare& share : start.nodes) {
-      if (!fits(*job, start, share, taken_.on(share.node))) return false;
-      taken_.share(start.key, share, *job->spec);
+      if (!fits(*job, start, share, claims_.on(share.node))) return false;
+      claims_.claim_share(start.key, share, *job->spec);
     }
     if (!licenses_.allocate(*job->spec, start.licenses)) return false;
     new_licenses_.push_back(&start.licenses);
@@ -111,7 +112,7 @@ class Check {
                         start.nodes,
                         start.licenses,
                         start.alternative,
-                        tres_noted(*job, start, allocated_tres),
+                        tres_to_record(*job, start, allocated_tres),
                         {}};
     Allocation whole{{}, start.partition, q_.now, start.nodes, {}, start.licenses};
     whole.tres = allocated.tres;
@@ -139,20 +140,20 @@ class Check {
     if (!may_start(*job) || !may_preempt(*job, q_.now)) return false;
     const PreemptionClaim& claim = wanted.claim;
     const Start start{key, claim.partition, claim.time_limit, claim.nodes, claim.licenses};
-    if (!bounds_hold(*job, start) || !keeps_reservations(*job, start)) return false;
-    if (!has_its_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
+    if (!is_within_bounds(*job, start) || !respects_reservations(*job, start)) return false;
+    if (!has_requested_part(q_.state, *job->spec, start.partition, start.alternative, start.nodes))
       return false;
     if (!is_eligible(*job, start)) return false;
     if (!job->spec->gpu_alternatives.empty() ||
         (array && array->array && array->array->throttle > 0))
       return false;
-    const Gone gone(claim.victims.begin(), claim.victims.end());
+    const AttemptSet gone(claim.victims.begin(), claim.victims.end());
     if (gone.empty() || gone.size() != claim.victims.size()) return false;
-    if (!may_end(gone, *job, claim.partition)) return false;
+    if (!may_preempt_victims(gone, *job, claim.partition)) return false;
     for (const NodeShare& share : claim.nodes)
-      if (!will_fit(*job, start, share, gone)) return false;
-    if (!licenses_.allocate(*job->spec, claim.licenses) || !taken_.job(key)) return false;
-    taken_.keep();
+      if (!fits_after_preemption(*job, start, share, gone)) return false;
+    if (!licenses_.allocate(*job->spec, claim.licenses) || !claims_.claim_job(key)) return false;
+    claims_.commit();
     accept(wanted, own ? nullptr : array, *job, d);
     return true;
   }
@@ -163,7 +164,7 @@ class Check {
     if (!job || job->attempt != attempt.attempt || !is_resumable(*job)) return false;
     std::vector<PlannedShare> planned_shares;
     for (const NodeShare& share : job->allocation->nodes)
-      for (const Taken::Share& other : taken_.on(share.node))
+      for (const PlanClaims::Share& other : claims_.on(share.node))
         planned_shares.push_back({other.key, other.share});
     // What is kept for others is theirs: the amounts, for any devices will do them.
     std::deque<NodeShare> kept;
@@ -173,22 +174,23 @@ class Check {
         kept.back().cpu_ids.clear();
         planned_shares.push_back({wanted->key, &kept.back()});
       }
-    if (resume_conflict(q_.state, *job, q_.now, planned_shares) || !taken_.job(attempt.job))
+    if (resume_conflict(q_.state, *job, q_.now, planned_shares) || !claims_.claim_job(attempt.job))
       return false;
     for (const NodeShare& share : job->allocation->nodes) {
       NodeShare& cpus = resumed_.emplace_back(share);  // the rest is charged already
       cpus.memory = Bytes{};
       cpus.gpus.clear();
       cpus.gpu_part = 0;
-      taken_.share(attempt.job, cpus, *job->spec);
+      claims_.claim_share(attempt.job, cpus, *job->spec);
     }
-    taken_.keep();
+    claims_.commit();
     d.events.emplace_back(Resumed{attempt, {}});
     d.jobs.push_back(attempt.job);
     return true;
   }
 
-  bool may_end(const Gone& victims, const Job& job, const std::string& partition) {
+  bool may_preempt_victims(const AttemptSet& victims, const Job& job,
+                           const std::string& partition) {
     const Partition* its = q_.state.partitions.find(partition);
     const bool all = its && std::all_of(victims.begin(), victims.end(), [&](const AttemptKey& v) {
                        const Job* victim = q_.state.jobs.find(v.job);
@@ -203,10 +205,11 @@ class Check {
   }
 
   // Once those have let go, and all that are ending, beside what else is kept for others.
-  bool will_fit(const Job& job, const Start& start, const NodeShare& share, const Gone& gone) {
+  bool fits_after_preemption(const Job& job, const Start& start, const NodeShare& share,
+                             const AttemptSet& gone) {
     // Of earmarks only the amounts: other devices will do them.
     std::deque<NodeShare> counted;
-    std::vector<Taken::Share> others = taken_.on(share.node);
+    std::vector<PlanClaims::Share> others = claims_.on(share.node);
     const auto add = [&](const PreemptionClaim& claim, const JobSpec& of) {
       for (const NodeShare& other : claim.nodes) {
         if (other.node != share.node) continue;
@@ -282,7 +285,7 @@ class Check {
            job.spec->begin.value_or(Time{}) <= q_.now && !deadline_is_lost(job, q_.now);
   }
 
-  bool bounds_hold(const Job& job, const Start& start) const {
+  bool is_within_bounds(const Job& job, const Start& start) const {
     const Partition* partition = q_.state.partitions.find(start.partition);
     const auto& requested = job.spec->partitions;
     if (!partition || !partition->up ||
@@ -315,8 +318,8 @@ class Check {
   }
 
   // What accounting knows of the allocation beyond its shares, as it is now: inventories and weights may change while it lasts.
-  std::vector<TresAmount> tres_noted(const Job& job, const Start& start,
-                                     const TresByNode& allocated_tres) const {
+  std::vector<TresAmount> tres_to_record(const Job& job, const Start& start,
+                                         const TresByNode& allocated_tres) const {
     const RequestedTres requested{*job.spec, *q_.state.partitions.find(start.partition),
                                   rules_of(q_.policy), start.time_limit, &allocated_tres};
     std::vector<TresAmount> noted{{"billing", requested.amount("billing")}};
@@ -326,7 +329,7 @@ class Check {
     return noted;
   }
 
-  bool keeps_reservations(const Job& job, const Start& start) const {
+  bool respects_reservations(const Job& job, const Start& start) const {
     const auto& requested = job.spec->reservations;
     if (q_.state.reservations.size() == 0) return requested.empty();
     AccessWindow window{q_.now, std::nullopt};
@@ -350,7 +353,7 @@ class Check {
 
   // `gone`: those and whoever is ending count no more; of those that lend their CPUs, these.
   bool fits(const Job& job, const Start& start, const NodeShare& share,
-            const std::vector<Taken::Share>& others, const Gone* gone = nullptr) const {
+            const std::vector<PlanClaims::Share>& others, const AttemptSet* gone = nullptr) const {
     const Node* node = q_.state.nodes.find(share.node);
     if (!node || node->contact != Contact::registered || node->admin != AdminState::up)
       return false;
@@ -370,7 +373,7 @@ class Check {
     };
     for (const Charge& charge : node->charges)
       if (stays(charge) && shut_out(charge.user, charge.exclusive_user)) return false;
-    for (const Taken::Share& other : others)
+    for (const PlanClaims::Share& other : others)
       if (shut_out(other.of->uid, other.of->exclusive_user)) return false;
 
     std::uint64_t cpus = share.cpus;
@@ -385,7 +388,7 @@ class Check {
     };
     for (const Charge& charge : node->charges)
       if (stays(charge)) add(charge, gone && gone->contains(charge.attempt));
-    for (const Taken::Share& other : others) add(*other.share);
+    for (const PlanClaims::Share& other : others) add(*other.share);
     if (share.memory < Bytes{} || share.memory > node->inventory.memory) return false;
     if (clash || cpus > node->inventory.cpus || memory > node->inventory.memory) return false;
     return std::all_of(share.gpus.begin(), share.gpus.end(), [&](GpuIndex index) {
@@ -416,24 +419,24 @@ class Check {
     return std::adjacent_find(list.begin(), list.end()) != list.end();
   }
 
-  const Question& q_;
-  Taken taken_;
+  const DecisionContext& q_;
+  PlanClaims claims_;
   LicensePool licenses_;
   AccrualLimits accrual_limits_;
   LimitUse use_;  // with what was taken
   std::vector<std::pair<const ProposedClaim*, const JobSpec*>> preemption_claims_;  // by this plan
   std::deque<NodeShare> resumed_;         // CPUs of those, likewise
-  Gone ended_;                            // likewise
+  AttemptSet ended_;                      // likewise
   std::map<UserId, std::uint32_t> used_;  // of what users may have ended, likewise
   std::vector<const std::vector<LicenseRequest>*> new_licenses_;  // of the group in hand
 };
 
 }  // namespace
 
-Decision decide_plan(const Question& q, const TakePlan& command) {
+Decision decide_plan(const DecisionContext& q, const TakePlan& command) {
   Decision d;
   Check check(q);
-  Rejected rejected;
+  RejectedGroups rejected;
   std::size_t refused = 0;
   for (const PlanGroup& group : command.plan.groups) {
     if (!rejected.touches(group) && check.take(group, d)) continue;

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "base/duration.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/state/timers.h"
 #include "model/job/text_check.h"
 
@@ -22,7 +22,7 @@ Error bad(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
 }
 
-Status may_reserve(const Question& q, const Principal& who) {
+Status may_reserve(const DecisionContext& q, const Principal& who) {
   if (is_operator(q.policy, who.uid)) return {};
   return fail(
       ErrorCode::permission_denied,
@@ -98,7 +98,7 @@ std::optional<Time> both(const Reservation& a, const Reservation& b) {
 // Why the node cannot be in the reservation, or nothing.
 class Obstacles {
  public:
-  Obstacles(const Question& q, const Reservation& r) : q_(q), wanted_(r) {
+  Obstacles(const DecisionContext& q, const Reservation& r) : q_(q), wanted_(r) {
     q.state.reservations.for_each([&](const std::string&, const Reservation& other) {
       if (other.name == r.name) return;
       if (r.overlap || other.overlap || r.maintenance || other.maintenance) return;
@@ -124,15 +124,16 @@ class Obstacles {
  private:
   bool runs_into(const Job& job) const {
     if (job.ending || !job.allocation) return false;
-    const auto& asked = job.spec->reservations;
-    if (std::find(asked.begin(), asked.end(), wanted_.name) != asked.end()) return false;
+    const auto& requested = job.spec->reservations;
+    if (std::find(requested.begin(), requested.end(), wanted_.name) != requested.end())
+      return false;
     if (!job.allocation->time_limit) return touches(wanted_, q_.now, std::nullopt);
     if (job.started) return touches(wanted_, q_.now, limit_end(job));
     return touches(wanted_, q_.now,
                    std::max(job.allocation->at, q_.now) + *job.allocation->time_limit);
   }
 
-  const Question& q_;
+  const DecisionContext& q_;
   const Reservation& wanted_;
   std::vector<const Reservation*> rivals_;
 };
@@ -156,7 +157,7 @@ Result<std::vector<std::string>> known_nodes(const ClusterState& state,
 }
 
 // So many nodes without obstacles, those in service first, in the order of the configuration.
-Result<std::vector<std::string>> choose_nodes(const Question& q, const CreateReservation& c,
+Result<std::vector<std::string>> choose_nodes(const DecisionContext& q, const CreateReservation& c,
                                               const Reservation& r) {
   const Partition* partition = nullptr;
   if (!c.partition.empty()) {
@@ -185,7 +186,7 @@ Result<std::vector<std::string>> choose_nodes(const Question& q, const CreateRes
   return good;
 }
 
-Status check_obstacles(const Question& q, const Reservation& r) {
+Status check_obstacles(const DecisionContext& q, const Reservation& r) {
   const Obstacles obstacles(q, r);
   for (const std::string& name : r.nodes) {
     const NodeId* id = q.state.node_ids.find(name);
@@ -225,7 +226,7 @@ Decision refuse(const Error& error) {
 
 }  // namespace
 
-Decision decide_admin(const Question& q, const Principal& who, const CreateReservation& c) {
+Decision decide_admin(const DecisionContext& q, const Principal& who, const CreateReservation& c) {
   if (Status s = may_reserve(q, who); !s) return refuse(s.error());
   Reservation r = c.values;
   if (r.start == Time{}) r.start = q.now;
@@ -264,7 +265,7 @@ Decision decide_admin(const Question& q, const Principal& who, const CreateReser
   return d;
 }
 
-Decision decide_admin(const Question& q, const Principal& who, const UpdateReservation& c) {
+Decision decide_admin(const DecisionContext& q, const Principal& who, const UpdateReservation& c) {
   if (Status s = may_reserve(q, who); !s) return refuse(s.error());
   const Reservation* found = q.state.reservations.find(c.name);
   if (!found) return core::refuse(ErrorCode::not_found, "there is no reservation " + c.name);
@@ -303,7 +304,7 @@ Decision decide_admin(const Question& q, const Principal& who, const UpdateReser
   return d;
 }
 
-Decision decide_admin(const Question& q, const Principal& who, const DeleteReservations& c) {
+Decision decide_admin(const DecisionContext& q, const Principal& who, const DeleteReservations& c) {
   if (Status s = may_reserve(q, who); !s) return refuse(s.error());
   if (c.names.empty()) return refuse(bad("no reservations given"));
   std::vector<std::string> names = c.names;
@@ -317,7 +318,7 @@ Decision decide_admin(const Question& q, const Principal& who, const DeleteReser
   return d;
 }
 
-Decision decide_time(const Question& q, const NextOccurrence& c) {
+Decision decide_time(const DecisionContext& q, const NextOccurrence& c) {
   Decision d;
   const Reservation* r = q.state.reservations.find(c.reservation);
   if (!r || r->recurrence == Recurrence::none || r->end > q.now) return d;

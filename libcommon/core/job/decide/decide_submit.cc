@@ -61,7 +61,7 @@ Status check_blobs(const Policy& policy, const std::vector<Blob>& blobs,
   return {};
 }
 
-Status check_privileges(const Question& q, const Principal& who, const JobSpec& spec) {
+Status check_privileges(const DecisionContext& q, const Principal& who, const JobSpec& spec) {
   if (spec.uid != who.uid) {
     return fail(ErrorCode::permission_denied,
                 "a job is submitted by its own user: uid " + std::to_string(who.uid.value()) +
@@ -105,7 +105,7 @@ Status check_open(const ClusterState& state, const std::vector<std::string>& par
   return {};
 }
 
-Status check_partitions(const Question& q, const JobSpec& spec,
+Status check_partitions(const DecisionContext& q, const JobSpec& spec,
                         const std::vector<std::string>& names) {
   std::optional<Error> first;
   for (const std::string& name : names) {
@@ -150,7 +150,7 @@ bool needs_known_target(DependencyKind kind) {
 }
 
 // Looks the target up; true if there is something to wait for. An array task may go by its own number.
-Result<bool> find_target(const Question& q, const Principal& who, Dependency& d) {
+Result<bool> find_target(const DecisionContext& q, const Principal& who, Dependency& d) {
   if (d.kind == DependencyKind::singleton || q.state.jobs.find(d.target)) return true;
   JobSelector named;
   named.keys.push_back(d.target);
@@ -172,7 +172,7 @@ struct Awaitable {
 
 // What it depends on, in its order, each thing once: one that is named again with another delay counts with the later time,
 // or, where any one is enough, the earlier.
-Result<std::vector<Awaitable>> known_targets(const Question& q, const Principal& who,
+Result<std::vector<Awaitable>> known_targets(const DecisionContext& q, const Principal& who,
                                              const JobSpec& spec) {
   std::vector<Awaitable> out;
   std::map<std::pair<DependencyKind, JobKey>, std::size_t> places;
@@ -192,7 +192,7 @@ Result<std::vector<Awaitable>> known_targets(const Question& q, const Principal&
 
 }  // namespace
 
-Status check_account(const Question& q, const JobSpec& spec) {
+Status check_account(const DecisionContext& q, const JobSpec& spec) {
   const auto problem =
       ineligible(q.state.accounting, q.policy.accounting.enforce, spec, spec.partitions);
   if (!problem) return {};
@@ -205,7 +205,7 @@ Status check_account(const Question& q, const JobSpec& spec) {
                        : "")));
 }
 
-Status check_wckey(const Question& q, const JobSpec& spec) {
+Status check_wckey(const DecisionContext& q, const JobSpec& spec) {
   if (!q.policy.accounting.require_wckey) return {};
   const auto problem = foreign_wckey(q.state.accounting, spec);
   if (!problem) return {};
@@ -220,7 +220,7 @@ Error over_limit_error(const OverLimit& over) {
 
 }  // namespace
 
-Status check_limits(const Question& q, const JobSpec& spec) {
+Status check_limits(const DecisionContext& q, const JobSpec& spec) {
   LimitUse use(q.state, q.policy, q.now, q.sums);
   std::optional<OverLimit> first;
   for (const std::string& name : spec.partitions) {
@@ -304,28 +304,29 @@ Error too_many_correspond() {
 
 }  // namespace
 
-Result<Awaited> check_dependencies(const Question& q, const Principal& who, const JobSpec& spec,
-                                   const JobKey& key,
-                                   const std::function<bool()>& same_name_ahead) {
+Result<CheckedDependencies> check_dependencies(const DecisionContext& q, const Principal& who,
+                                               const JobSpec& spec, const JobKey& key,
+                                               const std::function<bool()>& same_name_ahead) {
   if (spec.dependencies.size() > kMaxDependencies)
     return fail(bad("Job dependency problem: " + std::to_string(spec.dependencies.size()) +
                     " jobs or tasks to wait for; at most " + std::to_string(kMaxDependencies) +
                     " are allowed: name an array instead of its tasks"));
   if (corresponding_tasks(spec) > kMaxCorrespondingTasks) return fail(too_many_correspond());
-  const auto asked = known_targets(q, who, spec);
-  if (!asked) return fail(asked.error());
-  Awaited out;
+  const auto requested = known_targets(q, who, spec);
+  if (!requested) return fail(requested.error());
+  CheckedDependencies out;
   bool one_met = false;
-  for (const auto& [d, known] : *asked) {
-    Standing s = known ? standing(q.state, {key, spec}, d) : Standing{Standing::met, {}};
+  for (const auto& [d, known] : *requested) {
+    DependencyStatus s = known ? dependency_status(q.state, {key, spec}, d)
+                               : DependencyStatus{DependencyStatus::met, {}};
     if (d.kind == DependencyKind::singleton && same_name_ahead && same_name_ahead()) s = {};
-    if (s.kind == Standing::met && s.not_before <= q.now) {
+    if (s.kind == DependencyStatus::met && s.not_before <= q.now) {
       one_met = true;
       continue;
     }
     out.waiting.push_back(d);
-    if (s.kind == Standing::met) out.delayed.emplace_back(d, s.not_before);
-    if (s.kind == Standing::failed) out.failed.push_back(d);
+    if (s.kind == DependencyStatus::met) out.delayed.emplace_back(d, s.not_before);
+    if (s.kind == DependencyStatus::failed) out.failed.push_back(d);
   }
   if (one_met && spec.any_dependency) out = {};
   return out;
@@ -333,7 +334,7 @@ Result<Awaited> check_dependencies(const Question& q, const Principal& who, cons
 
 namespace {
 
-Status check(const Question& q, const Principal& who, const JobSpec& spec) {
+Status check(const DecisionContext& q, const Principal& who, const JobSpec& spec) {
   if (Status s = check_text(spec); !s) return s;
   if (Status s = check_privileges(q, who, spec); !s) return s;
   if (Status s = check_resources(q.policy, spec); !s) return s;
@@ -379,10 +380,10 @@ Result<std::shared_ptr<const JobSpec>> settle(const ClusterState& state,
 }
 
 // All that is the same for every job made of a specification. It is given back settled.
-Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal& who,
-                                             const std::shared_ptr<const JobSpec>& asked) {
-  if (Status ok = check(q, who, *asked); !ok) return fail(ok.error());
-  auto settled = settle(q.state, asked);
+Result<std::shared_ptr<const JobSpec>> validate(const DecisionContext& q, const Principal& who,
+                                                const std::shared_ptr<const JobSpec>& requested) {
+  if (Status ok = check(q, who, *requested); !ok) return fail(ok.error());
+  auto settled = settle(q.state, requested);
   if (!settled) return settled;
   const std::vector<std::string>& partitions = (*settled)->partitions;
   if (Status ok = check_open(q.state, partitions); !ok) return fail(ok.error());
@@ -395,11 +396,11 @@ Result<std::shared_ptr<const JobSpec>> judge(const Question& q, const Principal&
 }
 
 // What the jobs of one command have in common.
-struct Together {
-  explicit Together(const Question& q) : use(q.state, q.policy, q.now, q.sums) {}
+struct SubmissionBatch {
+  explicit SubmissionBatch(const DecisionContext& q) : use(q.state, q.policy, q.now, q.sums) {}
   LimitUse use;  // with the jobs so far
   // By the specification asked for, which thousands of jobs may share: judged once.
-  std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> judged;
+  std::unordered_map<const JobSpec*, std::shared_ptr<const JobSpec>> validated;
   // Of the jobs so far, which are all the same user's. They lie in `judged`.
   std::unordered_set<std::string_view> names;
   std::uint64_t corresponding_tasks = 0;
@@ -407,26 +408,27 @@ struct Together {
 };
 
 // Adds one job's events under the id given, or says why it cannot be.
-Status admit(const Question& q, const Principal& who, const std::shared_ptr<const JobSpec>& asked,
-             JobId id, Together& together, Decision& d) {
-  std::shared_ptr<const JobSpec>& settled = together.judged[asked.get()];
+Status admit(const DecisionContext& q, const Principal& who,
+             const std::shared_ptr<const JobSpec>& requested, JobId id, SubmissionBatch& batch,
+             Decision& d) {
+  std::shared_ptr<const JobSpec>& settled = batch.validated[requested.get()];
   if (!settled) {
-    auto judged = judge(q, who, asked);
-    if (!judged) return fail(judged.error());
-    settled = std::move(*judged);
+    auto validated = validate(q, who, requested);
+    if (!validated) return fail(validated.error());
+    settled = std::move(*validated);
   }
   const JobSpec& spec = *settled;
   const JobKey key{id, {}};
-  const Result<Awaited> awaited =
-      check_dependencies(q, who, spec, key, [&] { return together.names.contains(spec.name); });
-  if (!awaited) return fail(awaited.error());
-  if (Status ok = together.gangs.join(q.state, spec); !ok) return fail(ok.error());
+  const Result<CheckedDependencies> dependencies =
+      check_dependencies(q, who, spec, key, [&] { return batch.names.contains(spec.name); });
+  if (!dependencies) return fail(dependencies.error());
+  if (Status ok = batch.gangs.join(q.state, spec); !ok) return fail(ok.error());
   const std::uint64_t jobs = spec.array ? spec.array->count() : 1;
-  if (Status ok = check_submitted(together.use, spec, jobs); !ok) return fail(ok.error());
-  together.use.submit(spec, spec.partitions.front(), jobs);
-  together.names.insert(spec.name);
-  together.corresponding_tasks += corresponding_tasks(spec);
-  if (together.corresponding_tasks > kMaxCorrespondingTasks) return fail(too_many_correspond());
+  if (Status ok = check_submitted(batch.use, spec, jobs); !ok) return fail(ok.error());
+  batch.use.submit(spec, spec.partitions.front(), jobs);
+  batch.names.insert(spec.name);
+  batch.corresponding_tasks += corresponding_tasks(spec);
+  if (batch.corresponding_tasks > kMaxCorrespondingTasks) return fail(too_many_correspond());
 
   Submitted event;
   event.key = key;
@@ -435,17 +437,17 @@ Status admit(const Question& q, const Principal& who, const std::shared_ptr<cons
   event.priority =
       spec.priority.value_or(q.state.partitions.find(spec.partitions.front())->priority);
   event.hold = spec.hold ? Hold::user : Hold::none;
-  event.waiting_for = awaited->waiting;
+  event.waiting_for = dependencies->waiting;
   d.events.emplace_back(std::move(event));
-  for (const auto& [met, not_before] : awaited->delayed)
+  for (const auto& [met, not_before] : dependencies->delayed)
     d.events.emplace_back(DependencyMet{key, met, not_before});
-  for (const Dependency& failed : awaited->failed)
+  for (const Dependency& failed : dependencies->failed)
     d.events.emplace_back(DependencyFailed{key, failed});
   d.jobs.push_back(key);
   return {};
 }
 
-Decision decide_all(const Question& q, const Principal& who,
+Decision decide_all(const DecisionContext& q, const Principal& who,
                     const std::vector<std::shared_ptr<const JobSpec>>& specs,
                     const std::vector<Blob>& blobs) {
   if (specs.empty() || std::count(specs.begin(), specs.end(), nullptr) > 0)
@@ -459,10 +461,10 @@ Decision decide_all(const Question& q, const Principal& who,
                       "; submit again later");
   }
   Decision d;
-  Together together(q);
+  SubmissionBatch batch(q);
   JobId next = q.state.next_job_id;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (Status ok = admit(q, who, specs[i], next, together, d); !ok) {
+    if (Status ok = admit(q, who, specs[i], next, batch, d); !ok) {
       const std::string which = specs.size() == 1 ? ""
                                                   : "job " + std::to_string(i + 1) + " of " +
                                                         std::to_string(specs.size()) + ": ";
@@ -483,11 +485,11 @@ Decision decide_all(const Question& q, const Principal& who,
 
 }  // namespace
 
-Decision decide_submit(const Question& q, const Principal& who, const Submit& submit) {
+Decision decide_submit(const DecisionContext& q, const Principal& who, const Submit& submit) {
   return decide_all(q, who, {submit.spec}, submit.blobs);
 }
 
-Decision decide_submit(const Question& q, const Principal& who, const SubmitMany& submit) {
+Decision decide_submit(const DecisionContext& q, const Principal& who, const SubmitMany& submit) {
   return decide_all(q, who, submit.specs, submit.blobs);
 }
 

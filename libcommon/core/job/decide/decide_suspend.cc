@@ -1,7 +1,7 @@
 // Suspend and resume, by command.
 
 #include "core/cluster/resume_conflict.h"
-#include "core/job/decide/acting.h"
+#include "core/job/decide/bulk_action.h"
 #include "core/job/transitions.h"
 #include "core/state/indexes.h"
 
@@ -22,30 +22,31 @@ Decision not_allowed(const Principal& who, std::string_view verb) {
 }
 
 // An operator's suspension stays until somebody resumes it, whatever the scheduler wanted before.
-void suspend(Acting& acting, const Target& t) {
+void suspend(BulkAction& action, const Target& t) {
   const Job& job = *t.record;
   if (is_array(t)) return;  // its tasks are targets of their own
   const JobState state = t.in_array ? JobState::pending : job.state;
-  if (state == JobState::suspended && !is_resumable(job)) return acting.done(t);
+  if (state == JobState::suspended && !is_resumable(job)) return action.mark_done(t);
   if (!accepts(state, JobEvent::suspended))
-    return acting.cannot(t, remark(state, JobEvent::suspended));
-  acting.event(t, Suspended{{job.key, job.attempt}, acting.who().uid, acting.who().user, {}});
+    return action.refuse_target(t, remark(state, JobEvent::suspended));
+  action.add_event(t, Suspended{{job.key, job.attempt}, action.who().uid, action.who().user, {}});
 }
 
 class Resume {
  public:
-  void operator()(Acting& acting, const Target& t) {
+  void operator()(BulkAction& action, const Target& t) {
     const Job& job = *t.record;
     if (is_array(t)) return;
     const JobState state = t.in_array ? JobState::pending : job.state;
     if (!accepts(state, JobEvent::resumed))
-      return acting.cannot(t, remark(state, JobEvent::resumed));
-    const Question& q = acting.question();
+      return action.refuse_target(t, remark(state, JobEvent::resumed));
+    const DecisionContext& q = action.context();
     if (const auto taken = resume_conflict(q.state, job, q.now, beside_))
-      return acting.cannot(t, resume_conflict_text(q.state, *taken) +
-                                  "; suspend or end those first, or try again when they are over");
+      return action.refuse_target(
+          t, resume_conflict_text(q.state, *taken) +
+                 "; suspend or end those first, or try again when they are over");
     for (const NodeShare& share : job.allocation->nodes) beside_.push_back({job.key, &share});
-    acting.event(t, Resumed{{job.key, job.attempt}, acting.who().uid});
+    action.add_event(t, Resumed{{job.key, job.attempt}, action.who().uid});
   }
 
  private:
@@ -54,16 +55,16 @@ class Resume {
 
 }  // namespace
 
-Decision decide_jobs(const Question& q, const Principal& who, const SuspendJobs& c) {
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const SuspendJobs& c) {
   if (!is_operator(q.policy, who.uid)) return not_allowed(who, "suspend");
-  return Acting(q, who, "suspend").each(c.jobs, suspend);
+  return BulkAction(q, who, "suspend").each(c.jobs, suspend);
 }
 
-Decision decide_jobs(const Question& q, const Principal& who, const ResumeJobs& c) {
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const ResumeJobs& c) {
   if (!is_operator(q.policy, who.uid)) return not_allowed(who, "resume");
   Resume resume;
-  return Acting(q, who, "resume").each(c.jobs, [&](Acting& acting, const Target& t) {
-    resume(acting, t);
+  return BulkAction(q, who, "resume").each(c.jobs, [&](BulkAction& action, const Target& t) {
+    resume(action, t);
   });
 }
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/cluster/lease_monitor.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/job/gang.h"
 #include "core/state/indexes.h"
 #include "core/state/timers.h"
@@ -19,7 +19,7 @@ constexpr std::size_t kMostExpired = 5000;
 
 // Visits the records whose timer of this kind ran out, oldest first, while visit(job) says to go on.
 template <class Visit>
-void each_due(const Question& q, TimerKind kind, Duration after, Visit&& visit) {
+void each_due(const DecisionContext& q, TimerKind kind, Duration after, Visit&& visit) {
   q.state.timers.for_each_from(Timer{kind, Time::min(), {}}, [&](const Timer& timer, const Lsn&) {
     if (timer.kind != kind || timer.since + after > q.now) return false;
     const Job* job = q.state.jobs.find(timer.job);
@@ -39,7 +39,7 @@ void fail_late(const Job& job, SharePhase stuck, const std::string& cause, Decis
   }
 }
 
-void launches(const Question& q, Decision& d) {
+void launches(const DecisionContext& q, Decision& d) {
   const std::string ready =
       "not ready within " + std::to_string(q.policy.prepare_timeout.count()) + " s";
   each_due(q, TimerKind::preparing, q.policy.prepare_timeout, [&](const Job& job) {
@@ -55,7 +55,7 @@ void launches(const Question& q, Decision& d) {
 }
 
 // A job that cannot be over by its deadline any more does not start; one that runs then is ended.
-void deadlines(const Question& q, Decision& d) {
+void deadlines(const DecisionContext& q, Decision& d) {
   each_due(q, TimerKind::deadline, Duration{0}, [&](const Job& job) {
     if (holds_resources(job.state)) {
       const Ending ending{JobState::deadline, Reason::deadline, {}, false, Hold::none, false};
@@ -68,7 +68,7 @@ void deadlines(const Question& q, Decision& d) {
 }
 
 // A gang that has not started by now does not start any more.
-void gangs(const Question& q, Decision& d) {
+void gangs(const DecisionContext& q, Decision& d) {
   std::set<JobId> seen;
   each_due(q, TimerKind::gang, Duration{0}, [&](const Job& job) {
     if (!seen.insert(job.gang).second) return true;
@@ -80,7 +80,7 @@ void gangs(const Question& q, Decision& d) {
 }
 
 // Of a job that is told of late only the largest share counts.
-void time_shares(const Question& q, Decision& d) {
+void time_shares(const DecisionContext& q, Decision& d) {
   each_due(q, TimerKind::notice, Duration{0}, [&](const Job& job) {
     Job told = job;
     for (auto timer = notice_timer_of(told); timer && timer->since <= q.now;
@@ -91,7 +91,7 @@ void time_shares(const Question& q, Decision& d) {
   });
 }
 
-void forget(const Question& q, Decision& d) {
+void forget(const DecisionContext& q, Decision& d) {
   std::size_t seen = 0;
   each_due(q, TimerKind::finished, q.policy.min_job_age, [&](const Job& job) {
     if (!has_dependents(q.state, job.key.job)) {
@@ -107,7 +107,7 @@ void forget(const Question& q, Decision& d) {
   });
 }
 
-void expire(const Question& q, Decision& d) {
+void expire(const DecisionContext& q, Decision& d) {
   std::size_t seen = 0;
   q.state.request_ages.for_each_from({Time::min(), RequestKey{}},
                                      [&](const std::pair<Time, RequestKey>& age, const Lsn&) {
@@ -118,7 +118,7 @@ void expire(const Question& q, Decision& d) {
 }
 
 // What comes again is moved to its next occurrence by whoever knows the clock on the wall.
-void reservations(const Question& q, Decision& d) {
+void reservations(const DecisionContext& q, Decision& d) {
   q.state.reservations.for_each([&](const std::string& name, const Reservation& r) {
     if (r.recurrence == Recurrence::none && r.end <= q.now && d.events.size() < kMost)
       d.events.emplace_back(ReservationRemoved{name});
@@ -135,7 +135,7 @@ bool can_fence(const Node& node, const Job& job, const NodeShare& share) {
 
 }  // namespace
 
-Decision decide_time(const Question& q, const Tick&) {
+Decision decide_time(const DecisionContext& q, const Tick&) {
   Decision d;
   launches(q, d);
   deadlines(q, d);
@@ -147,7 +147,7 @@ Decision decide_time(const Question& q, const Tick&) {
   return d;
 }
 
-Decision decide_time(const Question& q, const NodeSilent& c) {
+Decision decide_time(const DecisionContext& q, const NodeSilent& c) {
   Decision d;
   const Node* node = q.state.nodes.find(c.node);
   if (!node || node->contact != Contact::registered) return d;

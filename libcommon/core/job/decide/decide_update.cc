@@ -4,7 +4,7 @@
 
 #include "core/job/checks/spec_fields.h"
 #include "core/job/checks/submit_checks.h"
-#include "core/job/decide/acting.h"
+#include "core/job/decide/bulk_action.h"
 #include "core/job/gang.h"
 #include "core/job/transitions.h"
 #include "core/state/indexes.h"
@@ -31,7 +31,7 @@ class SpecChange {
     std::shared_ptr<const JobSpec> spec;  // null: it says so already
   };
 
-  SpecChange(const Question& q, const Principal& who, const UpdateJob& command)
+  SpecChange(const DecisionContext& q, const Principal& who, const UpdateJob& command)
       : q_(q), who_(who), command_(command), use_(q.state, q.policy, q.now, q.sums) {}
 
   // invalid_argument names a field that cannot be changed.
@@ -75,7 +75,7 @@ class SpecChange {
     return {};
   }
 
-  const Verdict& judge(const Job& job) {
+  const Verdict& evaluate(const Job& job) {
     const auto [found, added] = verdicts_.try_emplace({job.spec.get(), job.time_limit});
     if (added) found->second = make(job);
     return found->second;
@@ -152,7 +152,7 @@ class SpecChange {
     return check_limits(q_, changed);
   }
 
-  const Question& q_;
+  const DecisionContext& q_;
   const Principal& who_;
   const UpdateJob& command_;
   std::vector<const SpecField*> fields_;
@@ -161,16 +161,16 @@ class SpecChange {
 };
 
 // Why the command may not do this to the job; permission_denied unless it says otherwise.
-std::optional<Error> denied(const Acting& acting, const Target& t, const UpdateJob& c) {
-  if (is_operator(acting.question().policy, acting.who().uid)) return std::nullopt;
-  const std::string user = "user " + acting.who().user + " may not ";
+std::optional<Error> denied(const BulkAction& action, const Target& t, const UpdateJob& c) {
+  if (is_operator(action.context().policy, action.who().uid)) return std::nullopt;
+  const std::string user = "user " + action.who().user + " may not ";
   const std::string job = "job " + job_text(t.key);
   if (c.priority) {
     return Error{ErrorCode::permission_denied,
                  user + "set the priority of " + job + ": only operators and administrators may"};
   }
   if (!c.set_time_limit) return std::nullopt;
-  const std::optional<Seconds> now = current_limit(acting.question().state, *t.record);
+  const std::optional<Seconds> now = current_limit(action.context().state, *t.record);
   if (c.time_limit && (!now || *c.time_limit <= *now)) return std::nullopt;
   return Error{ErrorCode::permission_denied,
                user + "raise the time limit of " + job +
@@ -178,8 +178,8 @@ std::optional<Error> denied(const Acting& acting, const Target& t, const UpdateJ
 }
 
 // A job that is to wait for what waits for itself would never start.
-std::optional<Error> circle(const ClusterState& state, const Target& t,
-                            const std::vector<Dependency>& waiting) {
+std::optional<Error> dependency_cycle(const ClusterState& state, const Target& t,
+                                      const std::vector<Dependency>& waiting) {
   std::vector<JobKey> targets;
   for (const Dependency& d : waiting)
     if (d.kind != DependencyKind::singleton) targets.push_back(d.target);
@@ -190,11 +190,11 @@ std::optional<Error> circle(const ClusterState& state, const Target& t,
                    (*found == t.key ? " would wait for itself" : " waits for this job")};
 }
 
-void update(Acting& acting, const Target& t, const UpdateJob& c, SpecChange& change) {
+void update(BulkAction& action, const Target& t, const UpdateJob& c, SpecChange& change) {
   const Job& job = *t.record;
   const bool array = job.array && !t.in_array;
   const auto refuse = [&](ErrorCode code, const std::string& why) {
-    acting.problem(code, "job " + job_text(t.key) + ": " + why);
+    action.add_problem(code, "job " + job_text(t.key) + ": " + why);
   };
   if (c.array_throttle && !array && t.named)
     return refuse(ErrorCode::invalid_argument,
@@ -205,14 +205,15 @@ void update(Acting& acting, const Target& t, const UpdateJob& c, SpecChange& cha
   const bool all_split = array && job.array->waiting.empty() && !is_terminal(job.state);
   if (all_split && !c.array_throttle) return;  // its tasks are targets of their own
   if (!accepts(job.state, JobEvent::modified))
-    return acting.cannot(t, transition(job.state, JobEvent::modified).remark);
-  if (const auto error = denied(acting, t, c)) return acting.problem(error->code, error->message);
+    return action.refuse_target(t, transition(job.state, JobEvent::modified).remark);
+  if (const auto error = denied(action, t, c))
+    return action.add_problem(error->code, error->message);
   if (const SpecField* field = change.needs_pending(); field && job.state != JobState::pending) {
-    return acting.cannot(t, "its " + std::string(field->title) +
-                                " can only be changed while it is pending (" +
-                                std::string(to_string(job.state)) + ")");
+    return action.refuse_target(t, "its " + std::string(field->title) +
+                                       " can only be changed while it is pending (" +
+                                       std::string(to_string(job.state)) + ")");
   }
-  const SpecChange::Verdict& verdict = change.judge(job);
+  const SpecChange::Verdict& verdict = change.evaluate(job);
   if (verdict.refused) return refuse(verdict.refused->code, verdict.refused->message);
   if (verdict.spec)
     if (Status good = change.move(t, *verdict.spec); !good)
@@ -227,27 +228,29 @@ void update(Acting& acting, const Target& t, const UpdateJob& c, SpecChange& cha
   const JobSpec& spec = event.spec ? *event.spec : *job.spec;
   if (spec.name != job.spec->name) event.was_named = job.spec->name;
   if (array) event.array_throttle = c.array_throttle;
-  Awaited awaited;
+  CheckedDependencies checked;
   if (change.sets("dependencies")) {
-    Result<Awaited> found = check_dependencies(acting.question(), acting.who(), spec, t.key);
+    Result<CheckedDependencies> found =
+        check_dependencies(action.context(), action.who(), spec, t.key);
     if (!found) return refuse(found.error().code, found.error().message);
-    if (const auto error = circle(acting.question().state, t, found->waiting))
+    if (const auto error = dependency_cycle(action.context().state, t, found->waiting))
       return refuse(error->code, error->message);
-    awaited = std::move(*found);
-    event.waiting_for = awaited.waiting;
+    checked = std::move(*found);
+    event.waiting_for = checked.waiting;
   }
   if (!event.priority && !event.set_time_limit && !event.spec && !event.waiting_for &&
       !event.array_throttle)
-    return acting.done(t);
-  acting.event(t, std::move(event));
-  for (const auto& [met, not_before] : awaited.delayed)
-    acting.also(DependencyMet{t.key, met, not_before});
-  for (const Dependency& failed : awaited.failed) acting.also(DependencyFailed{t.key, failed});
+    return action.mark_done(t);
+  action.add_event(t, std::move(event));
+  for (const auto& [met, not_before] : checked.delayed)
+    action.add_followup(DependencyMet{t.key, met, not_before});
+  for (const Dependency& failed : checked.failed)
+    action.add_followup(DependencyFailed{t.key, failed});
 }
 
 }  // namespace
 
-Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& c) {
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const UpdateJob& c) {
   if (!c.priority && !c.set_time_limit && !c.array_throttle && c.fields.empty())
     return refuse(ErrorCode::invalid_argument, "nothing to change: name at least one field");
   if (c.set_time_limit && c.time_limit && *c.time_limit <= Seconds{0}) {
@@ -257,8 +260,8 @@ Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& c
   SpecChange change(q, who, c);
   if (Status known = change.learn_fields(); !known)
     return refuse(known.error().code, known.error().message);
-  return Acting(q, who, "update").each(c.jobs, [&](Acting& acting, const Target& t) {
-    update(acting, t, c, change);
+  return BulkAction(q, who, "update").each(c.jobs, [&](BulkAction& action, const Target& t) {
+    update(action, t, c, change);
   });
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/accounts/usage/charge.h"
 #include "core/accounts/usage/usage.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostCorrections = 1'000'000;
 
 // Behind all that was charged at this very moment.
-Time from_now_on(const Question& q) {
+Time from_now_on(const DecisionContext& q) {
   return q.now + Duration{1};
 }
 
@@ -24,9 +24,9 @@ Decision one_event(UsageSet event) {
 }
 
 // How a decision leaves usage, seen before it is applied.
-class Ledger {
+class UsageChanges {
  public:
-  Ledger(const ClusterState& state, const Policy& policy)
+  UsageChanges(const ClusterState& state, const Policy& policy)
       : state_(state), half_life_(rules_of(policy).half_life) {}
 
   void move(AssociationId from, AssociationId to) {
@@ -136,7 +136,7 @@ std::map<AssociationId, Seconds> half_lives_of(const Accounting& records, const 
   return by_id;
 }
 
-Status only_for_operators(const Question& q, const Principal& who) {
+Status only_for_operators(const DecisionContext& q, const Principal& who) {
   if (is_operator(q.policy, who.uid)) return {};
   return fail(
       ErrorCode::permission_denied,
@@ -145,34 +145,35 @@ Status only_for_operators(const Question& q, const Principal& who) {
 
 }  // namespace
 
-std::optional<UsageSet> usage_left_by(const Question& q, const Accounting& after,
+std::optional<UsageSet> usage_left_by(const DecisionContext& q, const Accounting& after,
                                       const std::vector<RecordKey>& removed) {
   const Accounting& before = q.state.accounting;
-  Ledger ledger(q.state, q.policy);
+  UsageChanges changes(q.state, q.policy);
   struct Leave {
     const Accounting &before, &after;
-    Ledger& ledger;
+    UsageChanges& changes;
     void operator()(const Association& one) const {
-      ledger.move(one.id, usage_id(*left_of(before, after, one.key.account)));
+      changes.move(one.id, usage_id(*left_of(before, after, one.key.account)));
     }
     void operator()(const Account& one) const {
-      ledger.move(usage_id(one), usage_id(*left_of(before, after, one.parent)));
+      changes.move(usage_id(one), usage_id(*left_of(before, after, one.parent)));
     }
-    void operator()(const Qos& one) const { ledger.drop(usage_id(one)); }
+    void operator()(const Qos& one) const { changes.drop(usage_id(one)); }
     void operator()(const Wckey& one) const {
-      if (one.id != AssociationId{}) ledger.drop(one.id);
+      if (one.id != AssociationId{}) changes.drop(one.id);
     }
     void operator()(const User&) const {}
   };
   for (const RecordKey& key : removed)
     if (const AccountingRecord* record = before.find(key))
-      std::visit(Leave{before, after, ledger}, *record);
-  UsageSet event = ledger.event();
+      std::visit(Leave{before, after, changes}, *record);
+  UsageSet event = changes.event();
   if (event.set.empty() && event.gone.empty()) return std::nullopt;
   return event;
 }
 
-Decision decide_accounting(const Question& q, const Principal& who, const ResetUsage& command) {
+Decision decide_accounting(const DecisionContext& q, const Principal& who,
+                           const ResetUsage& command) {
   if (Status ok = only_for_operators(q, who); !ok)
     return refuse(ok.error().code, ok.error().message);
   UsageSet event;
@@ -200,7 +201,8 @@ std::string subject_of(const ResetUsage& command) {
   return text;
 }
 
-Decision decide_accounting(const Question& q, const Principal& who, const CorrectUsage& command) {
+Decision decide_accounting(const DecisionContext& q, const Principal& who,
+                           const CorrectUsage& command) {
   if (Status ok = only_for_operators(q, who); !ok)
     return refuse(ok.error().code, ok.error().message);
   if (command.corrections.size() > kMostCorrections)
@@ -233,7 +235,7 @@ std::string subject_of(const CorrectUsage& command) {
   return "usage of " + std::to_string(ids.size()) + " records";
 }
 
-Decision decide_time(const Question& q, const UsagePeriod& command) {
+Decision decide_time(const DecisionContext& q, const UsagePeriod& command) {
   if (command.began <= q.state.usage_since || command.began > q.now) return {};
   // What was charged since the period began holds what was used before, too: then it begins a little late.
   bool charged_since = false;

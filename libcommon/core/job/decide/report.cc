@@ -30,7 +30,8 @@ void node_failed(const Job& job, const AttemptKey& attempt, NodeId node, Reason 
   if (never_ran) d.events.emplace_back(LaunchFailed{attempt, node, true, cause});
 }
 
-void done(const Question& q, const Job& job, const AttemptReport& r, NodeId node, Decision& d) {
+void done(const DecisionContext& q, const Job& job, const AttemptReport& r, NodeId node,
+          Decision& d) {
   const bool batch = job.allocation->nodes.front().node == node;
   const NodeReleased released{r.attempt, node, r.usage};
   if (job.state == JobState::configuring) {
@@ -113,7 +114,8 @@ Ending ending_of(const Job& job, const ExitStatus& exit) {
   return ending;
 }
 
-void decide_report(const Question& q, const Node& node, const AttemptReport& r, Decision& d) {
+void decide_report(const DecisionContext& q, const Node& node, const AttemptReport& r,
+                   Decision& d) {
   const Job* job = q.state.jobs.find(r.attempt.job);
   const NodeShare* share = job ? current_share(*job, r.attempt, r.fence, node.id) : nullptr;
   if (!share) return late(node, r, d);
@@ -142,7 +144,7 @@ void decide_report(const Question& q, const Node& node, const AttemptReport& r, 
   }
 }
 
-void decide_gone(const Question& q, const Node& node, const Charge& charge, Decision& d) {
+void decide_gone(const DecisionContext& q, const Node& node, const Charge& charge, Decision& d) {
   const Job* job = q.state.jobs.find(charge.attempt.job);
   const NodeShare* share =
       job ? current_share(*job, charge.attempt, charge.fence, node.id) : nullptr;

@@ -2,7 +2,7 @@
 // Internal to core/job; pure, engine thread.
 #pragma once
 
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core {
 
@@ -15,10 +15,11 @@ constexpr bool is_over(AttemptPhase p) {
 }
 
 // Appends what the report changes.
-void decide_report(const Question& q, const Node& node, const AttemptReport& report, Decision& d);
+void decide_report(const DecisionContext& q, const Node& node, const AttemptReport& report,
+                   Decision& d);
 
 // The attempt is certainly gone from the node without a result: its machine rebooted.
-void decide_gone(const Question& q, const Node& node, const Charge& charge, Decision& d);
+void decide_gone(const DecisionContext& q, const Node& node, const Charge& charge, Decision& d);
 
 // The terminal state an exit status means for that job.
 Ending ending_of(const Job& job, const ExitStatus& exit);

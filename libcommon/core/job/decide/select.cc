@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <span>
 
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "model/policy/request_limits.h"
 
 namespace ares::core {
@@ -16,10 +16,10 @@ bool matches(const ClusterState& state, const JobSelector& s, const Job& job) {
   if (!s.qos.empty() && job.spec->qos != s.qos) return false;
   if (!s.wckey.empty() && job.spec->wckey != s.wckey) return false;
   if (!s.partition.empty()) {
-    const auto& asked = job.spec->partitions;
-    const bool in = job.allocation
-                        ? job.allocation->partition == s.partition
-                        : std::find(asked.begin(), asked.end(), s.partition) != asked.end();
+    const auto& requested = job.spec->partitions;
+    const bool in = job.allocation ? job.allocation->partition == s.partition
+                                   : std::find(requested.begin(), requested.end(), s.partition) !=
+                                         requested.end();
     if (!in) return false;
   }
   if (!s.node.empty()) {
@@ -34,7 +34,7 @@ bool matches(const ClusterState& state, const JobSelector& s, const Job& job) {
 }
 
 // Every task has its own number behind its array's: the last record below tells whose it may be.
-std::optional<Target> by_own_id(const Question& q, JobId id) {
+std::optional<Target> by_own_id(const DecisionContext& q, JobId id) {
   const auto* below = q.state.jobs.last_below(JobKey{id, TaskIndex{0}});
   if (!below) return std::nullopt;
   const Job& array = *below->second;
@@ -56,7 +56,7 @@ std::optional<Target> by_own_id(const Question& q, JobId id) {
 
 class Selection {
  public:
-  Selection(const Question& q, const JobSelector& selector) : q_(q), selector_(selector) {}
+  Selection(const DecisionContext& q, const JobSelector& selector) : q_(q), selector_(selector) {}
 
   void add_key(const JobKey& key) {
     const Job* record = q_.state.jobs.find(key);
@@ -110,14 +110,14 @@ class Selection {
     out_.missing.push_back("job " + job_text(key) + ": " + why);
   }
 
-  const Question& q_;
+  const DecisionContext& q_;
   const JobSelector& selector_;
   Selected out_;
 };
 
 }  // namespace
 
-Selected select(const Question& q, const Principal& who, const JobSelector& selector) {
+Selected select(const DecisionContext& q, const Principal& who, const JobSelector& selector) {
   Selection selection(q, selector);
   for (const JobKey& key : selector.keys) selection.add_key(key);
   for (JobId id : selector.own_ids) selection.add_key(JobKey{id, {}});
@@ -149,7 +149,7 @@ std::size_t ranges_left(const IntervalSet& waiting, std::span<const Target> task
 
 }  // namespace
 
-Status check_gaps(const Question& q, const Principal& who, const Selected& selected) {
+Status check_gaps(const DecisionContext& q, const Principal& who, const Selected& selected) {
   const auto end = selected.targets.end();
   for (auto task = selected.targets.begin(); task != end;) {
     const JobId id = task->key.job;

@@ -33,9 +33,9 @@ bool depends_task_by_task(const ClusterState& state, const Job& job, const Depen
   return job.array && waits_task_by_task(state, {job.key, *job.spec}, d);
 }
 
-Standing standing_of_task(const ClusterState& state, const Job& array, const Dependency& d,
-                          std::uint32_t task) {
-  return standing(state, {JobKey{array.key.job, TaskIndex{task}}, *array.spec}, d);
+DependencyStatus task_dependency_status(const ClusterState& state, const Job& array,
+                                        const Dependency& d, std::uint32_t task) {
+  return dependency_status(state, {JobKey{array.key.job, TaskIndex{task}}, *array.spec}, d);
 }
 
 // Visits the tasks from `from` on until visit(task) says to stop; whether it came to the end.
@@ -106,7 +106,7 @@ class DependentNotifier {
       if (!use_record()) return false;
       notification_.next_task = task + 1;
       const bool outcome_known =
-          !over || standing_of_task(state_, array, d, task).kind == Standing::met;
+          !over || task_dependency_status(state_, array, d, task).kind == DependencyStatus::met;
       if (outcome_known) notify_task(array, d, task);
       return true;
     });
@@ -120,7 +120,7 @@ class DependentNotifier {
     const IntervalSet& waiting = array.array->waiting;
     std::size_t met = 0;
     each_task(waiting, 0, [&](std::uint32_t task) {
-      met += standing_of_task(state_, array, d, task).kind == Standing::met ? 1 : 0;
+      met += task_dependency_status(state_, array, d, task).kind == DependencyStatus::met ? 1 : 0;
       return true;
     });
     if (met == waiting.count()) return emit({DependencyMet{array.key, d, {}}});
@@ -192,11 +192,11 @@ std::vector<EventBody> next_notification_events(const ClusterState& state,
 
 std::vector<EventBody> dependency_outcome(const ClusterState& state, const JobKey& key,
                                           const JobSpec& spec, const Dependency& dependency) {
-  const Standing s = standing(state, {key, spec}, dependency);
+  const DependencyStatus s = dependency_status(state, {key, spec}, dependency);
   switch (s.kind) {
-    case Standing::waiting: return {};
-    case Standing::met: return {DependencyMet{key, dependency, s.not_before}};
-    case Standing::failed: return {DependencyFailed{key, dependency}};
+    case DependencyStatus::waiting: return {};
+    case DependencyStatus::met: return {DependencyMet{key, dependency, s.not_before}};
+    case DependencyStatus::failed: return {DependencyFailed{key, dependency}};
   }
   return {};
 }
@@ -207,9 +207,9 @@ std::vector<JobKey> missed_notifications(const ClusterState& state) {
     if (!is_queued(job) || job.dependency_failed) return;
     const auto is_over = [&](const Dependency& d) {
       if (!depends_task_by_task(state, job, d))
-        return standing(state, {key, *job.spec}, d).kind != Standing::waiting;
+        return dependency_status(state, {key, *job.spec}, d).kind != DependencyStatus::waiting;
       return !each_task(job.array->waiting, 0, [&](std::uint32_t task) {
-        return standing_of_task(state, job, d, task).kind == Standing::waiting;
+        return task_dependency_status(state, job, d, task).kind == DependencyStatus::waiting;
       });
     };
     if (std::any_of(job.waiting_for.begin(), job.waiting_for.end(), is_over)) out.push_back(key);

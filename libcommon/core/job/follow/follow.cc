@@ -8,7 +8,7 @@
 namespace ares::core {
 namespace {
 
-bool let_go(const NodeShare& s) {
+bool is_released(const NodeShare& s) {
   return s.phase == SharePhase::released || s.phase == SharePhase::fenced;
 }
 
@@ -28,13 +28,13 @@ struct Follow {
   std::vector<DependencyNotification> notifications{};
 
   // When every node has let go of an ending attempt, the job ends or returns to the queue.
-  void settle(const AttemptKey& attempt) {
+  void end_if_released(const AttemptKey& attempt) {
     const Job* job = state.jobs.find(attempt.job);
     if (!job || job->attempt != attempt.attempt || job->state != JobState::completing ||
         !job->ending || !job->allocation)
       return;
     const auto& nodes = job->allocation->nodes;
-    if (!std::all_of(nodes.begin(), nodes.end(), let_go)) return;
+    if (!std::all_of(nodes.begin(), nodes.end(), is_released)) return;
     const Ending& ending = *job->ending;
     if (auto charged = charge_for(state, policy, *job, now)) out.emplace_back(*std::move(charged));
     if (ending.requeue) {
@@ -46,7 +46,7 @@ struct Follow {
     }
   }
 
-  void judge(const JobKey& key, const JobSpec& spec, const Dependency& d) {
+  void evaluate(const JobKey& key, const JobSpec& spec, const Dependency& d) {
     for (EventBody& event : dependency_outcome(state, key, spec, d))
       out.push_back(std::move(event));
   }
@@ -83,11 +83,11 @@ struct Follow {
   void operator()(const Started& e) {
     add_notifications_of_start(state, e.attempt.job, notifications);
   }
-  void operator()(const LaunchFailed& e) { settle(e.attempt); }
-  void operator()(const EndingBegan& e) { settle(e.attempt); }
-  void operator()(const BatchFinished& e) { settle(e.attempt); }
-  void operator()(const NodeReleased& e) { settle(e.attempt); }
-  void operator()(const NodeFenced& e) { settle(e.attempt); }
+  void operator()(const LaunchFailed& e) { end_if_released(e.attempt); }
+  void operator()(const EndingBegan& e) { end_if_released(e.attempt); }
+  void operator()(const BatchFinished& e) { end_if_released(e.attempt); }
+  void operator()(const NodeReleased& e) { end_if_released(e.attempt); }
+  void operator()(const NodeFenced& e) { end_if_released(e.attempt); }
   void operator()(const Ended& e) {
     end_array(e.key);
     add_notifications_of_end(state, e.key, notifications);
@@ -107,15 +107,15 @@ struct Follow {
   }
 
   // What a record waits for may be over when it comes into the queue.
-  void judge_all(const JobKey& key) {
+  void evaluate_all(const JobKey& key) {
     const Job* job = state.jobs.find(key);
     if (!job || job->dependency_failed) return;
-    for (const Dependency& d : job->waiting_for) judge(key, *job->spec, d);
+    for (const Dependency& d : job->waiting_for) evaluate(key, *job->spec, d);
   }
   // Cancelled while it waited, it was not told.
-  void operator()(const Requeued& e) { judge_all(e.key); }
+  void operator()(const Requeued& e) { evaluate_all(e.key); }
   // Its array may be told only later, and then of the tasks that it still has.
-  void operator()(const TaskSplit& e) { judge_all(e.key); }
+  void operator()(const TaskSplit& e) { evaluate_all(e.key); }
 
   void operator()(const Submitted& e) { add_notifications_of_array(state, e.key, notifications); }
   void operator()(const Modified& e) {

@@ -6,7 +6,7 @@
 #include "core/accounts/limits/planned_start_threshold.h"
 #include "core/cluster/reservation_access.h"
 #include "core/cluster/time_limit.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/sched/pass/permit.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/cluster/reservation_access.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugin_classes.h"

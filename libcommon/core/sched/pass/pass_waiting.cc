@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/accounts/limits/planned_start_threshold.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"

@@ -4,7 +4,7 @@
 
 #include "core/cluster/preemptible.h"
 #include "core/cluster/time_limit.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/sched/place/devices.h"
 #include "core/sched/place/placed_limits.h"
 #include "core/sched/place/plugin_classes.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 
 namespace ares::core::sched {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/cluster/time_limit.h"
 #include "core/job/apply/apply.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/sched/pass/plan.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/admit.h"

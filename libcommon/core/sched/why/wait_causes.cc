@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/cluster/time_limit.h"
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "core/sched/place/plugin_classes.h"
 #include "core/sched/queue/alternatives.h"
 #include "core/sched/queue/reason_text.h"

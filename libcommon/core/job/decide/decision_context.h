@@ -18,7 +18,7 @@ namespace ares::core {
 
 class UsageTotals;
 
-struct Question {
+struct DecisionContext {
   const ClusterState& state;
   const Policy& policy;
   Time now{};
@@ -49,11 +49,11 @@ struct Selected {
 };
 
 // An array that is named whole is its own record followed by its tasks' records. Filters skip what has ended.
-Selected select(const Question& q, const Principal& who, const JobSelector& selector);
+Selected select(const DecisionContext& q, const Principal& who, const JobSelector& selector);
 
 // Whether the tasks of arrays that go their own way leave those that still wait in few enough pieces: every start and end of a
 // task copies these. Tasks that the caller may not act on do not count.
-Status check_gaps(const Question& q, const Principal& who, const Selected& selected);
+Status check_gaps(const DecisionContext& q, const Principal& who, const Selected& selected);
 
 std::string job_text(const JobKey& key);  // "12" or "12_3"
 
@@ -75,44 +75,50 @@ std::string why_network_forbids(const Policy& policy, const JobSpec& spec,
 bool named_nodes_suffice(const ClusterState& state, const JobSpec& spec);
 
 // --- one function a command --------------------------------------------------------------------------------------------------------
-Decision decide_submit(const Question& q, const Principal& who, const Submit& submit);
-Decision decide_submit(const Question& q, const Principal& who, const SubmitMany& submit);
-Decision decide_jobs(const Question& q, const Principal& who, const Cancel& command);
-Decision decide_jobs(const Question& q, const Principal& who, const HoldJobs& command);
-Decision decide_jobs(const Question& q, const Principal& who, const ReleaseJobs& command);
-Decision decide_jobs(const Question& q, const Principal& who, const RequeueJobs& command);
-Decision decide_jobs(const Question& q, const Principal& who, const SuspendJobs& command);
-Decision decide_jobs(const Question& q, const Principal& who, const ResumeJobs& command);
-Decision decide_jobs(const Question& q, const Principal& who, const UpdateJob& command);
-Decision decide_admin(const Question& q, const Principal& who, const UpdateNode& command);
-Decision decide_admin(const Question& q, const Principal& who, const UpdatePartition& command);
-Decision decide_admin(const Question& q, const Principal& who, const Reconfigure& command);
-Decision decide_admin(const Question& q, const Principal& who, const CreateReservation& command);
-Decision decide_admin(const Question& q, const Principal& who, const UpdateReservation& command);
-Decision decide_admin(const Question& q, const Principal& who, const DeleteReservations& command);
-Decision decide_accounting(const Question& q, const Principal& who,
+Decision decide_submit(const DecisionContext& q, const Principal& who, const Submit& submit);
+Decision decide_submit(const DecisionContext& q, const Principal& who, const SubmitMany& submit);
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const Cancel& command);
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const HoldJobs& command);
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const ReleaseJobs& command);
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const RequeueJobs& command);
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const SuspendJobs& command);
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const ResumeJobs& command);
+Decision decide_jobs(const DecisionContext& q, const Principal& who, const UpdateJob& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who, const UpdateNode& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who,
+                      const UpdatePartition& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who, const Reconfigure& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who,
+                      const CreateReservation& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who,
+                      const UpdateReservation& command);
+Decision decide_admin(const DecisionContext& q, const Principal& who,
+                      const DeleteReservations& command);
+Decision decide_accounting(const DecisionContext& q, const Principal& who,
                            const ChangeAccounting& command);
-Decision decide_accounting(const Question& q, const Principal& who, const ResetUsage& command);
-Decision decide_accounting(const Question& q, const Principal& who, const CorrectUsage& command);
+Decision decide_accounting(const DecisionContext& q, const Principal& who,
+                           const ResetUsage& command);
+Decision decide_accounting(const DecisionContext& q, const Principal& who,
+                           const CorrectUsage& command);
 std::string subject_of(const ChangeAccounting& command);  // for the audit
 std::string subject_of(const ResetUsage& command);
 std::string subject_of(const CorrectUsage& command);
-Decision decide_node(const Question& q, const NodeCommand& command);
-Decision decide_plan(const Question& q, const TakePlan& command);
-Decision decide_time(const Question& q, const Tick& command);
-Decision decide_time(const Question& q, const NodeSilent& command);
-Decision decide_time(const Question& q, const NextOccurrence& command);
-Decision decide_time(const Question& q, const UsagePeriod& command);
+Decision decide_node(const DecisionContext& q, const NodeCommand& command);
+Decision decide_plan(const DecisionContext& q, const TakePlan& command);
+Decision decide_time(const DecisionContext& q, const Tick& command);
+Decision decide_time(const DecisionContext& q, const NodeSilent& command);
+Decision decide_time(const DecisionContext& q, const NextOccurrence& command);
+Decision decide_time(const DecisionContext& q, const UsagePeriod& command);
 // `after`: the policy that comes with it.
-Decision decide_config(const Question& q, const ApplyConfig& command, const Policy& after);
+Decision decide_config(const DecisionContext& q, const ApplyConfig& command, const Policy& after);
 // Limits on who gains age that come with a partition's QOS, or with a policy, take nothing from those who wait already.
-void preserve_accruals(const Question& q, const CowMap<std::string, Partition>& after,
+void preserve_accruals(const DecisionContext& q, const CowMap<std::string, Partition>& after,
                        const Policy& policy_after, Decision& d);
-Decision decide_config(const Question& q, const Activate& command);
+Decision decide_config(const DecisionContext& q, const Activate& command);
 
 // What becomes of the usage of what is removed: associations leave theirs to the account, accounts to the one above; that of QOS and
 // wckeys is gone. Nothing: none of them had any.
-std::optional<UsageSet> usage_left_by(const Question& q,
+std::optional<UsageSet> usage_left_by(const DecisionContext& q,
                                       const CowMap<RecordKey, AccountingRecord>& after,
                                       const std::vector<RecordKey>& removed);
 

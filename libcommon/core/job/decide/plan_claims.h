@@ -13,9 +13,9 @@
 namespace ares::core {
 
 // What the plan's accepted groups have already taken, on top of the state. A group that fails half-way gives back what it took.
-class Taken {
+class PlanClaims {
  public:
-  bool job(const JobKey& key) {
+  bool claim_job(const JobKey& key) {
     if (!jobs_.insert(key).second) return false;
     new_jobs_.push_back(key);
     return true;
@@ -27,22 +27,22 @@ class Taken {
     JobKey key{};
   };
   const std::vector<Share>& on(NodeId node) { return shares_[node]; }
-  void share(const JobKey& key, const NodeShare& share, const JobSpec& of) {
+  void claim_share(const JobKey& key, const NodeShare& share, const JobSpec& of) {
     shares_[share.node].push_back({&share, &of, key});
     new_shares_.push_back(share.node);
   }
 
-  void keep() {
+  void commit() {
     new_jobs_.clear();
     new_shares_.clear();
   }
-  void give_back() {
+  void roll_back() {
     for (NodeId node : new_shares_) shares_[node].pop_back();
     for (const JobKey& key : new_jobs_) {
       jobs_.erase(key);
       if (!key.task.is_none()) --tasks_[key.job];
     }
-    keep();
+    commit();
   }
 
  private:
@@ -54,7 +54,7 @@ class Taken {
 };
 
 // A later group relied on a rejected one if they speak of the same node or job: what it counted on did not come to be.
-class Rejected {
+class RejectedGroups {
  public:
   void add(const PlanGroup& group) {
     for (const Start& start : group.starts) {

@@ -14,8 +14,9 @@ namespace ares::core {
 
 // Whether each share has just the part of one device that the job asked for, or whole devices if it asked for none. Of a job that takes
 // whole nodes, by itself or for its partition, whether it has whole devices.
-bool has_its_part(const ClusterState& state, const JobSpec& spec, const std::string& partition,
-                  std::uint32_t alternative, const NodeShares& nodes);
+bool has_requested_part(const ClusterState& state, const JobSpec& spec,
+                        const std::string& partition, std::uint32_t alternative,
+                        const NodeShares& nodes);
 
 // Thousandths of each device, added up from shares and charges of one node.
 class DeviceUse {

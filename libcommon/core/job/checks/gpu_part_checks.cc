@@ -1,4 +1,4 @@
-#include "core/job/checks/part_checks.h"
+#include "core/job/checks/gpu_part_checks.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ std::uint32_t part_in(const std::vector<GpuRequest>& list) {
   return list.size() == 1 ? list.front().part : 0;
 }
 
-std::uint32_t part_asked(const JobSpec& spec, std::uint32_t alternative) {
+std::uint32_t requested_part(const JobSpec& spec, std::uint32_t alternative) {
   if (alternative < spec.gpu_alternatives.size())
     return part_in(spec.gpu_alternatives[alternative].gpus);
   const GpuRequest* request = part_request(spec);
@@ -36,7 +36,7 @@ Status check_each(const std::vector<GpuRequest>& list) {
 }
 
 // The words for what a part does not go together with; empty if it is in order.
-std::string quarrel(const JobSpec& spec) {
+std::string incompatible_option(const JobSpec& spec) {
   if (spec.gpus_per_node.size() + spec.gpus_total.size() + spec.gpus_per_task.size() > 1)
     return "other GPUs; submit a job for each";
   if (!spec.gpu_constraint.none())
@@ -59,17 +59,18 @@ Status check_gpu_parts(const JobSpec& spec) {
     if (Status s = check_each(*list); !s) return s;
   const GpuRequest* request = part_request(spec);
   if (!request) return {};
-  const std::string other = quarrel(spec);
+  const std::string other = incompatible_option(spec);
   if (other.empty()) return {};
   return bad("a part of a GPU (" + format_thousandths(request->part) +
              ") cannot be asked for together with " + other);
 }
 
-bool has_its_part(const ClusterState& state, const JobSpec& spec, const std::string& partition,
-                  std::uint32_t alternative, const NodeShares& nodes) {
+bool has_requested_part(const ClusterState& state, const JobSpec& spec,
+                        const std::string& partition, std::uint32_t alternative,
+                        const NodeShares& nodes) {
   const Partition* where = state.partitions.find(partition);
   const bool whole = spec.exclusive || !where || where->exclusive;
-  const std::uint32_t part = whole ? 0 : part_asked(spec, alternative);
+  const std::uint32_t part = whole ? 0 : requested_part(spec, alternative);
   return std::all_of(nodes.begin(), nodes.end(), [&](const NodeShare& share) {
     return share.gpu_part == part && (part == 0 || share.gpus.size() == 1);
   });

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "core/job/decide/deciding.h"
+#include "core/job/decide/decision_context.h"
 #include "model/policy/request_limits.h"
 
 namespace ares::core {
 
-class Acting {
+class BulkAction {
  public:
   // `verb` as in "may not cancel job 12".
-  Acting(const Question& q, const Principal& who, std::string_view verb)
+  BulkAction(const DecisionContext& q, const Principal& who, std::string_view verb)
       : q_(q), who_(who), verb_(verb) {}
 
   // Calls act(*this, target) for each selected job the caller may act on.
@@ -32,58 +32,58 @@ class Acting {
     const Selected selected = select(q_, who_, selector);
     if (const Status ok = check_gaps(q_, who_, selected); !ok)
       return refuse(ok.error().code, ok.error().message);
-    for (const std::string& missing : selected.missing) problem(ErrorCode::not_found, missing);
+    for (const std::string& missing : selected.missing) add_problem(ErrorCode::not_found, missing);
     for (const Target& target : selected.targets) {
       if (may_act_on(q_.policy, who_.uid, *target.record)) {
         act(*this, target);
-        if (also_ > kMaxSubmitEvents)
+        if (followups_ > kMaxSubmitEvents)
           return refuse(ErrorCode::invalid_argument,
                         "too many dependencies in one request that are met or failed already; at "
                         "most " +
                             std::to_string(kMaxSubmitEvents) +
                             " of them in all jobs: name fewer jobs at once");
       } else {
-        problem(ErrorCode::permission_denied,
-                "user " + who_.user + " may not " + std::string(verb_) + " job " +
-                    job_text(target.key) + " of " + target.record->spec->user +
-                    ": only its owner, operators and administrators may");
+        add_problem(ErrorCode::permission_denied,
+                    "user " + who_.user + " may not " + std::string(verb_) + " job " +
+                        job_text(target.key) + " of " + target.record->spec->user +
+                        ": only its owner, operators and administrators may");
       }
     }
     return finish();
   }
 
   // The target is acted on by this event; a waiting array task gets its record first.
-  void event(const Target& target, EventBody body) {
+  void add_event(const Target& target, EventBody body) {
     if (target.in_array) decision_.events.emplace_back(split(target));
     decision_.events.push_back(std::move(body));
-    done(target);
+    mark_done(target);
   }
   // Belongs to what event() just did.
-  void also(EventBody body) {
+  void add_followup(EventBody body) {
     decision_.events.push_back(std::move(body));
-    ++also_;
+    ++followups_;
   }
   // Already as asked.
-  void done(const Target& target) {
+  void mark_done(const Target& target) {
     if (decision_.jobs.empty() || decision_.jobs.back() != target.key)
       decision_.jobs.push_back(target.key);
   }
   // Cannot be done; only worth telling for a job that was named.
-  void cannot(const Target& target, std::string_view why) {
+  void refuse_target(const Target& target, std::string_view why) {
     if (target.named)
-      problem(ErrorCode::failed_precondition,
-              "job " + job_text(target.key) + ": " + std::string(why));
+      add_problem(ErrorCode::failed_precondition,
+                  "job " + job_text(target.key) + ": " + std::string(why));
   }
   // What was forbidden counts more than what is not there: callers may be silent about the latter.
-  void problem(ErrorCode code, std::string text) {
+  void add_problem(ErrorCode code, std::string text) {
     if (problems_++ == 0 || code == ErrorCode::permission_denied) decision_.error.code = code;
-    constexpr std::size_t kTold = 20;
-    if (problems_ > kTold) return;
+    constexpr std::size_t kMaxShown = 20;
+    if (problems_ > kMaxShown) return;
     if (!decision_.error.message.empty()) decision_.error.message += "; ";
     decision_.error.message += text;
   }
 
-  const Question& question() const { return q_; }
+  const DecisionContext& context() const { return q_; }
   const Principal& who() const { return who_; }
 
  private:
@@ -96,12 +96,12 @@ class Acting {
     return std::move(decision_);
   }
 
-  const Question& q_;
+  const DecisionContext& q_;
   const Principal& who_;
   std::string_view verb_;
   Decision decision_;
   std::size_t problems_ = 0;
-  std::size_t also_ = 0;
+  std::size_t followups_ = 0;
 };
 
 }  // namespace ares::core

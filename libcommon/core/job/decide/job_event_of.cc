@@ -4,8 +4,8 @@ namespace ares::core {
 namespace {
 
 struct Classify {
-  using Out = std::optional<AboutJob>;
-  static Out on(JobEvent e, const JobKey& key) { return AboutJob{e, key}; }
+  using Out = std::optional<JobEventRef>;
+  static Out on(JobEvent e, const JobKey& key) { return JobEventRef{e, key}; }
 
   Out operator()(const Submitted& e) const { return on(JobEvent::submitted, e.key); }
   Out operator()(const TaskSplit& e) const { return on(JobEvent::task_split, e.key); }
@@ -59,7 +59,7 @@ struct Classify {
 
 }  // namespace
 
-std::optional<AboutJob> about_job(const EventBody& body) {
+std::optional<JobEventRef> job_event_of(const EventBody& body) {
   return std::visit(Classify{}, body);
 }
 
