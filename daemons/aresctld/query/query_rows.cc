@@ -268,7 +268,7 @@ void JobRows::describe_gang(const Job& job, api::Job& out) {
     const core::Gang gang = core::gang_of(*view_.state, job);
     known->second = {static_cast<std::uint32_t>(gang.members.size()), gang.needed()};
   } else if (added) {
-    known->second = {core::living_members(*view_.state, job), job.spec->gang->size};
+    known->second = {core::remaining_members(*view_.state, job), job.spec->gang->size};
   }
   put(out.mutable_gang(), job.spec->gang->name);
   out.set_gang_members(known->second.first);

@@ -56,7 +56,7 @@ std::optional<Attempt> attempt_row(const Job& job) {
   return row;
 }
 
-std::optional<Attempt> row_left_behind(const Job& before, const EventBody& event, Time at) {
+std::optional<Attempt> superseded_row(const Job& before, const EventBody& event, Time at) {
   if (std::holds_alternative<Requeued>(event)) return requeued_row(before, at);
   const auto* ended = std::get_if<Ended>(&event);
   if (!ended || !before.array || before.array->waiting.empty()) return std::nullopt;

@@ -16,7 +16,7 @@ std::optional<Attempt> attempt_row(const Job& job);
 
 // The row that an event leaves behind because the record it is applied to says no more about it afterwards: of the attempt that a
 // requeue ends, and of the tasks that wait in an array that is cancelled. `before` is that record, `at` when the event takes place.
-std::optional<Attempt> row_left_behind(const Job& before, const EventBody& event, Time at);
+std::optional<Attempt> superseded_row(const Job& before, const EventBody& event, Time at);
 
 // Whether the row of a job is another one after such an event. What happens on single nodes on the way shows at the end.
 bool changes_row(JobEvent event);

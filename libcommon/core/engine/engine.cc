@@ -23,7 +23,7 @@ const std::vector<AttemptReport>* reports_of(const Command& command) {
 }
 
 // What reconcile() finds again by itself; a signal and a limit carry their own position.
-bool found_again(const ToNodeBody& body) {
+bool is_sent_by_reconcile(const ToNodeBody& body) {
   return std::holds_alternative<Prepare>(body) || std::holds_alternative<Go>(body) ||
          std::holds_alternative<Kill>(body) || std::holds_alternative<Forget>(body);
 }
@@ -132,12 +132,12 @@ void Engine::commit_event(EventBody body, Time at) {
   const std::optional<JobEventRef> about = job_event_of(event.body);
   std::optional<Job> was;  // only of a job whose owner may be told of this
   if (const Job* before = about ? state_.jobs.find(about->key) : nullptr) {
-    if (auto row = row_left_behind(*before, event.body, at))
+    if (auto row = superseded_row(*before, event.body, at))
       finished_.insert_or_assign(row->key, std::move(*row));
-    if (may_be_noticed(*before, about->event)) was = *before;
+    if (may_cause_notices(*before, about->event)) was = *before;
   }
   const bool forgets = about && about->event == JobEvent::forgotten;
-  if (forgets) note_row(about->key);
+  if (forgets) save_row(about->key);
   apply(state_, event);
   if (about && changes_row(about->event)) touched_.insert(about->key);
   for (Effect& effect : effects(*policy_, event, state_)) effects_.push_back(std::move(effect));
@@ -147,7 +147,7 @@ void Engine::commit_event(EventBody body, Time at) {
 }
 
 // Writes down the row of a job that was touched in this batch and is about to leave.
-void Engine::note_row(const JobKey& key) {
+void Engine::save_row(const JobKey& key) {
   if (touched_.erase(key) == 0) return;
   const Job* job = state_.jobs.find(key);
   if (!job) return;
@@ -167,10 +167,11 @@ void Engine::queue_effects(const Command& command, Decision& decision, std::size
     // The node hears in one answer everything it is owed; what its own report has just brought about is part of that.
     const NodeId node = *decision.reconcile;
     const auto begin = effects_.begin() + static_cast<std::ptrdiff_t>(first_effect);
-    effects_.erase(
-        std::remove_if(begin, effects_.end(),
-                       [&](const Effect& e) { return e.node == node && found_again(e.body); }),
-        effects_.end());
+    effects_.erase(std::remove_if(begin, effects_.end(),
+                                  [&](const Effect& e) {
+                                    return e.node == node && is_sent_by_reconcile(e.body);
+                                  }),
+                   effects_.end());
   }
   for (Effect& effect : decision.effects) {
     effect.after = state_.lsn;

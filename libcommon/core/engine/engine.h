@@ -100,7 +100,7 @@ class Engine {
   void commit_event(EventBody body, Time at);
   void follow_from(std::size_t first_event, Time at);
   void process_notifications(std::size_t events, Time at);
-  void note_row(const JobKey& key);
+  void save_row(const JobKey& key);
   void send(const Command& command, Decision& decision, std::size_t first_effect);
   void queue_effects(const Command& command, Decision& decision, std::size_t first_effect);
 

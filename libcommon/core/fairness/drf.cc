@@ -34,7 +34,7 @@ DominantShare dominant_share(std::span<const std::int64_t> used,
   return most;
 }
 
-bool ProgressiveFilling::behind(const Standing& a, const Standing& b) {
+bool ProgressiveFilling::behind(const HeapEntry& a, const HeapEntry& b) {
   const int order = compare(a.share, b.share);
   return order != 0 ? order > 0 : a.user > b.user;
 }

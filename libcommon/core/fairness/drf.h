@@ -39,12 +39,12 @@ class ProgressiveFilling {
   void drop();
 
  private:
-  struct Standing {
+  struct HeapEntry {
     DominantShare share;
     User user = 0;
   };
-  static bool behind(const Standing& a, const Standing& b);
-  std::vector<Standing> heap_;
+  static bool behind(const HeapEntry& a, const HeapEntry& b);
+  std::vector<HeapEntry> heap_;
 };
 
 }  // namespace ares::core::fairness

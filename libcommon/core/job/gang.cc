@@ -53,7 +53,7 @@ Gang gang_of(const ClusterState& state, const Job& member) {
   return gang;
 }
 
-std::uint32_t living_members(const ClusterState& state, const Job& member) {
+std::uint32_t remaining_members(const ClusterState& state, const Job& member) {
   std::uint32_t count = 0;
   each_member(state, first_of(*member.spec, member.gang), [&](const Job& job) {
     if (job.gang == member.gang) ++count;
@@ -62,13 +62,13 @@ std::uint32_t living_members(const ClusterState& state, const Job& member) {
   return count;
 }
 
-std::string gathering_text(const Gang& gang) {
+std::string gang_progress_text(const Gang& gang) {
   return std::to_string(gang.members.size()) + " of " + members_text(gang.needed()) + " of gang " +
          gang.request.name + (gang.members.size() == 1 ? " is here" : " are here") +
          (gang.lost > 0 ? " (" + std::to_string(gang.lost) + " lost)" : "");
 }
 
-std::optional<JobId> gathering_gang(const ClusterState& state, const JobSpec& spec) {
+std::optional<JobId> open_gang_of(const ClusterState& state, const JobSpec& spec) {
   std::optional<JobId> found;
   each_member(state, first_of(spec, JobId{0}), [&](const Job& job) {
     if (waits_with_gang(job)) found = job.gang;
@@ -77,7 +77,7 @@ std::optional<JobId> gathering_gang(const ClusterState& state, const JobSpec& sp
   return found;
 }
 
-std::vector<EventBody> lose_member(const ClusterState& state, const Job& lost) {
+std::vector<EventBody> events_of_lost_member(const ClusterState& state, const Job& lost) {
   std::vector<EventBody> out;
   const Gang gang = gang_of(state, lost);
   if (gang.members.empty()) return out;
@@ -130,7 +130,7 @@ Status check_gang(const JobSpec& spec) {
   return {};
 }
 
-Status Joining::join(const ClusterState& state, const JobSpec& spec) {
+Status GangAdmission::join(const ClusterState& state, const JobSpec& spec) {
   if (!spec.gang) return {};
   const GangRequest& asked = *spec.gang;
   const std::string& partition = spec.partitions.front();

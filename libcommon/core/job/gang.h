@@ -29,23 +29,23 @@ struct Gang {
 Gang gang_of(const ClusterState& state, const Job& member);
 
 // How many of its gang's members have not ended.
-std::uint32_t living_members(const ClusterState& state, const Job& member);
+std::uint32_t remaining_members(const ClusterState& state, const Job& member);
 
 // "3 of 4 members of gang train are here".
-std::string gathering_text(const Gang& gang);
+std::string gang_progress_text(const Gang& gang);
 
 // The number of the gang that a new job joins: one that gathers, else none.
-std::optional<JobId> gathering_gang(const ClusterState& state, const JobSpec& spec);
+std::optional<JobId> open_gang_of(const ClusterState& state, const JobSpec& spec);
 
 // What follows from the end of a member that never started: the others go on without it, or are cancelled.
-std::vector<EventBody> lose_member(const ClusterState& state, const Job& lost);
+std::vector<EventBody> events_of_lost_member(const ClusterState& state, const Job& lost);
 
 // What a specification says of its gang, by itself; invalid_argument.
 Status check_gang(const JobSpec& spec);
 
 // Whether jobs of one submission may join the gangs they name; invalid_argument, or failed_precondition where the gang is
 // complete or has started.
-class Joining {
+class GangAdmission {
  public:
   // The specification is settled. Counts the job as a member if it may.
   Status join(const ClusterState& state, const JobSpec& spec);

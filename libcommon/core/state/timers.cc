@@ -63,12 +63,12 @@ std::optional<Timer> deadline_timer_of(const Job& job) {
   return Timer{TimerKind::deadline, *job.spec->deadline - needed, job.key};
 }
 
-bool is_told_of(const Job& job) {
+bool has_own_notices(const Job& job) {
   return job.key.task.is_none() || wants_mail(*job.spec, MailType::array_tasks);
 }
 
 std::optional<Timer> notice_timer_of(const Job& job) {
-  if (job.spec->mail_types == 0 || job.state != JobState::running || !is_told_of(job))
+  if (job.spec->mail_types == 0 || job.state != JobState::running || !has_own_notices(job))
     return std::nullopt;
   if (!job.started || !job.allocation || !job.allocation->time_limit) return std::nullopt;
   const std::uint32_t percent = next_time_share(*job.spec, job.time_noticed);

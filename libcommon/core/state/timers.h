@@ -28,6 +28,6 @@ std::optional<Timer> notice_timer_of(const Job& job);
 // When its gang's time to start is over, as far as this member can tell: by when it could have started itself.
 std::optional<Timer> gang_timer_of(const Job& job);
 // Whether mail goes out about this record by itself, not about its array as a whole.
-bool is_told_of(const Job& job);
+bool has_own_notices(const Job& job);
 
 }  // namespace ares

@@ -183,7 +183,7 @@ TEST(Gang, GoesOnWithoutLostMembersWhileEnoughAreLeft) {
   const Gang gang = gang_of(c.state(), c.job(keys[1]));
   EXPECT_EQ(gang.needed(), 3u);
   EXPECT_TRUE(gang.complete());
-  EXPECT_EQ(gathering_text(gang), "3 of 3 members of gang train are here (1 lost)");
+  EXPECT_EQ(gang_progress_text(gang), "3 of 3 members of gang train are here (1 lost)");
   EXPECT_THAT(refusal(c, member(4, 2)), HasSubstr("those it has lost among them"));
   // Who counted the losses is lost itself.
   c.cancel(keys[1]);

@@ -85,7 +85,7 @@ void TestCluster::put(Job job) {
     state.pending.erase(key);
   state.next_job_id = std::max(state.next_job_id, key.job.next());
   if (job.spec->gang) {
-    if (job.gang == JobId{0}) job.gang = gathering_gang(state, *job.spec).value_or(key.job);
+    if (job.gang == JobId{0}) job.gang = open_gang_of(state, *job.spec).value_or(key.job);
     const GangMember member{job.spec->uid, job.spec->gang->name, job.gang, key.job};
     if (gang_member(job))
       state.gangs.set(member, Lsn{});

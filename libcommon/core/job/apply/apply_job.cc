@@ -58,7 +58,7 @@ void apply_job(ClusterState& state, const Submitted& e, Stamp s) {
     array.throttle = e.spec->array_throttle;
     job.array = std::move(array);
   }
-  if (e.spec->gang) job.gang = gathering_gang(state, *e.spec).value_or(e.key.job);
+  if (e.spec->gang) job.gang = open_gang_of(state, *e.spec).value_or(e.key.job);
   const JobId next{e.key.job.value() + e.id_count};
   state.next_job_id = std::max(state.next_job_id, next);
   put_job(state, std::move(job), s.lsn);

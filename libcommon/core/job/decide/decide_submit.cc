@@ -404,7 +404,7 @@ struct SubmissionBatch {
   // Of the jobs so far, which are all the same user's. They lie in `judged`.
   std::unordered_set<std::string_view> names;
   std::uint64_t corresponding_tasks = 0;
-  Joining gangs;
+  GangAdmission gangs;
 };
 
 // Adds one job's events under the id given, or says why it cannot be.

@@ -3,11 +3,11 @@
 namespace ares::core {
 namespace {
 
-bool held(const NodeShare& share) {
+bool is_held(const NodeShare& share) {
   return share.phase != SharePhase::released && share.phase != SharePhase::fenced;
 }
 
-struct Owed {
+struct EffectsOfEvent {
   const Policy& policy;
   const ClusterState& state;
   Lsn lsn;
@@ -26,7 +26,7 @@ struct Owed {
     if (!job) return;
     const auto& nodes = job->allocation->nodes;
     for (std::size_t i = from; i < nodes.size(); ++i) {
-      if (held(nodes[i])) send(nodes[i].node, message(job->allocation->fence));
+      if (is_held(nodes[i])) send(nodes[i].node, message(job->allocation->fence));
     }
   }
   void kill(const AttemptKey& attempt, std::size_t from = 0) {
@@ -66,7 +66,7 @@ struct Owed {
     const Job* job = live(e.attempt);
     if (!job) return;
     for (const NodeShare& share : job->allocation->nodes) {
-      if (held(share))
+      if (is_held(share))
         send(share.node, Signal{e.attempt, job->allocation->fence, lsn, e.signal, e.batch_only});
       if (e.batch_only) return;
     }
@@ -133,7 +133,7 @@ struct Owed {
 }  // namespace
 
 Effects effects(const Policy& policy, const Event& event, const ClusterState& after) {
-  Owed owed{policy, after, event.lsn, {}};
+  EffectsOfEvent owed{policy, after, event.lsn, {}};
   std::visit(owed, event.body);
   return std::move(owed.out);
 }

@@ -47,7 +47,7 @@ class Notices {
     if (before_.state != JobState::pending && after_.state == JobState::pending) requeued();
     if (!before_.dependency_failed && after_.dependency_failed && is_queued(after_))
       add_if(MailType::invalid_dependency, NoticeKind::invalid_dependency);
-    if (after_.time_noticed > before_.time_noticed && told_by_itself())
+    if (after_.time_noticed > before_.time_noticed && sends_own_notices())
       add(NoticeKind::time_share).percent = after_.time_noticed;
     waiting_tasks_ended();
     return std::move(out_);
@@ -56,7 +56,7 @@ class Notices {
  private:
   bool wants(MailType type) const { return wants_mail(*after_.spec, type); }
   // Not just as a part of its array.
-  bool told_by_itself() const { return is_told_of(after_); }
+  bool sends_own_notices() const { return has_own_notices(after_); }
 
   Notice& add(NoticeKind kind) {
     const JobSpec& spec = *after_.spec;
@@ -82,12 +82,12 @@ class Notices {
     return n;
   }
   void add_if(MailType type, NoticeKind kind) {
-    if (wants(type) && told_by_itself()) add(kind);
+    if (wants(type) && sends_own_notices()) add(kind);
   }
 
   void begun() {
     if (!wants(MailType::begin)) return;
-    if (told_by_itself()) {
+    if (sends_own_notices()) {
       add(NoticeKind::began);
       return;
     }
@@ -108,7 +108,7 @@ class Notices {
   // One mail for one end, of the kind that says most.
   void ended() {
     if (after_.array) return array_ended();
-    if (!told_by_itself()) return;
+    if (!sends_own_notices()) return;
     if (after_.state == JobState::timeout && wants(MailType::time_limit))
       add(NoticeKind::timed_out);
     else if (is_failure(after_.state) && wants(MailType::fail))
@@ -156,7 +156,7 @@ class Notices {
 
   // A launch that failed before anything of the job's own ran is tried again without a word.
   void requeued() {
-    if (!before_.started || !wants(MailType::requeue) || !told_by_itself()) return;
+    if (!before_.started || !wants(MailType::requeue) || !sends_own_notices()) return;
     Notice& n = add(NoticeKind::requeued);
     n.exit = before_.exit;
     n.started = before_.started;
@@ -174,7 +174,7 @@ class Notices {
 
 }  // namespace
 
-bool may_be_noticed(const Job& before, JobEvent event) {
+bool may_cause_notices(const Job& before, JobEvent event) {
   if (before.spec->mail_types == 0) return false;
   return event == JobEvent::started || event == JobEvent::ended || event == JobEvent::requeued ||
          event == JobEvent::dependency_failed || event == JobEvent::time_noticed;

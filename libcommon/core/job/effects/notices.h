@@ -51,7 +51,7 @@ struct Notice {
 };
 
 // Whether such an event about such a record can make a notice: cheap, so that nothing is copied for those that cannot.
-bool may_be_noticed(const Job& before, JobEvent event);
+bool may_cause_notices(const Job& before, JobEvent event);
 
 // The notices due because `before` became what `state` holds under its key, at that time.
 // Without ARRAY_TASKS an array is told of as a whole: when its first task starts, and when the last has ended.

@@ -95,7 +95,7 @@ struct Follow {
     if (!job || !is_terminal(job->state)) return;
     add_notifications_of_name(state, *job->spec, notifications);
     // A member of a gang that never started.
-    if (job->spec->gang && job->attempt == AttemptNo{0}) out = lose_member(state, *job);
+    if (job->spec->gang && job->attempt == AttemptNo{0}) out = events_of_lost_member(state, *job);
   }
   void operator()(const DependencyFailed& e) {
     const Job* job = state.jobs.find(e.key);

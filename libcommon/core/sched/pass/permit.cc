@@ -15,7 +15,7 @@ Permit permit(const ClusterState& state, std::span<const ProposedStart> members)
     return members.front().placement ? Permit{true, {}} : Permit{false, "no place was found"};
   }
   const Gang gang = gang_of(state, first);
-  if (!gang.complete()) return {false, gathering_text(gang)};
+  if (!gang.complete()) return {false, gang_progress_text(gang)};
   for (const Job* member : gang.members) {
     const auto found = std::find_if(members.begin(), members.end(), [&](const ProposedStart& m) {
       return m.job->key == member->key;

@@ -45,7 +45,7 @@ GangAdmissionStatus admit_gang(const ClusterState& state, LimitUse& use, const J
     if (!own) out.refused.emplace(job->key, *std::move(refused));
   }
   if (!blocking && out.gang.complete()) return out;
-  std::string text = gathering_text(out.gang);
+  std::string text = gang_progress_text(out.gang);
   if (blocking) text += "; it waits for " + blocking_text(*blocking, why, count);
   for (const Job* job : out.gang.members)
     if (!blocked_by_record(*job))
