@@ -6,7 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include "core/sched/place/devices.h"
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "model/engine/state.h"
 
 namespace ares::core::sched {
@@ -32,14 +32,14 @@ std::string switched() {
   return text;
 }
 
-ClusterState one_node(const std::string& matrix, bool told) {
-  topology::Told read = topology::read_topology(matrix, "v100").value();
+ClusterState one_node(const std::string& matrix, bool with_topology) {
+  topology::ParsedTopology read = topology::read_topology(matrix, "v100").value();
   Node node;
   node.id = NodeId(1);
   node.name = "n1";
   node.contact = Contact::registered;
   node.inventory = {128, Bytes::gib(512), std::move(read.gpus), {}, {}};
-  if (told) node.inventory.gpu_topology = std::move(read.topology);
+  if (with_topology) node.inventory.gpu_topology = std::move(read.topology);
   Charge charge;
   charge.attempt = {JobKey{JobId(1), {}}, AttemptNo(1)};
   for (std::uint32_t cpu = 0; cpu < 64; cpu += 2) charge.cpu_ids.push_back(cpu);
@@ -58,9 +58,9 @@ PlacedShare share_of(const ClusterIndex& index, std::int64_t gpus) {
   return share;
 }
 
-void choose(benchmark::State& timing, const std::string& matrix, bool told,
+void choose(benchmark::State& timing, const std::string& matrix, bool with_topology,
             GpuConstraint constraint) {
-  const ClusterState state = one_node(matrix, told);
+  const ClusterState state = one_node(matrix, with_topology);
   ClusterIndex index(state);
   const PlacedShare share = share_of(index, timing.range(0));
   const IndexedNode idle = index.nodes()[0];
@@ -81,9 +81,10 @@ void choose_anew(benchmark::State& timing) {
 }
 
 void register_all() {
-  const auto add = [](const char* name, std::string matrix, bool told, GpuConstraint constraint) {
+  const auto add = [](const char* name, std::string matrix, bool with_topology,
+                      GpuConstraint constraint) {
     benchmark::RegisterBenchmark(
-        name, [=](benchmark::State& timing) { choose(timing, matrix, told, constraint); })
+        name, [=](benchmark::State& timing) { choose(timing, matrix, with_topology, constraint); })
         ->Arg(0)
         ->Arg(1)
         ->Arg(2)

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/config.h"
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "os/file.h"
 
 namespace ares::acluster {
@@ -46,8 +46,8 @@ Status check_topologies(const config::Config& config) {
   for (const std::string& file : files) {
     const auto text = os::read_file(file);
     if (!text) return fail(text.error());
-    if (const auto told = core::topology::read_topology(*text, ""); !told)
-      return fail(told.error().code, file + ": " + told.error().message);
+    if (const auto parsed = core::topology::read_topology(*text, ""); !parsed)
+      return fail(parsed.error().code, file + ": " + parsed.error().message);
   }
   return {};
 }

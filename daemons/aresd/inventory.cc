@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "os/file.h"
 
 namespace ares::aresd {
@@ -36,11 +36,11 @@ Result<Inventory> node_inventory(const config::ConfiguredNode& configured,
     Result<std::string> text = os::read_file(configured.gpu_topology);
     if (!text) return fail(text.error());
     const std::string type = inventory.gpus.empty() ? "" : inventory.gpus.front().type;
-    Result<core::topology::Told> told = core::topology::read_topology(*text, type);
-    if (!told)
-      return fail(told.error().code, configured.gpu_topology + ": " + told.error().message);
-    inventory.gpus = std::move(told->gpus);
-    inventory.gpu_topology = std::move(told->topology);
+    Result<core::topology::ParsedTopology> parsed = core::topology::read_topology(*text, type);
+    if (!parsed)
+      return fail(parsed.error().code, configured.gpu_topology + ": " + parsed.error().message);
+    inventory.gpus = std::move(parsed->gpus);
+    inventory.gpu_topology = std::move(parsed->topology);
   }
   return inventory;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/sched/pass/plan.h"
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "property/plan_digest.h"
 #include "property/world.h"
 #include "unit/sched/preempting.h"

@@ -9,7 +9,7 @@
 #include "aresctld/query/queries.h"
 #include "aresctld/query/row_page.h"
 #include "base/hostlist.h"
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "model/job/gpu_part.h"
 #include "proto/convert.h"
 

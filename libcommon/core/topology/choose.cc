@@ -42,7 +42,7 @@ std::optional<GpuChoice> without_search(const MachineTopology& machine, GpuSet f
 }
 
 // For one GPU only what is left to others counts: the one that is least near to them.
-GpuSet loneliest(const MachineTopology& machine, GpuSet free) {
+GpuSet least_connected(const MachineTopology& machine, GpuSet free) {
   GpuSet best;
   std::int64_t least = 0;
   for (const unsigned gpu : free) {
@@ -126,7 +126,7 @@ tl::expected<GpuChoice, Refusal> choose_gpus(const MachineTopology& machine, Gpu
     return tl::unexpected(Refusal::never);
   if (request.count > free.count()) return tl::unexpected(Refusal::too_few_free);
   if (const auto choice = without_search(machine, free, request)) return *choice;
-  if (request.count == 1) return chosen(machine, loneliest(machine, free));
+  if (request.count == 1) return chosen(machine, least_connected(machine, free));
   if (request.count == free.count() && request.constraint.none()) return chosen(machine, free);
   const auto found = search(machine, free, request);
   if (found || free == machine.gpus()) return found ? found : tl::unexpected(Refusal::never);
@@ -162,7 +162,7 @@ bool fulfils(const MachineTopology& machine, GpuSet gpus, const Constraint& cons
   for (const unsigned a : gpus)
     for (const unsigned b : gpus) {
       if (a == b) continue;
-      if (!machine.mates(constraint.shape, a).contains(b)) return false;
+      if (!machine.compatible_gpus(constraint.shape, a).contains(b)) return false;
       if (machine.link(a, b).nvlinks < constraint.min_nvlinks) return false;
     }
   return constraint.shape != Shape::nvlink || nvlinked(machine, gpus);

@@ -20,9 +20,9 @@ IntervalSet near_one(const MachineTopology& machine, unsigned gpu) {
 }
 
 // Takes processors until there are enough.
-class Taker {
+class CpuPicker {
  public:
-  Taker(const Bitset& free, std::size_t count)
+  CpuPicker(const Bitset& free, std::size_t count)
       : free_(free), missing_(std::min(count, free.count())) {}
 
   bool done() const { return missing_ == 0; }
@@ -49,21 +49,21 @@ struct Reach {
   IntervalSet::Iterator next;
   IntervalSet::Iterator end;
 
-  bool take_one(Taker& taker) {
+  bool take_one(CpuPicker& picker) {
     while (next != end)
-      if (taker.take(*next++)) return true;
+      if (picker.take(*next++)) return true;
     return false;
   }
 };
 
-void take_near(const MachineTopology& machine, GpuSet gpus, Taker& taker) {
+void take_near(const MachineTopology& machine, GpuSet gpus, CpuPicker& picker) {
   std::vector<IntervalSet> near;
   for (const unsigned gpu : gpus) near.push_back(near_one(machine, gpu));
   std::vector<Reach> reaches;
   for (const IntervalSet& cpus : near) reaches.push_back({cpus.begin(), cpus.end()});
-  for (bool any = true; any && !taker.done();) {
+  for (bool any = true; any && !picker.done();) {
     any = false;
-    for (Reach& reach : reaches) any = reach.take_one(taker) || any;
+    for (Reach& reach : reaches) any = reach.take_one(picker) || any;
   }
 }
 
@@ -77,15 +77,15 @@ IntervalSet near_cpus(const MachineTopology& machine, GpuSet gpus) {
 
 std::vector<std::uint32_t> choose_cpus(const MachineTopology& machine, GpuSet gpus,
                                        const Bitset& free, std::size_t count) {
-  Taker taker(free, count);
-  take_near(machine, gpus, taker);
-  if (!taker.done()) {
+  CpuPicker picker(free, count);
+  take_near(machine, gpus, picker);
+  if (!picker.done()) {
     const IntervalSet wanted = near_cpus(machine, machine.gpus());
-    for (std::uint32_t cpu = 0; cpu < free.size() && !taker.done(); ++cpu)
-      if (!wanted.contains(cpu)) taker.take(cpu);
+    for (std::uint32_t cpu = 0; cpu < free.size() && !picker.done(); ++cpu)
+      if (!wanted.contains(cpu)) picker.take(cpu);
   }
-  for (std::size_t cpu = 0; cpu < free.size() && !taker.done(); ++cpu) taker.take(cpu);
-  return std::move(taker).taken();
+  for (std::size_t cpu = 0; cpu < free.size() && !picker.done(); ++cpu) picker.take(cpu);
+  return std::move(picker).taken();
 }
 
 }  // namespace ares::core::topology

@@ -39,7 +39,7 @@ bool begins_affinity(std::string_view word) {
 Status add_devices(const Line& line, const std::vector<Word>& words, Header& header) {
   for (const Word& word : words) {
     if (begins_affinity(word.text)) break;
-    const Place place{line.number, word.column};
+    const TextPosition place{line.number, word.column};
     if (!header.by_name.emplace(word.text, header.devices.size()).second)
       return fail_at(place, quoted(word.text) + " is the name of two columns");
     if (header.devices.size() == kMaxDevices)

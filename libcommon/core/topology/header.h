@@ -20,7 +20,7 @@ enum class Affinity { cpu, numa, own_numa };
 struct HeaderDevice {
   std::string name;
   std::optional<unsigned> gpu;  // its number; none = a NIC
-  Place place;
+  TextPosition place;
 };
 
 struct HeaderAffinity {

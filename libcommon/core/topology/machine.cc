@@ -36,7 +36,7 @@ MachineTopology::MachineTopology(Matrix matrix)
       tree_(matrix_),
       position_(kMaxGpus, 0),
       weights_(std::size_t{kMaxGpus} * kMaxGpus, 0),
-      twins_(kMaxGpus) {
+      interchangeable_(kMaxGpus) {
   for (std::size_t i = 0; i < matrix_.gpus.size(); ++i) {
     gpus_.insert(matrix_.gpus[i].number);
     position_[matrix_.gpus[i].number] = i;
@@ -44,8 +44,8 @@ MachineTopology::MachineTopology(Matrix matrix)
   find_domains();
   weigh();
   find_levels();
-  find_mates();
-  find_twins();
+  find_compatible();
+  find_interchangeable();
 }
 
 Path MachineTopology::path(unsigned a, unsigned b) const {
@@ -107,10 +107,10 @@ void MachineTopology::find_levels() {
   }
 }
 
-void MachineTopology::find_mates() {
-  for (std::vector<GpuSet>& mates : mates_) mates.resize(kMaxGpus);
+void MachineTopology::find_compatible() {
+  for (std::vector<GpuSet>& compatible_gpus : compatible_) compatible_gpus.resize(kMaxGpus);
   const auto of = [this](Shape shape) -> std::vector<GpuSet>& {
-    return mates_[static_cast<std::size_t>(shape)];
+    return compatible_[static_cast<std::size_t>(shape)];
   };
   for (const unsigned a : gpus_) {
     of(Shape::any)[a] = gpus_;
@@ -127,20 +127,20 @@ void MachineTopology::find_mates() {
     }
 }
 
-bool MachineTopology::are_twins(unsigned a, unsigned b) const {
+bool MachineTopology::are_interchangeable(unsigned a, unsigned b) const {
   for (const unsigned other : gpus_) {
     if (other == a || other == b) continue;
     if (weight(a, other) != weight(b, other)) return false;
-    for (const std::vector<GpuSet>& mates : mates_)
-      if (mates[a].contains(other) != mates[b].contains(other)) return false;
+    for (const std::vector<GpuSet>& compatible_gpus : compatible_)
+      if (compatible_gpus[a].contains(other) != compatible_gpus[b].contains(other)) return false;
   }
   return true;
 }
 
-void MachineTopology::find_twins() {
+void MachineTopology::find_interchangeable() {
   for (const unsigned a : gpus_)
     for (const unsigned b : gpus_)
-      if (a != b && are_twins(a, b)) twins_[a].insert(b);
+      if (a != b && are_interchangeable(a, b)) interchangeable_[a].insert(b);
 }
 
 }  // namespace ares::core::topology

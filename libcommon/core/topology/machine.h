@@ -57,20 +57,20 @@ class MachineTopology {
   };
   const std::vector<Level>& levels() const { return levels_; }
   // The GPUs that may be together with this one, itself among them.
-  GpuSet mates(Shape shape, unsigned gpu) const {
-    return mates_[static_cast<std::size_t>(shape)][gpu];
+  GpuSet compatible_gpus(Shape shape, unsigned gpu) const {
+    return compatible_[static_cast<std::size_t>(shape)][gpu];
   }
   // Those that could take its place: linked to every third GPU as it is. Placement need not try both.
-  GpuSet twins(unsigned gpu) const { return twins_[gpu]; }
+  GpuSet interchangeable_gpus(unsigned gpu) const { return interchangeable_[gpu]; }
 
  private:
   std::vector<GpuSet> numa_parts(GpuSet gpus) const;
   void find_domains();
   void weigh();
   void find_levels();
-  void find_mates();
-  void find_twins();
-  bool are_twins(unsigned a, unsigned b) const;
+  void find_compatible();
+  void find_interchangeable();
+  bool are_interchangeable(unsigned a, unsigned b) const;
 
   Matrix matrix_;
   PcieTree tree_;
@@ -80,8 +80,8 @@ class MachineTopology {
   std::vector<GpuSet> numa_domains_;
   std::vector<std::int64_t> weights_;
   std::vector<Level> levels_;
-  std::array<std::vector<GpuSet>, 5> mates_;
-  std::vector<GpuSet> twins_;
+  std::array<std::vector<GpuSet>, 5> compatible_;
+  std::vector<GpuSet> interchangeable_;
 };
 
 }  // namespace ares::core::topology

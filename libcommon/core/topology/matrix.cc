@@ -38,7 +38,7 @@ class MatrixParser {
   }
 
   Status find_header() {
-    std::optional<Place> lone_row;
+    std::optional<TextPosition> lone_row;
     for (;;) {
       Result<std::optional<Line>> line = next_line();
       if (!line) return fail(line.error());
@@ -55,7 +55,7 @@ class MatrixParser {
         return {};
       }
       if (!lone_row && words.size() > 1 && gpu_number(words[0].text))
-        lone_row = Place{(*line)->number, words[0].column};
+        lone_row = TextPosition{(*line)->number, words[0].column};
     }
     if (lone_row)
       return fail_at(*lone_row, "no line with the names of the columns stands before this one; " +

@@ -68,7 +68,7 @@ class Walk {
 // The leaves with what is offered there. Behind the network's own comes one for the nodes that are in none.
 class Packing {
  public:
-  Packing(const Network& network, std::span<const Offer> offers, std::uint32_t count,
+  Packing(const Network& network, std::span<const NodeCandidate> offers, std::uint32_t count,
           PackLimits limits)
       : network_(network), offers_(offers), count_(count), limits_(limits) {
     leaves_.resize(network.leaves() + 1);
@@ -206,7 +206,7 @@ class Packing {
   }
 
   const Network& network_;
-  std::span<const Offer> offers_;
+  std::span<const NodeCandidate> offers_;
   std::uint32_t count_;
   PackLimits limits_;
   std::uint32_t required_ = 0;
@@ -223,14 +223,14 @@ Network::Network(const NetworkSpec& spec,
   for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf)
     for (const std::string& name : walk.leaf_specs[leaf]->nodes)
       if (const auto node = number_of(name)) {
-        if (*node >= leaf_of_.size()) leaf_of_.resize(*node + 1, kNowhere);
+        if (*node >= leaf_of_.size()) leaf_of_.resize(*node + 1, kNoLeaf);
         leaf_of_[*node] = leaf;
       }
 }
 
 std::optional<std::vector<std::uint32_t>> pack(const Network& network,
-                                               std::span<const Offer> offers, std::uint32_t count,
-                                               PackLimits limits) {
+                                               std::span<const NodeCandidate> offers,
+                                               std::uint32_t count, PackLimits limits) {
   limits.segment = std::max(limits.segment, 1u);
   return Packing(network, offers, count, limits).run();
 }

@@ -16,7 +16,7 @@ namespace ares::core::topology {
 class Network {
  public:
   using Node = std::uint32_t;
-  static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNoLeaf = ~std::uint32_t{0};
 
   // A switch with all that is below it, or all of the network.
   struct Domain {
@@ -30,7 +30,7 @@ class Network {
 
   // Leaf switches or blocks, numbered so that those below one switch lie together. kNowhere: in none.
   std::uint32_t leaf_of(Node node) const {
-    return node < leaf_of_.size() ? leaf_of_[node] : kNowhere;
+    return node < leaf_of_.size() ? leaf_of_[node] : kNoLeaf;
   }
   std::uint32_t leaves() const { return leaves_; }
 
@@ -44,7 +44,7 @@ class Network {
 };
 
 // A node that could take its share.
-struct Offer {
+struct NodeCandidate {
   Network::Node node = 0;
   bool required = false;
 };
@@ -60,7 +60,7 @@ struct PackLimits {
 // Nodes that are in no leaf are taken only where nothing else will do, and never for limits. Positions in `offers`, ascending
 // leaf, then node; nothing if the limits or the number cannot be met.
 std::optional<std::vector<std::uint32_t>> pack(const Network& network,
-                                               std::span<const Offer> offers, std::uint32_t count,
-                                               PackLimits limits);
+                                               std::span<const NodeCandidate> offers,
+                                               std::uint32_t count, PackLimits limits);
 
 }  // namespace ares::core::topology

@@ -30,7 +30,7 @@ class Groups {
 };
 
 // The level that this pair alone tells of, or none.
-std::optional<Path> told(const Matrix& matrix, std::size_t a, std::size_t b) {
+std::optional<Path> known_path(const Matrix& matrix, std::size_t a, std::size_t b) {
   const std::optional<Link>& link = matrix.link(a, b);
   if (link && link->nvlinks == 0) return link->path;
   if (a >= matrix.gpus.size() || b >= matrix.gpus.size()) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<Path> told(const Matrix& matrix, std::size_t a, std::size_t b) {
 void join_level(const Matrix& matrix, Path level, Groups& groups) {
   for (std::size_t a = 0; a < matrix.devices(); ++a)
     for (std::size_t b = 0; b < a; ++b) {
-      const std::optional<Path> path = told(matrix, a, b);
+      const std::optional<Path> path = known_path(matrix, a, b);
       if (level == Path::sys || (path && *path <= level)) groups.join(a, b);
     }
 }

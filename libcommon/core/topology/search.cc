@@ -34,7 +34,7 @@ Search::Search(const MachineTopology& machine, GpuSet free, unsigned count, Shap
 GpuSet Search::candidates(const MachineTopology::Level& level) {
   GpuSet left = free_;
   for (const unsigned gpu : free_)
-    neighbours_[gpu] = level.partners[gpu] & machine_.mates(shape_, gpu) & free_;
+    neighbours_[gpu] = level.partners[gpu] & machine_.compatible_gpus(shape_, gpu) & free_;
   for (bool changed = true; changed;) {
     changed = false;
     for (const unsigned gpu : left) {
@@ -91,7 +91,7 @@ bool Search::can_improve(const Partial& partial, GpuSet rest, unsigned missing) 
 
 // Candidates in ascending order, so that of equally good sets the one with the lowest numbers comes first and stays.
 void Search::extend(const Partial& partial, GpuSet rest, unsigned missing) {
-  if (missing == 0) return offer(partial);
+  if (missing == 0) return consider(partial);
   while (rest.count() >= missing) {
     ++steps_;
     if (++level_steps_ > kMaxSteps) {
@@ -108,11 +108,12 @@ void Search::extend(const Partial& partial, GpuSet rest, unsigned missing) {
     for (const unsigned other : onward)
       more.linked[other] = partial.linked[other] + machine_.weight(gpu, other);
     extend(more, onward, missing - 1);
-    rest = rest - machine_.twins(gpu);  // a set with one of them instead of it is no better
+    rest = rest -
+           machine_.interchangeable_gpus(gpu);  // a set with one of them instead of it is no better
   }
 }
 
-void Search::offer(const Partial& partial) {
+void Search::consider(const Partial& partial) {
   if (best_ && partial.score <= best_score_) return;
   if (shape_ == Shape::nvlink && !nvlinked(machine_, partial.gpus)) return;
   best_ = partial.gpus;

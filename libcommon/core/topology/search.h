@@ -15,10 +15,12 @@ namespace ares::core::topology {
 // How good a set is, in the machine's weights. Lexicographic; sums of scores order as their parts do.
 struct Score {
   std::int64_t within = 0;  // of its pairs, each counted twice
-  std::int64_t spared =
+  std::int64_t remaining =
       0;  // minus its members' weights to all free GPUs: the same `within` leaves more, the greater this is
   friend auto operator<=>(const Score&, const Score&) = default;
-  friend Score operator+(Score a, Score b) { return {a.within + b.within, a.spared + b.spared}; }
+  friend Score operator+(Score a, Score b) {
+    return {a.within + b.within, a.remaining + b.remaining};
+  }
 };
 
 class Search {
@@ -47,7 +49,7 @@ class Search {
   Score gain(const Partial& partial, unsigned gpu) const;
   bool can_improve(const Partial& partial, GpuSet rest, unsigned missing) const;
   void extend(const Partial& partial, GpuSet rest, unsigned missing);
-  void offer(const Partial& partial);
+  void consider(const Partial& partial);
 
   const MachineTopology& machine_;
   GpuSet free_;

@@ -35,7 +35,7 @@ Word trimmed(std::string_view text, std::size_t column) {
 
 }  // namespace
 
-tl::unexpected<Error> fail_at(Place place, const std::string& why) {
+tl::unexpected<Error> fail_at(TextPosition place, const std::string& why) {
   return fail(ErrorCode::invalid_argument, "line " + std::to_string(place.line) + ", column " +
                                                std::to_string(place.column) + ": " + why);
 }

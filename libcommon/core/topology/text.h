@@ -12,13 +12,13 @@
 
 namespace ares::core::topology {
 
-struct Place {
+struct TextPosition {
   std::size_t line = 0;    // from 1
   std::size_t column = 0;  // from 1, in bytes
 };
 
 // invalid_argument: "line 3, column 9: ...".
-tl::unexpected<Error> fail_at(Place place, const std::string& why);
+tl::unexpected<Error> fail_at(TextPosition place, const std::string& why);
 
 // `text` in quotes, at most 40 bytes of it, bytes that do not print as '?'.
 std::string quoted(std::string_view text);

@@ -1,7 +1,7 @@
 // What is refused of --gpu-topology and --min-nvlink at submission and when a job is changed, and of what nodes tell.
 #include <gmock/gmock.h>
 
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "unit/core/engine_fixture.h"
 
 namespace ares::core {

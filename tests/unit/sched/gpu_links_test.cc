@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/sched/why/explainer.h"
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {
@@ -26,9 +26,9 @@ class GpuLinks : public testing::Test {
   void add(const std::string& name, const std::string& text = kPairs) {
     cluster.add_node(name, 8);
     Node node = cluster.node(name);
-    topology::Told told = topology::read_topology(text, "a100").value();
-    node.inventory.gpus = std::move(told.gpus);
-    node.inventory.gpu_topology = std::move(told.topology);
+    topology::ParsedTopology parsed = topology::read_topology(text, "a100").value();
+    node.inventory.gpus = std::move(parsed.gpus);
+    node.inventory.gpu_topology = std::move(parsed.topology);
     cluster.put(std::move(node));
   }
   static JobSpec gpus(std::uint32_t count, GpuConstraint constraint = {}, int limit = 60) {

@@ -33,14 +33,14 @@ const NetworkSpec kPods{
      leaf("a", {"n0", "n1"}), leaf("b", {"n2", "n3", "n4"}), leaf("c", {"n5", "n6"}),
      leaf("d", {"n7", "n8", "n9"})}};
 
-std::vector<Offer> offers(const std::vector<Network::Node>& nodes,
-                          const std::set<Network::Node>& required = {}) {
-  std::vector<Offer> out;
+std::vector<NodeCandidate> offers(const std::vector<Network::Node>& nodes,
+                                  const std::set<Network::Node>& required = {}) {
+  std::vector<NodeCandidate> out;
   for (const Network::Node node : nodes) out.push_back({node, required.contains(node)});
   return out;
 }
 
-std::vector<Network::Node> packed(const NetworkSpec& spec, const std::vector<Offer>& from,
+std::vector<Network::Node> packed(const NetworkSpec& spec, const std::vector<NodeCandidate>& from,
                                   std::uint32_t count, PackLimits limits = {}) {
   const auto taken = pack(Network(spec, number_of), from, count, limits);
   std::vector<Network::Node> nodes;
@@ -54,7 +54,7 @@ TEST(Network, LeavesOfOneSwitchLieTogetherAndTheWholeComesLast) {
   EXPECT_EQ(network.leaves(), 4u);
   EXPECT_EQ(network.leaf_of(1), 0u);
   EXPECT_EQ(network.leaf_of(9), 3u);
-  EXPECT_EQ(network.leaf_of(10), Network::kNowhere);
+  EXPECT_EQ(network.leaf_of(10), Network::kNoLeaf);
   ASSERT_EQ(network.domains().size(), 7u);
   EXPECT_EQ(network.domains()[4].height, 1u);
   EXPECT_EQ(network.domains().back().end, 4u);
@@ -104,7 +104,7 @@ struct Case {
   NetworkSpec spec;
   std::map<std::string, std::set<Network::Node>> below;  // nodes under each switch or block
   std::map<std::string, std::uint32_t> height;
-  std::vector<Offer> from;
+  std::vector<NodeCandidate> from;
   std::uint32_t count = 0;
   PackLimits limits;
 };
@@ -168,7 +168,7 @@ std::optional<std::uint32_t> leaves_of(const Case& c, const std::set<Network::No
     leaves += here > 0;
   }
   if (c.limits.max_leaves > 0 && leaves > c.limits.max_leaves) return std::nullopt;
-  for (const Offer& offer : c.from)
+  for (const NodeCandidate& offer : c.from)
     if (offer.required && !nodes.contains(offer.node)) return std::nullopt;
   return leaves;
 }
@@ -182,8 +182,9 @@ std::optional<Worth> worth_of(const Case& c, const std::set<Network::Node>& node
   std::optional<Worth> best;
   for (const auto& [name, below] : c.below) {
     if (!std::includes(below.begin(), below.end(), nodes.begin(), nodes.end())) continue;
-    const auto there = std::count_if(c.from.begin(), c.from.end(),
-                                     [&](const Offer& o) { return below.contains(o.node); });
+    const auto there = std::count_if(c.from.begin(), c.from.end(), [&](const NodeCandidate& o) {
+      return below.contains(o.node);
+    });
     const Worth worth{c.height.at(name), static_cast<std::size_t>(there), *leaves};
     if (!best || worth < *best) best = worth;
   }

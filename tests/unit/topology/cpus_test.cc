@@ -64,7 +64,7 @@ TEST(Cpus, OfANumaNodeStandForAGpuWithoutAffinity) {
   EXPECT_TRUE(near_cpus(machine_of("\tGPU0\nGPU0\t X \n"), GpuSet::of(0)).empty());
 }
 
-TEST(Place, GivesGpusAndTheirProcessors) {
+TEST(TextPosition, GivesGpusAndTheirProcessors) {
   const auto placed =
       place(two_processors(), GpuSet(0b1110), {2, {Shape::numa_node, 0}}, all_but({8}), 3);
   ASSERT_TRUE(placed);
@@ -76,7 +76,7 @@ TEST(Place, GivesGpusAndTheirProcessors) {
   EXPECT_EQ(refused.error(), Refusal::not_among_free);
 }
 
-TEST(Place, ListedGpusAreNearWhereTheirProcessorsAreTheSame) {
+TEST(TextPosition, ListedGpusAreNearWhereTheirProcessorsAreTheSame) {
   const std::vector<Gpu> listed = {{GpuIndex(0), "a", {0, 1}},
                                    {GpuIndex(1), "a", {2, 3}},
                                    {GpuIndex(2), "a", {2, 3}},

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/topology/cpus.h"
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 #include "unit/topology/machines.h"
 #include "unit/topology/reference.h"
 
@@ -102,8 +102,8 @@ class OneNodeCluster {
 };
 
 Inventory machine(const std::string& text, std::uint32_t cpus = 16) {
-  Told told = read_topology(text, "a100").value();
-  return {cpus, Bytes::gib(64), std::move(told.gpus), {}, std::move(told.topology)};
+  ParsedTopology parsed = read_topology(text, "a100").value();
+  return {cpus, Bytes::gib(64), std::move(parsed.gpus), {}, std::move(parsed.topology)};
 }
 
 TEST(Devices, AreTheBestLinkedGpus) {

@@ -62,18 +62,20 @@ TEST(NvlinkDomains, AreEvenWhereAllAreJoinedAlike) {
 
 TEST(Twins, AreThoseThatCouldStandForEachOther) {
   const MachineTopology behind_switch = machine_of(dgx2());
-  EXPECT_EQ(behind_switch.twins(0), GpuSet(0x00fe)) << "all of its NUMA node";
+  EXPECT_EQ(behind_switch.interchangeable_gpus(0), GpuSet(0x00fe)) << "all of its NUMA node";
   const MachineTopology tree = machine_of(pcie_tree());
-  EXPECT_EQ(tree.twins(5), GpuSet::of(4));
-  EXPECT_TRUE(machine_of(dgx1()).twins(0).empty());
+  EXPECT_EQ(tree.interchangeable_gpus(5), GpuSet::of(4));
+  EXPECT_TRUE(machine_of(dgx1()).interchangeable_gpus(0).empty());
 }
 
 TEST(Twins, AreAnEquivalence) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
     const MachineTopology machine = machine_of(irregular(3 + seed % 6, seed));
     for (const unsigned a : machine.gpus())
-      for (const unsigned b : machine.twins(a))
-        EXPECT_EQ(machine.twins(a) | GpuSet::of(a), machine.twins(b) | GpuSet::of(b)) << seed;
+      for (const unsigned b : machine.interchangeable_gpus(a))
+        EXPECT_EQ(machine.interchangeable_gpus(a) | GpuSet::of(a),
+                  machine.interchangeable_gpus(b) | GpuSet::of(b))
+            << seed;
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/cluster/inventory.h"
 #include "core/job/decide/report.h"
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 
 namespace ares::core {
 namespace {
@@ -44,7 +44,7 @@ std::optional<Error> why_not_register(const DecisionContext& q, const Node& node
                                        ": an older database was restored (see --accept-rollback)"};
   }
   if (r.inventory.gpu_topology != node.inventory.gpu_topology)
-    if (const Status told = topology::check_told(r.inventory.gpu_topology); !told)
+    if (const Status told = topology::check_gpu_topology(r.inventory.gpu_topology); !told)
       return Error{told.error().code,
                    "node " + node.name + ": topology of its GPUs: " + told.error().message};
   if (node.contact == Contact::never) return std::nullopt;

@@ -220,7 +220,7 @@ std::optional<std::vector<Candidate>> best_packed(const TypedDemand& typed,
                                                   std::span<const Candidate> all, std::size_t n) {
   std::vector<Candidate> good = even_takers(typed, all, n);
   const std::size_t counted = counted_first(typed.demand, good);
-  std::vector<topology::Offer> offers;
+  std::vector<topology::NodeCandidate> offers;
   for (std::size_t i = 0; i < good.size(); ++i)
     offers.push_back({good[i].offer->node, good[i].offer->required || i < counted});
   const auto packed = topology::pack(*typed.demand.network, offers, static_cast<std::uint32_t>(n),

@@ -1,4 +1,4 @@
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ std::string numa_text(const MachineTopology& machine) {
 std::string switch_text(const MachineTopology& machine) {
   std::string text;
   for (const unsigned gpu : machine.gpus()) {
-    const GpuSet below = machine.mates(Shape::pcie_switch, gpu);
+    const GpuSet below = machine.compatible_gpus(Shape::pcie_switch, gpu);
     if (below.count() > 1 && below.lowest() == gpu) text += " " + format_gpu_set(below);
   }
   return text.empty() ? "" : "; PCIe switches" + text;
@@ -36,7 +36,7 @@ std::string switch_text(const MachineTopology& machine) {
 
 }  // namespace
 
-Result<Told> read_topology(std::string_view text, const std::string& type) {
+Result<ParsedTopology> read_topology(std::string_view text, const std::string& type) {
   if (text.size() > kMaxGpuTopology)
     return fail(ErrorCode::invalid_argument,
                 "line 1, column 1: " + std::to_string(text.size()) + " bytes, but at most " +
@@ -44,22 +44,22 @@ Result<Told> read_topology(std::string_view text, const std::string& type) {
                     " are read; give the output of nvidia-smi topo -m alone");
   const Result<Matrix> matrix = parse_matrix(text);
   if (!matrix) return fail(matrix.error());
-  Told told;
+  ParsedTopology parsed;
   for (const MatrixGpu& gpu : matrix->gpus)
-    told.gpus.push_back({GpuIndex(static_cast<GpuIndex::rep>(gpu.number)),
-                         type.empty() ? "gpu" : type,
-                         {gpu.cpus.begin(), gpu.cpus.end()}});
-  std::sort(told.gpus.begin(), told.gpus.end(),
+    parsed.gpus.push_back({GpuIndex(static_cast<GpuIndex::rep>(gpu.number)),
+                           type.empty() ? "gpu" : type,
+                           {gpu.cpus.begin(), gpu.cpus.end()}});
+  std::sort(parsed.gpus.begin(), parsed.gpus.end(),
             [](const Gpu& a, const Gpu& b) { return a.index < b.index; });
-  told.topology = GpuTopology(format_matrix(*matrix));
-  if (told.topology.text().size() > kMaxGpuTopology)  // N/A is longer than nothing
+  parsed.topology = GpuTopology(format_matrix(*matrix));
+  if (parsed.topology.text().size() > kMaxGpuTopology)  // N/A is longer than nothing
     return fail(ErrorCode::invalid_argument, "line 1, column 1: too many devices");
-  return told;
+  return parsed;
 }
 
-Status check_told(const GpuTopology& told) {
-  if (told.empty()) return {};
-  if (const auto read = read_topology(told.text(), ""); !read) return fail(read.error());
+Status check_gpu_topology(const GpuTopology& topology) {
+  if (topology.empty()) return {};
+  if (const auto read = read_topology(topology.text(), ""); !read) return fail(read.error());
   return {};
 }
 
@@ -71,9 +71,9 @@ std::string summary(const MachineTopology& machine) {
   return text;
 }
 
-std::string summary(const GpuTopology& told) {
-  if (told.empty()) return {};
-  Result<Matrix> matrix = parse_matrix(told.text());
+std::string summary(const GpuTopology& topology) {
+  if (topology.empty()) return {};
+  Result<Matrix> matrix = parse_matrix(topology.text());
   return matrix ? summary(MachineTopology(*std::move(matrix))) : "not understood";
 }
 

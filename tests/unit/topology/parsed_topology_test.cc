@@ -1,5 +1,5 @@
 // What a node tells of its GPUs: the shortest text of a matrix reads as the same machine, and a line says what was understood.
-#include "core/topology/told.h"
+#include "core/topology/parsed_topology.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,17 +64,19 @@ TEST(Told, KeepsRowsOfNicsThatAreKnownByOthersOnly) {
 }
 
 TEST(Told, IsInTheOrderOfNumbers) {
-  const auto told = read_topology("\tGPU1\tGPU0\nGPU1\tX\tPIX\nGPU0\tPIX\tX\n", "a100");
-  ASSERT_TRUE(told) << told.error().message;
-  EXPECT_EQ(told->gpus, (std::vector<Gpu>{{GpuIndex(0), "a100", {}}, {GpuIndex(1), "a100", {}}}));
+  const auto parsed = read_topology("\tGPU1\tGPU0\nGPU1\tX\tPIX\nGPU0\tPIX\tX\n", "a100");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->gpus, (std::vector<Gpu>{{GpuIndex(0), "a100", {}}, {GpuIndex(1), "a100", {}}}));
 }
 
 TEST(Told, IsCheckedAndBounded) {
-  EXPECT_TRUE(check_told({}));
-  EXPECT_TRUE(check_told(GpuTopology(text_of(dgx1()))));
-  EXPECT_THAT(check_told(GpuTopology("GPU0\n")).error().message, HasSubstr("line 2, column 1"));
-  EXPECT_THAT(check_told(GpuTopology(std::string(kMaxGpuTopology + 1, ' '))).error().message,
-              HasSubstr("at most 65536 are read"));
+  EXPECT_TRUE(check_gpu_topology({}));
+  EXPECT_TRUE(check_gpu_topology(GpuTopology(text_of(dgx1()))));
+  EXPECT_THAT(check_gpu_topology(GpuTopology("GPU0\n")).error().message,
+              HasSubstr("line 2, column 1"));
+  EXPECT_THAT(
+      check_gpu_topology(GpuTopology(std::string(kMaxGpuTopology + 1, ' '))).error().message,
+      HasSubstr("at most 65536 are read"));
 }
 
 TEST(Told, IsSummedUpInALine) {

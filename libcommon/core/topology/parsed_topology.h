@@ -12,20 +12,20 @@
 
 namespace ares::core::topology {
 
-struct Told {
+struct ParsedTopology {
   std::vector<Gpu> gpus;  // ascending index, with the processors near to them
   GpuTopology topology;   // the matrix in its shortest form
 };
 
 // Reads what `nvidia-smi topo -m` printed; the GPUs are of `type`, or "gpu" where that is empty. invalid_argument, "line L, column C: ...",
 // as parse_matrix(), and for what is longer than kMaxGpuTopology.
-Result<Told> read_topology(std::string_view text, const std::string& type);
+Result<ParsedTopology> read_topology(std::string_view text, const std::string& type);
 
 // Whether the controller can do with what a node tells. invalid_argument as above.
-Status check_told(const GpuTopology& told);
+Status check_gpu_topology(const GpuTopology& topology);
 
 // What was understood, in one line: "8 GPUs; NVLink 0-7 (12 each); NUMA 0-3 4-7; PCIe switches 0-1 2-3; 4 NICs".
 std::string summary(const MachineTopology& machine);
-std::string summary(const GpuTopology& told);  // empty where nothing is told
+std::string summary(const GpuTopology& topology);  // empty where nothing is told
 
 }  // namespace ares::core::topology
