@@ -32,7 +32,7 @@ Status NodeAgent::recover(Executor& executor, Moment now) {
   for (const auto& [key, fence] : *forgotten) {
     forgotten_.insert_or_assign(key, fence);
     forgotten_order_.push_back(key);
-    see(Epoch(), Lsn(fence.value()));
+    note_position(Epoch(), Lsn(fence.value()));
   }
 
   std::map<AttemptKey, AttemptReport> known;
@@ -41,7 +41,7 @@ Status NodeAgent::recover(Executor& executor, Moment now) {
   if (!keys) return fail(keys.error());
   for (const AttemptKey& key : *keys) {
     auto it = known.find(key);
-    take_up(key, it == known.end() ? nullptr : &it->second, now);
+    restore_attempt(key, it == known.end() ? nullptr : &it->second, now);
   }
   return {};
 }
@@ -68,7 +68,7 @@ Status NodeAgent::read_identity(Moment now) {
   return spool_.write_identity(encode(identity_));
 }
 
-void NodeAgent::take_up(const AttemptKey& key, const AttemptReport* known, Moment now) {
+void NodeAgent::restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now) {
   auto remove = [&] {
     executor_->release(key, now);
     (void)spool_.remove(key);  // tried again at the next start
@@ -89,10 +89,10 @@ void NodeAgent::take_up(const AttemptKey& key, const AttemptReport* known, Momen
   } else {
     entry.report = bare_report(key, entry.intent.fence, AttemptPhase::lost, report.error().message);
   }
-  see(Epoch(), Lsn(entry.intent.fence.value()));
-  const bool start_again = entry.report.phase == AttemptPhase::accepted;
+  note_position(Epoch(), Lsn(entry.intent.fence.value()));
+  const bool restart = entry.report.phase == AttemptPhase::accepted;
   attempts_.insert_or_assign(key, std::move(entry));
-  if (!start_again) return;
+  if (!restart) return;
   std::unique_ptr<AttemptDir> dir = spool_.open(key);
   Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
   Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
@@ -125,7 +125,7 @@ void NodeAgent::disconnected() {
 
 void NodeAgent::receive(const ToNode& message, Moment now) {
   if (message.node != setup_.name || message.epoch < identity_.highest_epoch) return;
-  see(message.epoch, Lsn());
+  note_position(message.epoch, Lsn());
   std::visit([&](const auto& body) { handle(body, now); }, message.body);
 }
 
@@ -165,8 +165,8 @@ void NodeAgent::handle(const HeartbeatAck& message, Moment now) {
   for (auto& [key, entry] : attempts_) {
     if (!entry.intent.leased || has_ended(entry.report.phase)) continue;
     executor_->renew_lease(key, *lease_until_, now);
-    if (entry.go_asked && entry.report.phase == AttemptPhase::ready)
-      executor_->go(*entry.go_asked, lease_until_, now);
+    if (entry.go_requested && entry.report.phase == AttemptPhase::ready)
+      executor_->go(*entry.go_requested, lease_until_, now);
   }
 }
 
@@ -195,7 +195,7 @@ void NodeAgent::send(FromNodeBody body) {
   if (connected_) uplink_.send({setup_.name, identity_.incarnation, std::move(body)});
 }
 
-void NodeAgent::see(Epoch epoch, Lsn lsn) {
+void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
   identity_.highest_lsn = std::max(identity_.highest_lsn, lsn);
   if (epoch <= identity_.highest_epoch) return;
   identity_.highest_epoch = epoch;
@@ -215,7 +215,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   const AttemptKey& key = launch_spec.attempt;
   const Fence fence = launch_spec.fence;
   if (auto it = attempts_.find(key); it != attempts_.end()) {
-    if (it->second.intent.fence == fence) answer_again(it->second, now);
+    if (it->second.intent.fence == fence) resend_answer(it->second, now);
     return;  // another fence for the same attempt is an older or a restored database's: it gets no answer
   }
   auto decline = [&](const char* cause) { send(LaunchRefused{key, fence, true, cause}); };
@@ -224,7 +224,7 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   if (launch_spec.share.incarnation < identity_.incarnation)
     return decline("it was meant for the node before its restart");
   if (!supersede(launch_spec, now)) return decline("a later attempt of the job is on this node");
-  see(Epoch(), Lsn(fence.value()));
+  note_position(Epoch(), Lsn(fence.value()));
 
   Result<UserIdentity> user = users_.find(launch_spec.spec->uid, launch_spec.spec->gid);
   if (!user) return refuse(key, fence, !jobs_fault(user.error().code), user.error().message, now);
@@ -247,10 +247,10 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
   launch(step, now);
 }
 
-void NodeAgent::answer_again(Entry& entry, Moment now) {
+void NodeAgent::resend_answer(Entry& entry, Moment now) {
   if (entry.refusal) return send(*entry.refusal);
   progress(entry.report);
-  if (entry.report.phase != AttemptPhase::accepted || entry.kill_asked) return;
+  if (entry.report.phase != AttemptPhase::accepted || entry.kill_requested) return;
   std::unique_ptr<AttemptDir> dir = spool_.open(entry.intent.attempt);
   Result<std::string> text = dir ? dir->read(Record::spec) : fail(ErrorCode::not_found, "no spec");
   Result<StepSpec> step = text ? decode_step_spec(*text) : fail(text.error());
@@ -293,7 +293,7 @@ bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
     if (!has_ended(entry.report.phase)) kills.push_back({key, entry.intent.fence, true});
   }
   for (const Kill& kill : kills) {
-    attempts_.at(kill.attempt).kill_asked = true;
+    attempts_.at(kill.attempt).kill_requested = true;
     executor_->kill(kill, now);
   }
   return true;
@@ -302,9 +302,9 @@ bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
 void NodeAgent::handle(const Go& message, Moment now) {
   Entry* entry = current(message.attempt, message.fence);
   if (!entry) return;
-  if (entry->report.phase != AttemptPhase::ready || entry->kill_asked)
+  if (entry->report.phase != AttemptPhase::ready || entry->kill_requested)
     return progress(entry->report);
-  entry->go_asked = message;
+  entry->go_requested = message;
   executor_->go(message, entry->intent.leased ? lease_until_ : std::nullopt, now);
 }
 
@@ -314,13 +314,13 @@ void NodeAgent::handle(const Kill& message, Moment now) {
     if (forgotten_.contains(message.attempt))
       return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost,
                                   "its end was reported and acknowledged before"));
-    bury(message.attempt, message.fence, "cancelled before it reached the node", now);
+    mark_cancelled(message.attempt, message.fence, "cancelled before it reached the node", now);
     return progress(attempts_.at(message.attempt).report);
   }
   Entry& entry = it->second;
   if (message.fence < entry.intent.fence) return;
   if (has_ended(entry.report.phase)) return progress(entry.report);
-  entry.kill_asked = true;
+  entry.kill_requested = true;
   executor_->kill(Kill{message.attempt, entry.intent.fence, message.immediately, message.grace},
                   now);
 }
@@ -378,14 +378,15 @@ void NodeAgent::launch_failed(const AttemptKey& key, Fence fence, bool node_faul
 
 void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,
                        const std::string& cause, Moment now) {
-  bury(key, fence, cause, now);
+  mark_cancelled(key, fence, cause, now);
   Entry& entry = attempts_.at(key);
   entry.refusal = LaunchRefused{key, fence, node_fault, cause};
   send(*entry.refusal);
 }
 
 // Leaves a tombstone, on the disk if there is room: whatever arrives for this attempt later finds that it never ran and never will.
-void NodeAgent::bury(const AttemptKey& key, Fence fence, const std::string& why, Moment now) {
+void NodeAgent::mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why,
+                               Moment now) {
   if (Result<std::unique_ptr<AttemptDir>> dir = spool_.create(key))
     (void)(*dir)->create(Record::cancelled, encode(CancelledRecord{fence, now.wall, why}));
   Entry entry;

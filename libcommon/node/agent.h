@@ -67,8 +67,8 @@ class NodeAgent final : public ExecutorEvents {
   struct Entry {
     IntentRecord intent;
     AttemptReport report;
-    bool kill_asked = false;
-    std::optional<Go> go_asked;            // sent to a leased attempt while no lease was live
+    bool kill_requested = false;
+    std::optional<Go> go_requested;        // sent to a leased attempt while no lease was live
     std::optional<LaunchRefused> refusal;  // repeated for a repeated Prepare
   };
 
@@ -84,14 +84,14 @@ class NodeAgent final : public ExecutorEvents {
   void handle(const Refused& message, Moment now);
 
   Status read_identity(Moment now);
-  void take_up(const AttemptKey& key, const AttemptReport* known, Moment now);
-  void answer_again(Entry& entry, Moment now);
+  void restore_attempt(const AttemptKey& key, const AttemptReport* known, Moment now);
+  void resend_answer(Entry& entry, Moment now);
   Status write_records(const Prepare& message, const StepSpec& step, const IntentRecord& intent);
   bool supersede(const LaunchSpec& newer, Moment now);  // false: a newer attempt is here already
   Entry* current(const AttemptKey& key, Fence fence);   // null when unknown or of another fence
   void launch(const StepSpec& step, Moment now);
-  void see(Epoch epoch, Lsn lsn);
-  void bury(const AttemptKey& key, Fence fence, const std::string& why, Moment now);
+  void note_position(Epoch epoch, Lsn lsn);
+  void mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why, Moment now);
   void refuse(const AttemptKey& key, Fence fence, bool node_fault, const std::string& cause,
               Moment now);
   void progress(const AttemptReport& report);

@@ -24,8 +24,8 @@ class MemoryDir final : public AttemptDir {
     return it->second;
   }
   bool has(Record record) const override { return content_->records.contains(record); }
-  Status settle() const override {
-    content_->settled = content_->records.size();
+  Status sync() const override {
+    content_->synced = content_->records.size();
     return {};
   }
   Result<bool> lock() override {

@@ -30,7 +30,7 @@ class MemorySpool final : public Spool {
   struct Content {
     std::map<Record, std::string> records;
     bool locked = false;
-    std::size_t settled = 0;  // how many records there were at the last settle()
+    std::size_t synced = 0;  // how many records there were at the last settle()
   };
   std::shared_ptr<Content> content(const AttemptKey& key) const;
 

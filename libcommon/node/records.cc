@@ -196,7 +196,7 @@ std::optional<AttemptKey> parse_directory_name(std::string_view name) {
   return key;
 }
 
-AttemptPhase judge(const Evidence& e) {
+AttemptPhase phase_from(const Evidence& e) {
   if (e.exit) return AttemptPhase::done;
   // A tombstone is made only where `go` is absent for certain, and it is durable.
   if (!e.same_boot) return e.cancelled && !e.go ? AttemptPhase::never_ran : AttemptPhase::lost;
@@ -221,7 +221,8 @@ AttemptReport bare_report(const AttemptKey& key, Fence fence, AttemptPhase phase
 
 namespace {
 
-Evidence gather(const Spool& spool, const AttemptDir& dir, const AttemptKey& key, bool same_boot) {
+Evidence gather_evidence(const Spool& spool, const AttemptDir& dir, const AttemptKey& key,
+                         bool same_boot) {
   Evidence e;
   e.same_boot = same_boot;
   e.locked = same_boot && spool.locked(key);
@@ -236,8 +237,8 @@ Evidence gather(const Spool& spool, const AttemptDir& dir, const AttemptKey& key
 
 // Before an end is told: whoever hears it acts on it, and after a power loss it must still be there. If the disk refuses, it is
 // told all the same, for it is true.
-void settle_end(const AttemptDir& dir, AttemptPhase phase) {
-  if (phase == AttemptPhase::done || phase == AttemptPhase::never_ran) (void)dir.settle();
+void sync_end(const AttemptDir& dir, AttemptPhase phase) {
+  if (phase == AttemptPhase::done || phase == AttemptPhase::never_ran) (void)dir.sync();
 }
 
 Status add_exit(const AttemptDir& dir, AttemptReport& report) {
@@ -277,22 +278,22 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
   Result<std::string> intent_text = dir->read(Record::intent);
   if (!intent_text && dir->has(Record::exit)) {
     if (Status told = add_exit(*dir, report); !told) return fail(told.error());
-    settle_end(*dir, report.phase);
+    sync_end(*dir, report.phase);
     return report;
   }
   if (!intent_text) {
     if (!dir->has(Record::cancelled)) return absent();
     report.phase = AttemptPhase::never_ran;
     report.detail = cancelled_because;
-    settle_end(*dir, report.phase);
+    sync_end(*dir, report.phase);
     return report;
   }
   Result<IntentRecord> intent = decode_intent(*intent_text);
   if (!intent) return fail(intent.error());
   report.fence = intent->fence;
 
-  report.phase = judge(gather(spool, *dir, key, intent->boot_id == boot_id));
-  settle_end(*dir, report.phase);
+  report.phase = phase_from(gather_evidence(spool, *dir, key, intent->boot_id == boot_id));
+  sync_end(*dir, report.phase);
   if (Result<std::string> text = dir->read(Record::go)) {
     Result<GoRecord> go = decode_go(*text);
     if (!go) return fail(go.error());

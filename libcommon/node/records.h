@@ -57,7 +57,7 @@ class AttemptDir {
 
   // Every record that can be seen now survives a power loss from here on. Its writer may not have come that far: a record is
   // seen before it is durable, and a supervisor can die, or the power go, in between.
-  virtual Status settle() const = 0;
+  virtual Status sync() const = 0;
 
   // Becomes the supervisor of this directory for the rest of the process's life; false if another
   // process is.
@@ -167,7 +167,7 @@ struct Evidence {
   bool locked = false;     // a supervisor lives
   bool same_boot = false;  // the intent was written since the machine started
 };
-AttemptPhase judge(const Evidence& evidence);
+AttemptPhase phase_from(const Evidence& evidence);
 
 constexpr bool has_ended(AttemptPhase phase) {
   return phase == AttemptPhase::done || phase == AttemptPhase::never_ran ||

@@ -40,35 +40,35 @@ StepMachine::StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tr
 }
 
 Status StepMachine::start(Moment now) {
-  auto give_up = [this](Error error) {
+  auto unlock_and_fail = [this](Error error) {
     state_ = State::finished;
     return fail(std::move(error));
   };
   const std::string name = directory_name(settings_.attempt);
   if (!dir_.has(Record::intent))
-    return give_up({ErrorCode::failed_precondition, "attempt " + name + " has no intent"});
+    return unlock_and_fail({ErrorCode::failed_precondition, "attempt " + name + " has no intent"});
   Result<bool> locked = dir_.lock();
-  if (!locked) return give_up(locked.error());
+  if (!locked) return unlock_and_fail(locked.error());
   if (!*locked)
-    return give_up({ErrorCode::already_exists, "attempt " + name + " has a supervisor"});
+    return unlock_and_fail({ErrorCode::already_exists, "attempt " + name + " has a supervisor"});
   // After the lock: aresd writes the tombstone before it tests the lock, so one of the two sees the
   // other.
   if (dir_.has(Record::cancelled))
-    return give_up({ErrorCode::stale, "attempt " + name + " was cancelled"});
+    return unlock_and_fail({ErrorCode::stale, "attempt " + name + " was cancelled"});
   // A directory is used again for other attempts; whoever comes late finds that it is not its own any more.
   const Result<std::string> intent = dir_.read(Record::intent);
-  const Result<IntentRecord> meant =
+  const Result<IntentRecord> intended =
       intent ? decode_intent(*intent) : Result<IntentRecord>(fail(intent.error()));
-  if (!meant || meant->attempt != settings_.attempt || meant->fence != settings_.fence)
-    return give_up({ErrorCode::stale, "attempt " + name + " is over"});
+  if (!intended || intended->attempt != settings_.attempt || intended->fence != settings_.fence)
+    return unlock_and_fail({ErrorCode::stale, "attempt " + name + " is over"});
   if (dir_.has(Record::exit))
-    return give_up({ErrorCode::already_exists, "attempt " + name + " has ended"});
+    return unlock_and_fail({ErrorCode::already_exists, "attempt " + name + " has ended"});
   StartedRecord self = settings_.self;
   self.at = now.wall;
   if (Status elected = dir_.create(Record::started, encode(self)); !elected)
-    return give_up(elected.error());
+    return unlock_and_fail(elected.error());
   if (Status reserved = dir_.reserve_exit(); !reserved) {
-    abandon(reserved.error().message, now);
+    cancel_start(reserved.error().message, now);
     return reserved;
   }
 
@@ -76,14 +76,14 @@ Status StepMachine::start(Moment now) {
   if (settings_.runs_task) {
     Result<TaskRecord> spawned = tree_.spawn_gated();
     if (!spawned) {
-      abandon(spawned.error().message, now);
+      cancel_start(spawned.error().message, now);
       return fail(spawned.error());
     }
     task = std::move(*spawned);
   }
   task.at = now.wall;
   if (Status written = dir_.create(Record::task, encode(task)); !written) {
-    abandon(written.error().message, now);
+    cancel_start(written.error().message, now);
     return written;
   }
   state_ = State::gated;
@@ -101,11 +101,11 @@ void StepMachine::handle(const StepGo& command, Moment now) {
   if (command.lease_until) handle(StepRenewLease{*command.lease_until}, now);
   if (state_ != State::gated || command.fence != settings_.fence) return;
   if (settings_.leased && !lease_is_live(now)) return;  // comes again with the next renewal
-  if (dir_.has(Record::cancelled)) return abandon("cancelled before it was let go", now);
+  if (dir_.has(Record::cancelled)) return cancel_start("cancelled before it was let go", now);
   if (Status committed = dir_.create(Record::go, encode(GoRecord{settings_.fence, now.wall}));
       !committed)
     return;  // disk full: the gate stays shut, and the start barrier or another Go decides
-  gone_since_ = now;
+  running_since_ = now;
   state_ = State::running;
   if (settings_.runs_task) {
     tree_.open_gate();
@@ -118,7 +118,7 @@ void StepMachine::handle(const StepGo& command, Moment now) {
 
 void StepMachine::handle(const StepKill& command, Moment now) {
   if (command.fence < settings_.fence) return;
-  if (state_ == State::gated) return abandon("cancelled before it was let go", now);
+  if (state_ == State::gated) return cancel_start("cancelled before it was let go", now);
   if (state_ == State::running || state_ == State::stopping)
     stop(command.immediately, command.grace.value_or(settings_.kill_wait), now);
 }
@@ -154,20 +154,21 @@ void StepMachine::suspend(Seconds grace, Moment now) {
   suspended_since_ = now.boot;
   limit_at_.reset();
   if (!settings_.runs_task) return;
-  if (tree_.has_freezer() || grace <= Seconds{0}) return stand_still();
+  if (tree_.has_freezer() || grace <= Seconds{0}) return stop_processes();
   tree_.signal(SIGTSTP, false);
   stop_at_ = now.boot + grace;
 }
 
-void StepMachine::stand_still() {
+void StepMachine::stop_processes() {
   if (!tree_.freeze()) tree_.signal(SIGSTOP, false);
 }
 
 void StepMachine::resume(Moment now) {
-  stood_still_ += now.boot - suspended_since_;
+  suspended_total_ += now.boot - suspended_since_;
   stop_at_.reset();
   if (!settings_.runs_task) return;
-  if (settings_.time_limit) limit_at_ = gone_since_->boot + stood_still_ + *settings_.time_limit;
+  if (settings_.time_limit)
+    limit_at_ = running_since_->boot + suspended_total_ + *settings_.time_limit;
   if (!frozen_) tree_.thaw();
 }
 
@@ -178,7 +179,7 @@ void StepMachine::handle(const StepSetLimit& command, Moment) {
   if (state_ != State::running || !settings_.runs_task) return;
   limit_at_.reset();
   if (settings_.time_limit && !suspended_)
-    limit_at_ = gone_since_->boot + stood_still_ + *settings_.time_limit;
+    limit_at_ = running_since_->boot + suspended_total_ + *settings_.time_limit;
 }
 
 void StepMachine::handle(const StepRenewLease& command, Moment now) {
@@ -223,7 +224,7 @@ void StepMachine::kill_everything(Moment now) {
 
 // The gate never opens. The tombstone is for people and for what aresd reports; `started` without
 // `go` already proves it.
-void StepMachine::abandon(const std::string& why, Moment now) {
+void StepMachine::cancel_start(const std::string& why, Moment now) {
   (void)dir_.create(Record::cancelled,
                     encode(CancelledRecord{settings_.fence, now.wall, clip(why)}));
   if (settings_.runs_task) tree_.kill_all();
@@ -232,7 +233,7 @@ void StepMachine::abandon(const std::string& why, Moment now) {
 
 void StepMachine::task_ended(const ExitStatus& exit, std::string detail, Moment now) {
   if (task_exit_ || state_ == State::finished || state_ == State::recording) return;
-  if (state_ == State::gated) return abandon("the task died at its gate", now);
+  if (state_ == State::gated) return cancel_start("the task died at its gate", now);
   task_exit_ = exit;
   if (result_.detail.empty()) result_.detail = std::move(detail);
   kill_everything(now);  // what the script left behind
@@ -240,13 +241,13 @@ void StepMachine::task_ended(const ExitStatus& exit, std::string detail, Moment 
 
 void StepMachine::tree_gone(const Usage& usage, bool out_of_memory, Moment now) {
   if (state_ == State::finished || state_ == State::recording) return;
-  if (state_ == State::gated) return abandon("the task died at its gate", now);
+  if (state_ == State::gated) return cancel_start("the task died at its gate", now);
   result_.exit = task_exit_.value_or(ExitStatus{.code = 0, .signal = SIGKILL});
   result_.exit.out_of_memory = out_of_memory;
   result_.exit.timed_out = timed_out_;
   result_.usage = usage;
   result_.fence = settings_.fence;
-  result_.started_at = gone_since_->wall;
+  result_.started_at = running_since_->wall;
   result_.ended_at = now.wall;
   record_exit(now);
 }
@@ -274,7 +275,7 @@ void StepMachine::tick(Moment now) {
   if (state_ == State::recording && retry_due) return record_exit(now);
   if (state_ == State::killing && retry_due) return kill_everything(now);
   if (state_ == State::gated && retry_due) {
-    if (!dir_.has(Record::intent)) return abandon("its directory was removed", now);
+    if (!dir_.has(Record::intent)) return cancel_start("its directory was removed", now);
     retry_at_ = now.boot + kOrphanCheck;
   }
 
@@ -288,7 +289,7 @@ void StepMachine::tick(Moment now) {
   }
   if (state_ == State::running && stop_at_ && now.boot >= *stop_at_) {
     stop_at_.reset();
-    stand_still();
+    stop_processes();
   }
   if (state_ == State::running && limit_at_ && now.boot >= *limit_at_) {
     timed_out_ = true;

@@ -82,12 +82,12 @@ class StepMachine {
   void handle(const StepRenewLease& command, Moment now);
   void handle(const StepSetSuspended& command, Moment now);
   void suspend(Seconds grace, Moment now);
-  void stand_still();
+  void stop_processes();
   void resume(Moment now);
   bool lease_is_live(Moment now) const;
   void stop(bool immediately, Seconds wait, Moment now);
   void kill_everything(Moment now);
-  void abandon(const std::string& why, Moment now);
+  void cancel_start(const std::string& why, Moment now);
   void record_exit(Moment now);
   void finish();
 
@@ -97,14 +97,14 @@ class StepMachine {
   std::function<void(StepNotice)> notify_;
 
   State state_ = State::idle;
-  bool frozen_ = false;               // by the end of its lease
-  bool suspended_ = false;            // by command
-  std::optional<Moment> gone_since_;  // when the gate opened
+  bool frozen_ = false;                  // by the end of its lease
+  bool suspended_ = false;               // by command
+  std::optional<Moment> running_since_;  // when the gate opened
   std::optional<BootTime> lease_until_;
   std::optional<BootTime> limit_at_;  // none while it is suspended
   std::optional<BootTime> stop_at_;   // suspended, and told so by TSTP: STOP is due
   BootTime suspended_since_{};
-  Duration stood_still_{};  // in all, without the time since then
+  Duration suspended_total_{};  // in all, without the time since then
   Seconds suspend_grace_{};
   std::optional<BootTime> kill_at_;
   std::optional<BootTime> retry_at_;

@@ -30,7 +30,7 @@ Supervisors::Supervisors(Spool& spool, StepTransport& transport, ExecutorEvents&
 
 Status Supervisors::launch(const StepSpec& spec, Moment now) {
   const AttemptKey& key = spec.launch.attempt;
-  Watched& watched = watched_[key];
+  WatchedAttempt& watched = watched_[key];
   watched.fence = spec.launch.fence;
   if (watched.channel != Channel::none) return {};  // one is on its way or there
   Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
@@ -39,7 +39,7 @@ Status Supervisors::launch(const StepSpec& spec, Moment now) {
     return fail(report.error());
   }
   if (report->phase != AttemptPhase::accepted || spool_.locked(key)) {
-    look(key, now);
+    check_records(key, now);
     return {};
   }
   if (Status spawned = transport_.spawn(key); !spawned) {
@@ -51,34 +51,35 @@ Status Supervisors::launch(const StepSpec& spec, Moment now) {
 }
 
 void Supervisors::go(const Go& go, std::optional<BootTime> lease_until, Moment now) {
-  tell(go.attempt, StepGo{go.fence, lease_until}, now);
+  send_or_queue(go.attempt, StepGo{go.fence, lease_until}, now);
 }
 
 void Supervisors::kill(const Kill& kill, Moment now) {
-  Watched& watched = watched_[kill.attempt];
+  WatchedAttempt& watched = watched_[kill.attempt];
   if (watched.kill && watched.kill->immediately && !kill.immediately) return;
   watched.fence = kill.fence;
   watched.kill = kill;
   if (watched.channel == Channel::open)
     transport_.send(kill.attempt, StepKill{kill.fence, kill.immediately, kill.grace});
   else if (watched.channel == Channel::none)
-    look(kill.attempt, now);
+    check_records(kill.attempt, now);
 }
 
 void Supervisors::signal(const Signal& signal, Moment now) {
-  tell(signal.attempt, StepSignal{signal.fence, signal.lsn, signal.signal, signal.batch_only}, now);
+  send_or_queue(signal.attempt,
+                StepSignal{signal.fence, signal.lsn, signal.signal, signal.batch_only}, now);
 }
 
 void Supervisors::set_limit(const SetLimit& limit, Moment now) {
-  tell(limit.attempt, StepSetLimit{limit.fence, limit.lsn, limit.time_limit}, now);
+  send_or_queue(limit.attempt, StepSetLimit{limit.fence, limit.lsn, limit.time_limit}, now);
 }
 
 void Supervisors::set_suspended(const SetSuspended& m, Moment now) {
-  tell(m.attempt, StepSetSuspended{m.fence, m.lsn, m.suspended, m.grace}, now);
+  send_or_queue(m.attempt, StepSetSuspended{m.fence, m.lsn, m.suspended, m.grace}, now);
 }
 
 void Supervisors::renew_lease(const AttemptKey& key, BootTime until, Moment now) {
-  tell(key, StepRenewLease{until}, now);
+  send_or_queue(key, StepRenewLease{until}, now);
 }
 
 void Supervisors::release(const AttemptKey& key, Moment) {
@@ -93,45 +94,45 @@ std::vector<AttemptReport> Supervisors::list(Moment now) {
   for (const AttemptKey& key : *keys) {
     Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
     if (!report) continue;
-    Watched& watched = watched_[key];
+    WatchedAttempt& watched = watched_[key];
     watched.fence = report->fence;
     watched.last = *report;
     if (has_ended(report->phase))
       transport_.sweep(key);
     else
-      look(key, now);
+      check_records(key, now);
     reports.push_back(std::move(*report));
   }
   return reports;
 }
 
-void Supervisors::tell(const AttemptKey& key, StepCommand command, Moment now) {
+void Supervisors::send_or_queue(const AttemptKey& key, StepCommand command, Moment now) {
   auto it = watched_.find(key);
   if (it == watched_.end() || (it->second.last && has_ended(it->second.last->phase))) return;
   if (it->second.channel == Channel::open) return transport_.send(key, command);
   queue(it->second.waiting, std::move(command));
-  if (it->second.channel == Channel::none && !it->second.look_at) look(key, now);
+  if (it->second.channel == Channel::none && !it->second.check_at) check_records(key, now);
 }
 
 void Supervisors::opened(const AttemptKey& key, Moment now) {
   auto it = watched_.find(key);
   if (it == watched_.end()) return transport_.drop(key);
-  Watched& watched = it->second;
+  WatchedAttempt& watched = it->second;
   watched.channel = Channel::open;
-  watched.look_at.reset();
+  watched.check_at.reset();
   for (const StepCommand& command : watched.waiting) transport_.send(key, command);
   watched.waiting.clear();
   if (watched.kill)
     transport_.send(key,
                     StepKill{watched.kill->fence, watched.kill->immediately, watched.kill->grace});
-  look(key, now);  // what changed while nobody listened
+  check_records(key, now);  // what changed while nobody listened
 }
 
 void Supervisors::noticed(const AttemptKey& key, StepNotice, Moment now) {
   auto it = watched_.find(key);
   if (it == watched_.end()) return;
   it->second.tries = 0;
-  look(key, now);
+  check_records(key, now);
 }
 
 void Supervisors::closed(const AttemptKey& key, Moment now) {
@@ -139,14 +140,14 @@ void Supervisors::closed(const AttemptKey& key, Moment now) {
   if (it == watched_.end()) return;
   it->second.channel = Channel::none;
   ++it->second.tries;
-  look(key, now);
+  check_records(key, now);
 }
 
-void Supervisors::look(const AttemptKey& key, Moment now, bool paused) {
+void Supervisors::check_records(const AttemptKey& key, Moment now, bool paused) {
   auto it = watched_.find(key);
   if (it == watched_.end()) return;
-  Watched& watched = it->second;
-  watched.look_at.reset();
+  WatchedAttempt& watched = it->second;
+  watched.check_at.reset();
   Result<AttemptReport> report = report_attempt(spool_, key, boot_id_);
   if (!report) {
     if (report.error().code == ErrorCode::not_found) return release(key, now);
@@ -166,32 +167,32 @@ void Supervisors::look(const AttemptKey& key, Moment now, bool paused) {
 }
 
 // Nobody to speak to, and the attempt has not ended.
-void Supervisors::try_again(const AttemptKey& key, Watched& watched, const AttemptReport& report,
-                            Moment now, bool paused) {
+void Supervisors::try_again(const AttemptKey& key, WatchedAttempt& watched,
+                            const AttemptReport& report, Moment now, bool paused) {
   if (spool_.locked(key)) {
     // A supervisor lives, or is just letting go. The first try is at once, in case it lives.
     if (watched.tries == 0 || paused) {
       watched.channel = Channel::opening;
       transport_.connect(key);
     } else {
-      watched.look_at = now.boot + pause_after(watched.tries);
+      watched.check_at = now.boot + pause_after(watched.tries);
     }
     return;
   }
   if (report.phase != AttemptPhase::accepted) {
-    watched.look_at = now.boot;  // it let go between two looks: the next one sees how it ended
+    watched.check_at = now.boot;  // it let go between two looks: the next one sees how it ended
     return;
   }
   if (watched.kill) {
     // The tombstone first, then the lock again: a supervisor that starts now sees one, or is seen by the other.
     std::unique_ptr<AttemptDir> dir = spool_.open(key);
-    Status buried = fail(ErrorCode::not_found, "");
+    Status cancelled = fail(ErrorCode::not_found, "");
     if (dir)
-      buried = dir->create(
+      cancelled = dir->create(
           Record::cancelled,
           encode(CancelledRecord{watched.fence, now.wall, "cancelled before it was started"}));
-    if (!buried && buried.error().code != ErrorCode::already_exists) ++watched.tries;
-    watched.look_at = buried ? now.boot : now.boot + pause_after(watched.tries);
+    if (!cancelled && cancelled.error().code != ErrorCode::already_exists) ++watched.tries;
+    watched.check_at = cancelled ? now.boot : now.boot + pause_after(watched.tries);
     return;
   }
   if (watched.tries < kSpawnTries) {
@@ -209,14 +210,15 @@ void Supervisors::try_again(const AttemptKey& key, Watched& watched, const Attem
 void Supervisors::tick(Moment now) {
   std::vector<AttemptKey> due;
   for (const auto& [key, watched] : watched_)
-    if (watched.look_at && *watched.look_at <= now.boot) due.push_back(key);
-  for (const AttemptKey& key : due) look(key, now, true);
+    if (watched.check_at && *watched.check_at <= now.boot) due.push_back(key);
+  for (const AttemptKey& key : due) check_records(key, now, true);
 }
 
 std::optional<BootTime> Supervisors::next_deadline() const {
   std::optional<BootTime> earliest;
   for (const auto& [key, watched] : watched_)
-    if (watched.look_at && (!earliest || *watched.look_at < *earliest)) earliest = watched.look_at;
+    if (watched.check_at && (!earliest || *watched.check_at < *earliest))
+      earliest = watched.check_at;
   return earliest;
 }
 

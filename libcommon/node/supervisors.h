@@ -56,26 +56,26 @@ class Supervisors final : public Executor {
 
  private:
   enum class Channel { none, opening, open };
-  struct Watched {
+  struct WatchedAttempt {
     Fence fence;
     Channel channel = Channel::none;
     std::vector<StepCommand> waiting;  // until the channel opens
-    std::optional<BootTime> look_at;   // look at the records again
+    std::optional<BootTime> check_at;  // look at the records again
     std::uint32_t tries = 0;           // channels that ended with the attempt undecided
     std::optional<Kill> kill;          // asked for and not yet effective
     std::optional<AttemptReport> last;
   };
 
-  void tell(const AttemptKey& key, StepCommand command, Moment now);
-  void look(const AttemptKey& key, Moment now, bool paused = false);
-  void try_again(const AttemptKey& key, Watched& watched, const AttemptReport& report, Moment now,
-                 bool paused);
+  void send_or_queue(const AttemptKey& key, StepCommand command, Moment now);
+  void check_records(const AttemptKey& key, Moment now, bool paused = false);
+  void try_again(const AttemptKey& key, WatchedAttempt& watched, const AttemptReport& report,
+                 Moment now, bool paused);
 
   Spool& spool_;
   StepTransport& transport_;
   ExecutorEvents& events_;
   std::string boot_id_;
-  std::map<AttemptKey, Watched> watched_;
+  std::map<AttemptKey, WatchedAttempt> watched_;
 };
 
 }  // namespace ares::node

@@ -61,7 +61,7 @@ bool VirtualDir::has(node::Record record) const {
   return directory_->records[index(record)].has_value();
 }
 
-Status VirtualDir::settle() const {
+Status VirtualDir::sync() const {
   if (disk_.forgets_to_sync) return {};
   for (auto& record : directory_->records)
     if (record) record->synced = true;

@@ -75,7 +75,7 @@ bool Machine::kill_some_step() {
   return true;
 }
 
-bool Machine::bury(Life life) {
+bool Machine::end_life(Life life) {
   if (aresd_ && aresd_->life() == life) {
     kill_aresd();
     return true;

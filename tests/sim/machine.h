@@ -61,7 +61,7 @@ class Machine {
   void power_on();
   void pause(Instant until);
   // Whoever it was of this machine's processes.
-  bool bury(Life life);
+  bool end_life(Life life);
 
   bool powered() const { return powered_; }
   bool idle() const { return steps_.empty() && trees_.empty(); }

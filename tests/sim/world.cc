@@ -211,7 +211,7 @@ void World::guarded(Event&& event) {
   } catch (const Killed& killed) {
     if (controller_of(killed.process)) return kill_controller(killed.process);
     for (auto& machine : machines_)
-      if (machine->bury(killed.process)) return;
+      if (machine->end_life(killed.process)) return;
   } catch (const PowerLost& lost) {
     Machine& machine = *machines_[lost.machine];
     machine.lose_power();

@@ -68,7 +68,7 @@ Result<std::string> FileAttemptDir::read(node::Record record) const {
 bool FileAttemptDir::has(node::Record record) const {
   return dir_.has(node::file_name(record));
 }
-Status FileAttemptDir::settle() const {
+Status FileAttemptDir::sync() const {
   return dir_.sync();
 }
 Result<bool> FileAttemptDir::lock() {

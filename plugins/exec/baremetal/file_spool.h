@@ -25,7 +25,7 @@ class FileAttemptDir final : public node::AttemptDir {
   Status create(node::Record record, std::string_view text) override;
   Result<std::string> read(node::Record record) const override;
   bool has(node::Record record) const override;
-  Status settle() const override;
+  Status sync() const override;
   Result<bool> lock() override;
   Status reserve_exit() override;
 

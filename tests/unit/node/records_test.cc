@@ -67,7 +67,7 @@ TEST(RecoveryTable, SaysWhatTheRecordsProve) {
     e.started = r.find('s') != r.npos;
     e.locked = row.locked;
     e.same_boot = row.same_boot;
-    EXPECT_EQ(judge(e), row.phase)
+    EXPECT_EQ(phase_from(e), row.phase)
         << row.records << " locked " << row.locked << " same boot " << row.same_boot;
   }
 }
@@ -182,13 +182,13 @@ TEST(ReportAttempt, AnEndIsDurableBeforeItIsTold) {
   ASSERT_TRUE(dir->create(Record::started, ""));
   ASSERT_TRUE(dir->create(Record::go, encode(GoRecord{})));
   ASSERT_TRUE(report_attempt(spool, kKey, "boot"));
-  EXPECT_EQ(spool.content(kKey)->settled, 0u) << "nothing has ended";
+  EXPECT_EQ(spool.content(kKey)->synced, 0u) << "nothing has ended";
 
   ASSERT_TRUE(dir->create(Record::exit, encode(ExitRecord{})));
   const Result<AttemptReport> report = report_attempt(spool, kKey, "boot");
   ASSERT_TRUE(report);
   EXPECT_EQ(report->phase, AttemptPhase::done);
-  EXPECT_EQ(spool.content(kKey)->settled, 4u);
+  EXPECT_EQ(spool.content(kKey)->synced, 4u);
 }
 
 TEST(ReportAttempt, TellsATombstoneFromNothing) {

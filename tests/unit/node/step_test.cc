@@ -304,7 +304,7 @@ TEST(StepOnAFullDisk, HoldsTheEndUntilThereIsRoom) {
     }
     Result<std::string> read(Record r) const override { return real_.read(r); }
     bool has(Record r) const override { return real_.has(r); }
-    Status settle() const override { return real_.settle(); }
+    Status sync() const override { return real_.sync(); }
     Result<bool> lock() override { return real_.lock(); }
     Status reserve_exit() override { return {}; }
     bool full = false;

@@ -94,7 +94,7 @@ class VirtualDir final : public AttemptDir {
     return it->second;
   }
   bool has(Record record) const override { return dir_->records.contains(record); }
-  Status settle() const override {
+  Status sync() const override {
     for (const auto& [record, text] : dir_->records) dir_->synced.insert(record);
     return {};
   }
