@@ -252,7 +252,7 @@ CMAKE = {
                                 "ares_library(proto DEPENDS model proto_gen LINKS ares_sodium)\nares_library(store DEPENDS model proto)\n"
                                 "ares_library(auth DEPENDS base)\nares_library(rpc DEPENDS proto auth proto_grpc)\n"
                                 "ares_library(plugin DEPENDS base)\nares_library(os DEPENDS base)\nares_library(cli DEPENDS rpc)\n",
-    "plugins/CMakeLists.txt": 'ares_library(exec_glue DIR "${CMAKE_CURRENT_SOURCE_DIR}/exec/glue" DEPENDS plugin os)\n'
+    "plugins/CMakeLists.txt": 'ares_library(exec_glue DIR "${CMAKE_CURRENT_SOURCE_DIR}/exec/adapter" DEPENDS plugin os)\n'
                               "ares_plugin(exec baremetal DEPENDS exec_glue)\nares_plugin(exec mock DEPENDS exec_glue)\n",
     "daemons/CMakeLists.txt": 'ares_program(aresctld DIR "${CMAKE_CURRENT_SOURCE_DIR}/aresctld"\n  DEPENDS core/sched store rpc LINKS x)\n'
                               'ares_program(aresd DIR "${CMAKE_CURRENT_SOURCE_DIR}/aresd" DEPENDS exec_mock rpc)\n'

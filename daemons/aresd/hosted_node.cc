@@ -39,10 +39,10 @@ std::string describe(const AttemptReport& report) {
 class HostedNode::MachineUsers final : public node::Users {
  public:
   // Where nothing is executed nobody's account is needed.
-  explicit MachineUsers(bool pretended) : pretended_(pretended) {}
+  explicit MachineUsers(bool simulated) : simulated_(simulated) {}
 
   Result<node::UserIdentity> find(UserId uid, GroupId gid) override {
-    if (pretended_) return node::UserIdentity{{}, gid, {}, {}, {}};
+    if (simulated_) return node::UserIdentity{{}, gid, {}, {}, {}};
     if (::geteuid() != 0 && ::geteuid() != uid.value())
       return fail(ErrorCode::permission_denied, "aresd runs as uid " + std::to_string(::geteuid()) +
                                                     " and cannot run jobs of uid " +
@@ -55,7 +55,7 @@ class HostedNode::MachineUsers final : public node::Users {
   }
 
  private:
-  bool pretended_;
+  bool simulated_;
 };
 
 HostedNode::HostedNode(Send send, Log log) : send_(std::move(send)), log_(std::move(log)) {}
@@ -65,15 +65,15 @@ HostedNode::~HostedNode() = default;
 Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send send, Log log,
                                                      node::Moment now) {
   std::unique_ptr<HostedNode> self(new HostedNode(std::move(send), std::move(log)));
-  const bool pretended = setup.spool.empty();
-  if (pretended) {
+  const bool simulated = setup.spool.empty();
+  if (simulated) {
     self->spool_ = std::make_unique<node::MemorySpool>();
   } else {
     Result<std::unique_ptr<exec::FileSpool>> spool = exec::FileSpool::open(setup.spool);
     if (!spool) return fail(spool.error());
     self->spool_ = std::move(*spool);
   }
-  self->users_ = std::make_unique<MachineUsers>(pretended);
+  self->users_ = std::make_unique<MachineUsers>(simulated);
   node::Uplink& uplink = *self;
   exec::PluginSetup plugin_setup{setup.agent.name, setup.spool, setup.agent.boot_id,
                                  std::move(setup.plugin_options)};

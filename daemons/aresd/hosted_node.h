@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "exec/glue/plugin_executor.h"
+#include "exec/adapter/plugin_executor.h"
 #include "node/agent.h"
 
 namespace ares::aresd {

@@ -1,7 +1,7 @@
 #include "exec/baremetal/baremetal.h"
 
+#include "exec/adapter/backend.h"
 #include "exec/baremetal/step_channels.h"
-#include "exec/glue/backend.h"
 #include "node/text_fields.h"
 #include "os/task_tree.h"
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "exec/glue/backend.h"
-#include "exec/mock/pretended_tree.h"
+#include "exec/adapter/backend.h"
+#include "exec/mock/simulated_tree.h"
 #include "node/memory_spool.h"
 #include "node/step.h"
 #include "node/text_fields.h"
@@ -63,9 +63,9 @@ class Mock final : public Backend {
 
  private:
   struct Step {
-    Step(PretendedTree pretended) : tree(std::move(pretended)) {}
+    Step(SimulatedTree simulated) : tree(std::move(simulated)) {}
     std::unique_ptr<node::AttemptDir> dir;
-    PretendedTree tree;
+    SimulatedTree tree;
     std::unique_ptr<node::StepMachine> machine;
     Fence fence;
     std::optional<BootTime> start_at;
@@ -96,7 +96,7 @@ Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
   if (is_chosen(key, 1, options_.launch_fail_permille))
     return fail(ErrorCode::internal, "pretended failure to launch");
   const bool fails = is_chosen(key, 0, options_.fail_permille);
-  Step& step = steps_.emplace(key, PretendedTree(run_time, fails ? 1 : 0)).first->second;
+  Step& step = steps_.emplace(key, SimulatedTree(run_time, fails ? 1 : 0)).first->second;
   Result<std::unique_ptr<node::AttemptDir>> dir = spool_.create(key);
   step.dir = std::move(*dir);
   step.fence = spec.launch.fence;

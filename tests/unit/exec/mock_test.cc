@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/mock/pretended_tree.h"
+#include "exec/mock/simulated_tree.h"
 #include "node/memory_spool.h"
 #include "real_node.h"
 

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "exec/adapter/plugin_executor.h"
 #include "exec/baremetal/baremetal.h"
 #include "exec/baremetal/file_spool.h"
-#include "exec/glue/plugin_executor.h"
 #include "node/agent.h"
 #include "os/clock.h"
 #include "os/task_tree.h"

@@ -1,4 +1,4 @@
-// PretendedTree: the processes of an attempt that only exist as a time at which they end.
+// SimulatedTree: the processes of an attempt that only exist as a time at which they end.
 // Owned by the mock backend, one per attempt; one thread.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace ares::exec {
 
-class PretendedTree final : public node::ProcessTree {
+class SimulatedTree final : public node::ProcessTree {
  public:
-  PretendedTree(Duration run_time, int exit_code) : left_(run_time), exit_code_(exit_code) {}
+  SimulatedTree(Duration run_time, int exit_code) : left_(run_time), exit_code_(exit_code) {}
 
   Result<node::TaskRecord> spawn_gated() override { return node::TaskRecord{}; }
   void open_gate() override;

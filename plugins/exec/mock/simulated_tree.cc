@@ -1,4 +1,4 @@
-#include "exec/mock/pretended_tree.h"
+#include "exec/mock/simulated_tree.h"
 
 #include <algorithm>
 #include <charconv>
@@ -15,11 +15,11 @@ bool is_harmless(int signal) {
 
 }  // namespace
 
-void PretendedTree::open_gate() {
+void SimulatedTree::open_gate() {
   runs_until_ = now_ + left_;
 }
 
-void PretendedTree::end(int code, int signal) {
+void SimulatedTree::end(int code, int signal) {
   if (ended_ || announced_) return;
   runs_until_.reset();
   ended_ = ExitStatus{};
@@ -27,31 +27,31 @@ void PretendedTree::end(int code, int signal) {
   ended_->signal = signal;
 }
 
-void PretendedTree::signal(std::int32_t signal, bool) {
+void SimulatedTree::signal(std::int32_t signal, bool) {
   if (!is_harmless(signal) && signal != SIGSTOP) end(0, signal);
 }
 
-bool PretendedTree::freeze() {
+bool SimulatedTree::freeze() {
   if (runs_until_) left_ = std::max(Duration::zero(), Duration(*runs_until_ - now_));
   runs_until_.reset();
   return true;
 }
 
-void PretendedTree::thaw() {
+void SimulatedTree::thaw() {
   if (!ended_ && !announced_) runs_until_ = now_ + left_;
 }
 
-void PretendedTree::kill_all() {
+void SimulatedTree::kill_all() {
   end(0, SIGKILL);
   killed_ = true;
 }
 
-std::optional<BootTime> PretendedTree::due() const {
+std::optional<BootTime> SimulatedTree::due() const {
   if (ended_ || killed_) return now_;
   return runs_until_;
 }
 
-void PretendedTree::announce(node::StepMachine& machine, node::Moment now) {
+void SimulatedTree::announce(node::StepMachine& machine, node::Moment now) {
   now_ = now.boot;
   if (runs_until_ && *runs_until_ <= now.boot) end(exit_code_, 0);
   if (ended_ && !announced_) {

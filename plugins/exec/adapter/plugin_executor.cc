@@ -1,9 +1,9 @@
-#include "exec/glue/plugin_executor.h"
+#include "exec/adapter/plugin_executor.h"
 
 #include <csignal>
 #include <cstddef>
 
-#include "exec/glue/convert.h"
+#include "exec/adapter/convert.h"
 
 namespace ares::exec {
 namespace {

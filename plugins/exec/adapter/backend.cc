@@ -1,8 +1,8 @@
-#include "exec/glue/backend.h"
+#include "exec/adapter/backend.h"
 
 #include <cstdio>
 
-#include "exec/glue/convert.h"
+#include "exec/adapter/convert.h"
 #include "os/clock.h"
 
 namespace ares::exec {

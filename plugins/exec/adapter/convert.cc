@@ -1,4 +1,4 @@
-#include "exec/glue/convert.h"
+#include "exec/adapter/convert.h"
 
 namespace ares::exec {
 
