@@ -13,7 +13,7 @@
 #include <spdlog/spdlog.h>
 
 #include "aresd/inventory.h"
-#include "aresd/loss.h"
+#include "aresd/message_loss.h"
 #include "aresd/node_host.h"
 #include "base/hostlist.h"
 #include "config/config.h"
@@ -136,8 +136,8 @@ const ares::config::ConfiguredNode* find_node(const ares::config::Config& config
 
 // Every name of the list as a node of the host, sending by way of `link`, which does not exist yet.
 Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& names,
-                 const ares::config::Config& config, const Plugin& plugin, ares::aresd::Loss& loss,
-                 const std::unique_ptr<ares::rpc::NodeLink>& link) {
+                 const ares::config::Config& config, const Plugin& plugin,
+                 ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
   const bool can_freeze = plugin.table->can_freeze() != 0;
   Result<std::string> boot_id = ares::os::boot_id();
@@ -159,7 +159,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     auto node = ares::aresd::HostedNode::open(
         std::move(setup),
         [&link, &loss](const ares::FromNode& message) {
-          if (loss.takes_next()) return;
+          if (loss.drops_next()) return;
           ares::api::NodeUp up;
           ares::proto::to_api(message, &up);
           link->send(std::move(up));
@@ -174,7 +174,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
 
 Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Config& config,
                                                        ares::aresd::NodeHost& host,
-                                                       ares::aresd::Loss& loss) {
+                                                       ares::aresd::MessageLoss& loss) {
   ares::rpc::NodeLinkOptions options;
   options.addresses = config.controller.connect.empty()
                           ? std::vector<std::string>{config.controller.listen.front()}
@@ -184,7 +184,7 @@ Result<std::unique_ptr<ares::rpc::NodeLink>> open_link(const ares::config::Confi
   return ares::rpc::NodeLink::open(
       options,
       [&host, &loss](const ares::api::NodeDown& down) {
-        if (loss.takes_next()) return;
+        if (loss.drops_next()) return;
         Result<ares::ToNode> message = ares::proto::from_api(down);
         if (message)
           host.put(std::move(*message));
@@ -230,7 +230,7 @@ Status run(const Arguments& arguments) {
   (*host)->on_refused([](const std::string& node, const std::string& why) {
     spdlog::error("the controller does not take node {}: {}", node, why);
   });
-  ares::aresd::Loss loss(plugin->loss_rate);
+  ares::aresd::MessageLoss loss(plugin->loss_rate);
   std::unique_ptr<ares::rpc::NodeLink> link;
   if (Status added = add_nodes(**host, *names, *config, *plugin, loss, link); !added) return added;
   Result<std::unique_ptr<ares::rpc::NodeLink>> opened = open_link(*config, **host, loss);

@@ -46,11 +46,11 @@ Result<std::unique_ptr<NodeHost>> NodeHost::make() {
 }
 
 void NodeHost::add(const std::string& name, std::unique_ptr<HostedNode> node) {
-  const std::size_t index = places_.size();
+  const std::size_t index = slots_.size();
   if (const int fd = node->event_fd(); fd >= 0) watch(poll_.get(), fd, index);
-  places_.push_back({name, std::move(node), std::nullopt, {}});
+  slots_.push_back({name, std::move(node), std::nullopt, {}});
   by_name_.emplace(name, index);
-  settle(index);
+  update_schedule(index);
 }
 
 void NodeHost::put(Input input) {
@@ -80,19 +80,19 @@ void NodeHost::run() {
       const std::uint64_t tag = events[i].data.u64;
       if (tag == kWakeupTag) {
         drain(wakeup_.get());
-        take_inputs();
+        drain_inputs();
       } else if (tag == kTimerTag) {
         drain(timer_.get());
       } else {
-        places_[tag].node->dispatch(now());
-        settle(tag);
+        slots_[tag].node->dispatch(now());
+        update_schedule(tag);
       }
     }
     dispatch_due();
   }
 }
 
-void NodeHost::take_inputs() {
+void NodeHost::drain_inputs() {
   std::vector<Input> inputs;
   {
     const std::lock_guard lock(mutex_);
@@ -101,7 +101,7 @@ void NodeHost::take_inputs() {
   for (const Input& input : inputs) {
     const ToNode* message = std::get_if<ToNode>(&input);
     if (!message) {
-      for (std::size_t index = 0; index < places_.size(); ++index) handle(index, input);
+      for (std::size_t index = 0; index < slots_.size(); ++index) handle(index, input);
     } else if (auto it = by_name_.find(message->node); it != by_name_.end()) {
       handle(it->second, input);
     }
@@ -109,7 +109,7 @@ void NodeHost::take_inputs() {
 }
 
 void NodeHost::handle(std::size_t index, const Input& input) {
-  node::NodeAgent& agent = places_[index].node->agent();
+  node::NodeAgent& agent = slots_[index].node->agent();
   struct Handler {
     node::NodeAgent& to;
     void operator()(Connected) const { to.connected(now()); }
@@ -117,21 +117,21 @@ void NodeHost::handle(std::size_t index, const Input& input) {
     void operator()(const ToNode& message) const { to.receive(message, now()); }
   };
   std::visit(Handler{agent}, input);
-  settle(index);
+  update_schedule(index);
 }
 
-void NodeHost::settle(std::size_t index) {
-  Place& place = places_[index];
-  const std::optional<BootTime> next = place.node->next_deadline();
-  if (place.scheduled != next) {
-    if (place.scheduled) due_.erase({*place.scheduled, index});
-    place.scheduled = next;
+void NodeHost::update_schedule(std::size_t index) {
+  Slot& slot = slots_[index];
+  const std::optional<BootTime> next = slot.node->next_deadline();
+  if (slot.scheduled != next) {
+    if (slot.scheduled) due_.erase({*slot.scheduled, index});
+    slot.scheduled = next;
     if (next) due_.emplace(*next, index);
   }
-  const std::string refused = place.node->agent().refused().value_or("");
-  if (refused == place.refused) return;
-  place.refused = refused;
-  if (!refused.empty() && on_refused_) on_refused_(place.name, refused);
+  const std::string refused = slot.node->agent().refused().value_or("");
+  if (refused == slot.refused) return;
+  slot.refused = refused;
+  if (!refused.empty() && on_refused_) on_refused_(slot.name, refused);
 }
 
 void NodeHost::dispatch_due() {
@@ -142,8 +142,8 @@ void NodeHost::dispatch_due() {
     indices.push_back(index);
   }
   for (std::size_t index : indices) {
-    places_[index].node->dispatch(now());
-    settle(index);
+    slots_[index].node->dispatch(now());
+    update_schedule(index);
   }
 }
 

@@ -40,7 +40,7 @@ class NodeHost {
   }
 
  private:
-  struct Place {
+  struct Slot {
     std::string name;
     std::unique_ptr<HostedNode> node;
     std::optional<BootTime> scheduled;
@@ -48,13 +48,13 @@ class NodeHost {
   };
 
   NodeHost() = default;
-  void take_inputs();
+  void drain_inputs();
   void handle(std::size_t index, const Input& input);
-  void settle(std::size_t index);  // after anything happened to the node
+  void update_schedule(std::size_t index);  // after anything happened to the node
   void dispatch_due();
   void set_timer();
 
-  std::vector<Place> places_;
+  std::vector<Slot> slots_;
   std::unordered_map<std::string, std::size_t> by_name_;
   std::set<std::pair<BootTime, std::size_t>> due_;
   os::Fd poll_, wakeup_, timer_;

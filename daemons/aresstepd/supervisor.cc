@@ -224,18 +224,18 @@ void Supervisor::notify(node::StepNotice notice) {
 
 void Supervisor::collect() {
   if (machine_->finished()) return;
-  pass_on([this] { return tree_->processes().collect(); },
-          [this](os::TaskTree::TaskEnd end) {
-            ExitStatus exit;
-            exit.code = end.code;
-            exit.signal = end.signal;
-            machine_->task_ended(exit, std::move(end.detail), now());
-          },
-          [this](const os::TaskTree::Gone& gone) {
-            if (!machine_->finished())
-              machine_->tree_gone({gone.user_cpu, gone.system_cpu, gone.max_rss},
-                                  gone.out_of_memory, now());
-          });
+  forward_events([this] { return tree_->processes().collect(); },
+                 [this](os::TaskTree::TaskEnd end) {
+                   ExitStatus exit;
+                   exit.code = end.code;
+                   exit.signal = end.signal;
+                   machine_->task_ended(exit, std::move(end.detail), now());
+                 },
+                 [this](const os::TaskTree::Gone& gone) {
+                   if (!machine_->finished())
+                     machine_->tree_gone({gone.user_cpu, gone.system_cpu, gone.max_rss},
+                                         gone.out_of_memory, now());
+                 });
 }
 
 void Supervisor::set_timer() {

@@ -17,19 +17,19 @@ class Looks {
 
   // One wake-up of the supervisor.
   void wake() {
-    pass_on([this] { return look(); },
-            [this](TaskTree::TaskEnd end) {
-              said_.push_back("task " + std::to_string(end.code));
-              if (kill_at_task_end) found_.insert(found_.begin() + at_, "gone");
-            },
-            [this](const TaskTree::Gone&) { said_.push_back("gone"); });
+    forward_events([this] { return collect(); },
+                   [this](TaskTree::TaskEnd end) {
+                     said_.push_back("task " + std::to_string(end.code));
+                     if (kill_at_task_end) found_.insert(found_.begin() + at_, "gone");
+                   },
+                   [this](const TaskTree::Gone&) { said_.push_back("gone"); });
   }
   const std::vector<std::string>& said() const { return said_; }
 
   bool kill_at_task_end = false;
 
  private:
-  TaskTree::Events look() {
+  TaskTree::Events collect() {
     TaskTree::Events events;
     const std::string what = static_cast<std::size_t>(at_) < found_.size() ? found_[at_++] : "";
     if (what.find("task") != std::string::npos) events.task_end = TaskTree::TaskEnd{7, 0, ""};

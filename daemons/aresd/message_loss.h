@@ -7,12 +7,12 @@
 
 namespace ares::aresd {
 
-class Loss {
+class MessageLoss {
  public:
   // `rate` of all messages, 0 to 1.
-  explicit Loss(double rate) : bound_(static_cast<std::uint64_t>(rate * 1e9)) {}
+  explicit MessageLoss(double rate) : bound_(static_cast<std::uint64_t>(rate * 1e9)) {}
 
-  bool takes_next() {
+  bool drops_next() {
     if (bound_ == 0) return false;
     std::uint64_t x = next_.fetch_add(0x9e3779b97f4a7c15ULL, std::memory_order_relaxed);
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64 (Steele, Lea, Flood, 2014)

@@ -1,5 +1,5 @@
 // How many messages a pretended network loses.
-#include "aresd/loss.h"
+#include "aresd/message_loss.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@ namespace ares::aresd {
 namespace {
 
 int lost_of(double rate, int messages) {
-  Loss loss(rate);
+  MessageLoss loss(rate);
   int lost = 0;
-  for (int i = 0; i < messages; ++i) lost += loss.takes_next();
+  for (int i = 0; i < messages; ++i) lost += loss.drops_next();
   return lost;
 }
 
