@@ -141,9 +141,9 @@ class CowMap {
 
   // Finds keys that lie near one another faster than find(): it remembers where the last one lay. Valid while the map is
   // neither changed nor gone.
-  class Near {
+  class NearbyLookup {
    public:
-    explicit Near(const CowMap& map) : map_(&map) {}
+    explicit NearbyLookup(const CowMap& map) : map_(&map) {}
 
     const Value* find(const Key& key) {
       if (!map_->root_ || map_->root_->leaves.empty()) return nullptr;

@@ -68,7 +68,7 @@ class JobRows {
   // Members and size of gangs that were described already, by number and whether they still gather.
   std::map<std::pair<JobId, bool>, std::pair<std::uint32_t, std::uint32_t>> gangs_;
   const Time now_;
-  PendingInfos::Near pending_;
+  PendingInfos::NearbyLookup pending_;
   core::Explainer explainer_;
   core::sched::JobsAhead ahead_;
   core::AccrualLimits accrual_limits_;

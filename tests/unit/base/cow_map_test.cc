@@ -104,8 +104,8 @@ TEST(CowMap, NeighboursAndTheLastEntryBelowAKey) {
       reference.erase(key);
     }
   }
-  Map::Near near(map), far(map);
-  EXPECT_EQ(Map::Near(empty).find(5), nullptr);
+  Map::NearbyLookup near(map), far(map);
+  EXPECT_EQ(Map::NearbyLookup(empty).find(5), nullptr);
   for (int i = 0; i < 5000; ++i) {
     const int key = static_cast<int>(random() % 20'000);
     EXPECT_EQ(far.find(key), map.find(key)) << "in any order";

@@ -29,7 +29,7 @@ class Accruals {
   // visit(job, noted) for each attempt that counts, by key: it held what was allocated from then until the moment.
   template <class Visit>
   void each(const ClusterState& state, Time moment, Visit&& visit) {
-    CowMap<JobKey, Job>::Near jobs(state.jobs);
+    CowMap<JobKey, Job>::NearbyLookup jobs(state.jobs);
     for (auto& [key, cached] : attempts_) {
       const Job* job = jobs.find(key);
       if (job && counts(*job, moment)) visit(*job, cached);

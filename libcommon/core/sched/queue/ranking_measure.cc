@@ -268,7 +268,7 @@ std::map<std::string, Ranking::Amounts128> Ranking::delivered(const ClusterState
       amounts[*column] = amounts[*column] + decayed(amount_of(capped_product(used, units)), factor);
     }
   }
-  CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
+  CowMap<AssociationId, AssociationUsage>::NearbyLookup usages(state.usage);
   for (const auto& [id, at] : association_nodes_) {
     const AssociationUsage* used = tree_->nodes()[at].user ? usages.find(id) : nullptr;
     if (!used) continue;

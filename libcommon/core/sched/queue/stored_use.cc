@@ -24,7 +24,7 @@ void StoredUse::fill(const ClusterState& state,
   rows_.clear();
   rows_.reserve(association_nodes.size());
   resets_ = 0;
-  CowMap<AssociationId, AssociationUsage>::Near usages(state.usage);
+  CowMap<AssociationId, AssociationUsage>::NearbyLookup usages(state.usage);
   for (const auto& [id, at] : association_nodes) {
     rows_.push_back({id, at, {}, {}});
     put(rows_.back(), usages.find(id));
