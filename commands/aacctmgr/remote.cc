@@ -49,12 +49,12 @@ Result<Known> Context::records(cli::Patience patience) {
     const auto response = call(request, patience);
     if (!response) return fail(response.error());
     const api::AccountRecords& page = response->account_records();
-    proto::Complaint complaint;
+    proto::DecodeErrors errors;
     for (const accounts::Record& one : page.records()) {
-      AccountingRecord record = proto::get(one, complaint);
-      if (!complaint.empty())
+      AccountingRecord record = proto::get(one, errors);
+      if (!errors.empty())
         return fail(ErrorCode::invalid_argument,
-                    "the controller is of a newer release than aacctmgr: " + complaint.text());
+                    "the controller is of a newer release than aacctmgr: " + errors.text());
       const RecordKey key = key_of(record);
       known.records.set(key, std::move(record));
     }

@@ -42,7 +42,7 @@ bool asked_for(const api::ListAccountRecords& request, const RecordKey& key) {
 
 Result<UserBody> to_change_accounting(const api::ChangeAccounting& from) {
   ChangeAccounting to;
-  proto::Complaint complaint;
+  proto::DecodeErrors errors;
   for (const api::AccountingChange& change : from.changes()) {
     using Verb = AccountingChange::Verb;
     Verb verb = Verb::add;
@@ -55,28 +55,28 @@ Result<UserBody> to_change_accounting(const api::ChangeAccounting& from) {
                     "a change this controller does not know; is the command newer than it?");
     }
     to.changes.push_back(
-        {verb, proto::get(change.record(), complaint), Lsn(change.record().changed())});
+        {verb, proto::get(change.record(), errors), Lsn(change.record().changed())});
   }
-  if (!complaint.empty())
-    return fail(ErrorCode::invalid_argument, "a record cannot be read: " + complaint.text());
+  if (!errors.empty())
+    return fail(ErrorCode::invalid_argument, "a record cannot be read: " + errors.text());
   return to;
 }
 
 Result<UserBody> to_reset_usage(const api::ResetUsage& from) {
   ResetUsage to;
-  proto::Complaint complaint;
-  for (const accounts::RecordKey& key : from.of()) to.of.push_back(proto::get(key, complaint));
-  if (!complaint.empty())
-    return fail(ErrorCode::invalid_argument, "a name cannot be read: " + complaint.text());
+  proto::DecodeErrors errors;
+  for (const accounts::RecordKey& key : from.of()) to.of.push_back(proto::get(key, errors));
+  if (!errors.empty())
+    return fail(ErrorCode::invalid_argument, "a name cannot be read: " + errors.text());
   return to;
 }
 
 Result<api::AccountRecords> list_account_records(const View& view, const Policy& policy,
                                                  const api::ListAccountRecords& request) {
-  proto::Complaint complaint;
+  proto::DecodeErrors errors;
   RecordKey from;
-  if (request.has_after()) from = proto::get(request.after(), complaint);
-  if (!complaint.empty()) return fail(ErrorCode::invalid_argument, complaint.text());
+  if (request.has_after()) from = proto::get(request.after(), errors);
+  if (!errors.empty()) return fail(ErrorCode::invalid_argument, errors.text());
   api::AccountRecords out;
   out.set_cluster(policy.cluster_name);
   out.set_enforce(std::string(to_string(policy.accounting.enforce)));

@@ -16,11 +16,11 @@ void put_limits(const Limits& from, To& to) {
 }
 
 template <class From>
-Limits get_limits(const From& from, Complaint& complaint) {
+Limits get_limits(const From& from, DecodeErrors& errors) {
   Limits to;
   for (const accounts::Limit& limit : from.limits())
     to.push_back(
-        {complaint.check(limit.kind(), kLastLimitKind, "limit"), limit.tres(), limit.value()});
+        {errors.check(limit.kind(), kLastLimitKind, "limit"), limit.tres(), limit.value()});
   return to;
 }
 
@@ -32,13 +32,13 @@ void put_terms(const Terms& from, accounts::Terms& to) {
   put_limits(from.limits, to);
 }
 
-Terms get_terms(const accounts::Terms& from, Complaint& complaint) {
+Terms get_terms(const accounts::Terms& from, DecodeErrors& errors) {
   Terms to;
   to.shares = from.has_shares() ? std::optional(from.shares()) : std::nullopt;
   to.priority = from.priority();
   to.default_qos = from.default_qos();
   to.qos = get_list<std::string>(from.qos());
-  to.limits = get_limits(from, complaint);
+  to.limits = get_limits(from, errors);
   return to;
 }
 
@@ -92,7 +92,7 @@ struct Put {
   }
 };
 
-Account get(const accounts::Account& from, Complaint& complaint) {
+Account get(const accounts::Account& from, DecodeErrors& errors) {
   Account to;
   to.name = from.name();
   to.id = AssociationId(from.id());
@@ -100,11 +100,11 @@ Account get(const accounts::Account& from, Complaint& complaint) {
   to.description = from.description();
   to.organization = from.organization();
   to.coordinators = get_list<std::string>(from.coordinators());
-  to.terms = get_terms(from.terms(), complaint);
+  to.terms = get_terms(from.terms(), errors);
   return to;
 }
 
-User get(const accounts::User& from, Complaint&) {
+User get(const accounts::User& from, DecodeErrors&) {
   User to;
   to.name = from.name();
   to.default_account = from.default_account();
@@ -112,15 +112,15 @@ User get(const accounts::User& from, Complaint&) {
   return to;
 }
 
-Association get(const accounts::Association& from, Complaint& complaint) {
+Association get(const accounts::Association& from, DecodeErrors& errors) {
   Association to;
   to.key = {from.account(), from.user(), from.partition()};
   to.id = AssociationId(from.id());
-  to.terms = get_terms(from.terms(), complaint);
+  to.terms = get_terms(from.terms(), errors);
   return to;
 }
 
-Qos get(const accounts::Qos& from, Complaint& complaint) {
+Qos get(const accounts::Qos& from, DecodeErrors& errors) {
   Qos to;
   to.name = from.name();
   to.id = QosId(from.id());
@@ -133,25 +133,25 @@ Qos get(const accounts::Qos& from, Complaint& complaint) {
   to.preempts = get_list<std::string>(from.preempts());
   if (from.has_preempt_mode())
     to.preempt_mode =
-        complaint.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a QOS");
+        errors.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a QOS");
   if (from.has_preempt_exempt()) to.preempt_exempt = Seconds(from.preempt_exempt());
   if (from.has_grace()) to.grace = Seconds(from.grace());
-  to.limits = get_limits(from, complaint);
+  to.limits = get_limits(from, errors);
   return to;
 }
 
-AccountingRecord get_body(const accounts::Record& from, Complaint& complaint) {
+AccountingRecord get_body(const accounts::Record& from, DecodeErrors& errors) {
   switch (from.body_case()) {
-    case accounts::Record::kAccount: return get(from.account(), complaint);
-    case accounts::Record::kUser: return get(from.user(), complaint);
-    case accounts::Record::kAssociation: return get(from.association(), complaint);
-    case accounts::Record::kQos: return get(from.qos(), complaint);
+    case accounts::Record::kAccount: return get(from.account(), errors);
+    case accounts::Record::kUser: return get(from.user(), errors);
+    case accounts::Record::kAssociation: return get(from.association(), errors);
+    case accounts::Record::kQos: return get(from.qos(), errors);
     case accounts::Record::kWckey:
       return Wckey{
           {from.wckey().name(), from.wckey().user()}, AssociationId(from.wckey().id()), {}};
     case accounts::Record::BODY_NOT_SET: break;
   }
-  complaint.raise("its kind is not known to this release");
+  errors.add("its kind is not known to this release");
   return Account{};
 }
 
@@ -162,8 +162,8 @@ void put(const AccountingRecord& from, accounts::Record& to) {
   to.set_changed(changed_at(from).value());
 }
 
-AccountingRecord get(const accounts::Record& from, Complaint& complaint) {
-  AccountingRecord to = get_body(from, complaint);
+AccountingRecord get(const accounts::Record& from, DecodeErrors& errors) {
+  AccountingRecord to = get_body(from, errors);
   std::visit([&](auto& record) { record.changed = Lsn(from.changed()); }, to);
   return to;
 }
@@ -175,9 +175,9 @@ void put(const RecordKey& from, accounts::RecordKey& to) {
   to.set_partition(from.partition);
 }
 
-RecordKey get(const accounts::RecordKey& from, Complaint& complaint) {
+RecordKey get(const accounts::RecordKey& from, DecodeErrors& errors) {
   RecordKey to;
-  to.kind = complaint.check(from.kind(), RecordKind::wckey, "kind of record");
+  to.kind = errors.check(from.kind(), RecordKind::wckey, "kind of record");
   to.name = from.name();
   to.user = from.user();
   to.partition = from.partition();

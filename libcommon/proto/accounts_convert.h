@@ -9,9 +9,9 @@
 namespace ares::proto {
 
 void put(const AccountingRecord& from, accounts::Record& to);
-AccountingRecord get(const accounts::Record& from, Complaint& complaint);
+AccountingRecord get(const accounts::Record& from, DecodeErrors& errors);
 
 void put(const RecordKey& from, accounts::RecordKey& to);
-RecordKey get(const accounts::RecordKey& from, Complaint& complaint);
+RecordKey get(const accounts::RecordKey& from, DecodeErrors& errors);
 
 }  // namespace ares::proto

@@ -33,7 +33,7 @@ bool may_hold(const TextRule& rule, char c) {
 
 }  // namespace
 
-void Reader::wrong(std::string_view field, std::string_view why) {
+void Reader::reject(std::string_view field, std::string_view why) {
   if (error_) return;
   std::string message = what_;
   message.append(": ").append(field).append(" ").append(why);
@@ -43,14 +43,14 @@ void Reader::wrong(std::string_view field, std::string_view why) {
 void Reader::text(std::string_view field, const std::string& in, TextKind kind, std::string& out) {
   const TextRule& rule = kTextRules[static_cast<std::size_t>(kind)];
   if (in.size() > rule.max)
-    return wrong(field, "has " + std::to_string(in.size()) + " bytes; at most " +
-                            std::to_string(rule.max) + " are allowed");
+    return reject(field, "has " + std::to_string(in.size()) + " bytes; at most " +
+                             std::to_string(rule.max) + " are allowed");
   if (!std::all_of(in.begin(), in.end(), [&](char c) { return may_hold(rule, c); }))
-    return wrong(field, rule.any_but_nul ? "contains a NUL byte" : "contains a control character");
+    return reject(field, rule.any_but_nul ? "contains a NUL byte" : "contains a control character");
   out = in;
 }
 
-void Reader::remark(const std::string& in, std::string& out) {
+void Reader::cleaned_text(const std::string& in, std::string& out) {
   const TextRule& rule = kTextRules[static_cast<std::size_t>(TextKind::prose)];
   out = clip(in);
   std::replace_if(
@@ -58,19 +58,19 @@ void Reader::remark(const std::string& in, std::string& out) {
 }
 
 void Reader::bytes(std::string_view field, std::int64_t in, Bytes& out) {
-  if (in < 0) return wrong(field, "is negative");
+  if (in < 0) return reject(field, "is negative");
   out = Bytes(in);
 }
 
 void Reader::seconds(std::string_view field, std::int64_t in, Seconds& out) {
-  if (in < 0) return wrong(field, "is negative");
-  if (in > kMaxSeconds) return wrong(field, "is too long a time");
+  if (in < 0) return reject(field, "is negative");
+  if (in > kMaxSeconds) return reject(field, "is too long a time");
   out = Seconds(in);
 }
 
 void Reader::duration(std::string_view field, std::int64_t in, Duration& out) {
-  if (in < 0) return wrong(field, "is negative");
-  if (in > kMaxMicroseconds) return wrong(field, "is too long a time");
+  if (in < 0) return reject(field, "is negative");
+  if (in > kMaxMicroseconds) return reject(field, "is too long a time");
   out = Duration(in);
 }
 
@@ -85,7 +85,7 @@ void Reader::digest(std::string_view field, const std::string& in,
   out = {};
   if (in.empty()) return;
   if (in.size() != out.size())
-    return wrong(field, "is no digest: it has " + std::to_string(in.size()) + " bytes, not 32");
+    return reject(field, "is no digest: it has " + std::to_string(in.size()) + " bytes, not 32");
   std::memcpy(out.data(), in.data(), out.size());
 }
 

@@ -32,13 +32,13 @@ class Reader {
   // `what` opens every message: "job specification", "message of node n1".
   explicit Reader(std::string what) : what_(std::move(what)) {}
 
-  void wrong(std::string_view field, std::string_view why);
+  void reject(std::string_view field, std::string_view why);
 
   void text(std::string_view field, const std::string& in, TextKind kind, std::string& out);
 
   // What another program of ours says for people to read: clipped and cleaned instead of refused, for whoever is
   // refused for it is not heard at all.
-  static void remark(const std::string& in, std::string& out);
+  static void cleaned_text(const std::string& in, std::string& out);
 
   template <class Repeated>
   void texts(std::string_view field, const Repeated& in, TextKind kind,
@@ -53,7 +53,7 @@ class Reader {
     if (std::in_range<Out>(in))
       out = static_cast<Out>(in);
     else
-      wrong(field, "is out of range");
+      reject(field, "is out of range");
   }
 
   void bytes(std::string_view field, std::int64_t in, Bytes& out);
@@ -69,7 +69,7 @@ class Reader {
     if (in)
       out = std::move(*in);
     else
-      wrong(field, in.error().message);
+      reject(field, in.error().message);
   }
 
   bool ok() const { return !error_; }

@@ -77,7 +77,7 @@ void read_alternatives(Reader& read, const api::JobSpec& in, JobSpec& out) {
     read_gpus(read, "gpu_alternatives", given.gpus(), alternative.gpus);
   }
   if (in.alternatives_per() < 0 || in.alternatives_per() > static_cast<int>(kLastGpusPer))
-    return read.wrong("alternatives_per", "is none of the lists of GPUs");
+    return read.reject("alternatives_per", "is none of the lists of GPUs");
   out.alternatives_per = static_cast<GpusPer>(in.alternatives_per());
 }
 
@@ -85,9 +85,9 @@ void read_alternatives(Reader& read, const api::JobSpec& in, JobSpec& out) {
 void read_ranges(Reader& read, std::string_view field, Result<IntervalSet> in, std::size_t most,
                  std::optional<IntervalSet>& out) {
   if (in && in->intervals().size() > most)
-    return read.wrong(field, "has " + std::to_string(in->intervals().size()) +
-                                 " separate numbers or ranges; at most " + std::to_string(most) +
-                                 " are allowed: leave no gaps");
+    return read.reject(field, "has " + std::to_string(in->intervals().size()) +
+                                  " separate numbers or ranges; at most " + std::to_string(most) +
+                                  " are allowed: leave no gaps");
   read.part(field, std::move(in), out.emplace());
 }
 
@@ -148,7 +148,7 @@ void read_dependencies(Reader& read, const api::JobSpec& in, JobSpec& out) {
   for (const auto& given : in.dependencies()) {
     Dependency dependency;
     const auto kind = from_api(given.kind());
-    if (!kind) return read.wrong("dependencies", "has a kind that this version does not know");
+    if (!kind) return read.reject("dependencies", "has a kind that this version does not know");
     dependency.kind = *kind;
     if (dependency.kind != DependencyKind::singleton)
       read.part("dependencies", proto::from_api(given.target()), dependency.target);
@@ -194,10 +194,10 @@ void read_surroundings(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.text("std_out", in.std_out(), TextKind::path, out.std_out);
   read.text("std_err", in.std_err(), TextKind::path, out.std_err);
   out.open_mode = in.append() ? OpenMode::append : OpenMode::truncate;
-  if (in.umask() > 0777) read.wrong("umask", "is more than 0777");
+  if (in.umask() > 0777) read.reject("umask", "is more than 0777");
   out.umask = in.umask();
   for (const auto& limit : in.limits()) {
-    if (limit.resource() < 0) read.wrong("limits", "names a negative resource");
+    if (limit.resource() < 0) read.reject("limits", "names a negative resource");
     out.limits.push_back({limit.resource(), limit.soft()});
   }
   read.text("submit_host", in.submit_host(), TextKind::name, out.submit_host);

@@ -33,7 +33,7 @@ void put(const AttemptReport& report, api::AttemptReport* out) {
 void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
   read_attempt(read, in, out.attempt, out.fence);
   if (in.phase() > static_cast<std::uint32_t>(AttemptPhase::lost))
-    return read.wrong("phase", "is one that this version does not know");
+    return read.reject("phase", "is one that this version does not know");
   out.phase = static_cast<AttemptPhase>(in.phase());
   if (in.ran_since() != 0) read.time("ran_since", in.ran_since(), out.ran_since.emplace());
   if (in.ended_at() != 0) read.time("ended_at", in.ended_at(), out.ended_at.emplace());
@@ -44,7 +44,7 @@ void get(Reader& read, const api::AttemptReport& in, AttemptReport& out) {
   read.duration("user_cpu", in.usage().user_cpu(), out.usage.user_cpu);
   read.duration("system_cpu", in.usage().system_cpu(), out.usage.system_cpu);
   read.bytes("max_rss", in.usage().max_rss(), out.usage.max_rss);
-  Reader::remark(in.detail(), out.detail);
+  Reader::cleaned_text(in.detail(), out.detail);
 }
 
 template <class Repeated>
@@ -81,12 +81,12 @@ void get(Reader& read, const api::Inventory& in, Inventory& out) {
     if (gpu.type.empty()) gpu.type = "gpu";
     gpu.cores.assign(given.cores().begin(), given.cores().end());
     if (!out.gpus.empty() && gpu.index <= out.gpus.back().index)
-      return read.wrong("gpus", "are not in ascending order of their index");
+      return read.reject("gpus", "are not in ascending order of their index");
     out.gpus.push_back(std::move(gpu));
   }
   read.texts("features", in.features(), TextKind::name, out.features);
   if (in.gpu_topology().size() > kMaxGpuTopology)
-    return read.wrong("gpu_topology", "is longer than 64 KiB");
+    return read.reject("gpu_topology", "is longer than 64 KiB");
   out.gpu_topology = GpuTopology(in.gpu_topology());
 }
 
@@ -107,10 +107,10 @@ void put(const Register& body, api::NodeUp* message) {
 
 void get(Reader& read, const api::Register& in, Register& out) {
   read.text("name", in.name(), TextKind::name, out.name);
-  if (in.name().empty()) read.wrong("name", "is missing");
+  if (in.name().empty()) read.reject("name", "is missing");
   read.text("incarnation_tag", in.incarnation_tag(), TextKind::name, out.incarnation_tag);
   out.incarnation = in.incarnation();
-  if (!in.has_inventory()) read.wrong("inventory", "is missing");
+  if (!in.has_inventory()) read.reject("inventory", "is missing");
   get(read, in.inventory(), out.inventory);
   out.can_freeze = in.can_freeze();
   read.text("version", in.version(), TextKind::name, out.version);
@@ -148,7 +148,7 @@ void put(const LaunchRefused& body, api::NodeUp* message) {
 void get(Reader& read, const api::LaunchRefused& in, LaunchRefused& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.node_fault = in.node_fault();
-  Reader::remark(in.cause(), out.cause);
+  Reader::cleaned_text(in.cause(), out.cause);
 }
 
 template <class Body, class Given>
@@ -169,7 +169,7 @@ Result<FromNode> from_api(const api::NodeUp& in) {
   FromNode out;
   Reader read("message of a node");
   read.text("node", in.node(), TextKind::name, out.node);
-  if (in.node().empty()) read.wrong("node", "is missing");
+  if (in.node().empty()) read.reject("node", "is missing");
   out.incarnation = in.incarnation();
   switch (in.body_case()) {
     case api::NodeUp::kRegister: take<Register>(read, in.register_(), out); break;
@@ -177,7 +177,7 @@ Result<FromNode> from_api(const api::NodeUp& in) {
     case api::NodeUp::kProgress: take<Progress>(read, in.progress(), out); break;
     case api::NodeUp::kLaunchRefused: take<LaunchRefused>(read, in.launch_refused(), out); break;
     case api::NodeUp::BODY_NOT_SET:
-      read.wrong("body", "is missing, or of a kind that this version does not know");
+      read.reject("body", "is missing, or of a kind that this version does not know");
       break;
   }
   return read.finish(std::move(out));

@@ -20,7 +20,7 @@ template <class In>
 void read_attempt(Reader& read, const In& in, AttemptKey& attempt, Fence& fence) {
   read.part("attempt", from_api(in.attempt()), attempt);
   fence = Fence(in.fence());
-  if (in.fence() == 0) read.wrong("fence", "is missing");
+  if (in.fence() == 0) read.reject("fence", "is missing");
 }
 
 inline void read_gpu_index(Reader& read, std::uint32_t in, GpuIndex& out) {

@@ -36,11 +36,11 @@ void get_layout(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   std::vector<std::string> names;
   std::vector<std::uint32_t> cpus, tasks;
   read.texts("node_names", in.node_names(), TextKind::name, names);
-  if (in.rank() >= names.size()) read.wrong("rank", "is not one of node_names");
+  if (in.rank() >= names.size()) read.reject("rank", "is not one of node_names");
   get_numbers(in.cpus_per_node(), cpus);
   get_numbers(in.tasks_per_node(), tasks);
   if (cpus.size() != names.size() || tasks.size() != names.size())
-    read.wrong("cpus_per_node and tasks_per_node", "are not as many as node_names");
+    read.reject("cpus_per_node and tasks_per_node", "are not as many as node_names");
   out.layout =
       std::make_shared<const NodeLayout>(std::move(names), std::move(cpus), std::move(tasks));
 }
@@ -63,7 +63,7 @@ void get_share(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   for (const std::uint32_t gpu : in.gpus())
     read_gpu_index(read, gpu, out.share.gpus.emplace_back());
   read.texts("gpu_types", in.gpu_types(), TextKind::name, out.gpu_types);
-  if (in.gpu_types_size() != in.gpus_size()) read.wrong("gpu_types", "are not as many as gpus");
+  if (in.gpu_types_size() != in.gpus_size()) read.reject("gpu_types", "are not as many as gpus");
   out.share.tasks = in.tasks();
   out.share.incarnation = in.incarnation();
   out.share.gpu_part = in.gpu_part();
@@ -103,7 +103,7 @@ void put(const LaunchSpec& launch, api::LaunchSpec* out) {
 void get(Reader& read, const api::LaunchSpec& in, LaunchSpec& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.own_id = JobId(in.own_id());
-  if (!in.has_spec()) return read.wrong("spec", "is missing");
+  if (!in.has_spec()) return read.reject("spec", "is missing");
   JobSpec spec;
   read.part("spec", from_api(in.spec()), spec);
   out.spec = std::make_shared<const JobSpec>(std::move(spec));
@@ -130,7 +130,7 @@ void put(const Prepare& body, api::NodeDown* message) {
 }
 
 void get(Reader& read, const api::Prepare& in, Prepare& out) {
-  if (!in.has_launch()) return read.wrong("launch", "is missing");
+  if (!in.has_launch()) return read.reject("launch", "is missing");
   get(read, in.launch(), out.launch);
   out.script = std::make_shared<const std::string>(in.script());
   out.environment = std::make_shared<const std::string>(in.environment());
@@ -167,7 +167,7 @@ void put(const Signal& body, api::NodeDown* message) {
 void get(Reader& read, const api::Signal& in, Signal& out) {
   read_attempt(read, in, out.attempt, out.fence);
   out.lsn = Lsn(in.lsn());
-  if (in.signal() < 1 || in.signal() > 64) read.wrong("signal", "is not one from 1 to 64");
+  if (in.signal() < 1 || in.signal() > 64) read.reject("signal", "is not one from 1 to 64");
   out.signal = in.signal();
   out.batch_only = in.batch_only();
 }
@@ -219,7 +219,7 @@ void get(Reader& read, const api::Welcome& in, Welcome& out) {
   out.incarnation = in.incarnation();
   read.seconds("lease", in.lease(), out.lease);
   read.seconds("heartbeat", in.heartbeat(), out.heartbeat);
-  if (in.heartbeat() == 0) read.wrong("heartbeat", "is missing");
+  if (in.heartbeat() == 0) read.reject("heartbeat", "is missing");
 }
 
 void put(const HeartbeatAck& body, api::NodeDown* message) {
@@ -256,7 +256,7 @@ Result<ToNode> from_api(const api::NodeDown& in) {
   ToNode out;
   Reader read("message of the controller");
   read.text("node", in.node(), TextKind::name, out.node);
-  if (in.node().empty()) read.wrong("node", "is missing");
+  if (in.node().empty()) read.reject("node", "is missing");
   out.epoch = Epoch(in.epoch());
   switch (in.body_case()) {
     case api::NodeDown::kPrepare: take<Prepare>(read, in.prepare(), out); break;
@@ -270,7 +270,7 @@ Result<ToNode> from_api(const api::NodeDown& in) {
     case api::NodeDown::kHeartbeatAck: take<HeartbeatAck>(read, in.heartbeat_ack(), out); break;
     case api::NodeDown::kRefused: take<Refused>(read, in.refused(), out); break;
     case api::NodeDown::BODY_NOT_SET:
-      read.wrong("body", "is missing, or of a kind that this version does not know");
+      read.reject("body", "is missing, or of a kind that this version does not know");
       break;
   }
   return read.finish(std::move(out));

@@ -17,7 +17,7 @@ std::string encode(const Record& record) {
 
 template <class Message>
 auto decode(std::uint32_t version, std::string_view bytes, const char* what)
-    -> Result<decltype(get(std::declval<const Message&>(), std::declval<Complaint&>()))> {
+    -> Result<decltype(get(std::declval<const Message&>(), std::declval<DecodeErrors&>()))> {
   if (version == 0 || version > kStorageVersion)
     return fail(ErrorCode::data_loss,
                 std::string("the record of a ") + what + " is in format " +
@@ -27,11 +27,11 @@ auto decode(std::uint32_t version, std::string_view bytes, const char* what)
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return fail(ErrorCode::data_loss,
                 std::string("the record of a ") + what + " is damaged: it cannot be parsed");
-  Complaint complaint;
-  auto record = get(message, complaint);
-  if (!complaint.empty())
+  DecodeErrors errors;
+  auto record = get(message, errors);
+  if (!errors.empty())
     return fail(ErrorCode::data_loss, std::string("the record of a ") + what +
-                                          " cannot be read: " + complaint.text() +
+                                          " cannot be read: " + errors.text() +
                                           "; it is damaged, or a newer release wrote it");
   return record;
 }

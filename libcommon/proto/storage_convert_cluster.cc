@@ -8,7 +8,7 @@ void put(const Gpu& from, storage::Gpu& to) {
   put_list(from.cores, to.mutable_cores());
 }
 
-Gpu get(const storage::Gpu& from, Complaint&) {
+Gpu get(const storage::Gpu& from, DecodeErrors&) {
   Gpu to;
   to.index = GpuIndex(static_cast<GpuIndex::rep>(from.index()));
   to.type = from.type();
@@ -24,11 +24,11 @@ void put(const Inventory& from, storage::Inventory& to) {
   to.set_gpu_topology(std::string(from.gpu_topology.text()));
 }
 
-Inventory get(const storage::Inventory& from, Complaint& complaint) {
+Inventory get(const storage::Inventory& from, DecodeErrors& errors) {
   Inventory to;
   to.cpus = from.cpus();
   to.memory = Bytes(from.memory());
-  to.gpus = get_messages<Gpu>(from.gpus(), complaint);
+  to.gpus = get_messages<Gpu>(from.gpus(), errors);
   to.features = get_list<std::string>(from.features());
   to.gpu_topology = GpuTopology(from.gpu_topology());
   return to;
@@ -46,9 +46,9 @@ void put(const Charge& from, storage::Charge& to) {
   to.set_gpu_part(from.gpu_part);
 }
 
-Charge get(const storage::Charge& from, Complaint& complaint) {
+Charge get(const storage::Charge& from, DecodeErrors& errors) {
   Charge to;
-  to.attempt = get(from.attempt(), complaint);
+  to.attempt = get(from.attempt(), errors);
   to.fence = Fence(from.fence());
   to.cpus = from.cpus();
   to.memory = Bytes(from.memory());
@@ -81,24 +81,24 @@ void put(const Node& from, storage::Node& to) {
   to.set_leaving(from.leaving);
 }
 
-Node get(const storage::Node& from, Complaint& complaint) {
+Node get(const storage::Node& from, DecodeErrors& errors) {
   Node to;
   to.id = NodeId(from.id());
   to.name = from.name();
-  to.configured = get(from.configured(), complaint);
-  to.inventory = get(from.inventory(), complaint);
+  to.configured = get(from.configured(), errors);
+  to.inventory = get(from.inventory(), errors);
   to.incarnation = from.incarnation();
   to.incarnation_tag = from.incarnation_tag();
   to.can_freeze = from.can_freeze();
-  to.admin = complaint.check(from.admin(), AdminState::down, "administrative state");
-  to.contact = complaint.check(from.contact(), Contact::lost, "contact state");
+  to.admin = errors.check(from.admin(), AdminState::down, "administrative state");
+  to.contact = errors.check(from.contact(), Contact::lost, "contact state");
   to.reason = from.reason();
   if (from.has_reason_by()) to.reason_by = UserId(from.reason_by());
   if (from.has_reason_at()) to.reason_at = to_time(from.reason_at());
   if (from.has_registered_at()) to.registered_at = to_time(from.registered_at());
   to.address = from.address();
   to.version_text = from.version_text();
-  to.charges = get_messages<Charge>(from.charges(), complaint);
+  to.charges = get_messages<Charge>(from.charges(), errors);
   to.version = Lsn(from.version());
   to.leaving = from.leaving();
   return to;
@@ -133,7 +133,7 @@ void put(const Partition& from, storage::Partition& to) {
     }
 }
 
-Partition get(const storage::Partition& from, Complaint& complaint) {
+Partition get(const storage::Partition& from, DecodeErrors& errors) {
   Partition to;
   to.name = from.name();
   to.nodes = get_list<std::string>(from.nodes());
@@ -150,12 +150,12 @@ Partition get(const storage::Partition& from, Complaint& complaint) {
   to.allow_groups = get_list<std::string>(from.allow_groups());
   to.open = !from.closed();
   to.placement.cpu =
-      complaint.check(from.cpu_placement(), kLastPlacementStrategy, "placement strategy");
+      errors.check(from.cpu_placement(), kLastPlacementStrategy, "placement strategy");
   to.placement.gpu =
-      complaint.check(from.gpu_placement(), kLastPlacementStrategy, "placement strategy");
+      errors.check(from.gpu_placement(), kLastPlacementStrategy, "placement strategy");
   to.topology = from.topology();
   to.preempt_mode =
-      complaint.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a partition");
+      errors.check(from.preempt_mode(), kLastPreemptMode, "preemption mode of a partition");
   to.qos = from.qos();
   if (from.own_billing()) {
     to.billing_weights.emplace();
@@ -180,12 +180,12 @@ void put(const Reservation& from, storage::Reservation& to) {
   to.set_comment(from.comment);
 }
 
-Reservation get(const storage::Reservation& from, Complaint& complaint) {
+Reservation get(const storage::Reservation& from, DecodeErrors& errors) {
   Reservation to;
   to.name = from.name();
   to.start = to_time(from.start());
   to.end = to_time(from.end());
-  to.recurrence = complaint.check(from.recurrence(), kLastRecurrence, "recurrence");
+  to.recurrence = errors.check(from.recurrence(), kLastRecurrence, "recurrence");
   to.nodes = get_list<std::string>(from.nodes());
   to.users = get_ids<UserId>(from.users());
   to.accounts = get_list<std::string>(from.accounts());
@@ -212,7 +212,7 @@ void put(const AssociationUsage& from, storage::AssociationUsage& to) {
   }
 }
 
-AssociationUsage get(const storage::AssociationUsage& from, Complaint&) {
+AssociationUsage get(const storage::AssociationUsage& from, DecodeErrors&) {
   AssociationUsage to;
   to.id = AssociationId(from.id());
   to.settled_at = to_time(from.settled_at());
@@ -230,7 +230,7 @@ void put(const Tres& from, storage::Tres& to) {
   to.set_name(from.name);
 }
 
-Tres get(const storage::Tres& from, Complaint&) {
+Tres get(const storage::Tres& from, DecodeErrors&) {
   return Tres{TresId(from.id()), from.name()};
 }
 
@@ -239,7 +239,7 @@ void put(const RequestKey& from, storage::RequestKey& to) {
   to.set_id(from.id);
 }
 
-RequestKey get(const storage::RequestKey& from, Complaint&) {
+RequestKey get(const storage::RequestKey& from, DecodeErrors&) {
   return RequestKey{UserId(from.uid()), from.id()};
 }
 
@@ -255,16 +255,16 @@ void put(const Request& from, storage::Request& to) {
   to.set_text(from.text);
 }
 
-Request get(const storage::Request& from, Complaint& complaint) {
+Request get(const storage::Request& from, DecodeErrors& errors) {
   Request to;
-  to.key = get(from.key(), complaint);
-  to.digest = to_digest<32>(from.digest(), "a request's digest", complaint);
+  to.key = get(from.key(), errors);
+  to.digest = to_digest<32>(from.digest(), "a request's digest", errors);
   to.at = to_time(from.at());
   to.expires = to_time(from.expires());
-  to.error.code = complaint.check(from.error_code(), ErrorCode::internal, "error code");
+  to.error.code = errors.check(from.error_code(), ErrorCode::internal, "error code");
   to.error.message = from.error_message();
   to.failed = from.failed();
-  to.jobs = get_messages<JobKey>(from.jobs(), complaint);
+  to.jobs = get_messages<JobKey>(from.jobs(), errors);
   to.text = from.text();
   return to;
 }
@@ -279,7 +279,7 @@ void put(const AuditEntry& from, storage::AuditEntry& to) {
   to.set_outcome(from.outcome);
 }
 
-AuditEntry get(const storage::AuditEntry& from, Complaint&) {
+AuditEntry get(const storage::AuditEntry& from, DecodeErrors&) {
   AuditEntry to;
   to.at = to_time(from.at());
   to.uid = UserId(from.uid());

@@ -75,15 +75,15 @@ struct KindOf {
 #undef ARES_KIND
 };
 
-EventBody decode_body(const storage::EventBody& from, Complaint& complaint) {
+EventBody decode_body(const storage::EventBody& from, DecodeErrors& errors) {
   switch (from.body_case()) {
 #define ARES_DECODE(Type, field, kCase, name) \
-  case storage::EventBody::kCase: return get(from.field(), complaint);
+  case storage::EventBody::kCase: return get(from.field(), errors);
     ARES_STORAGE_EVENTS(ARES_DECODE)
 #undef ARES_DECODE
     case storage::EventBody::BODY_NOT_SET: break;
   }
-  complaint.raise("an event of a kind that this release does not know");
+  errors.add("an event of a kind that this release does not know");
   return PlanPass{};
 }
 
@@ -108,10 +108,10 @@ Result<EventBody> decode_event(std::uint32_t version, std::string_view bytes) {
   storage::EventBody message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return fail(ErrorCode::data_loss, "a damaged event: its bytes cannot be parsed");
-  Complaint complaint;
-  EventBody body = decode_body(message, complaint);
-  if (!complaint.empty())
-    return fail(ErrorCode::data_loss, "an event that cannot be read: " + complaint.text() +
+  DecodeErrors errors;
+  EventBody body = decode_body(message, errors);
+  if (!errors.empty())
+    return fail(ErrorCode::data_loss, "an event that cannot be read: " + errors.text() +
                                           "; it is damaged, or a newer release wrote it");
   return body;
 }

@@ -9,7 +9,7 @@ void put(const ControllerActivated& from, storage::ControllerActivated& to) {
   to.set_host(from.host);
   to.set_next_job_id(from.next_job_id.value());
 }
-ControllerActivated get(const storage::ControllerActivated& from, Complaint&) {
+ControllerActivated get(const storage::ControllerActivated& from, DecodeErrors&) {
   return {Epoch(from.epoch()), from.host(), JobId(from.next_job_id())};
 }
 
@@ -24,13 +24,12 @@ void put(const ConfigApplied& from, storage::ConfigApplied& to) {
   }
   to.set_lease(from.lease.count());
 }
-ConfigApplied get(const storage::ConfigApplied& from, Complaint& complaint) {
+ConfigApplied get(const storage::ConfigApplied& from, DecodeErrors& errors) {
   ConfigApplied to;
   to.hash = from.hash();
-  for (const auto& partition : from.partitions())
-    to.partitions.push_back(get(partition, complaint));
+  for (const auto& partition : from.partitions()) to.partitions.push_back(get(partition, errors));
   for (const auto& node : from.nodes())
-    to.nodes.push_back({NodeId(node.id()), node.name(), get(node.inventory(), complaint)});
+    to.nodes.push_back({NodeId(node.id()), node.name(), get(node.inventory(), errors)});
   to.lease = Seconds(from.lease());
   return to;
 }
@@ -38,8 +37,8 @@ ConfigApplied get(const storage::ConfigApplied& from, Complaint& complaint) {
 void put(const TresDefined& from, storage::TresDefined& to) {
   put(from.tres, *to.mutable_tres());
 }
-TresDefined get(const storage::TresDefined& from, Complaint& complaint) {
-  return {get(from.tres(), complaint)};
+TresDefined get(const storage::TresDefined& from, DecodeErrors& errors) {
+  return {get(from.tres(), errors)};
 }
 
 void put(const NodeRegistered& from, storage::NodeRegistered& to) {
@@ -52,13 +51,13 @@ void put(const NodeRegistered& from, storage::NodeRegistered& to) {
   to.set_version(from.version);
   to.set_address(from.address);
 }
-NodeRegistered get(const storage::NodeRegistered& from, Complaint& complaint) {
+NodeRegistered get(const storage::NodeRegistered& from, DecodeErrors& errors) {
   NodeRegistered to;
   to.id = NodeId(from.id());
   to.name = from.name();
   to.incarnation_tag = from.incarnation_tag();
   to.incarnation = from.incarnation();
-  to.inventory = get(from.inventory(), complaint);
+  to.inventory = get(from.inventory(), errors);
   to.can_freeze = from.can_freeze();
   to.version = from.version();
   to.address = from.address();
@@ -71,10 +70,10 @@ void put(const NodeAdminSet& from, storage::NodeAdminSet& to) {
   to.set_reason(from.reason);
   if (from.by) to.set_by(from.by->value());
 }
-NodeAdminSet get(const storage::NodeAdminSet& from, Complaint& complaint) {
+NodeAdminSet get(const storage::NodeAdminSet& from, DecodeErrors& errors) {
   NodeAdminSet to;
   to.id = NodeId(from.id());
-  to.admin = complaint.check(from.admin(), AdminState::down, "administrative state");
+  to.admin = errors.check(from.admin(), AdminState::down, "administrative state");
   to.reason = from.reason();
   if (from.has_by()) to.by = UserId(from.by());
   return to;
@@ -83,7 +82,7 @@ NodeAdminSet get(const storage::NodeAdminSet& from, Complaint& complaint) {
 void put(const NodeLost& from, storage::NodeLost& to) {
   to.set_id(from.id.value());
 }
-NodeLost get(const storage::NodeLost& from, Complaint&) {
+NodeLost get(const storage::NodeLost& from, DecodeErrors&) {
   return {NodeId(from.id())};
 }
 
@@ -93,29 +92,29 @@ void put(const LateResult& from, storage::LateResult& to) {
   to.set_node(from.node.value());
   to.set_detail(from.detail);
 }
-LateResult get(const storage::LateResult& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), Fence(from.fence()), NodeId(from.node()), from.detail()};
+LateResult get(const storage::LateResult& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), Fence(from.fence()), NodeId(from.node()), from.detail()};
 }
 
 void put(const RequestRecorded& from, storage::RequestRecorded& to) {
   put(from.request, *to.mutable_request());
 }
-RequestRecorded get(const storage::RequestRecorded& from, Complaint& complaint) {
-  return {get(from.request(), complaint)};
+RequestRecorded get(const storage::RequestRecorded& from, DecodeErrors& errors) {
+  return {get(from.request(), errors)};
 }
 
 void put(const RequestExpired& from, storage::RequestExpired& to) {
   put(from.key, *to.mutable_key());
 }
-RequestExpired get(const storage::RequestExpired& from, Complaint& complaint) {
-  return {get(from.key(), complaint)};
+RequestExpired get(const storage::RequestExpired& from, DecodeErrors& errors) {
+  return {get(from.key(), errors)};
 }
 
 void put(const Audited& from, storage::Audited& to) {
   put(from.entry, *to.mutable_entry());
 }
-Audited get(const storage::Audited& from, Complaint& complaint) {
-  return {get(from.entry(), complaint)};
+Audited get(const storage::Audited& from, DecodeErrors& errors) {
+  return {get(from.entry(), errors)};
 }
 
 void put(const PlanPass& from, storage::PlanPass& to) {
@@ -123,22 +122,22 @@ void put(const PlanPass& from, storage::PlanPass& to) {
   to.set_budget(from.budget);
   to.set_config_hash(from.config_hash);
 }
-PlanPass get(const storage::PlanPass& from, Complaint&) {
+PlanPass get(const storage::PlanPass& from, DecodeErrors&) {
   return {Lsn(from.seen()), from.budget(), from.config_hash()};
 }
 
 void put(const PartitionModified& from, storage::PartitionModified& to) {
   put(from.partition, *to.mutable_partition());
 }
-PartitionModified get(const storage::PartitionModified& from, Complaint& complaint) {
-  return {get(from.partition(), complaint)};
+PartitionModified get(const storage::PartitionModified& from, DecodeErrors& errors) {
+  return {get(from.partition(), errors)};
 }
 
 void put(const ReservationSet& from, storage::ReservationSet& to) {
   put(from.reservation, *to.mutable_reservation());
 }
-ReservationSet get(const storage::ReservationSet& from, Complaint& complaint) {
-  return {get(from.reservation(), complaint)};
+ReservationSet get(const storage::ReservationSet& from, DecodeErrors& errors) {
+  return {get(from.reservation(), errors)};
 }
 
 void put(const ReservationRemoved& from, storage::ReservationRemoved& to) {
@@ -151,11 +150,11 @@ void put(const UsageCharged& from, storage::UsageCharged& to) {
   if (from.of_wckey) put(*from.of_wckey, *to.mutable_of_wckey());
   if (from.of_partition_qos) put(*from.of_partition_qos, *to.mutable_of_partition_qos());
 }
-UsageCharged get(const storage::UsageCharged& from, Complaint& complaint) {
-  UsageCharged to{get(from.attempt(), complaint), get(from.usage(), complaint), {}, {}};
-  if (from.has_of_qos()) to.of_qos = get(from.of_qos(), complaint);
-  if (from.has_of_wckey()) to.of_wckey = get(from.of_wckey(), complaint);
-  if (from.has_of_partition_qos()) to.of_partition_qos = get(from.of_partition_qos(), complaint);
+UsageCharged get(const storage::UsageCharged& from, DecodeErrors& errors) {
+  UsageCharged to{get(from.attempt(), errors), get(from.usage(), errors), {}, {}};
+  if (from.has_of_qos()) to.of_qos = get(from.of_qos(), errors);
+  if (from.has_of_wckey()) to.of_wckey = get(from.of_wckey(), errors);
+  if (from.has_of_partition_qos()) to.of_partition_qos = get(from.of_partition_qos(), errors);
   return to;
 }
 
@@ -164,9 +163,9 @@ void put(const UsageSet& from, storage::UsageSet& to) {
   for (const AssociationId id : from.gone) to.add_gone(id.value());
   to.set_since(micros(from.since));
 }
-UsageSet get(const storage::UsageSet& from, Complaint& complaint) {
+UsageSet get(const storage::UsageSet& from, DecodeErrors& errors) {
   UsageSet to;
-  for (const auto& usage : from.set()) to.set.push_back(get(usage, complaint));
+  for (const auto& usage : from.set()) to.set.push_back(get(usage, errors));
   for (const auto id : from.gone()) to.gone.emplace_back(id);
   to.since = to_time(from.since());
   return to;
@@ -177,15 +176,15 @@ void put(const AccountingChanged& from, storage::AccountingChanged& to) {
   for (const RecordKey& key : from.removed) put(key, *to.add_removed());
   to.set_next_record_id(from.next_record_id);
 }
-AccountingChanged get(const storage::AccountingChanged& from, Complaint& complaint) {
+AccountingChanged get(const storage::AccountingChanged& from, DecodeErrors& errors) {
   AccountingChanged to;
-  for (const accounts::Record& record : from.set()) to.set.push_back(get(record, complaint));
-  for (const accounts::RecordKey& key : from.removed()) to.removed.push_back(get(key, complaint));
+  for (const accounts::Record& record : from.set()) to.set.push_back(get(record, errors));
+  for (const accounts::RecordKey& key : from.removed()) to.removed.push_back(get(key, errors));
   to.next_record_id = from.next_record_id();
   return to;
 }
 
-ReservationRemoved get(const storage::ReservationRemoved& from, Complaint&) {
+ReservationRemoved get(const storage::ReservationRemoved& from, DecodeErrors&) {
   return {from.name()};
 }
 

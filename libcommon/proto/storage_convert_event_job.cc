@@ -11,18 +11,18 @@ void put(const Submitted& from, storage::Submitted& to) {
   to.set_hold(number(from.hold));
   for (const auto& dependency : from.waiting_for) put(dependency, *to.add_waiting_for());
 }
-Submitted get(const storage::Submitted& from, Complaint& complaint) {
+Submitted get(const storage::Submitted& from, DecodeErrors& errors) {
   Submitted to;
-  to.key = get(from.key(), complaint);
+  to.key = get(from.key(), errors);
   to.id_count = from.id_count();
   if (!from.has_spec())
-    complaint.raise("a submission without a specification");
+    errors.add("a submission without a specification");
   else
-    to.spec = std::make_shared<const JobSpec>(get(from.spec(), complaint));
+    to.spec = std::make_shared<const JobSpec>(get(from.spec(), errors));
   to.priority = from.priority();
-  to.hold = complaint.check(from.hold(), Hold::admin, "hold");
+  to.hold = errors.check(from.hold(), Hold::admin, "hold");
   for (const auto& dependency : from.waiting_for())
-    to.waiting_for.push_back(get(dependency, complaint));
+    to.waiting_for.push_back(get(dependency, errors));
   return to;
 }
 
@@ -30,8 +30,8 @@ void put(const TaskSplit& from, storage::TaskSplit& to) {
   put(from.key, *to.mutable_key());
   to.set_rank(from.rank);
 }
-TaskSplit get(const storage::TaskSplit& from, Complaint& complaint) {
-  return {get(from.key(), complaint), from.rank()};
+TaskSplit get(const storage::TaskSplit& from, DecodeErrors& errors) {
+  return {get(from.key(), errors), from.rank()};
 }
 
 void put(const Held& from, storage::Held& to) {
@@ -39,16 +39,16 @@ void put(const Held& from, storage::Held& to) {
   to.set_hold(number(from.hold));
   to.set_reason(number(from.reason));
 }
-Held get(const storage::Held& from, Complaint& complaint) {
-  return {get(from.key(), complaint), complaint.check(from.hold(), Hold::admin, "hold"),
-          complaint.check(from.reason(), kLastReason, "reason")};
+Held get(const storage::Held& from, DecodeErrors& errors) {
+  return {get(from.key(), errors), errors.check(from.hold(), Hold::admin, "hold"),
+          errors.check(from.reason(), kLastReason, "reason")};
 }
 
 void put(const Released& from, storage::Released& to) {
   put(from.key, *to.mutable_key());
 }
-Released get(const storage::Released& from, Complaint& complaint) {
-  return {get(from.key(), complaint)};
+Released get(const storage::Released& from, DecodeErrors& errors) {
+  return {get(from.key(), errors)};
 }
 
 void put(const Modified& from, storage::Modified& to) {
@@ -64,17 +64,17 @@ void put(const Modified& from, storage::Modified& to) {
   if (from.was_named) to.set_was_named(*from.was_named);
   if (from.gang_lost) to.set_gang_lost(*from.gang_lost);
 }
-Modified get(const storage::Modified& from, Complaint& complaint) {
+Modified get(const storage::Modified& from, DecodeErrors& errors) {
   Modified to;
-  to.key = get(from.key(), complaint);
+  to.key = get(from.key(), errors);
   if (from.has_priority()) to.priority = from.priority();
   to.set_time_limit = from.time_limit_given();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
-  if (from.has_spec()) to.spec = std::make_shared<const JobSpec>(get(from.spec(), complaint));
+  if (from.has_spec()) to.spec = std::make_shared<const JobSpec>(get(from.spec(), errors));
   if (from.waiting_for_given()) {
     to.waiting_for.emplace();
     for (const auto& dependency : from.waiting_for())
-      to.waiting_for->push_back(get(dependency, complaint));
+      to.waiting_for->push_back(get(dependency, errors));
   }
   if (from.has_array_throttle()) to.array_throttle = from.array_throttle();
   if (from.has_was_named()) to.was_named = from.was_named();
@@ -87,17 +87,16 @@ void put(const DependencyMet& from, storage::DependencyMet& to) {
   put(from.dependency, *to.mutable_dependency());
   to.set_not_before(micros(from.not_before));
 }
-DependencyMet get(const storage::DependencyMet& from, Complaint& complaint) {
-  return {get(from.key(), complaint), get(from.dependency(), complaint),
-          to_time(from.not_before())};
+DependencyMet get(const storage::DependencyMet& from, DecodeErrors& errors) {
+  return {get(from.key(), errors), get(from.dependency(), errors), to_time(from.not_before())};
 }
 
 void put(const DependencyFailed& from, storage::DependencyFailed& to) {
   put(from.key, *to.mutable_key());
   put(from.dependency, *to.mutable_dependency());
 }
-DependencyFailed get(const storage::DependencyFailed& from, Complaint& complaint) {
-  return {get(from.key(), complaint), get(from.dependency(), complaint)};
+DependencyFailed get(const storage::DependencyFailed& from, DecodeErrors& errors) {
+  return {get(from.key(), errors), get(from.dependency(), errors)};
 }
 
 void put(const Allocated& from, storage::Allocated& to) {
@@ -111,17 +110,17 @@ void put(const Allocated& from, storage::Allocated& to) {
   put_messages(from.tres, to.mutable_tres());
   put(from.charged_to, *to.mutable_charged_to());
 }
-Allocated get(const storage::Allocated& from, Complaint& complaint) {
+Allocated get(const storage::Allocated& from, DecodeErrors& errors) {
   Allocated to;
-  to.key = get(from.key(), complaint);
+  to.key = get(from.key(), errors);
   to.attempt = AttemptNo(from.attempt());
   to.partition = from.partition();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
-  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), complaint));
-  to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
+  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), errors));
+  to.licenses = get_messages<LicenseRequest>(from.licenses(), errors);
   to.alternative = from.alternative();
-  to.tres = get_messages<TresAmount>(from.tres(), complaint);
-  to.charged_to = get(from.charged_to(), complaint);
+  to.tres = get_messages<TresAmount>(from.tres(), errors);
+  to.charged_to = get(from.charged_to(), errors);
   return to;
 }
 
@@ -129,23 +128,23 @@ void put(const NodeReady& from, storage::NodeReady& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_node(from.node.value());
 }
-NodeReady get(const storage::NodeReady& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), NodeId(from.node())};
+NodeReady get(const storage::NodeReady& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), NodeId(from.node())};
 }
 
 void put(const Started& from, storage::Started& to) {
   put(from.attempt, *to.mutable_attempt());
 }
-Started get(const storage::Started& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint)};
+Started get(const storage::Started& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors)};
 }
 
 void put(const NodeRunning& from, storage::NodeRunning& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_node(from.node.value());
 }
-NodeRunning get(const storage::NodeRunning& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), NodeId(from.node())};
+NodeRunning get(const storage::NodeRunning& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), NodeId(from.node())};
 }
 
 void put(const LaunchFailed& from, storage::LaunchFailed& to) {
@@ -154,16 +153,16 @@ void put(const LaunchFailed& from, storage::LaunchFailed& to) {
   to.set_node_fault(from.node_fault);
   to.set_cause(from.cause);
 }
-LaunchFailed get(const storage::LaunchFailed& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), NodeId(from.node()), from.node_fault(), from.cause()};
+LaunchFailed get(const storage::LaunchFailed& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), NodeId(from.node()), from.node_fault(), from.cause()};
 }
 
 void put(const EndingBegan& from, storage::EndingBegan& to) {
   put(from.attempt, *to.mutable_attempt());
   put(from.ending, *to.mutable_ending());
 }
-EndingBegan get(const storage::EndingBegan& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), get(from.ending(), complaint)};
+EndingBegan get(const storage::EndingBegan& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), get(from.ending(), errors)};
 }
 
 void put(const BatchFinished& from, storage::BatchFinished& to) {
@@ -173,9 +172,9 @@ void put(const BatchFinished& from, storage::BatchFinished& to) {
   put(from.ending, *to.mutable_ending());
   to.set_cause(from.cause);
 }
-BatchFinished get(const storage::BatchFinished& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), get(from.exit(), complaint), to_time(from.at()),
-          get(from.ending(), complaint), from.cause()};
+BatchFinished get(const storage::BatchFinished& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), get(from.exit(), errors), to_time(from.at()),
+          get(from.ending(), errors), from.cause()};
 }
 
 void put(const NodeReleased& from, storage::NodeReleased& to) {
@@ -183,24 +182,24 @@ void put(const NodeReleased& from, storage::NodeReleased& to) {
   to.set_node(from.node.value());
   put(from.usage, *to.mutable_usage());
 }
-NodeReleased get(const storage::NodeReleased& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), NodeId(from.node()), get(from.usage(), complaint)};
+NodeReleased get(const storage::NodeReleased& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), NodeId(from.node()), get(from.usage(), errors)};
 }
 
 void put(const NodeFenced& from, storage::NodeFenced& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_node(from.node.value());
 }
-NodeFenced get(const storage::NodeFenced& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), NodeId(from.node())};
+NodeFenced get(const storage::NodeFenced& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), NodeId(from.node())};
 }
 
 void put(const ChargeCleared& from, storage::ChargeCleared& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_node(from.node.value());
 }
-ChargeCleared get(const storage::ChargeCleared& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), NodeId(from.node())};
+ChargeCleared get(const storage::ChargeCleared& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), NodeId(from.node())};
 }
 
 void put(const Ended& from, storage::Ended& to) {
@@ -209,11 +208,11 @@ void put(const Ended& from, storage::Ended& to) {
   to.set_reason(number(from.reason));
   if (from.by) to.set_by(from.by->value());
 }
-Ended get(const storage::Ended& from, Complaint& complaint) {
+Ended get(const storage::Ended& from, DecodeErrors& errors) {
   Ended to;
-  to.key = get(from.key(), complaint);
-  to.state = complaint.check(from.state(), JobState::deadline, "job state");
-  to.reason = complaint.check(from.reason(), kLastReason, "reason");
+  to.key = get(from.key(), errors);
+  to.state = errors.check(from.state(), JobState::deadline, "job state");
+  to.reason = errors.check(from.reason(), kLastReason, "reason");
   if (from.has_by()) to.by = UserId(from.by());
   return to;
 }
@@ -224,9 +223,9 @@ void put(const Requeued& from, storage::Requeued& to) {
   to.set_hold(number(from.hold));
   to.set_not_before(micros(from.not_before));
 }
-Requeued get(const storage::Requeued& from, Complaint& complaint) {
-  return {get(from.key(), complaint), from.node_fault(),
-          complaint.check(from.hold(), Hold::admin, "hold"), to_time(from.not_before())};
+Requeued get(const storage::Requeued& from, DecodeErrors& errors) {
+  return {get(from.key(), errors), from.node_fault(),
+          errors.check(from.hold(), Hold::admin, "hold"), to_time(from.not_before())};
 }
 
 void put(const Signalled& from, storage::Signalled& to) {
@@ -234,39 +233,39 @@ void put(const Signalled& from, storage::Signalled& to) {
   to.set_signal(from.signal);
   to.set_batch_only(from.batch_only);
 }
-Signalled get(const storage::Signalled& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), from.signal(), from.batch_only()};
+Signalled get(const storage::Signalled& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), from.signal(), from.batch_only()};
 }
 
 void put(const Forgotten& from, storage::Forgotten& to) {
   put(from.key, *to.mutable_key());
 }
-Forgotten get(const storage::Forgotten& from, Complaint& complaint) {
-  return {get(from.key(), complaint)};
+Forgotten get(const storage::Forgotten& from, DecodeErrors& errors) {
+  return {get(from.key(), errors)};
 }
 
 void put(const TimeNoticed& from, storage::TimeNoticed& to) {
   put(from.attempt, *to.mutable_attempt());
   to.set_percent(from.percent);
 }
-TimeNoticed get(const storage::TimeNoticed& from, Complaint& complaint) {
-  return {get(from.attempt(), complaint), from.percent()};
+TimeNoticed get(const storage::TimeNoticed& from, DecodeErrors& errors) {
+  return {get(from.attempt(), errors), from.percent()};
 }
 
 void put(const AccrualBegan& from, storage::AccrualBegan& to) {
   put(from.key, *to.mutable_key());
   to.set_since(micros(from.since));
 }
-AccrualBegan get(const storage::AccrualBegan& from, Complaint& complaint) {
-  return {get(from.key(), complaint), to_time(from.since())};
+AccrualBegan get(const storage::AccrualBegan& from, DecodeErrors& errors) {
+  return {get(from.key(), errors), to_time(from.since())};
 }
 
 void put(const Earmarked& from, storage::Earmarked& to) {
   put(from.key, *to.mutable_key());
   put(from.preemption_claim, *to.mutable_earmark());
 }
-Earmarked get(const storage::Earmarked& from, Complaint& complaint) {
-  return {get(from.key(), complaint), get(from.earmark(), complaint)};
+Earmarked get(const storage::Earmarked& from, DecodeErrors& errors) {
+  return {get(from.key(), errors), get(from.earmark(), errors)};
 }
 
 }  // namespace ares::proto

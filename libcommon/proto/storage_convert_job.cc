@@ -7,7 +7,7 @@ void put(const JobKey& from, storage::JobKey& to) {
   if (!from.task.is_none()) to.set_task(from.task.value);
 }
 
-JobKey get(const storage::JobKey& from, Complaint&) {
+JobKey get(const storage::JobKey& from, DecodeErrors&) {
   JobKey to;
   to.job = JobId(from.job());
   if (from.has_task()) to.task = TaskIndex{from.task()};
@@ -19,8 +19,8 @@ void put(const AttemptKey& from, storage::AttemptKey& to) {
   to.set_attempt(from.attempt.value());
 }
 
-AttemptKey get(const storage::AttemptKey& from, Complaint& complaint) {
-  return AttemptKey{get(from.job(), complaint), AttemptNo(from.attempt())};
+AttemptKey get(const storage::AttemptKey& from, DecodeErrors& errors) {
+  return AttemptKey{get(from.job(), errors), AttemptNo(from.attempt())};
 }
 
 void put(const IntervalSet& from, storage::IntervalSet& to) {
@@ -31,11 +31,11 @@ void put(const IntervalSet& from, storage::IntervalSet& to) {
   }
 }
 
-IntervalSet get(const storage::IntervalSet& from, Complaint& complaint) {
+IntervalSet get(const storage::IntervalSet& from, DecodeErrors& errors) {
   IntervalSet to;
   for (const auto& interval : from.intervals()) {
     if (interval.first() > interval.last())
-      complaint.raise("an interval ends before it begins");
+      errors.add("an interval ends before it begins");
     else
       to.insert(interval.first(), interval.last());
   }
@@ -48,7 +48,7 @@ void put(const GpuRequest& from, storage::GpuRequest& to) {
   to.set_part(from.part);
 }
 
-GpuRequest get(const storage::GpuRequest& from, Complaint&) {
+GpuRequest get(const storage::GpuRequest& from, DecodeErrors&) {
   return GpuRequest{from.type(), from.count(), from.part()};
 }
 
@@ -57,8 +57,8 @@ void put(const GpuAlternative& from, storage::GpuAlternative& to) {
   to.set_cost(from.cost);
 }
 
-GpuAlternative get(const storage::GpuAlternative& from, Complaint& complaint) {
-  return GpuAlternative{get_messages<GpuRequest>(from.gpus(), complaint), from.cost()};
+GpuAlternative get(const storage::GpuAlternative& from, DecodeErrors& errors) {
+  return GpuAlternative{get_messages<GpuRequest>(from.gpus(), errors), from.cost()};
 }
 
 void put(const LicenseRequest& from, storage::LicenseRequest& to) {
@@ -66,7 +66,7 @@ void put(const LicenseRequest& from, storage::LicenseRequest& to) {
   to.set_count(from.count);
 }
 
-LicenseRequest get(const storage::LicenseRequest& from, Complaint&) {
+LicenseRequest get(const storage::LicenseRequest& from, DecodeErrors&) {
   return LicenseRequest{from.name(), from.count()};
 }
 
@@ -75,7 +75,7 @@ void put(const TresAmount& from, storage::TresAmount& to) {
   to.set_amount(from.amount);
 }
 
-TresAmount get(const storage::TresAmount& from, Complaint&) {
+TresAmount get(const storage::TresAmount& from, DecodeErrors&) {
   return TresAmount{from.tres(), from.amount()};
 }
 
@@ -85,10 +85,10 @@ void put(const Dependency& from, storage::Dependency& to) {
   to.set_delay(from.delay.count());
 }
 
-Dependency get(const storage::Dependency& from, Complaint& complaint) {
+Dependency get(const storage::Dependency& from, DecodeErrors& errors) {
   Dependency to;
-  to.kind = complaint.check(from.kind(), kLastDependencyKind, "dependency kind");
-  to.target = get(from.target(), complaint);
+  to.kind = errors.check(from.kind(), kLastDependencyKind, "dependency kind");
+  to.target = get(from.target(), errors);
   to.delay = Seconds(from.delay());
   return to;
 }
@@ -98,7 +98,7 @@ void put(const ResourceLimit& from, storage::ResourceLimit& to) {
   to.set_soft(from.soft);
 }
 
-ResourceLimit get(const storage::ResourceLimit& from, Complaint&) {
+ResourceLimit get(const storage::ResourceLimit& from, DecodeErrors&) {
   return ResourceLimit{from.resource(), from.soft()};
 }
 
@@ -111,7 +111,7 @@ void put(const GangRequest& from, storage::GangRequest& to) {
   if (from.timeout) to.set_timeout(from.timeout->count());
 }
 
-GangRequest get(const storage::GangRequest& from, Complaint&) {
+GangRequest get(const storage::GangRequest& from, DecodeErrors&) {
   GangRequest to{from.name(), from.size(), from.min(), std::nullopt};
   if (from.has_timeout()) to.timeout = Seconds(from.timeout());
   return to;
@@ -190,7 +190,7 @@ void put(const JobSpec& from, storage::JobSpec& to) {
   if (from.gang) put(*from.gang, *to.mutable_gang());
 }
 
-JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
+JobSpec get(const storage::JobSpec& from, DecodeErrors& errors) {
   JobSpec to;
   to.name = from.name();
   to.uid = UserId(from.uid());
@@ -208,42 +208,42 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   to.tasks_per_node = from.tasks_per_node();
   if (from.has_memory_per_node()) to.memory_per_node = Bytes(from.memory_per_node());
   if (from.has_memory_per_cpu()) to.memory_per_cpu = Bytes(from.memory_per_cpu());
-  to.gpus_per_node = get_messages<GpuRequest>(from.gpus_per_node(), complaint);
-  to.gpus_total = get_messages<GpuRequest>(from.gpus_total(), complaint);
+  to.gpus_per_node = get_messages<GpuRequest>(from.gpus_per_node(), errors);
+  to.gpus_total = get_messages<GpuRequest>(from.gpus_total(), errors);
   to.exclusive = from.exclusive();
   to.required_nodes = get_list<std::string>(from.required_nodes());
   to.excluded_nodes = get_list<std::string>(from.excluded_nodes());
   to.features = get_list<std::string>(from.features());
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
   if (from.has_begin()) to.begin = to_time(from.begin());
-  to.dependencies = get_messages<Dependency>(from.dependencies(), complaint);
+  to.dependencies = get_messages<Dependency>(from.dependencies(), errors);
   to.kill_on_invalid_dependency = from.kill_on_invalid_dependency();
   if (from.has_priority()) to.priority = from.priority();
   to.nice = from.nice();
   to.hold = from.hold();
   to.requeue = from.requeue();
-  if (from.has_array()) to.array = get(from.array(), complaint);
+  if (from.has_array()) to.array = get(from.array(), errors);
   to.array_throttle = from.array_throttle();
-  to.script = to_digest<32>(from.script(), "a script's digest", complaint);
-  to.environment = to_digest<32>(from.environment(), "an environment's digest", complaint);
+  to.script = to_digest<32>(from.script(), "a script's digest", errors);
+  to.environment = to_digest<32>(from.environment(), "an environment's digest", errors);
   to.arguments = get_list<std::string>(from.arguments());
   to.submit_dir = from.submit_dir();
   to.work_dir = from.work_dir();
   to.std_in = from.std_in();
   to.std_out = from.std_out();
   to.std_err = from.std_err();
-  to.open_mode = complaint.check(from.open_mode(), OpenMode::append, "open mode");
+  to.open_mode = errors.check(from.open_mode(), OpenMode::append, "open mode");
   to.umask = from.umask();
-  to.limits = get_messages<ResourceLimit>(from.limits(), complaint);
+  to.limits = get_messages<ResourceLimit>(from.limits(), errors);
   to.submit_host = from.submit_host();
   to.submit_zone = from.submit_zone();
   to.command = from.command();
-  if (from.has_node_counts()) to.node_counts = get(from.node_counts(), complaint);
-  to.gpus_per_task = get_messages<GpuRequest>(from.gpus_per_task(), complaint);
+  if (from.has_node_counts()) to.node_counts = get(from.node_counts(), errors);
+  to.gpus_per_task = get_messages<GpuRequest>(from.gpus_per_task(), errors);
   to.cpus_per_gpu = from.cpus_per_gpu();
   if (from.has_memory_per_gpu()) to.memory_per_gpu = Bytes(from.memory_per_gpu());
   to.exclusive_user = from.exclusive_user();
-  to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
+  to.licenses = get_messages<LicenseRequest>(from.licenses(), errors);
   to.any_license = from.any_license();
   if (from.has_time_min()) to.time_min = Seconds(from.time_min());
   if (from.has_deadline()) to.deadline = to_time(from.deadline());
@@ -255,11 +255,11 @@ JobSpec get(const storage::JobSpec& from, Complaint& complaint) {
   if (from.has_switches_wait()) to.switches_wait = Seconds(from.switches_wait());
   to.segment = from.segment();
   to.reservations = get_list<std::string>(from.reservations());
-  to.gpu_constraint = {complaint.check(from.gpu_topology(), kLastGpuShape, "topology of GPUs"),
+  to.gpu_constraint = {errors.check(from.gpu_topology(), kLastGpuShape, "topology of GPUs"),
                        from.min_nvlink()};
-  to.gpu_alternatives = get_messages<GpuAlternative>(from.gpu_alternatives(), complaint);
-  to.alternatives_per = complaint.check(from.alternatives_per(), kLastGpusPer, "list of GPUs");
-  if (from.has_gang()) to.gang = get(from.gang(), complaint);
+  to.gpu_alternatives = get_messages<GpuAlternative>(from.gpu_alternatives(), errors);
+  to.alternatives_per = errors.check(from.alternatives_per(), kLastGpusPer, "list of GPUs");
+  if (from.has_gang()) to.gang = get(from.gang(), errors);
   return to;
 }
 
@@ -270,7 +270,7 @@ void put(const ExitStatus& from, storage::ExitStatus& to) {
   to.set_timed_out(from.timed_out);
 }
 
-ExitStatus get(const storage::ExitStatus& from, Complaint&) {
+ExitStatus get(const storage::ExitStatus& from, DecodeErrors&) {
   return ExitStatus{from.code(), from.signal(), from.out_of_memory(), from.timed_out()};
 }
 
@@ -280,7 +280,7 @@ void put(const Usage& from, storage::Usage& to) {
   to.set_max_rss(from.max_rss.value());
 }
 
-Usage get(const storage::Usage& from, Complaint&) {
+Usage get(const storage::Usage& from, DecodeErrors&) {
   return Usage{Duration(from.user_cpu()), Duration(from.system_cpu()), Bytes(from.max_rss())};
 }
 
@@ -298,7 +298,7 @@ void put(const NodeShare& from, storage::NodeShare& to) {
   to.set_gpu_part(from.gpu_part);
 }
 
-NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
+NodeShare get(const storage::NodeShare& from, DecodeErrors& errors) {
   NodeShare to;
   to.node = NodeId(from.node());
   to.cpus = from.cpus();
@@ -307,8 +307,8 @@ NodeShare get(const storage::NodeShare& from, Complaint& complaint) {
   to.gpus = get_ids<GpuIndex>(from.gpus());
   to.tasks = from.tasks();
   to.incarnation = from.incarnation();
-  to.phase = complaint.check(from.phase(), SharePhase::fenced, "phase of a node's share");
-  to.usage = get(from.usage(), complaint);
+  to.phase = errors.check(from.phase(), SharePhase::fenced, "phase of a node's share");
+  to.usage = get(from.usage(), errors);
   to.leased =
       from.leased();  // absent in what was written before it was stored: then nobody counts on a lease
   to.gpu_part = from.gpu_part();
@@ -326,7 +326,7 @@ void put(const ChargedTo& from, storage::ChargedTo& to) {
   to.set_account(from.account.value());
 }
 
-ChargedTo get(const storage::ChargedTo& from, Complaint&) {
+ChargedTo get(const storage::ChargedTo& from, DecodeErrors&) {
   return {AssociationId(from.association()),
           AssociationId(from.qos()),
           AssociationId(from.wckey()),
@@ -354,22 +354,22 @@ void put(const Allocation& from, storage::Allocation& to) {
   put(from.charged_to, *to.mutable_charged_to());
 }
 
-Allocation get(const storage::Allocation& from, Complaint& complaint) {
+Allocation get(const storage::Allocation& from, DecodeErrors& errors) {
   Allocation to;
   to.fence = Fence(from.fence());
   to.partition = from.partition();
   to.at = to_time(from.at());
-  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), complaint));
+  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), errors));
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
-  to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
+  to.licenses = get_messages<LicenseRequest>(from.licenses(), errors);
   to.limit_set = Lsn(from.limit_set());
   to.alternative = from.alternative();
-  if (from.has_suspension()) to.suspension = get(from.suspension(), complaint);
+  if (from.has_suspension()) to.suspension = get(from.suspension(), errors);
   to.suspended = Duration(from.suspended());
   to.suspend_set = Lsn(from.suspend_set());
   to.cpus_released = from.cpus_lent();
-  to.tres = get_messages<TresAmount>(from.tres(), complaint);
-  to.charged_to = get(from.charged_to(), complaint);
+  to.tres = get_messages<TresAmount>(from.tres(), errors);
+  to.charged_to = get(from.charged_to(), errors);
   return to;
 }
 
@@ -383,15 +383,15 @@ void put(const Ending& from, storage::Ending& to) {
   if (from.preempted) put(*from.preempted, *to.mutable_preempted());
 }
 
-Ending get(const storage::Ending& from, Complaint& complaint) {
+Ending get(const storage::Ending& from, DecodeErrors& errors) {
   Ending to;
-  to.state = complaint.check(from.state(), JobState::deadline, "job state");
-  to.reason = complaint.check(from.reason(), kLastReason, "reason");
+  to.state = errors.check(from.state(), JobState::deadline, "job state");
+  to.reason = errors.check(from.reason(), kLastReason, "reason");
   if (from.has_by()) to.by = UserId(from.by());
   to.requeue = from.requeue();
-  to.hold = complaint.check(from.hold(), Hold::admin, "hold");
+  to.hold = errors.check(from.hold(), Hold::admin, "hold");
   to.node_fault = from.node_fault();
-  if (from.has_preempted()) to.preempted = get(from.preempted(), complaint);
+  if (from.has_preempted()) to.preempted = get(from.preempted(), errors);
   return to;
 }
 
@@ -404,9 +404,9 @@ void put(const ArrayState& from, storage::ArrayState& to) {
   to.set_unsuccessful(from.unsuccessful);
 }
 
-ArrayState get(const storage::ArrayState& from, Complaint& complaint) {
+ArrayState get(const storage::ArrayState& from, DecodeErrors& errors) {
   ArrayState to;
-  to.waiting = get(from.waiting(), complaint);
+  to.waiting = get(from.waiting(), errors);
   to.throttle = from.throttle();
   to.active = from.active();
   to.holding = from.holding();
@@ -450,17 +450,17 @@ void put(const Job& from, storage::Job& to) {
   if (from.accrues) to.set_accrues(micros(*from.accrues));
 }
 
-Job get(const storage::Job& from, Complaint& complaint) {
+Job get(const storage::Job& from, DecodeErrors& errors) {
   Job to;
-  to.key = get(from.key(), complaint);
+  to.key = get(from.key(), errors);
   to.own_id = JobId(from.own_id());
-  to.state = complaint.check(from.state(), JobState::deadline, "job state");
-  to.reason = complaint.check(from.reason(), kLastReason, "reason");
-  to.hold = complaint.check(from.hold(), Hold::admin, "hold");
+  to.state = errors.check(from.state(), JobState::deadline, "job state");
+  to.reason = errors.check(from.reason(), kLastReason, "reason");
+  to.hold = errors.check(from.hold(), Hold::admin, "hold");
   to.priority = from.priority();
   to.priority_set = from.priority_set();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
-  to.waiting_for = get_messages<Dependency>(from.waiting_for(), complaint);
+  to.waiting_for = get_messages<Dependency>(from.waiting_for(), errors);
   to.dependency_failed = from.dependency_failed();
   if (from.has_array_rank()) to.array_rank = from.array_rank();
   to.submitted = to_time(from.submitted());
@@ -472,15 +472,15 @@ Job get(const storage::Job& from, Complaint& complaint) {
   to.launch_failures = from.launch_failures();
   to.not_before = to_time(from.not_before());
   to.excluded = get_ids<NodeId>(from.excluded());
-  if (from.has_allocation()) to.allocation = get(from.allocation(), complaint);
-  if (from.has_ending()) to.ending = get(from.ending(), complaint);
-  to.exit = get(from.exit(), complaint);
-  if (from.has_array()) to.array = get(from.array(), complaint);
+  if (from.has_allocation()) to.allocation = get(from.allocation(), errors);
+  if (from.has_ending()) to.ending = get(from.ending(), errors);
+  to.exit = get(from.exit(), errors);
+  if (from.has_array()) to.array = get(from.array(), errors);
   to.version = Lsn(from.version());
   to.cause = from.cause();
   to.time_noticed = from.time_noticed();
-  if (from.has_earmark()) to.preemption_claim = get(from.earmark(), complaint);
-  if (from.has_preempted()) to.preempted = get(from.preempted(), complaint);
+  if (from.has_earmark()) to.preemption_claim = get(from.earmark(), errors);
+  if (from.has_preempted()) to.preempted = get(from.preempted(), errors);
   to.gang = JobId(from.gang());
   to.gang_lost = from.gang_lost();
   if (from.has_accrues()) to.accrues = to_time(from.accrues());

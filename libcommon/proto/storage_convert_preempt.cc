@@ -9,8 +9,8 @@ void put(const Preempted& from, storage::Preempted& to) {
   to.set_grace(from.grace.count());
 }
 
-Preempted get(const storage::Preempted& from, Complaint& complaint) {
-  return {get(from.by(), complaint), to_time(from.at()), Seconds(from.grace())};
+Preempted get(const storage::Preempted& from, DecodeErrors& errors) {
+  return {get(from.by(), errors), to_time(from.at()), Seconds(from.grace())};
 }
 
 void put(const PreemptionClaim& from, storage::Earmark& to) {
@@ -24,13 +24,13 @@ void put(const PreemptionClaim& from, storage::Earmark& to) {
   to.set_until(micros(from.until));
 }
 
-PreemptionClaim get(const storage::Earmark& from, Complaint& complaint) {
+PreemptionClaim get(const storage::Earmark& from, DecodeErrors& errors) {
   PreemptionClaim to;
   to.partition = from.partition();
   if (from.has_time_limit()) to.time_limit = Seconds(from.time_limit());
-  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), complaint));
-  to.licenses = get_messages<LicenseRequest>(from.licenses(), complaint);
-  to.victims = get_messages<AttemptKey>(from.victims(), complaint);
+  to.nodes = NodeShares(get_messages<NodeShare>(from.nodes(), errors));
+  to.licenses = get_messages<LicenseRequest>(from.licenses(), errors);
+  to.victims = get_messages<AttemptKey>(from.victims(), errors);
   to.at = to_time(from.at());
   to.ready = to_time(from.ready());
   to.until = to_time(from.until());

@@ -10,12 +10,12 @@ void put(const Suspension& from, storage::Suspension& to) {
   if (from.preempted_by) put(*from.preempted_by, *to.mutable_made_room_for());
 }
 
-Suspension get(const storage::Suspension& from, Complaint& complaint) {
+Suspension get(const storage::Suspension& from, DecodeErrors& errors) {
   Suspension to;
   to.at = to_time(from.at());
   if (from.has_by()) to.by = UserId(from.by());
   to.by_user = from.by_user();
-  if (from.has_made_room_for()) to.preempted_by = get(from.made_room_for(), complaint);
+  if (from.has_made_room_for()) to.preempted_by = get(from.made_room_for(), errors);
   return to;
 }
 
@@ -26,12 +26,12 @@ void put(const Suspended& from, storage::Suspended& to) {
   if (from.preempted_by) put(*from.preempted_by, *to.mutable_made_room_for());
 }
 
-Suspended get(const storage::Suspended& from, Complaint& complaint) {
+Suspended get(const storage::Suspended& from, DecodeErrors& errors) {
   Suspended to;
-  to.attempt = get(from.attempt(), complaint);
+  to.attempt = get(from.attempt(), errors);
   if (from.has_by()) to.by = UserId(from.by());
   to.by_user = from.by_user();
-  if (from.has_made_room_for()) to.preempted_by = get(from.made_room_for(), complaint);
+  if (from.has_made_room_for()) to.preempted_by = get(from.made_room_for(), errors);
   return to;
 }
 
@@ -40,9 +40,9 @@ void put(const Resumed& from, storage::Resumed& to) {
   if (from.by) to.set_by(from.by->value());
 }
 
-Resumed get(const storage::Resumed& from, Complaint& complaint) {
+Resumed get(const storage::Resumed& from, DecodeErrors& errors) {
   Resumed to;
-  to.attempt = get(from.attempt(), complaint);
+  to.attempt = get(from.attempt(), errors);
   if (from.has_by()) to.by = UserId(from.by());
   return to;
 }

@@ -17,11 +17,11 @@ namespace ares::proto {
 
 // Collects what a decoder could not accept; the first complaint counts. Decoders go on with a
 // harmless value, so that each stays a plain list of fields.
-class Complaint {
+class DecodeErrors {
  public:
   bool empty() const { return text_.empty(); }
   const std::string& text() const { return text_; }
-  void raise(std::string text) {
+  void add(std::string text) {
     if (text_.empty()) text_ = std::move(text);
   }
 
@@ -29,7 +29,7 @@ class Complaint {
   template <class Enum>
   Enum check(std::uint32_t value, Enum last, const char* what) {
     if (value <= static_cast<std::uint32_t>(last)) return static_cast<Enum>(value);
-    raise(std::string(what) + " " + std::to_string(value) + " is not known to this release");
+    add(std::string(what) + " " + std::to_string(value) + " is not known to this release");
     return Enum{};
   }
 
@@ -56,11 +56,11 @@ std::string to_bytes(const std::array<std::uint8_t, N>& digest) {
 
 template <std::size_t N>
 std::array<std::uint8_t, N> to_digest(const std::string& bytes, const char* what,
-                                      Complaint& complaint) {
+                                      DecodeErrors& errors) {
   std::array<std::uint8_t, N> digest{};
   if (bytes.size() != N) {
-    complaint.raise(std::string(what) + " has " + std::to_string(bytes.size()) +
-                    " bytes instead of " + std::to_string(N));
+    errors.add(std::string(what) + " has " + std::to_string(bytes.size()) + " bytes instead of " +
+               std::to_string(N));
     return digest;
   }
   std::transform(bytes.begin(), bytes.end(), digest.begin(),

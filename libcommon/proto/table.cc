@@ -93,11 +93,11 @@ void set_number(Message& m, const TableField& at, std::uint64_t value) {
 
 }  // namespace
 
-std::vector<std::uint32_t> all_fields(const Descriptor& row, std::span<const int> opened) {
+std::vector<std::uint32_t> all_fields(const Descriptor& row, std::span<const int> expanded) {
   std::vector<std::uint32_t> numbers;
   for (int i = 0; i < row.field_count(); ++i) {
     const FieldDescriptor& field = *row.field(i);
-    const bool open = std::find(opened.begin(), opened.end(), field.number()) != opened.end();
+    const bool open = std::find(expanded.begin(), expanded.end(), field.number()) != expanded.end();
     if (!open) {
       numbers.push_back(static_cast<std::uint32_t>(field.number()));
       continue;
@@ -156,25 +156,25 @@ std::uint64_t TableWriter::cell_of(Column& column, const Message& holder, int in
   const TableField& at = column.at;
   switch (at.type) {
     case FieldDescriptor::CPPTYPE_STRING:
-      return place_of(column, text_of(holder, at, index, scratch_));
+      return text_index(column, text_of(holder, at, index, scratch_));
     case FieldDescriptor::CPPTYPE_MESSAGE: {
       const Message& part = index < 0 ? at.holder->GetMessage(holder, at.field)
                                       : at.holder->GetRepeatedMessage(holder, at.field, index);
-      return place_of(column, part.SerializeAsString());
+      return text_index(column, part.SerializeAsString());
     }
     default: return number_of(holder, at, index);
   }
 }
 
-std::uint64_t TableWriter::place_of(Column& column, const std::string& text) {
+std::uint64_t TableWriter::text_index(Column& column, const std::string& text) {
   if (text.empty()) return 0;
   // Neighbours are often equal.
   if (!column.at.repeated && column.last != 0 && column.last_text == text) return column.last;
-  auto found = known_.find(text);
-  if (found == known_.end()) {
+  auto found = text_indexes_.find(text);
+  if (found == text_indexes_.end()) {
     const std::string& kept = *table_.add_texts() = text;
     text_bytes_ += text.size() + 2;
-    found = known_.emplace(kept, static_cast<std::uint64_t>(table_.texts_size())).first;
+    found = text_indexes_.emplace(kept, static_cast<std::uint64_t>(table_.texts_size())).first;
   }
   column.last_text = text;
   return found->second;

@@ -30,7 +30,7 @@ constexpr std::uint32_t nested_field(int outer, int inner) {
 
 // Every field of a kind of row, in ascending order; of the fields in `opened` every field instead of the whole.
 std::vector<std::uint32_t> all_fields(const google::protobuf::Descriptor& row,
-                                      std::span<const int> opened);
+                                      std::span<const int> expanded);
 
 // One cell's way into and out of a row. Looked up once: finding a message's reflection costs more than using it.
 struct TableField {
@@ -77,12 +77,12 @@ class TableWriter {
   bool put(Column& column, const google::protobuf::Message& holder);
   bool put_repeated(Column& column, const google::protobuf::Message& holder);
   std::uint64_t cell_of(Column& column, const google::protobuf::Message& holder, int index);
-  std::uint64_t place_of(Column& column, const std::string& text);
+  std::uint64_t text_index(Column& column, const std::string& text);
   void write(std::uint64_t cell);
 
   api::Table table_;
   std::vector<Column> columns_;
-  std::unordered_map<std::string_view, std::uint64_t> known_;  // views of table_.texts
+  std::unordered_map<std::string_view, std::uint64_t> text_indexes_;  // views of table_.texts
   std::size_t text_bytes_ = 0;
   std::string scratch_;
 };

@@ -50,11 +50,11 @@ void put_jobs(const ClusterState& from, storage::ViewDump& to) {
   });
 }
 
-void get_jobs(const storage::ViewDump& from, ClusterState& to, Complaint& complaint) {
+void get_jobs(const storage::ViewDump& from, ClusterState& to, DecodeErrors& errors) {
   for (const auto& shared : from.jobs()) {
-    const auto spec = std::make_shared<const JobSpec>(get(shared.spec(), complaint));
+    const auto spec = std::make_shared<const JobSpec>(get(shared.spec(), errors));
     for (const storage::Job& record : shared.jobs()) {
-      Job job = get(record, complaint);
+      Job job = get(record, errors);
       job.spec = spec;
       const JobKey key = job.key;
       to.jobs.set(key, std::move(job));
@@ -62,35 +62,33 @@ void get_jobs(const storage::ViewDump& from, ClusterState& to, Complaint& compla
   }
 }
 
-void get_cluster(const storage::ViewDump& from, ClusterState& to, Complaint& complaint) {
+void get_cluster(const storage::ViewDump& from, ClusterState& to, DecodeErrors& errors) {
   for (const storage::Node& record : from.nodes()) {
-    Node node = get(record, complaint);
+    Node node = get(record, errors);
     const NodeId id = node.id;
     to.node_ids.set(node.name, id);
     to.nodes.set(id, std::move(node));
   }
-  for (const storage::Partition& record : from.partitions())
-    put_partition(to, get(record, complaint));
+  for (const storage::Partition& record : from.partitions()) put_partition(to, get(record, errors));
   for (const storage::Reservation& record : from.reservations()) {
-    Reservation reservation = get(record, complaint);
+    Reservation reservation = get(record, errors);
     const std::string name = reservation.name;
     to.reservations.set(name, std::move(reservation));
   }
   for (const accounts::Record& record : from.accounting()) {
-    AccountingRecord read = get(record, complaint);
+    AccountingRecord read = get(record, errors);
     const RecordKey key = key_of(read);  // before it is moved
     to.accounting.set(key, std::move(read));
   }
   to.next_record_id = from.next_record_id();
   to.usage_since = to_time(from.usage_since());
   for (const storage::AssociationUsage& record : from.usage()) {
-    AssociationUsage usage = get(record, complaint);
+    AssociationUsage usage = get(record, errors);
     const AssociationId id = usage.id;
     to.usage.set(id, std::move(usage));
   }
   for (const auto& record : from.evictions())
-    to.evictions.set({to_time(record.at()), get(record.attempt(), complaint)},
-                     UserId(record.uid()));
+    to.evictions.set({to_time(record.at()), get(record.attempt(), errors)}, UserId(record.uid()));
   for (const storage::Tres& record : from.tres()) to.tres.set(record.name(), TresId(record.id()));
 }
 
@@ -151,12 +149,12 @@ Result<ViewDump> decode_view(std::string_view bytes) {
                                           std::to_string(kStorageVersion) +
                                           ": use the release that wrote it, " + from.release());
   ViewDump dump;
-  Complaint complaint;
+  DecodeErrors errors;
   get_counters(from, dump.state);
-  get_cluster(from, dump.state, complaint);
-  get_jobs(from, dump.state, complaint);
-  if (!complaint.empty())
-    return fail(ErrorCode::data_loss, "the dump cannot be read: " + complaint.text() +
+  get_cluster(from, dump.state, errors);
+  get_jobs(from, dump.state, errors);
+  if (!errors.empty())
+    return fail(ErrorCode::data_loss, "the dump cannot be read: " + errors.text() +
                                           "; it is damaged, or a newer release wrote it (" +
                                           from.release() + ")");
   rebuild_indexes(dump.state);
