@@ -34,10 +34,11 @@ class CallReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* start_call(const CallDesk& desk, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* start_call(const CallContext& call_context,
+                                     grpc::CallbackServerContext* context,
                                      const api::Sealed* request, api::Sealed* answer) {
   auto* reactor = new CallReactor(*context, answer);
-  desk.take(reactor->answer(), *request);
+  call_context.handle(reactor->answer(), *request);
   return reactor;
 }
 

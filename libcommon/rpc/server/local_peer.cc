@@ -93,7 +93,7 @@ bool LocalPeer::read() {
   return true;
 }
 
-bool LocalPeer::ready(std::uint32_t events, const CallDesk& desk) {
+bool LocalPeer::ready(std::uint32_t events, const CallContext& call_context) {
   bool reads;
   {
     const std::lock_guard lock(mutex_);
@@ -103,14 +103,14 @@ bool LocalPeer::ready(std::uint32_t events, const CallDesk& desk) {
     reads = !paused_;
   }
   if (reads && (events & ~std::uint32_t{EPOLLOUT}) != 0 && !read()) return false;
-  if (reads && !take_requests(desk)) return false;
+  if (reads && !take_requests(call_context)) return false;
   const std::lock_guard lock(mutex_);
   arm();
   return true;
 }
 
-bool LocalPeer::take_requests(const CallDesk& desk) {
-  const std::size_t most = desk.max_request_bytes + kEnvelope;
+bool LocalPeer::take_requests(const CallContext& call_context) {
+  const std::size_t most = call_context.max_request_bytes + kEnvelope;
   std::size_t at = 0;
   bool understood = true;
   while (understood && input_.size() - at >= kHeadBytes) {
@@ -126,7 +126,7 @@ bool LocalPeer::take_requests(const CallDesk& desk) {
       say(refusal_frame(head->call, {ErrorCode::invalid_argument,
                                      "the request is larger than the controller accepts: it has " +
                                          std::to_string(head->size) + " bytes, at most " +
-                                         std::to_string(desk.max_request_bytes)}));
+                                         std::to_string(call_context.max_request_bytes)}));
       const std::uint64_t whole = kHeadBytes + std::uint64_t{head->size};
       const std::uint64_t here = std::min<std::uint64_t>(whole, input_.size() - at);
       to_discard_ = whole - here;
@@ -136,7 +136,7 @@ bool LocalPeer::take_requests(const CallDesk& desk) {
     } else {
       const auto body = std::string_view(input_).substr(at + kHeadBytes, head->size);
       at += kHeadBytes + head->size;
-      understood = take(head->call, head->code, body, desk);
+      understood = take(head->call, head->code, body, call_context);
     }
   }
   input_.erase(0, at);
@@ -144,7 +144,7 @@ bool LocalPeer::take_requests(const CallDesk& desk) {
 }
 
 bool LocalPeer::take(std::uint32_t call, std::uint32_t code, std::string_view body,
-                     const CallDesk& desk) {
+                     const CallContext& call_context) {
   if (code == kCancelFrame) {
     std::shared_ptr<Answer> given_up;
     {
@@ -167,7 +167,7 @@ bool LocalPeer::take(std::uint32_t call, std::uint32_t code, std::string_view bo
     const std::lock_guard lock(mutex_);
     if (!calls_.emplace(call, answer).second) return false;
   }
-  desk.take(answer, request);
+  call_context.handle(answer, request);
   return true;
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/ids.h"
-#include "rpc/server/call_desk.h"
+#include "rpc/server/call_context.h"
 #include "rpc/wire/socket.h"
 
 namespace ares::rpc {
@@ -34,7 +34,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
 
   // By the server's thread. False: it has gone, or says what nobody understands; to be closed.
   bool watch();
-  bool ready(std::uint32_t events, const CallDesk& desk);
+  bool ready(std::uint32_t events, const CallContext& call_context);
   // What it has sent of a request that is not whole yet, bytes.
   std::size_t half_sent() const { return input_.size(); }
   UserId user() const { return user_; }
@@ -47,8 +47,9 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
 
  private:
   bool read();
-  bool take_requests(const CallDesk& desk);
-  bool take(std::uint32_t call, std::uint32_t code, std::string_view body, const CallDesk& desk);
+  bool take_requests(const CallContext& call_context);
+  bool take(std::uint32_t call, std::uint32_t code, std::string_view body,
+            const CallContext& call_context);
   void answer(std::uint32_t call, Result<api::Sealed> result);
   void flush();  // with the lock held, as the next
   bool full() const;

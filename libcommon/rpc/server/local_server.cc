@@ -48,7 +48,7 @@ struct LocalServer::State {
     std::size_t half_sent = 0;
   };
 
-  const CallDesk desk;
+  const CallContext call_context;
   const LocalLimits limits;
   Socket epoll, wake;
   std::map<std::uint64_t, Listener> listeners;  // by id, as the next
@@ -58,7 +58,7 @@ struct LocalServer::State {
   bool accepting = true;
   std::jthread thread;
 
-  State(CallDesk d, LocalLimits l) : desk(std::move(d)), limits(l) {}
+  State(CallContext d, LocalLimits l) : call_context(std::move(d)), limits(l) {}
 
   void work(const std::stop_token& stop);
   void set_accepting(bool accept);
@@ -68,8 +68,8 @@ struct LocalServer::State {
   void drop(std::map<std::uint64_t, Connected>::iterator found);
 };
 
-LocalServer::LocalServer(CallDesk desk, LocalLimits limits)
-    : state_(std::make_unique<State>(std::move(desk), limits)) {}
+LocalServer::LocalServer(CallContext call_context, LocalLimits limits)
+    : state_(std::make_unique<State>(std::move(call_context), limits)) {}
 
 LocalServer::~LocalServer() {
   stop();
@@ -175,7 +175,7 @@ void LocalServer::State::serve(std::uint64_t id, std::uint32_t events) {
   const auto found = peers.find(id);
   if (found == peers.end()) return;
   Connected& connected = found->second;
-  if (!connected.peer->ready(events, desk)) return drop(found);
+  if (!connected.peer->ready(events, call_context)) return drop(found);
   User& user = users[connected.peer->user()];
   user.half_sent += connected.peer->half_sent() - connected.half_sent;
   connected.half_sent = connected.peer->half_sent();

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "rpc/server/call_desk.h"
+#include "rpc/server/call_context.h"
 #include "rpc/server/local_peer.h"
 #include "rpc/wire/address.h"
 
@@ -14,7 +14,7 @@ namespace ares::rpc {
 
 class LocalServer {
  public:
-  explicit LocalServer(CallDesk desk, LocalLimits limits = {});
+  explicit LocalServer(CallContext call_context, LocalLimits limits = {});
   ~LocalServer();  // stop()
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;

@@ -10,7 +10,7 @@
 
 #include "proto/gen/node.pb.h"
 #include "rpc/client/channel.h"
-#include "rpc/server/call_desk.h"
+#include "rpc/server/call_context.h"
 #include "rpc/wire/envelope.h"
 #include "rpc/wire/send_queue.h"
 
@@ -26,11 +26,11 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
                          public NodeSession,
                          public std::enable_shared_from_this<NodeStream> {
  public:
-  NodeStream(const AttachDesk& desk, grpc::CallbackServerContext* context)
-      : desk_(desk),
+  NodeStream(const AttachContext& attach_context, grpc::CallbackServerContext* context)
+      : attach_context_(attach_context),
         context_(context),
         peer_(context->peer()),
-        queue_(desk.queue_messages, desk.queue_bytes) {}
+        queue_(attach_context.queue_messages, attach_context.queue_bytes) {}
 
   void start() {
     self_ = shared_from_this();
@@ -69,7 +69,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   // --- gRPC ---
   void OnReadDone(bool ok) override {
     if (!ok) return end({grpc::StatusCode::OK, ""});
-    if (!key_) return admit();
+    if (!key_) return authenticate();
     const std::uint64_t expected = ++received_;
     if (in_.sequence() != expected)
       return end(to_status({ErrorCode::unauthenticated, "a message is missing or came twice"}));
@@ -81,7 +81,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
       return end(to_status({ErrorCode::invalid_argument,
                             "a message of the node cannot be read: it is damaged, or a name in it "
                             "is not UTF-8 text"}));
-    desk_.handler->received(self_, std::move(message));
+    attach_context_.handler->received(self_, std::move(message));
     StartRead(&in_);
   }
 
@@ -111,27 +111,28 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
       queue_.clear();
     }
     const std::shared_ptr<NodeStream> self = std::exchange(self_, nullptr);
-    if (attached_) desk_.handler->detached(self);
+    if (attached_) attach_context_.handler->detached(self);
   }
 
  private:
   // The handler is being told of the session: OnDone must wait, for detached() comes after.
-  void admit() {
+  void authenticate() {
     {
       const std::lock_guard lock(mutex_);
       if (closing_) return;
       busy_ = true;
     }
-    desk_.door->admit(in_.credential(), [stream = self_](Result<Admitted> admitted) {
-      stream->enter(std::move(admitted));
-    });
+    attach_context_.authenticator->authenticate(
+        in_.credential(), [stream = self_](Result<AuthenticatedPeer> authenticated) {
+          stream->on_authenticated(std::move(authenticated));
+        });
   }
 
-  void enter(Result<Admitted> admitted) {
-    const Status accepted = check(admitted);
+  void on_authenticated(Result<AuthenticatedPeer> authenticated) {
+    const Status accepted = check(authenticated);
     if (accepted) {
-      key_ = admitted->key;
-      principal_ = to_principal(admitted->identity);
+      key_ = authenticated->key;
+      principal_ = to_principal(authenticated->identity);
       received_ = in_.sequence();
       {
         const std::lock_guard lock(mutex_);
@@ -140,7 +141,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
           attached_ = true;
         }
       }
-      if (attached_) desk_.handler->attached(self_);
+      if (attached_) attach_context_.handler->attached(self_);
     }
     const std::lock_guard lock(mutex_);
     busy_ = false;
@@ -149,16 +150,18 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     if (!finished_) StartRead(&in_);
   }
 
-  Status check(const Result<Admitted>& admitted) const {
-    if (!admitted) return fail(admitted.error());
-    if (auto sealed = auth::verify_seal(admitted->key, auth::Direction::node_up, 0, in_.sequence(),
-                                        in_.payload(), in_.mac());
+  Status check(const Result<AuthenticatedPeer>& authenticated) const {
+    if (!authenticated) return fail(authenticated.error());
+    if (auto sealed = auth::verify_seal(authenticated->key, auth::Direction::node_up, 0,
+                                        in_.sequence(), in_.payload(), in_.mac());
         !sealed)
       return sealed;
-    if (!desk_.handler) return fail(ErrorCode::failed_precondition, "this server takes no nodes");
-    const UserId uid = admitted->identity.uid;
-    if (std::find(desk_.users.begin(), desk_.users.end(), uid) == desk_.users.end())
-      return fail(ErrorCode::permission_denied, "user " + admitted->identity.user +
+    if (!attach_context_.handler)
+      return fail(ErrorCode::failed_precondition, "this server takes no nodes");
+    const UserId uid = authenticated->identity.uid;
+    if (std::find(attach_context_.users.begin(), attach_context_.users.end(), uid) ==
+        attach_context_.users.end())
+      return fail(ErrorCode::permission_denied, "user " + authenticated->identity.user +
                                                     " may not attach nodes; run aresd as root or "
                                                     "as the controller's user");
     return {};
@@ -196,7 +199,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
     if (context_ && !finished_) context_->TryCancel();
   }
 
-  const AttachDesk& desk_;
+  const AttachContext& attach_context_;
   grpc::CallbackServerContext* context_;  // null when done
   const std::string peer_;
   std::shared_ptr<NodeStream> self_;  // until OnDone
@@ -224,8 +227,8 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
 }  // namespace
 
 grpc::ServerBidiReactor<api::Sealed, api::Sealed>* start_attach(
-    const AttachDesk& desk, grpc::CallbackServerContext* context) {
-  auto stream = std::make_shared<NodeStream>(desk, context);
+    const AttachContext& attach_context, grpc::CallbackServerContext* context) {
+  auto stream = std::make_shared<NodeStream>(attach_context, context);
   stream->start();
   return stream.get();
 }

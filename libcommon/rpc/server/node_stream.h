@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "proto/gen/api.pb.h"
-#include "rpc/server/door.h"
+#include "rpc/server/authenticator.h"
 #include "rpc/server/handlers.h"
 
 namespace ares::rpc {
 
 // What every node session needs; outlives them all.
-struct AttachDesk {
-  Door* door;
+struct AttachContext {
+  Authenticator* authenticator;
   AttachHandler* handler;
   std::vector<UserId> users;  // who may attach
   std::size_t queue_messages;
@@ -23,6 +23,6 @@ struct AttachDesk {
 };
 
 grpc::ServerBidiReactor<api::Sealed, api::Sealed>* start_attach(
-    const AttachDesk& desk, grpc::CallbackServerContext* context);
+    const AttachContext& attach_context, grpc::CallbackServerContext* context);
 
 }  // namespace ares::rpc

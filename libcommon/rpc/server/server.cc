@@ -9,8 +9,8 @@
 
 #include "proto/gen/api.grpc.pb.h"
 #include "rpc/client/channel.h"
+#include "rpc/server/authenticator.h"
 #include "rpc/server/call_reactor.h"
-#include "rpc/server/door.h"
 #include "rpc/server/listen.h"
 #include "rpc/server/local_server.h"
 #include "rpc/server/node_stream.h"
@@ -24,7 +24,7 @@ constexpr std::size_t kEnvelope = 64 << 10;
 
 class Service final : public api::Ares::CallbackService {
  public:
-  Service(CallDesk calls, AttachDesk nodes) : calls_(calls), nodes_(std::move(nodes)) {}
+  Service(CallContext calls, AttachContext nodes) : calls_(calls), nodes_(std::move(nodes)) {}
 
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context, const api::Sealed* request,
                                  api::Sealed* answer) override {
@@ -36,8 +36,8 @@ class Service final : public api::Ares::CallbackService {
   }
 
  private:
-  const CallDesk calls_;
-  const AttachDesk nodes_;
+  const CallContext calls_;
+  const AttachContext nodes_;
 };
 
 // To listen, gRPC wants names and numbers alike without a scheme.
@@ -71,7 +71,7 @@ struct Server::State {
   auth::SessionTable sessions;
   std::vector<Address> addresses;
   // In this order, so that the door outlives the service that uses it.
-  std::unique_ptr<Door> door;
+  std::unique_ptr<Authenticator> authenticator;
   std::unique_ptr<LocalServer> local;
   std::unique_ptr<Service> service;
   std::unique_ptr<grpc::Server> server;
@@ -119,12 +119,14 @@ Status Server::start() {
 }
 
 Status Server::State::listen() {
-  door = std::make_unique<Door>(options.munge_socket, options.authenticators, options.user_name);
-  const CallDesk desk{door.get(), &sessions, &call, options.max_request_bytes};
-  local = std::make_unique<LocalServer>(desk);
+  authenticator = std::make_unique<Authenticator>(options.munge_socket, options.authenticators,
+                                                  options.user_name);
+  const CallContext call_context{authenticator.get(), &sessions, &call, options.max_request_bytes};
+  local = std::make_unique<LocalServer>(call_context);
   service = std::make_unique<Service>(
-      desk, AttachDesk{door.get(), attach, with_root_and_self(options.node_users),
-                       options.node_queue_messages, options.node_queue_bytes});
+      call_context,
+      AttachContext{authenticator.get(), attach, with_root_and_self(options.node_users),
+                    options.node_queue_messages, options.node_queue_bytes});
   grpc::ServerBuilder builder;
   set_arguments(builder, options);
   std::vector<int> ports(addresses.size(), 0);
@@ -158,11 +160,11 @@ void Server::stop() {
   // Everything in flight is cancelled, which ends it as unavailable; waits until gRPC knows of none.
   if (s.local) s.local->stop();
   if (s.server) s.server->Shutdown(std::chrono::system_clock::now());
-  if (s.door) s.door->stop();
+  if (s.authenticator) s.authenticator->stop();
   s.server.reset();
   s.service.reset();
   s.local.reset();
-  s.door.reset();
+  s.authenticator.reset();
 }
 
 }  // namespace ares::rpc

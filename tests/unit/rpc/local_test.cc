@@ -216,13 +216,13 @@ TEST_F(LocalTest, WaitsForAClientThatDoesNotRead) {
 }
 
 TEST_F(LocalTest, TurnsAwayWhoHasTooManyConnections) {
-  Door door(munged.socket(), 1, {});
+  Authenticator authenticator(munged.socket(), 1, {});
   auth::SessionTable sessions({16, 16, 60s});
   const CallHandler handler = [](const Principal&, const api::Request&,
                                  const std::shared_ptr<Responder>&) {};
   LocalLimits limits;
   limits.connections_per_user = 3;
-  LocalServer local(CallDesk{&door, &sessions, &handler, 1000}, limits);
+  LocalServer local(CallContext{&authenticator, &sessions, &handler, 1000}, limits);
   ASSERT_TRUE(local.listen(parse_address(socket).value()));
   ASSERT_TRUE(local.start());
   std::vector<Socket> open;
@@ -250,13 +250,13 @@ TEST_F(LocalTest, TurnsAwayWhoHasTooManyConnections) {
 }
 
 TEST_F(LocalTest, TurnsAwayWhoSendsTooMuchByHalves) {
-  Door door(munged.socket(), 1, {});
+  Authenticator authenticator(munged.socket(), 1, {});
   auth::SessionTable sessions({16, 16, 60s});
   const CallHandler handler = [](const Principal&, const api::Request&,
                                  const std::shared_ptr<Responder>&) {};
   LocalLimits limits;
   limits.half_sent_per_user = 1 << 20;
-  LocalServer local(CallDesk{&door, &sessions, &handler, 8 << 20}, limits);
+  LocalServer local(CallContext{&authenticator, &sessions, &handler, 8 << 20}, limits);
   ASSERT_TRUE(local.listen(parse_address(socket).value()));
   ASSERT_TRUE(local.start());
   const Socket first = open_socket(), second = open_socket();

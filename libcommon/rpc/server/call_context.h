@@ -12,7 +12,7 @@
 
 #include "auth/session_table.h"
 #include "proto/gen/api.pb.h"
-#include "rpc/server/door.h"
+#include "rpc/server/authenticator.h"
 #include "rpc/server/handlers.h"
 
 namespace ares::rpc {
@@ -22,9 +22,10 @@ namespace ares::rpc {
 class Answer {
  public:
   // Takes the way back; called once.
-  using Exit = std::function<void(Result<api::Sealed>)>;
+  using Completion = std::function<void(Result<api::Sealed>)>;
 
-  Answer(Exit exit, std::string peer) : exit_(std::move(exit)), peer_(std::move(peer)) {}
+  Answer(Completion completion, std::string peer)
+      : completion_(std::move(completion)), peer_(std::move(peer)) {}
 
   // Before the handler sees it.
   void set_session(auth::Session session, std::uint64_t sequence);
@@ -38,10 +39,10 @@ class Answer {
   const std::string& peer() const { return peer_; }
 
  private:
-  void leave(Result<api::Sealed> result);
+  void complete(Result<api::Sealed> result);
 
   std::mutex mutex_;
-  Exit exit_;  // empty once used: what it leads to may be gone
+  Completion completion_;  // empty once used: what it leads to may be gone
   std::atomic<bool> abandoned_ = false;
   const std::string peer_;
   auth::Session session_;
@@ -49,14 +50,14 @@ class Answer {
 };
 
 // What every call needs; outlives them all.
-struct CallDesk {
-  Door* door;
+struct CallContext {
+  Authenticator* authenticator;
   auth::SessionTable* sessions;
   const CallHandler* handler;
   std::size_t max_request_bytes;
 
   // `request` may go when this returns.
-  void take(const std::shared_ptr<Answer>& answer, const api::Sealed& request) const;
+  void handle(const std::shared_ptr<Answer>& answer, const api::Sealed& request) const;
 };
 
 Principal to_principal(const auth::Identity& identity);

@@ -19,42 +19,42 @@
 
 namespace ares::rpc {
 
-struct Admitted {
+struct AuthenticatedPeer {
   auth::SessionKey key;
   auth::Identity identity;
 };
 
-class Door {
+class Authenticator {
  public:
-  using Done = std::function<void(Result<Admitted>)>;
+  using Done = std::function<void(Result<AuthenticatedPeer>)>;
   using UserName = std::function<std::string(UserId)>;
 
   // `user_name` empty: the name service is asked.
-  Door(std::string munge_socket, std::size_t threads, UserName user_name);
-  ~Door();  // stop()
+  Authenticator(std::string munge_socket, std::size_t threads, UserName user_name);
+  ~Authenticator();  // stop()
 
   // `done` runs once, on a thread of the door; on this one if the queue is full or the door closed.
-  void admit(std::string credential, Done done);
+  void authenticate(std::string credential, Done done);
 
   // Whoever waits is turned away. Nothing runs afterwards.
   void stop();
 
  private:
-  struct Visitor {
+  struct PendingAuth {
     std::string credential;
     Done done;
   };
-  void work();
-  Result<Admitted> check(const std::string& credential);
+  void run();
+  Result<AuthenticatedPeer> check(const std::string& credential);
   std::string name_of(UserId uid);
 
   const std::string munge_socket_;
   const UserName user_name_;
 
   std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<Visitor> visitors_;
-  bool closed_ = false;
+  std::condition_variable wake_;
+  std::deque<PendingAuth> pending_;
+  bool stopping_ = false;
 
   struct Name {
     std::string text;

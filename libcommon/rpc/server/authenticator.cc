@@ -1,4 +1,4 @@
-#include "rpc/server/door.h"
+#include "rpc/server/authenticator.h"
 
 #include <pwd.h>
 #include <unistd.h>
@@ -30,62 +30,62 @@ std::string system_user_name(UserId uid) {
   return found ? found->pw_name : "uid " + std::to_string(uid.value());
 }
 
-Door::Door(std::string munge_socket, std::size_t threads, UserName user_name)
+Authenticator::Authenticator(std::string munge_socket, std::size_t threads, UserName user_name)
     : munge_socket_(std::move(munge_socket)),
       user_name_(user_name ? std::move(user_name) : UserName(system_user_name)) {
   for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
-    threads_.emplace_back([this] { work(); });
+    threads_.emplace_back([this] { run(); });
 }
 
-Door::~Door() {
+Authenticator::~Authenticator() {
   stop();
 }
 
-void Door::admit(std::string credential, Done done) {
+void Authenticator::authenticate(std::string credential, Done done) {
   Error refusal;
   {
     const std::lock_guard lock(mutex_);
-    if (closed_) {
+    if (stopping_) {
       refusal = {ErrorCode::unavailable, "the controller is stopping"};
-    } else if (visitors_.size() >= kMaxWaiting) {
+    } else if (pending_.size() >= kMaxWaiting) {
       refusal = {ErrorCode::unavailable, "too many callers wait to be authenticated"};
     } else {
-      visitors_.push_back({std::move(credential), std::move(done)});
-      arrived_.notify_one();
+      pending_.push_back({std::move(credential), std::move(done)});
+      wake_.notify_one();
       return;
     }
   }
   done(fail(std::move(refusal)));
 }
 
-void Door::stop() {
-  std::deque<Visitor> waiting;
+void Authenticator::stop() {
+  std::deque<PendingAuth> waiting;
   {
     const std::lock_guard lock(mutex_);
-    closed_ = true;
-    waiting.swap(visitors_);
+    stopping_ = true;
+    waiting.swap(pending_);
   }
-  arrived_.notify_all();
+  wake_.notify_all();
   threads_.clear();  // joins
-  for (Visitor& visitor : waiting)
-    visitor.done(fail(ErrorCode::unavailable, "the controller is stopping"));
+  for (PendingAuth& pending : waiting)
+    pending.done(fail(ErrorCode::unavailable, "the controller is stopping"));
 }
 
-void Door::work() {
+void Authenticator::run() {
   for (;;) {
-    Visitor visitor;
+    PendingAuth pending;
     {
       std::unique_lock lock(mutex_);
-      arrived_.wait(lock, [this] { return closed_ || !visitors_.empty(); });
-      if (closed_) return;
-      visitor = std::move(visitors_.front());
-      visitors_.pop_front();
+      wake_.wait(lock, [this] { return stopping_ || !pending_.empty(); });
+      if (stopping_) return;
+      pending = std::move(pending_.front());
+      pending_.pop_front();
     }
-    visitor.done(check(visitor.credential));
+    pending.done(check(pending.credential));
   }
 }
 
-Result<Admitted> Door::check(const std::string& credential) {
+Result<AuthenticatedPeer> Authenticator::check(const std::string& credential) {
   if (credential.size() > kMaxCredential)
     return fail(ErrorCode::unauthenticated, "credential refused: it is not one of Ares's");
   auto decoded = auth::munge_decode(credential, munge_socket_);
@@ -99,12 +99,12 @@ Result<Admitted> Door::check(const std::string& credential) {
   auto key = auth::SessionKey::from_credential_payload(decoded->payload);
   explicit_bzero(decoded->payload.data(), decoded->payload.size());
   if (!key) return fail(std::move(key.error()));
-  return Admitted{*key, auth::Identity{decoded->uid, decoded->gid, name_of(decoded->uid),
-                                       std::move(decoded->host)}};
+  return AuthenticatedPeer{*key, auth::Identity{decoded->uid, decoded->gid, name_of(decoded->uid),
+                                                std::move(decoded->host)}};
 }
 
 // Kept for a minute: a directory service may take long, and a user's commands come in bursts.
-std::string Door::name_of(UserId uid) {
+std::string Authenticator::name_of(UserId uid) {
   const auto now = std::chrono::steady_clock::now();
   {
     const std::lock_guard lock(names_mutex_);

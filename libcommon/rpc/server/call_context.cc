@@ -1,0 +1,120 @@
+#include "rpc/server/call_context.h"
+
+#include <utility>
+
+#include "rpc/wire/envelope.h"
+
+namespace ares::rpc {
+namespace {
+
+// What the handler holds. The call itself holds the answer as well, so only this one tells when the
+// handler has let go.
+class CallResponder final : public Responder {
+ public:
+  explicit CallResponder(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+  CallResponder(const CallResponder&) = delete;
+  CallResponder& operator=(const CallResponder&) = delete;
+  ~CallResponder() override {
+    answer_->refuse({ErrorCode::internal, "the controller dropped the request without an answer"});
+  }
+  void send(api::Response response) override { answer_->send(std::move(response)); }
+  bool abandoned() const override { return answer_->abandoned(); }
+  const std::string& peer() const override { return answer_->peer(); }
+
+ private:
+  const std::shared_ptr<Answer> answer_;
+};
+
+void dispatch(const CallContext& call_context, const std::shared_ptr<Answer>& answer,
+              const std::string& payload) {
+  const auto responder = std::make_shared<CallResponder>(answer);
+  api::Request request;
+  if (!request.ParseFromString(payload))
+    return responder->refuse({ErrorCode::invalid_argument,
+                              "the request cannot be read: it is damaged, or a name in it is not "
+                              "UTF-8 text"});
+  if (request.body_case() == api::Request::BODY_NOT_SET)
+    return responder->refuse({ErrorCode::invalid_argument, "the controller (" ARES_VERSION
+                                                           ") does not know this request of a "
+                                                           "client of version " +
+                                                               request.client_version()});
+  (*call_context.handler)(to_principal(answer->identity()), std::move(request), responder);
+}
+
+// In the session it names.
+void resume_session(const CallContext& call_context, const std::shared_ptr<Answer>& answer,
+                    const api::Sealed& request) {
+  auto session =
+      call_context.sessions->accept(request.session(), request.sequence(), request.payload(),
+                                    request.mac(), auth::SessionTable::Clock::now());
+  if (!session) return answer->refuse(std::move(session.error()));
+  answer->set_session(std::move(*session), request.sequence());
+  dispatch(call_context, answer, request.payload());
+}
+
+// By the credential it brought.
+void open_session(const CallContext& call_context, const std::shared_ptr<Answer>& answer,
+                  Result<AuthenticatedPeer> authenticated, std::uint64_t sequence,
+                  const std::string& payload, const std::string& mac) {
+  if (answer->abandoned()) return;
+  if (!authenticated) return answer->refuse(std::move(authenticated.error()));
+  auto sealed =
+      auth::verify_seal(authenticated->key, auth::Direction::request, 0, sequence, payload, mac);
+  if (!sealed) return answer->refuse(std::move(sealed.error()));
+  answer->set_session(
+      call_context.sessions->open(authenticated->key, std::move(authenticated->identity),
+                                  auth::SessionTable::Clock::now()),
+      sequence);
+  dispatch(call_context, answer, payload);
+}
+
+}  // namespace
+
+void Answer::set_session(auth::Session session, std::uint64_t sequence) {
+  session_ = std::move(session);
+  sequence_ = sequence;
+}
+
+void Answer::complete(Result<api::Sealed> result) {
+  const std::lock_guard lock(mutex_);
+  if (const Completion completion = std::exchange(completion_, nullptr))
+    completion(std::move(result));
+}
+
+void Answer::send(api::Response response) {
+  if (response.server_version().empty()) response.set_server_version(ARES_VERSION);
+  api::Sealed sealed;
+  put_sealed(&sealed, *session_.key, auth::Direction::answer, session_.id, sequence_,
+             response.SerializeAsString());
+  complete(std::move(sealed));
+}
+
+void Answer::refuse(Error error) {
+  complete(fail(std::move(error)));
+}
+
+void Answer::abandon() {
+  abandoned_ = true;
+  refuse({ErrorCode::unavailable, "the controller is stopping"});
+}
+
+void CallContext::handle(const std::shared_ptr<Answer>& answer, const api::Sealed& request) const {
+  if (request.payload().size() > max_request_bytes)
+    return answer->refuse({ErrorCode::invalid_argument,
+                           "the request has " + std::to_string(request.payload().size()) +
+                               " bytes; at most " + std::to_string(max_request_bytes) +
+                               " are accepted"});
+  if (request.credential().empty()) return resume_session(*this, answer, request);
+  authenticator->authenticate(
+      request.credential(),
+      [call_context = *this, answer, sequence = request.sequence(), payload = request.payload(),
+       mac = request.mac()](Result<AuthenticatedPeer> authenticated) {
+        open_session(call_context, answer, std::move(authenticated), sequence, payload, mac);
+      });
+}
+
+Principal to_principal(const auth::Identity& identity) {
+  return {identity.uid, identity.gid, identity.user, identity.host};
+}
+
+}  // namespace ares::rpc
