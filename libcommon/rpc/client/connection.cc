@@ -16,7 +16,7 @@ namespace {
 constexpr int kMaxOpenings = 4;
 
 constexpr std::chrono::milliseconds kMungeRetry{100};
-constexpr std::chrono::seconds kMungePatience{5};
+constexpr std::chrono::seconds kMungeTimeout{5};
 
 bool is_session_lost(const Error& error) {
   return error.code == ErrorCode::unauthenticated && error.message == auth::kSessionUnknown;
@@ -24,12 +24,12 @@ bool is_session_lost(const Error& error) {
 
 }  // namespace
 
-struct Connection::Flight {
+struct Connection::AsyncCall {
   std::string payload;
   Clock::time_point deadline;
   Done done;
   int openings_left = kMaxOpenings;
-  Ticket ticket;  // of the try under way
+  RequestSeal seal;  // of the try under way
 };
 
 Connection::Connection(const Address& address, Signer signer)
@@ -44,26 +44,27 @@ bool Connection::join_or_open() {
 // munged of this machine may just be restarting. If it stays away that is for the user to mend, not
 // for a retry to wait for.
 Result<std::string> Connection::make_credential(const auth::SessionKey& key,
-                                                Clock::time_point patience) {
+                                                Clock::time_point munge_deadline) {
   for (;;) {
     auto credential =
         auth::munge_encode(key.to_credential_payload(), signer_.munge_socket, signer_.server_uid);
     if (credential || credential.error().code != ErrorCode::unavailable) return credential;
-    if (Clock::now() >= patience)
+    if (Clock::now() >= munge_deadline)
       return fail(ErrorCode::failed_precondition, credential.error().message);
     std::this_thread::sleep_for(kMungeRetry);
   }
 }
 
 // Seals `payload`; an opener's carries a new key in a credential.
-Result<Connection::Ticket> Connection::sign(bool opener, const std::string& payload,
-                                            api::Sealed* out, Clock::time_point patience) {
-  Ticket ticket;
-  ticket.opener = opener;
+Result<Connection::RequestSeal> Connection::sign(bool opener, const std::string& payload,
+                                                 api::Sealed* out,
+                                                 Clock::time_point munge_deadline) {
+  RequestSeal seal;
+  seal.opener = opener;
   if (opener) {
-    ticket.key = auth::SessionKey::random();
-    ticket.sequence = 1;
-    auto credential = make_credential(*ticket.key, patience);
+    seal.key = auth::SessionKey::random();
+    seal.sequence = 1;
+    auto credential = make_credential(*seal.key, munge_deadline);
     if (!credential) return fail(std::move(credential.error()));
     out->set_credential(std::move(*credential));
   } else {
@@ -71,26 +72,25 @@ Result<Connection::Ticket> Connection::sign(bool opener, const std::string& payl
     // Lost by another call just now: as if the server had said so.
     if (phase_ != Phase::open)
       return fail(ErrorCode::unauthenticated, std::string(auth::kSessionUnknown));
-    ticket.key = key_;
-    ticket.session = session_;
-    ticket.sequence = ++sequence_;
+    seal.key = key_;
+    seal.session = session_;
+    seal.sequence = ++sequence_;
   }
-  put_sealed(out, *ticket.key, auth::Direction::request, ticket.session, ticket.sequence, payload);
-  return ticket;
+  put_sealed(out, *seal.key, auth::Direction::request, seal.session, seal.sequence, payload);
+  return seal;
 }
 
 // Checks an answer, and keeps the session's phase in step with what it says.
-Result<std::string> Connection::settle(const Ticket& ticket, Result<api::Sealed> answer) {
+Result<std::string> Connection::verify_answer(const RequestSeal& seal, Result<api::Sealed> answer) {
   Result<std::string> result;
   if (!answer) {
     result = fail(std::move(answer.error()));
-  } else if (answer->sequence() != ticket.sequence ||
-             (!ticket.opener && answer->session() != ticket.session)) {
+  } else if (answer->sequence() != seal.sequence ||
+             (!seal.opener && answer->session() != seal.session)) {
     result =
         fail(ErrorCode::unauthenticated, "the answer of " + peer_ + " belongs to another request");
-  } else if (auto sealed =
-                 auth::verify_seal(*ticket.key, auth::Direction::answer, answer->session(),
-                                   answer->sequence(), answer->payload(), answer->mac());
+  } else if (auto sealed = auth::verify_seal(*seal.key, auth::Direction::answer, answer->session(),
+                                             answer->sequence(), answer->payload(), answer->mac());
              !sealed) {
     result =
         fail(ErrorCode::unauthenticated,
@@ -100,14 +100,14 @@ Result<std::string> Connection::settle(const Ticket& ticket, Result<api::Sealed>
   }
 
   const std::lock_guard lock(mutex_);
-  if (ticket.opener) {
+  if (seal.opener) {
     phase_ = result ? Phase::open : Phase::none;
-    key_ = result ? ticket.key : std::nullopt;
+    key_ = result ? seal.key : std::nullopt;
     session_ = result ? answer->session() : 0;
     sequence_ = 0;
     changed_.notify_all();
   } else if (!result && is_session_lost(result.error()) && phase_ == Phase::open &&
-             session_ == ticket.session) {
+             session_ == seal.session) {
     phase_ = Phase::none;
   }
   return result;
@@ -124,15 +124,15 @@ Result<std::string> Connection::call(const std::string& payload, Clock::time_poi
       opener = join_or_open();
     }
     api::Sealed request;
-    const auto patience = std::min(deadline, Clock::now() + kMungePatience);
-    auto ticket = sign(opener, payload, &request, patience);
+    const auto munge_deadline = std::min(deadline, Clock::now() + kMungeTimeout);
+    auto seal = sign(opener, payload, &request, munge_deadline);
     Result<std::string> result;
-    if (ticket) {
-      result = settle(*ticket, transport_->call(request, deadline));
+    if (seal) {
+      result = verify_answer(*seal, transport_->call(request, deadline));
     } else {
-      result = fail(std::move(ticket.error()));
+      result = fail(std::move(seal.error()));
     }
-    if (opener) opened(ticket.has_value(), result);
+    if (opener) on_session_opened(seal.has_value(), result);
     if (!result && is_session_lost(result.error()) && openings_left > 1) continue;
     return result;
   }
@@ -143,72 +143,72 @@ void Connection::await(std::chrono::milliseconds at_most) {
 }
 
 void Connection::call_async(std::string payload, Clock::time_point deadline, Done done) {
-  auto flight = std::make_shared<Flight>();
-  flight->payload = std::move(payload);
-  flight->deadline = deadline;
-  flight->done = std::move(done);
+  auto async_call = std::make_shared<AsyncCall>();
+  async_call->payload = std::move(payload);
+  async_call->deadline = deadline;
+  async_call->done = std::move(done);
   {
     const std::lock_guard lock(mutex_);
     ++in_flight_;
   }
-  start(std::move(flight));
+  start(std::move(async_call));
 }
 
-void Connection::start(std::shared_ptr<Flight> flight) {
+void Connection::start(std::shared_ptr<AsyncCall> async_call) {
   bool opener = false;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::opening) {
-      waiting_.push_back(std::move(flight));
+      waiting_.push_back(std::move(async_call));
       return;
     }
     opener = join_or_open();
   }
-  launch(flight, opener);
+  send_async(async_call, opener);
 }
 
-void Connection::launch(const std::shared_ptr<Flight>& flight, bool opener) {
+void Connection::send_async(const std::shared_ptr<AsyncCall>& async_call, bool opener) {
   api::Sealed request;
-  auto ticket = sign(opener, flight->payload, &request, Clock::time_point{});
-  if (!ticket) {
-    Result<std::string> result = fail(std::move(ticket.error()));
-    if (opener) opened(false, result);
-    return land(flight, std::move(result));
+  auto seal = sign(opener, async_call->payload, &request, Clock::time_point{});
+  if (!seal) {
+    Result<std::string> result = fail(std::move(seal.error()));
+    if (opener) on_session_opened(false, result);
+    return finish(async_call, std::move(result));
   }
-  flight->ticket = std::move(*ticket);
-  transport_->call_async(std::move(request), flight->deadline,
-                         [this, flight](Result<api::Sealed> answer) {
-                           auto result = settle(flight->ticket, std::move(answer));
-                           if (flight->ticket.opener) opened(true, result);
-                           land(flight, std::move(result));
+  async_call->seal = std::move(*seal);
+  transport_->call_async(std::move(request), async_call->deadline,
+                         [this, async_call](Result<api::Sealed> answer) {
+                           auto result = verify_answer(async_call->seal, std::move(answer));
+                           if (async_call->seal.opener) on_session_opened(true, result);
+                           finish(async_call, std::move(result));
                          });
 }
 
 // What waited for the session goes on, or shares the opener's error.
-void Connection::opened(bool asked, const Result<std::string>& result) {
-  std::vector<std::shared_ptr<Flight>> waiting;
+void Connection::on_session_opened(bool sent, const Result<std::string>& result) {
+  std::vector<std::shared_ptr<AsyncCall>> waiting;
   {
     const std::lock_guard lock(mutex_);
-    if (!asked) {
+    if (!sent) {
       phase_ = Phase::none;
       changed_.notify_all();
     }
     waiting.swap(waiting_);
   }
-  for (const auto& flight : waiting) {
+  for (const auto& async_call : waiting) {
     if (result)
-      start(flight);
+      start(async_call);
     else
-      land(flight, fail(result.error()));
+      finish(async_call, fail(result.error()));
   }
 }
 
-void Connection::land(const std::shared_ptr<Flight>& flight, Result<std::string> result) {
-  if (!result && is_session_lost(result.error()) && --flight->openings_left > 0) {
-    start(flight);
+void Connection::finish(const std::shared_ptr<AsyncCall>& async_call, Result<std::string> result) {
+  if (!result && is_session_lost(result.error()) && --async_call->openings_left > 0) {
+    start(async_call);
     return;
   }
-  flight->done(std::move(result));
+  async_call->done(std::move(result));
   const std::lock_guard lock(mutex_);
   --in_flight_;
   changed_.notify_all();

@@ -52,24 +52,25 @@ class Connection {
  private:
   // The session is opened by one call, which carries the credential; others wait for its answer.
   enum class Phase { none, opening, open };
-  struct Ticket {  // by what a message was sealed
+  struct RequestSeal {  // by what a message was sealed
     bool opener = false;
     std::optional<auth::SessionKey> key;
     std::uint64_t session = 0;
     std::uint64_t sequence = 0;
   };
-  struct Flight;
+  struct AsyncCall;
 
   // A munged that does not answer is asked again until `patience`.
-  Result<Ticket> sign(bool opener, const std::string& payload, api::Sealed* out,
-                      Clock::time_point patience);
-  Result<std::string> make_credential(const auth::SessionKey& key, Clock::time_point patience);
-  Result<std::string> settle(const Ticket& ticket, Result<api::Sealed> answer);
+  Result<RequestSeal> sign(bool opener, const std::string& payload, api::Sealed* out,
+                           Clock::time_point munge_deadline);
+  Result<std::string> make_credential(const auth::SessionKey& key,
+                                      Clock::time_point munge_deadline);
+  Result<std::string> verify_answer(const RequestSeal& seal, Result<api::Sealed> answer);
   bool join_or_open();  // with the lock held: true = you open
-  void start(std::shared_ptr<Flight> flight);
-  void opened(bool asked, const Result<std::string>& result);
-  void launch(const std::shared_ptr<Flight>& flight, bool opener);
-  void land(const std::shared_ptr<Flight>& flight, Result<std::string> result);
+  void start(std::shared_ptr<AsyncCall> async_call);
+  void on_session_opened(bool sent, const Result<std::string>& result);
+  void send_async(const std::shared_ptr<AsyncCall>& async_call, bool opener);
+  void finish(const std::shared_ptr<AsyncCall>& async_call, Result<std::string> result);
 
   const std::string peer_;
   const Signer signer_;
@@ -81,8 +82,8 @@ class Connection {
   std::optional<auth::SessionKey> key_;
   std::uint64_t session_ = 0;
   std::uint64_t sequence_ = 0;
-  std::vector<std::shared_ptr<Flight>> waiting_;  // for the session
-  std::size_t in_flight_ = 0;                     // of call_async
+  std::vector<std::shared_ptr<AsyncCall>> waiting_;  // for the session
+  std::size_t in_flight_ = 0;                        // of call_async
 };
 
 }  // namespace ares::rpc

@@ -42,7 +42,7 @@ Error LinkStream::wait(std::chrono::milliseconds timeout) {
 
 void LinkStream::send(std::string payload) {
   const std::lock_guard lock(mutex_);
-  if (!connected_ || over_ || gave_up_) return;
+  if (!connected_ || read_ended_ || gave_up_) return;
   if (!queue_.push(std::move(payload)))
     return give_up({ErrorCode::unavailable,
                     "the controller at " + peer_ + " does not read what is sent to it"});
@@ -55,17 +55,17 @@ bool LinkStream::was_connected() const {
 }
 
 void LinkStream::OnReadDone(bool ok) {
-  if (ok && take()) return StartRead(&in_);
+  if (ok && handle_message()) return StartRead(&in_);
   {
     const std::lock_guard lock(mutex_);
-    over_ = true;
+    read_ended_ = true;
     queue_.clear();
   }
   RemoveHold();
 }
 
 // What was read; false ends the session. The first message is empty: it proves who sent it.
-bool LinkStream::take() {
+bool LinkStream::handle_message() {
   const bool first = received_ == 0;
   const bool in_order = in_.sequence() == ++received_;
   const auto sealed = auth::verify_seal(key_, auth::Direction::node_down, 0, in_.sequence(),
@@ -109,7 +109,7 @@ void LinkStream::OnDone(const grpc::Status& status) {
 
 // With the lock held, as give_up().
 void LinkStream::write_next() {
-  if (writing_ || over_ || queue_.empty()) return;
+  if (writing_ || read_ended_ || queue_.empty()) return;
   writing_ = true;
   out_.Clear();
   put_sealed(&out_, key_, auth::Direction::node_up, 0, ++sent_, queue_.pop());

@@ -46,7 +46,7 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
   void OnDone(const grpc::Status& status) override;
 
  private:
-  bool take();
+  bool handle_message();
   void write_next();
   void give_up(Error error);
 
@@ -68,7 +68,7 @@ class LinkStream final : public grpc::ClientBidiReactor<api::Sealed, api::Sealed
   std::uint64_t sent_ = 0;
   bool connected_ = false;
   bool writing_ = false;
-  bool over_ = false;  // reading has ended: nothing more may be started
+  bool read_ended_ = false;  // reading has ended: nothing more may be started
   bool done_ = false;
   bool gave_up_ = false;
   Error end_;

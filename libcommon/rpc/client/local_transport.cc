@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxAnswer = 1u << 30;  // a long list of jobs
 constexpr std::size_t kChunk = 64 << 10;
-constexpr std::chrono::milliseconds kLookAgain{20};  // whether the controller listens again
+constexpr std::chrono::milliseconds kReconnectInterval{20};  // whether the controller listens again
 
 int milliseconds_until(std::optional<Transport::Clock::time_point> until) {
   if (!until) return -1;
@@ -44,7 +44,7 @@ Error LocalTransport::unavailable(const std::string& why) const {
   return {ErrorCode::unavailable, "the controller at " + peer_ + " is unavailable (" + why + ")"};
 }
 
-Error LocalTransport::too_late() const {
+Error LocalTransport::timed_out() const {
   return {ErrorCode::unavailable, "the controller at " + peer_ + " did not answer in time"};
 }
 
@@ -114,7 +114,7 @@ void LocalTransport::finish(Calls::iterator call, Result<api::Sealed> result) {
   changed_.notify_all();
 }
 
-void LocalTransport::lose(const std::shared_ptr<Link>& link, const std::string& why) {
+void LocalTransport::drop_link(const std::shared_ptr<Link>& link, const std::string& why) {
   if (link_ == link) link_.reset();
   const Error error = unavailable(link->refusal.empty() ? why : link->refusal);
   for (auto call = calls_.begin(); call != calls_.end();) {
@@ -125,13 +125,13 @@ void LocalTransport::lose(const std::shared_ptr<Link>& link, const std::string& 
 }
 
 // The server need not go on with it.
-void LocalTransport::give_up(Calls::iterator call) {
+void LocalTransport::cancel(Calls::iterator call) {
   Link& link = *call->second.link;
   link.output += frame(call->first, kCancelFrame, {});
   flush(link);
 }
 
-void LocalTransport::take_answers(Link& link) {
+void LocalTransport::process_answers(Link& link) {
   std::size_t at = 0;
   while (link.input.size() - at >= kHeadBytes) {
     const auto head = read_head(std::string_view(link.input).substr(at));
@@ -162,24 +162,25 @@ void LocalTransport::take_answers(Link& link) {
   link.input.erase(0, at);
 }
 
-void LocalTransport::take_in(const std::shared_ptr<Link>& link) {
+void LocalTransport::receive(const std::shared_ptr<Link>& link) {
   std::array<char, kChunk> chunk;
   for (;;) {
     const ssize_t n = ::recv(link->socket.fd(), chunk.data(), chunk.size(), 0);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n <= 0) return lose(link, n == 0 ? "it has closed the connection" : reason(errno));
+    if (n <= 0) return drop_link(link, n == 0 ? "it has closed the connection" : reason(errno));
     link->input.append(chunk.data(), static_cast<std::size_t>(n));
-    take_answers(*link);
-    if (!link->socket) return lose(link, "what it says is not of Ares");
+    process_answers(*link);
+    if (!link->socket) return drop_link(link, "what it says is not of Ares");
     if (static_cast<std::size_t>(n) < chunk.size()) return;
   }
 }
 
 // Waits, without the lock, until the socket is ready, somebody wakes us, or so long; sends and takes in what there is. By one
 // thread at a time. `link` may be null: nothing but the rest is waited for.
-void LocalTransport::turn(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Link>& link,
-                          std::optional<Clock::time_point> until) {
+void LocalTransport::poll_once(std::unique_lock<std::mutex>& lock,
+                               const std::shared_ptr<Link>& link,
+                               std::optional<Clock::time_point> until) {
   const bool sends = link && !link->output.empty();
   pollfd ready[2] = {
       {link ? link->socket.fd() : -1, static_cast<short>(sends ? POLLIN | POLLOUT : POLLIN), 0},
@@ -196,7 +197,7 @@ void LocalTransport::turn(std::unique_lock<std::mutex>& lock, const std::shared_
   }
   if (!link) return;
   if ((ready[0].revents & POLLOUT) != 0) flush(*link);
-  if ((ready[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) take_in(link);
+  if ((ready[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive(link);
 }
 
 Result<api::Sealed> LocalTransport::call(const api::Sealed& request, Clock::time_point deadline) {
@@ -208,11 +209,11 @@ Result<api::Sealed> LocalTransport::call(const api::Sealed& request, Clock::time
     if (reading_ || thread_.joinable())
       changed_.wait_until(lock, deadline);
     else
-      turn(lock, call.link, deadline);
+      poll_once(lock, call.link, deadline);
   }
   Result<api::Sealed> result =
-      call.result ? std::move(*call.result) : Result<api::Sealed>(fail(too_late()));
-  if (!call.result) give_up(*sent);
+      call.result ? std::move(*call.result) : Result<api::Sealed>(fail(timed_out()));
+  if (!call.result) cancel(*sent);
   calls_.erase(*sent);
   return result;
 }
@@ -221,11 +222,11 @@ void LocalTransport::call_async(api::Sealed request, Clock::time_point deadline,
   Error refusal = unavailable("the client is ending");
   {
     const std::lock_guard lock(mutex_);
-    if (!shut_) {
+    if (!shut_down_) {
       const auto sent = send(request, deadline, &done);
       if (sent) {
         if (!thread_.joinable())
-          thread_ = std::jthread([this] { work(); });
+          thread_ = std::jthread([this] { run(); });
         else if (reading_ && deadlines_.begin()->second == (*sent)->first)
           wake();
         return;
@@ -242,13 +243,13 @@ void LocalTransport::wake() {
 }
 
 // The thread: reads for all, tells who asked asynchronously, and looks at their deadlines.
-void LocalTransport::work() {
+void LocalTransport::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     while (!deadlines_.empty() && deadlines_.begin()->first <= Clock::now()) {
       const auto call = calls_.find(deadlines_.begin()->second);
-      give_up(call);
-      finish(call, fail(too_late()));
+      cancel(call);
+      finish(call, fail(timed_out()));
     }
     if (!finished_.empty()) {
       auto [done, result] = std::move(finished_.front());
@@ -259,14 +260,14 @@ void LocalTransport::work() {
       lock.lock();
       continue;
     }
-    if (shut_) return;
+    if (shut_down_) return;
     if (reading_) {  // somebody began before there was a thread
       changed_.wait(lock);
       continue;
     }
     std::optional<Clock::time_point> until;
     if (!deadlines_.empty()) until = deadlines_.begin()->first;
-    turn(lock, link_, until);
+    poll_once(lock, link_, until);
   }
 }
 
@@ -279,7 +280,7 @@ void LocalTransport::await(std::chrono::milliseconds at_most) {
     const auto left = until - Clock::now();
     if (left <= Clock::duration::zero()) return;
     lock.unlock();
-    std::this_thread::sleep_for(there ? left : std::min<Clock::duration>(left, kLookAgain));
+    std::this_thread::sleep_for(there ? left : std::min<Clock::duration>(left, kReconnectInterval));
     lock.lock();
   }
 }
@@ -287,7 +288,7 @@ void LocalTransport::await(std::chrono::milliseconds at_most) {
 void LocalTransport::shut_down() {
   {
     const std::lock_guard lock(mutex_);
-    shut_ = true;
+    shut_down_ = true;
     while (!deadlines_.empty())
       finish(calls_.find(deadlines_.begin()->second), fail(unavailable("the client is ending")));
     if (wake_) wake();

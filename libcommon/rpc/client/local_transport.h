@@ -44,18 +44,18 @@ class LocalTransport final : public Transport {
   Result<std::shared_ptr<Link>> connect();
   Result<Calls::iterator> send(const api::Sealed& request, Clock::time_point deadline, Done* done);
   void finish(Calls::iterator call, Result<api::Sealed> result);
-  void lose(const std::shared_ptr<Link>& link, const std::string& why);
-  void give_up(Calls::iterator call);
+  void drop_link(const std::shared_ptr<Link>& link, const std::string& why);
+  void cancel(Calls::iterator call);
   void flush(Link& link);
-  void take_in(const std::shared_ptr<Link>& link);
-  void take_answers(Link& link);
-  void turn(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Link>& link,
-            std::optional<Clock::time_point> until);
+  void receive(const std::shared_ptr<Link>& link);
+  void process_answers(Link& link);
+  void poll_once(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Link>& link,
+                 std::optional<Clock::time_point> until);
 
   void wake();
-  void work();
+  void run();
   Error unavailable(const std::string& why) const;
-  Error too_late() const;
+  Error timed_out() const;
 
   const std::string peer_;
   const std::string path_;
@@ -70,7 +70,7 @@ class LocalTransport final : public Transport {
   std::deque<std::pair<Done, Result<api::Sealed>>> finished_;        // to be told by the thread
   std::uint32_t last_call_ = 0;
   bool reading_ = false;
-  bool shut_ = false;
+  bool shut_down_ = false;
   std::jthread thread_;
 };
 

@@ -18,9 +18,9 @@ const char* const kPeer = "unix";
 
 bool LocalPeer::watch() {
   const std::lock_guard lock(mutex_);
-  armed_ = EPOLLIN | EPOLLRDHUP;
+  epoll_events_ = EPOLLIN | EPOLLRDHUP;
   epoll_event event{};
-  event.events = armed_;
+  event.events = epoll_events_;
   event.data.u64 = id_;
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_.fd(), &event) == 0;
 }
@@ -32,13 +32,13 @@ bool LocalPeer::full() const {
 
 // Asks to be told when there is something to do. Requests that lie in `input_` already are gone on with when the socket can be
 // written to, which it can.
-void LocalPeer::arm() {
+void LocalPeer::update_epoll() {
   if (!socket_) return;
   const bool resumes = paused_ && !full();
   const std::uint32_t wanted =
       EPOLLRDHUP | (paused_ ? 0U : EPOLLIN) | (!output_.empty() || resumes ? EPOLLOUT : 0U);
-  if (wanted == armed_) return;
-  armed_ = wanted;
+  if (wanted == epoll_events_) return;
+  epoll_events_ = wanted;
   epoll_event event{};
   event.events = wanted;
   event.data.u64 = id_;
@@ -59,12 +59,12 @@ void LocalPeer::flush() {
   output_.erase(0, sent);
 }
 
-void LocalPeer::say(const std::string& frame) {
+void LocalPeer::send_frame(const std::string& frame) {
   const std::lock_guard lock(mutex_);
   if (!socket_) return;
   output_ += frame;
   flush();
-  arm();
+  update_epoll();
 }
 
 void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
@@ -79,7 +79,7 @@ void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
   if (!socket_) return;
   output_ += bytes;
   flush();
-  arm();
+  update_epoll();
 }
 
 bool LocalPeer::read() {
@@ -103,17 +103,17 @@ bool LocalPeer::ready(std::uint32_t events, const CallContext& call_context) {
     reads = !paused_;
   }
   if (reads && (events & ~std::uint32_t{EPOLLOUT}) != 0 && !read()) return false;
-  if (reads && !take_requests(call_context)) return false;
+  if (reads && !read_requests(call_context)) return false;
   const std::lock_guard lock(mutex_);
-  arm();
+  update_epoll();
   return true;
 }
 
-bool LocalPeer::take_requests(const CallContext& call_context) {
+bool LocalPeer::read_requests(const CallContext& call_context) {
   const std::size_t most = call_context.max_request_bytes + kEnvelope;
   std::size_t at = 0;
-  bool understood = true;
-  while (understood && input_.size() - at >= kHeadBytes) {
+  bool valid = true;
+  while (valid && input_.size() - at >= kHeadBytes) {
     {
       const std::lock_guard lock(mutex_);
       paused_ = full();
@@ -121,9 +121,10 @@ bool LocalPeer::take_requests(const CallContext& call_context) {
     }
     const auto head = read_head(std::string_view(input_).substr(at));
     if (!head) {
-      understood = false;
+      valid = false;
     } else if (head->size > most) {
-      say(refusal_frame(head->call, {ErrorCode::invalid_argument,
+      send_frame(
+          refusal_frame(head->call, {ErrorCode::invalid_argument,
                                      "the request is larger than the controller accepts: it has " +
                                          std::to_string(head->size) + " bytes, at most " +
                                          std::to_string(call_context.max_request_bytes)}));
@@ -136,22 +137,22 @@ bool LocalPeer::take_requests(const CallContext& call_context) {
     } else {
       const auto body = std::string_view(input_).substr(at + kHeadBytes, head->size);
       at += kHeadBytes + head->size;
-      understood = take(head->call, head->code, body, call_context);
+      valid = handle_frame(head->call, head->code, body, call_context);
     }
   }
   input_.erase(0, at);
-  return understood;
+  return valid;
 }
 
-bool LocalPeer::take(std::uint32_t call, std::uint32_t code, std::string_view body,
-                     const CallContext& call_context) {
+bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,
+                             const CallContext& call_context) {
   if (code == kCancelFrame) {
-    std::shared_ptr<Answer> given_up;
+    std::shared_ptr<Answer> cancelled;
     {
       const std::lock_guard lock(mutex_);
-      if (const auto found = calls_.find(call); found != calls_.end()) given_up = found->second;
+      if (const auto found = calls_.find(call); found != calls_.end()) cancelled = found->second;
     }
-    if (given_up) given_up->abandon();
+    if (cancelled) cancelled->abandon();
     return true;
   }
   api::Sealed request;

@@ -22,8 +22,8 @@ struct LocalLimits {
   std::size_t connections = 8192;
   std::size_t connections_per_user = 2048;
   std::size_t calls_per_connection = 1024;
-  std::size_t unsent_per_connection = 4u << 20;  // bytes of answers
-  std::size_t half_sent_per_user = 128u << 20;   // bytes of requests
+  std::size_t unsent_per_connection = 4u << 20;     // bytes of answers
+  std::size_t partial_bytes_per_user = 128u << 20;  // bytes of requests
 };
 
 class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
@@ -36,24 +36,24 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   bool watch();
   bool ready(std::uint32_t events, const CallContext& call_context);
   // What it has sent of a request that is not whole yet, bytes.
-  std::size_t half_sent() const { return input_.size(); }
+  std::size_t partial_bytes() const { return input_.size(); }
   UserId user() const { return user_; }
 
   // Its calls are abandoned; told so if there is still somebody to hear it.
   void close();
 
   // One frame for it. Any thread.
-  void say(const std::string& frame);
+  void send_frame(const std::string& frame);
 
  private:
   bool read();
-  bool take_requests(const CallContext& call_context);
-  bool take(std::uint32_t call, std::uint32_t code, std::string_view body,
-            const CallContext& call_context);
+  bool read_requests(const CallContext& call_context);
+  bool handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,
+                    const CallContext& call_context);
   void answer(std::uint32_t call, Result<api::Sealed> result);
   void flush();  // with the lock held, as the next
   bool full() const;
-  void arm();
+  void update_epoll();
 
   const UserId user_;
   const int epoll_;
@@ -67,7 +67,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   Socket socket_;  // closed by the server's thread only
   std::string output_;
   std::map<std::uint32_t, std::shared_ptr<Answer>> calls_;
-  std::uint32_t armed_ = 0;
+  std::uint32_t epoll_events_ = 0;
   bool paused_ = false;  // nothing is read until answers have left
 };
 

@@ -41,11 +41,11 @@ struct LocalServer::State {
   };
   struct User {
     std::size_t connections = 0;
-    std::size_t half_sent = 0;  // bytes
+    std::size_t partial_bytes = 0;  // bytes
   };
   struct Connected {
     std::shared_ptr<LocalPeer> peer;
-    std::size_t half_sent = 0;
+    std::size_t partial_bytes = 0;
   };
 
   const CallContext call_context;
@@ -150,16 +150,16 @@ void LocalServer::State::accept(Listener& listener) {
 }
 
 void LocalServer::State::welcome(Socket socket) {
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return;
-  const UserId uid(who.uid);
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return;
+  const UserId uid(credentials.uid);
   const auto peer =
       std::make_shared<LocalPeer>(std::move(socket), uid, epoll.fd(), ++last_id, limits);
   User& user = users[uid];
   if (peers.size() >= limits.connections || user.connections >= limits.connections_per_user) {
     if (user.connections == 0) users.erase(uid);
-    peer->say(refusal_frame(
+    peer->send_frame(refusal_frame(
         0, {ErrorCode::unavailable, "too many connections are open; close some, or wait"}));
     return peer->close();
   }
@@ -177,10 +177,10 @@ void LocalServer::State::serve(std::uint64_t id, std::uint32_t events) {
   Connected& connected = found->second;
   if (!connected.peer->ready(events, call_context)) return drop(found);
   User& user = users[connected.peer->user()];
-  user.half_sent += connected.peer->half_sent() - connected.half_sent;
-  connected.half_sent = connected.peer->half_sent();
-  if (user.half_sent <= limits.half_sent_per_user) return;
-  connected.peer->say(
+  user.partial_bytes += connected.peer->partial_bytes() - connected.partial_bytes;
+  connected.partial_bytes = connected.peer->partial_bytes();
+  if (user.partial_bytes <= limits.partial_bytes_per_user) return;
+  connected.peer->send_frame(
       refusal_frame(0, {ErrorCode::unavailable, "too many large requests are being sent at once"}));
   drop(found);
 }
@@ -188,7 +188,7 @@ void LocalServer::State::serve(std::uint64_t id, std::uint32_t events) {
 void LocalServer::State::drop(std::map<std::uint64_t, Connected>::iterator found) {
   found->second.peer->close();
   const auto user = users.find(found->second.peer->user());
-  user->second.half_sent -= found->second.half_sent;
+  user->second.partial_bytes -= found->second.partial_bytes;
   if (--user->second.connections == 0) users.erase(user);
   peers.erase(found);
 }

@@ -16,10 +16,10 @@ TEST_F(RpcTest, TellsTheServerWhoCalls) {
   EXPECT_EQ(response->server_version(), ARES_VERSION);
   ASSERT_EQ(seen().size(), 1u);
   const Seen call = seen()[0];
-  EXPECT_EQ(call.who.uid, UserId(getuid()));
-  EXPECT_EQ(call.who.gid, GroupId(getgid()));
-  EXPECT_FALSE(call.who.user.empty());
-  EXPECT_FALSE(call.who.host.empty());
+  EXPECT_EQ(call.caller.uid, UserId(getuid()));
+  EXPECT_EQ(call.caller.gid, GroupId(getgid()));
+  EXPECT_FALSE(call.caller.user.empty());
+  EXPECT_FALSE(call.caller.host.empty());
   EXPECT_EQ(call.request.client_version(), ARES_VERSION);
   EXPECT_NE(call.peer.find("unix"), std::string::npos);
 }
@@ -28,7 +28,7 @@ TEST_F(RpcTest, NamesTheUserByWhatItWasGiven) {
   server_options.user_name = [](UserId uid) { return "user" + std::to_string(uid.value()); };
   start();
   ASSERT_TRUE(connect().call(ping()));
-  EXPECT_EQ(seen()[0].who.user, "user" + std::to_string(getuid()));
+  EXPECT_EQ(seen()[0].caller.user, "user" + std::to_string(getuid()));
 }
 
 TEST_F(RpcTest, ManyCallsUseOneCredential) {

@@ -255,7 +255,7 @@ TEST_F(LocalTest, TurnsAwayWhoSendsTooMuchByHalves) {
   const CallHandler handler = [](const Principal&, const api::Request&,
                                  const std::shared_ptr<Responder>&) {};
   LocalLimits limits;
-  limits.half_sent_per_user = 1 << 20;
+  limits.partial_bytes_per_user = 1 << 20;
   LocalServer local(CallContext{&authenticator, &sessions, &handler, 8 << 20}, limits);
   ASSERT_TRUE(local.listen(parse_address(socket).value()));
   ASSERT_TRUE(local.start());

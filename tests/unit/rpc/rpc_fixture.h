@@ -26,17 +26,17 @@ using namespace std::chrono_literals;
 class RpcTest : public ::testing::Test {
  protected:
   struct Seen {
-    Principal who;
+    Principal caller;
     api::Request request;
     std::string peer;
   };
 
   // Answers a request by its own id, unless the test sets something else.
-  void handle(Principal who, api::Request request, std::shared_ptr<Responder> responder) {
+  void handle(Principal caller, api::Request request, std::shared_ptr<Responder> responder) {
     const std::string id = request.request_id();
     {
       const std::lock_guard lock(mutex_);
-      seen_.push_back({std::move(who), request, responder->peer()});
+      seen_.push_back({std::move(caller), request, responder->peer()});
     }
     if (answer) return answer(request, std::move(responder));
     api::Response response;
@@ -47,8 +47,8 @@ class RpcTest : public ::testing::Test {
   void start(AttachHandler* nodes = nullptr) {
     server = std::make_unique<Server>(
         server_options,
-        [this](Principal who, api::Request request, std::shared_ptr<Responder> responder) {
-          handle(std::move(who), std::move(request), std::move(responder));
+        [this](Principal caller, api::Request request, std::shared_ptr<Responder> responder) {
+          handle(std::move(caller), std::move(request), std::move(responder));
         },
         nodes);
     const Status started = server->start();
