@@ -161,7 +161,7 @@ Status Controller::run() {
   recovered.state.cluster = policy->cluster;
 
   Clock clock;
-  ViewBoard views;
+  ViewHolder views;
   NodeHub nodes(journal, views, clock);
   WaitRoom waits(views, clock);
   Identity identity;
@@ -172,14 +172,14 @@ Status Controller::run() {
   AccountingReader accounting(for_reports, kAccountingThreads, views, identity);
   Roller roller(pg_options(*config), clock);
   QueryPool pool(kAccountingThreads, kAccountingBounds);
-  ConfigBoard board(config);
-  ReportReader reports(for_reports, kAccountingThreads, views, board);
-  Archiver archiver(pg_options(*config), board, clock);
+  ConfigHolder config_holder(config);
+  ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
+  Archiver archiver(pg_options(*config), config_holder, clock);
   std::atomic<Epoch::rep> commits_under{epoch.value()};
   Upkeep upkeep(
       pg_options(*config), for_reports, kAccountingThreads,
       [&] { return Epoch(commits_under.load()); }, roller, archiver);
-  Mailer mailer([&] { return board.read()->controller.mail_program; });
+  Mailer mailer([&] { return config_holder.read()->controller.mail_program; });
 
   EngineLoop::Sinks sinks;
   sinks.publish = [&](std::shared_ptr<const ClusterState> state) {
@@ -205,9 +205,9 @@ Status Controller::run() {
   };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
-  Reconfigurer reconfigurer(board, engine, views, &plugins);
+  Reconfigurer reconfigurer(config_holder, engine, views, &plugins);
   UsageRebuilder usage(pg_options(*config), views, engine, clock);
-  SchedulerLoop scheduler(views, engine, clock, board);
+  SchedulerLoop scheduler(views, engine, clock, config_holder);
   engine.start();
   engine.post(Command{Activate{epoch, host_name()}});
   ApplyConfig first = to_command(*config);
@@ -222,9 +222,9 @@ Status Controller::run() {
 
   ViewDumps dumps;
   Ingress ingress(
-      {engine, clock, views, nodes, waits, pool, board, reconfigurer, dumps, plugins, journal,
-       [&](const api::Accounting& query, Time now) { return accounting.read(query, now); }, reports,
-       roller, upkeep, usage, [] { kill(getpid(), SIGTERM); },
+      {engine, clock, views, nodes, waits, pool, config_holder, reconfigurer, dumps, plugins,
+       journal, [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
+       reports, roller, upkeep, usage, [] { kill(getpid(), SIGTERM); },
        [&] {
          std::lock_guard lock(parts_->database_mutex);
          return parts_->database_state;

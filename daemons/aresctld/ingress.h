@@ -10,7 +10,7 @@
 #include "aresctld/accounting/roller.h"
 #include "aresctld/accounting/upkeep.h"
 #include "aresctld/accounting/usage_rebuild.h"
-#include "aresctld/config_board.h"
+#include "aresctld/config_holder.h"
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
 #include "aresctld/engine/wait_room.h"
@@ -32,11 +32,11 @@ class Ingress {
   struct Parts {
     EngineLoop& engine;
     Clock& clock;
-    const ViewBoard& views;
+    const ViewHolder& views;
     const NodeHub& nodes;
     WaitRoom& waits;
     QueryPool& accounting;
-    const ConfigBoard& config;
+    const ConfigHolder& config;
     Reconfigurer& reconfigurer;
     ViewDumps& dumps;
     const SchedulerPlugins& plugins;

@@ -16,7 +16,7 @@ constexpr std::size_t kCacheBytes = 64 << 20;
 
 }  // namespace
 
-NodeHub::NodeHub(store::Journal& journal, const ViewBoard& views, Clock& clock)
+NodeHub::NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock)
     : journal_(journal), views_(views), clock_(clock) {}
 
 NodeHub::~NodeHub() {

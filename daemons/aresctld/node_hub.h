@@ -25,7 +25,7 @@ namespace ares::aresctld {
 
 class NodeHub : public rpc::AttachHandler {
  public:
-  NodeHub(store::Journal& journal, const ViewBoard& views, Clock& clock);
+  NodeHub(store::Journal& journal, const ViewHolder& views, Clock& clock);
   ~NodeHub() override;
 
   void start(EngineLoop& engine);
@@ -57,7 +57,7 @@ class NodeHub : public rpc::AttachHandler {
   Result<std::shared_ptr<const std::string>> blob(const BlobId& id);
 
   store::Journal& journal_;
-  const ViewBoard& views_;
+  const ViewHolder& views_;
   Clock& clock_;
   EngineLoop* engine_ = nullptr;
 

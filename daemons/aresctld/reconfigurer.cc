@@ -70,7 +70,7 @@ ApplyConfig to_command(const config::Config& config) {
 
 Result<Reconfigurer::Found> Reconfigurer::look(Result<config::Config> read, bool load) const {
   if (!read) return fail(read.error());
-  const auto running = board_.read();
+  const auto running = config_holder_.read();
   Found found;
   found.changes = config::diff(*running, partitions_of(*views_.read().state), *read);
   config::Config next = config::keep_until_restart(*running, std::move(*read));
@@ -85,7 +85,7 @@ Result<Reconfigurer::Found> Reconfigurer::look(Result<config::Config> read, bool
 }
 
 Result<api::Reconfigured> Reconfigurer::preview(const api::Reconfigure& request) const {
-  const std::string own = board_.read()->path;
+  const std::string own = config_holder_.read()->path;
   const std::string path = request.text().empty() ? own : request.path();
   const auto found = look(
       request.text().empty() ? config::load(own) : config::parse(request.text(), request.path()),
@@ -97,7 +97,7 @@ Result<api::Reconfigured> Reconfigurer::preview(const api::Reconfigure& request)
 // The file was read for this, but the engine did nothing: what is in force is what the request applied the first time, or later ones.
 Result<api::Reconfigured> Reconfigurer::answer_again(const Found& found,
                                                      const std::string& path) const {
-  if (board_.read()->policy.config_hash == found.next->policy.config_hash)
+  if (config_holder_.read()->policy.config_hash == found.next->policy.config_hash)
     return answer(found.changes, path, true);
   return fail(ErrorCode::failed_precondition,
               "this request was carried out before, and " + path +
@@ -118,7 +118,7 @@ void Reconfigurer::apply(Principal who, std::string request_id, const Digest& di
     }
     done(std::move(result));
   };
-  const std::string path = board_.read()->path;
+  const std::string path = config_holder_.read()->path;
   auto found = look(config::load(path), true);
   if (!found) return finish(fail(found.error()));
   for (const config::Change& change : found->changes) {
@@ -138,9 +138,9 @@ void Reconfigurer::apply(Principal who, std::string request_id, const Digest& di
                [this, finish, path, found = std::move(*found)](const core::Reply& reply) {
                  if (reply.failed) return finish(fail(reply.error));
                  if (reply.repeated) return finish(answer_again(found, path));
-                 board_.publish(found.next);
+                 config_holder_.publish(found.next);
                  // The state went out before, and a pass over it may have used the rules of before.
-                 views_.nudge();
+                 views_.wake_waiters();
                  spdlog::info("reconfigured from {}", path);
                  spdlog::set_level(spdlog::level::from_str(found.next->log.level));
                  finish(answer(found.changes, path, true));

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "aresctld/config_board.h"
+#include "aresctld/config_holder.h"
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
 #include "aresctld/plugins/scheduler_plugins.h"
@@ -27,9 +27,9 @@ class Reconfigurer {
   using Done = std::function<void(Result<api::Reconfigured>)>;
 
   // `plugins`: loads those of the scheduler; null where there are none.
-  Reconfigurer(ConfigBoard& board, EngineLoop& engine, ViewBoard& views,
+  Reconfigurer(ConfigHolder& config_holder, EngineLoop& engine, ViewHolder& views,
                SchedulerPlugins* plugins = nullptr)
-      : board_(board), engine_(engine), views_(views), plugins_(plugins) {}
+      : config_holder_(config_holder), engine_(engine), views_(views), plugins_(plugins) {}
 
   // What the file, or `text` in its place, would change.
   Result<api::Reconfigured> preview(const api::Reconfigure& request) const;
@@ -47,9 +47,9 @@ class Reconfigurer {
   Result<Found> look(Result<config::Config> read, bool load) const;
   Result<api::Reconfigured> answer_again(const Found& found, const std::string& path) const;
 
-  ConfigBoard& board_;
+  ConfigHolder& config_holder_;
   EngineLoop& engine_;
-  ViewBoard& views_;
+  ViewHolder& views_;
   SchedulerPlugins* const plugins_;
   std::mutex mutex_;
   bool busy_ = false;

@@ -19,7 +19,7 @@ namespace ares::aresctld {
 
 class AccountingReader {
  public:
-  AccountingReader(store::PgOptions options, std::size_t connections, const ViewBoard& views,
+  AccountingReader(store::PgOptions options, std::size_t connections, const ViewHolder& views,
                    Identity& identity)
       : cluster_(options.cluster_name),
         accounting_(std::move(options), connections),
@@ -32,7 +32,7 @@ class AccountingReader {
  private:
   std::string cluster_;
   store::Accounting accounting_;
-  const ViewBoard& views_;
+  const ViewHolder& views_;
   Identity& identity_;
 };
 

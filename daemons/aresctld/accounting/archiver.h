@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "aresctld/config_board.h"
+#include "aresctld/config_holder.h"
 #include "aresctld/engine/clock.h"
 #include "base/result.h"
 #include "proto/gen/api.pb.h"
@@ -21,7 +21,7 @@ namespace ares::aresctld {
 
 class Archiver {
  public:
-  Archiver(store::PgOptions options, const ConfigBoard& config, Clock& clock)
+  Archiver(store::PgOptions options, const ConfigHolder& config, Clock& clock)
       : options_(std::move(options)), config_(config), clock_(clock) {}
   ~Archiver();
   Archiver(const Archiver&) = delete;
@@ -55,7 +55,7 @@ class Archiver {
   void tell(std::string text, bool failed);
 
   const store::PgOptions options_;
-  const ConfigBoard& config_;
+  const ConfigHolder& config_;
   Clock& clock_;
   std::mutex mutex_;
   std::condition_variable wake_;

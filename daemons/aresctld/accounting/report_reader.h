@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "aresctld/config_board.h"
+#include "aresctld/config_holder.h"
 #include "aresctld/engine/view.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -18,8 +18,8 @@ namespace ares::aresctld {
 
 class ReportReader {
  public:
-  ReportReader(store::PgOptions options, std::size_t connections, const ViewBoard& views,
-               const ConfigBoard& config)
+  ReportReader(store::PgOptions options, std::size_t connections, const ViewHolder& views,
+               const ConfigHolder& config)
       : cluster_(options.cluster_name),
         reports_(std::move(options), connections),
         views_(views),
@@ -31,8 +31,8 @@ class ReportReader {
  private:
   std::string cluster_;
   store::Reports reports_;
-  const ViewBoard& views_;
-  const ConfigBoard& config_;
+  const ViewHolder& views_;
+  const ConfigHolder& config_;
 };
 
 // What the database is asked. The time ends with `now` at the latest, and counts in whole seconds.

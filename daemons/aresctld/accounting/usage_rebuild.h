@@ -23,7 +23,7 @@ class UsageRebuilder {
  public:
   using OnDone = std::function<void(Result<api::UsageRebuilt>)>;
 
-  UsageRebuilder(store::PgOptions database, const ViewBoard& views, EngineLoop& engine,
+  UsageRebuilder(store::PgOptions database, const ViewHolder& views, EngineLoop& engine,
                  Clock& clock)
       : database_(std::move(database)), views_(views), engine_(engine), clock_(clock) {}
 
@@ -34,7 +34,7 @@ class UsageRebuilder {
 
  private:
   store::PgOptions database_;
-  const ViewBoard& views_;
+  const ViewHolder& views_;
   EngineLoop& engine_;
   Clock& clock_;
   std::atomic<bool> busy_{false};

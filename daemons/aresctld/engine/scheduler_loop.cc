@@ -20,8 +20,8 @@ constexpr int kEstimatesShare = 20;
 
 }  // namespace
 
-SchedulerLoop::SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock,
-                             const ConfigBoard& config)
+SchedulerLoop::SchedulerLoop(ViewHolder& views, EngineLoop& engine, Clock& clock,
+                             const ConfigHolder& config)
     : views_(views), engine_(engine), clock_(clock), config_(config) {}
 
 SchedulerLoop::~SchedulerLoop() {
@@ -40,13 +40,13 @@ void SchedulerLoop::run() {
   using Steady = std::chrono::steady_clock;
   core::Planner planner;
   Lsn seen;
-  std::uint64_t nudges = 0;
+  std::uint64_t wakeups = 0;
   std::optional<Duration> wake;
   Steady::time_point next_estimates{};
-  while (views_.wait_beyond(seen, nudges, wake)) {
+  while (views_.wait_for_change(seen, wakeups, wake)) {
     const View view = views_.read();
     seen = view.state->lsn;
-    nudges = view.nudges;  // before the configuration is read
+    wakeups = view.wakeups;  // before the configuration is read
     const Time now = clock_.now();
     const auto begin = Steady::now();
     core::Budget budget;
@@ -66,7 +66,7 @@ void SchedulerLoop::run() {
     plan.pending = {};
     if (!plan.groups.empty() || !plan.accruing.empty()) propose(std::move(plan));
     // With a long queue a pass takes its time: half of a core is left to those who commit and answer.
-    if (cost > kShortPass && !views_.rest(std::chrono::duration_cast<Duration>(cost))) return;
+    if (cost > kShortPass && !views_.sleep_for(std::chrono::duration_cast<Duration>(cost))) return;
   }
 }
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "aresctld/config_board.h"
+#include "aresctld/config_holder.h"
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/view.h"
 
@@ -14,7 +14,7 @@ namespace ares::aresctld {
 
 class SchedulerLoop {
  public:
-  SchedulerLoop(ViewBoard& views, EngineLoop& engine, Clock& clock, const ConfigBoard& config);
+  SchedulerLoop(ViewHolder& views, EngineLoop& engine, Clock& clock, const ConfigHolder& config);
   ~SchedulerLoop();
   SchedulerLoop(const SchedulerLoop&) = delete;
   SchedulerLoop& operator=(const SchedulerLoop&) = delete;
@@ -26,10 +26,10 @@ class SchedulerLoop {
   void run();
   void propose(Plan plan);
 
-  ViewBoard& views_;
+  ViewHolder& views_;
   EngineLoop& engine_;
   Clock& clock_;
-  const ConfigBoard& config_;
+  const ConfigHolder& config_;
   std::thread thread_;
 };
 

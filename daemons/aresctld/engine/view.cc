@@ -4,15 +4,15 @@
 
 namespace ares::aresctld {
 
-ViewBoard::ViewBoard()
+ViewHolder::ViewHolder()
     : view_{std::make_shared<ClusterState>(), std::make_shared<PendingInfos>()} {}
 
-View ViewBoard::read() const {
+View ViewHolder::read() const {
   std::lock_guard lock(mutex_);
   return view_;
 }
 
-void ViewBoard::publish_state(std::shared_ptr<const ClusterState> state) {
+void ViewHolder::publish_state(std::shared_ptr<const ClusterState> state) {
   std::shared_ptr<const ClusterState> old;  // freed outside the lock
   {
     std::lock_guard lock(mutex_);
@@ -22,23 +22,24 @@ void ViewBoard::publish_state(std::shared_ptr<const ClusterState> state) {
   changed_.notify_all();
 }
 
-void ViewBoard::publish_pending(std::shared_ptr<const PendingInfos> pending) {
+void ViewHolder::publish_pending(std::shared_ptr<const PendingInfos> pending) {
   std::shared_ptr<const PendingInfos> old;
   std::lock_guard lock(mutex_);
   old = std::exchange(view_.pending, std::move(pending));
 }
 
-void ViewBoard::nudge() {
+void ViewHolder::wake_waiters() {
   {
     std::lock_guard lock(mutex_);
-    ++view_.nudges;
+    ++view_.wakeups;
   }
   changed_.notify_all();
 }
 
-bool ViewBoard::wait_beyond(Lsn seen, std::uint64_t nudges, std::optional<Duration> at_most) const {
+bool ViewHolder::wait_for_change(Lsn seen, std::uint64_t wakeups,
+                                 std::optional<Duration> at_most) const {
   std::unique_lock lock(mutex_);
-  const auto ready = [&] { return stopped_ || view_.state->lsn > seen || view_.nudges > nudges; };
+  const auto ready = [&] { return stopped_ || view_.state->lsn > seen || view_.wakeups > wakeups; };
   // Not for longer, because the library counts in nanoseconds, of which a few hundred years are too many.
   constexpr Duration kLongest = std::chrono::hours(24);
   if (at_most)
@@ -48,12 +49,12 @@ bool ViewBoard::wait_beyond(Lsn seen, std::uint64_t nudges, std::optional<Durati
   return !stopped_;
 }
 
-bool ViewBoard::rest(Duration time) const {
+bool ViewHolder::sleep_for(Duration time) const {
   std::unique_lock lock(mutex_);
   return !changed_.wait_for(lock, time, [&] { return stopped_; });
 }
 
-void ViewBoard::stop() {
+void ViewHolder::stop() {
   {
     std::lock_guard lock(mutex_);
     stopped_ = true;

@@ -18,12 +18,12 @@ struct View {
   std::shared_ptr<const ClusterState> state;
   // Why pending jobs wait, as the last pass found it. Not journaled: its loss is harmless because the next pass finds it again.
   std::shared_ptr<const PendingInfos> pending;
-  std::uint64_t nudges = 0;  // see ViewBoard::nudge
+  std::uint64_t wakeups = 0;  // see ViewHolder::wake_waiters
 };
 
-class ViewBoard {
+class ViewHolder {
  public:
-  ViewBoard();
+  ViewHolder();
 
   View read() const;
 
@@ -33,13 +33,13 @@ class ViewBoard {
 
   // What is read beside the view has changed, and the state that came with it may have been seen before: whoever waits for a
   // newer one looks again.
-  void nudge();
+  void wake_waiters();
 
   // Waits for a state with a higher lsn than `seen`, for more than so many nudges, for stop(), but no longer than `at_most`.
   // False after stop().
-  bool wait_beyond(Lsn seen, std::uint64_t nudges, std::optional<Duration> at_most) const;
+  bool wait_for_change(Lsn seen, std::uint64_t wakeups, std::optional<Duration> at_most) const;
   // Waits for so long, or until stop(): false then.
-  bool rest(Duration time) const;
+  bool sleep_for(Duration time) const;
   void stop();
 
  private:

@@ -39,12 +39,12 @@ void WaitRoom::add(JobKey job, Time deadline, std::function<void(const View&)> a
 
 void WaitRoom::run() {
   Lsn seen;
-  std::uint64_t nudges = 0;
+  std::uint64_t wakeups = 0;
   for (bool running = true; running;) {
-    running = views_.wait_beyond(seen, nudges, kLook);
+    running = views_.wait_for_change(seen, wakeups, kLook);
     const View view = views_.read();
     seen = view.state->lsn;
-    nudges = view.nudges;
+    wakeups = view.wakeups;
     const Time now = clock_.now();
     std::list<Guest> leaving;
     {

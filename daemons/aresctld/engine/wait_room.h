@@ -17,7 +17,7 @@ namespace ares::aresctld {
 
 class WaitRoom {
  public:
-  WaitRoom(const ViewBoard& views, Clock& clock) : views_(views), clock_(clock) {}
+  WaitRoom(const ViewHolder& views, Clock& clock) : views_(views), clock_(clock) {}
   ~WaitRoom() { stop(); }
   WaitRoom(const WaitRoom&) = delete;
   WaitRoom& operator=(const WaitRoom&) = delete;
@@ -37,7 +37,7 @@ class WaitRoom {
 
   void run();
 
-  const ViewBoard& views_;
+  const ViewHolder& views_;
   Clock& clock_;
   std::mutex mutex_;
   std::list<Guest> guests_;

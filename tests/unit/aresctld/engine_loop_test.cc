@@ -104,7 +104,7 @@ class EngineLoopTest : public ::testing::Test {
   Clock clock_;
   Policy policy_;  // set it before start()
   Epoch epoch_;
-  std::unique_ptr<ViewBoard> views_ = std::make_unique<ViewBoard>();
+  std::unique_ptr<ViewHolder> views_ = std::make_unique<ViewHolder>();
   std::shared_ptr<const ClusterState> shown_at_start_;
   std::promise<void> fatal_;
   std::atomic<bool> waiting_ = false;
@@ -129,7 +129,7 @@ TEST_F(EngineLoopTest, WhatWasRecoveredIsShownBeforeAnythingIsCommitted) {
   auto reply = post(submit(1)).get();
   ASSERT_FALSE(reply.failed) << reply.error.message;
   loop_->stop();
-  views_ = std::make_unique<ViewBoard>();  // another process
+  views_ = std::make_unique<ViewHolder>();  // another process
   start([](Operation, const store::Batch*) { return Fault::none; });
   ASSERT_EQ(reply.jobs.size(), 1u);
   EXPECT_NE(shown_at_start_->jobs.find(reply.jobs.front()), nullptr);

@@ -23,7 +23,7 @@ class ReconfigurerTest : public testing::Test {
     auto config = config::load(path_);
     EXPECT_TRUE(config) << config.error().message;
     if (!config) return;
-    board_.publish(std::make_shared<const config::Config>(std::move(*config)));
+    config_holder_.publish(std::make_shared<const config::Config>(std::move(*config)));
     auto opened = journal_.open();
     EXPECT_TRUE(opened);
     opened->state.epoch = opened->epoch;
@@ -36,12 +36,12 @@ class ReconfigurerTest : public testing::Test {
     sinks.fatal = [](const Error& error) { ADD_FAILURE() << error.message; };
     sinks.database = [](bool, const std::string&) {};
     const Epoch epoch = opened->epoch;
-    engine_ = std::make_unique<EngineLoop>(journal_, std::move(opened->state), board_.policy(),
-                                           clock_, std::move(sinks));
+    engine_ = std::make_unique<EngineLoop>(journal_, std::move(opened->state),
+                                           config_holder_.policy(), clock_, std::move(sinks));
     engine_->start();
     engine_->post(Command{Activate{epoch, "here"}});
-    engine_->post(Command{to_command(*board_.read())});
-    reconfigurer_ = std::make_unique<Reconfigurer>(board_, *engine_, views_);
+    engine_->post(Command{to_command(*config_holder_.read())});
+    reconfigurer_ = std::make_unique<Reconfigurer>(config_holder_, *engine_, views_);
   }
 
   ~ReconfigurerTest() override { std::remove(path_.c_str()); }
@@ -60,14 +60,14 @@ class ReconfigurerTest : public testing::Test {
     return done.get_future().get();
   }
 
-  std::uint32_t licenses() const { return board_.policy()->licenses.at("matlab"); }
+  std::uint32_t licenses() const { return config_holder_.policy()->licenses.at("matlab"); }
 
   const std::string path_ =
       testing::TempDir() + "/ares-reconfigurer-" + std::to_string(::getpid()) + ".yaml";
-  ConfigBoard board_{nullptr};
+  ConfigHolder config_holder_{nullptr};
   store::MemJournal journal_{std::make_shared<store::MemDatabase>()};
   Clock clock_;
-  ViewBoard views_;
+  ViewHolder views_;
   std::unique_ptr<EngineLoop> engine_;
   std::unique_ptr<Reconfigurer> reconfigurer_;
 };
@@ -101,10 +101,11 @@ TEST_F(ReconfigurerTest, WhoeverWaitsForANewerStateLooksAgainAfterItWasPublished
   write(2);
   ASSERT_TRUE(apply("x"));
   const View view = views_.read();
-  EXPECT_EQ(view.nudges, 1u);
-  EXPECT_TRUE(views_.wait_beyond(view.state->lsn, 0, std::nullopt)) << "it had read the old rules";
+  EXPECT_EQ(view.wakeups, 1u);
+  EXPECT_TRUE(views_.wait_for_change(view.state->lsn, 0, std::nullopt))
+      << "it had read the old rules";
   ASSERT_TRUE(apply("x"));
-  EXPECT_EQ(views_.read().nudges, 1u) << "nothing was published";
+  EXPECT_EQ(views_.read().wakeups, 1u) << "nothing was published";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ConfigBoard: the configuration in force. A reconfiguration puts another one in its place once that is durable.
+// ConfigHolder: the configuration in force. A reconfiguration puts another one in its place once that is durable.
 // Read by any thread; published by the engine thread (in the reply to Reconfigure).
 #pragma once
 
@@ -9,9 +9,10 @@
 
 namespace ares::aresctld {
 
-class ConfigBoard {
+class ConfigHolder {
  public:
-  explicit ConfigBoard(std::shared_ptr<const config::Config> config) : config_(std::move(config)) {}
+  explicit ConfigHolder(std::shared_ptr<const config::Config> config)
+      : config_(std::move(config)) {}
 
   // Immutable: a reader keeps what it got for as long as it works with it.
   std::shared_ptr<const config::Config> read() const {
