@@ -18,10 +18,10 @@
 #include "aresctld/accounting/upkeep.h"
 #include "aresctld/accounting/usage_rebuild.h"
 #include "aresctld/engine/engine_loop.h"
+#include "aresctld/engine/job_waiters.h"
 #include "aresctld/engine/scheduler_loop.h"
 #include "aresctld/engine/state_dir.h"
 #include "aresctld/engine/view.h"
-#include "aresctld/engine/wait_room.h"
 #include "aresctld/identity.h"
 #include "aresctld/ingress.h"
 #include "aresctld/mail/mailer.h"
@@ -163,7 +163,7 @@ Status Controller::run() {
   Clock clock;
   ViewHolder views;
   NodeHub nodes(journal, views, clock);
-  WaitRoom waits(views, clock);
+  JobWaiters job_waiters(views, clock);
   Identity identity;
   store::PgOptions for_reports = pg_options(*config);
   for_reports.replica = config->database.reports;
@@ -214,7 +214,7 @@ Status Controller::run() {
   first.keep_changes = true;
   engine.post(Command{std::move(first)});
   nodes.start(engine);
-  waits.start();
+  job_waiters.start();
   scheduler.start();
   mailer.start();
   roller.start();
@@ -222,7 +222,7 @@ Status Controller::run() {
 
   ViewDumps dumps;
   Ingress ingress(
-      {engine, clock, views, nodes, waits, pool, config_holder, reconfigurer, dumps, plugins,
+      {engine, clock, views, nodes, job_waiters, pool, config_holder, reconfigurer, dumps, plugins,
        journal, [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
        reports, roller, upkeep, usage, [] { kill(getpid(), SIGTERM); },
        [&] {
@@ -255,7 +255,7 @@ Status Controller::run() {
   engine.stop();
   views.stop();
   scheduler.stop();
-  waits.stop();
+  job_waiters.stop();
   server.stop();
   nodes.stop();
   pool.stop();

@@ -280,7 +280,7 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       api::ListJobs one;
       *one.add_jobs() = request.wait_job().job();
       one.set_details(true);
-      parts_.waits.add(*key, now + wait, [this, one, responder](const View& later) {
+      parts_.job_waiters.add(*key, now + wait, [this, one, responder](const View& later) {
         responder->send(
             answer_with(list_jobs(later, *parts_.config.policy(), one, parts_.clock.now()),
                         &api::Response::mutable_jobs));

@@ -12,8 +12,8 @@
 #include "aresctld/accounting/usage_rebuild.h"
 #include "aresctld/config_holder.h"
 #include "aresctld/engine/engine_loop.h"
+#include "aresctld/engine/job_waiters.h"
 #include "aresctld/engine/view.h"
-#include "aresctld/engine/wait_room.h"
 #include "aresctld/identity.h"
 #include "aresctld/node_hub.h"
 #include "aresctld/plugins/scheduler_plugins.h"
@@ -34,7 +34,7 @@ class Ingress {
     Clock& clock;
     const ViewHolder& views;
     const NodeHub& nodes;
-    WaitRoom& waits;
+    JobWaiters& job_waiters;
     QueryPool& accounting;
     const ConfigHolder& config;
     Reconfigurer& reconfigurer;

@@ -1,4 +1,4 @@
-#include "aresctld/engine/wait_room.h"
+#include "aresctld/engine/job_waiters.h"
 
 #include <chrono>
 #include <utility>
@@ -7,9 +7,10 @@
 namespace ares::aresctld {
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(500);  // how late a deadline may be answered
+constexpr auto kPollInterval =
+    std::chrono::milliseconds(500);  // how late a deadline may be answered
 
-bool over(const ClusterState& state, const JobKey& key) {
+bool has_ended(const ClusterState& state, const JobKey& key) {
   if (const Job* job = state.jobs.find(key)) return is_terminal(job->state);
   if (key.task.is_none()) return true;
   // A task that has not split off lives and ends with its array.
@@ -19,43 +20,43 @@ bool over(const ClusterState& state, const JobKey& key) {
 
 }  // namespace
 
-void WaitRoom::start() {
+void JobWaiters::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void WaitRoom::stop() {
+void JobWaiters::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void WaitRoom::add(JobKey job, Time deadline, std::function<void(const View&)> answer) {
+void JobWaiters::add(JobKey job, Time deadline, std::function<void(const View&)> answer) {
   const View view = views_.read();
-  if (over(*view.state, job)) {
+  if (has_ended(*view.state, job)) {
     answer(view);
     return;
   }
   std::lock_guard lock(mutex_);
-  guests_.push_back({job, deadline, std::move(answer)});
+  waiters_.push_back({job, deadline, std::move(answer)});
 }
 
-void WaitRoom::run() {
+void JobWaiters::run() {
   Lsn seen;
   std::uint64_t wakeups = 0;
   for (bool running = true; running;) {
-    running = views_.wait_for_change(seen, wakeups, kLook);
+    running = views_.wait_for_change(seen, wakeups, kPollInterval);
     const View view = views_.read();
     seen = view.state->lsn;
     wakeups = view.wakeups;
     const Time now = clock_.now();
-    std::list<Guest> leaving;
+    std::list<Waiter> finished;
     {
       std::lock_guard lock(mutex_);
-      for (auto it = guests_.begin(); it != guests_.end();) {
-        const auto guest = it++;
-        if (!running || guest->deadline <= now || over(*view.state, guest->job))
-          leaving.splice(leaving.end(), guests_, guest);
+      for (auto it = waiters_.begin(); it != waiters_.end();) {
+        const auto waiter = it++;
+        if (!running || waiter->deadline <= now || has_ended(*view.state, waiter->job))
+          finished.splice(finished.end(), waiters_, waiter);
       }
     }
-    for (Guest& guest : leaving) guest.answer(view);
+    for (Waiter& waiter : finished) waiter.answer(view);
   }
 }
 

@@ -1,4 +1,4 @@
-// WaitRoom: clients that wait for a job to end (`asub --wait`). One thread looks at each new view
+// JobWaiters: clients that wait for a job to end (`asub --wait`). One thread looks at each new view
 // and answers whose job is done. Any thread may add.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace ares::aresctld {
 
-class WaitRoom {
+class JobWaiters {
  public:
-  WaitRoom(const ViewHolder& views, Clock& clock) : views_(views), clock_(clock) {}
-  ~WaitRoom() { stop(); }
-  WaitRoom(const WaitRoom&) = delete;
-  WaitRoom& operator=(const WaitRoom&) = delete;
+  JobWaiters(const ViewHolder& views, Clock& clock) : views_(views), clock_(clock) {}
+  ~JobWaiters() { stop(); }
+  JobWaiters(const JobWaiters&) = delete;
+  JobWaiters& operator=(const JobWaiters&) = delete;
 
   void start();
   void stop();  // the view board must have been stopped; everybody waiting is answered
@@ -29,7 +29,7 @@ class WaitRoom {
   void add(JobKey job, Time deadline, std::function<void(const View&)> answer);
 
  private:
-  struct Guest {
+  struct Waiter {
     JobKey job;
     Time deadline;
     std::function<void(const View&)> answer;
@@ -40,7 +40,7 @@ class WaitRoom {
   const ViewHolder& views_;
   Clock& clock_;
   std::mutex mutex_;
-  std::list<Guest> guests_;
+  std::list<Waiter> waiters_;
   std::thread thread_;
 };
 
