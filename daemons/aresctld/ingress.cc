@@ -93,9 +93,9 @@ void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr re
   command.digest = proto::request_digest(request);
   command.body = std::move(*body);
   parts_.engine.post(
-      Posted{Command{std::move(command)},
-             [responder](const core::Reply& reply) { responder->send(answer_of(reply)); }, bytes,
-             [responder] { return responder->abandoned(); }});
+      PostedCommand{Command{std::move(command)},
+                    [responder](const core::Reply& reply) { responder->send(answer_of(reply)); },
+                    bytes, [responder] { return responder->abandoned(); }});
 }
 
 // Reading a file and looking up users may take long: not on this thread.

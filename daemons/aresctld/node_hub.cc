@@ -48,8 +48,8 @@ void NodeHub::send(Effects effects) {
 std::optional<Time> NodeHub::last_heard(const std::string& node) const {
   std::lock_guard lock(mutex_);
   const auto found = peers_.find(node);
-  if (found == peers_.end() || found->second.heard == Time{}) return std::nullopt;
-  return found->second.heard;
+  if (found == peers_.end() || found->second.last_message_at == Time{}) return std::nullopt;
+  return found->second.last_message_at;
 }
 
 bool NodeHub::connected(const std::string& node) const {
@@ -75,8 +75,8 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[name];
-    if (!registers && peer.session == session) peer.heard = clock_.now();
-    if (registers && peer.session && peer.session != session) rival_heard = peer.heard;
+    if (!registers && peer.session == session) peer.last_message_at = clock_.now();
+    if (registers && peer.session && peer.session != session) rival_heard = peer.last_message_at;
   }
   // Whether it speaks for the node is the engine's to say: it knows the incarnation.
   engine_->post(Command{NodeCommand{std::move(*said), session->peer(), rival_heard}},
@@ -111,7 +111,7 @@ void NodeHub::accept(const std::shared_ptr<rpc::NodeSession>& session, const std
   std::lock_guard lock(mutex_);
   Peer& peer = peers_[name];
   peer.session = session;
-  peer.heard = clock_.now();
+  peer.last_message_at = clock_.now();
 }
 
 void NodeHub::detached(std::shared_ptr<rpc::NodeSession> session) {

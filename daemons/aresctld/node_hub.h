@@ -46,7 +46,7 @@ class NodeHub : public rpc::AttachHandler {
  private:
   struct Peer {
     std::shared_ptr<rpc::NodeSession> session;
-    Time heard{};
+    Time last_message_at{};
   };
 
   void run();

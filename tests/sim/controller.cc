@@ -11,7 +11,7 @@ namespace ares::sim {
 namespace {
 
 // For how long a commit or a check is proof that this controller is the one: as the daemon has it.
-constexpr Duration kConfirmed = 1s;
+constexpr Duration kConfirmationLifetime = 1s;
 
 // So low that a crash often comes while jobs have still to be told of what they wait for.
 constexpr core::Bounds kBounds{.notification_events = 1, .notification_records = 3};
@@ -43,7 +43,7 @@ void Controller::open() {
   engine_.emplace(std::move(opened->state), world_.policy(), kBounds);
   handle(Command{Activate{journal_epoch_, "host-" + std::to_string(life_.slot)}}, 0);
   handle(Command{world_.configuration()}, 0);
-  pump();
+  advance();
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
 }
 
@@ -56,12 +56,12 @@ void Controller::received(const std::shared_ptr<Session>& session, FromNode mess
     const bool registers = std::holds_alternative<Register>(message.body);
     Peer& peer = peers_[message.node];
     NodeCommand command{message, "address-" + message.node, {}};
-    Posted posted;
+    PostedCommand posted;
     if (registers) {
-      if (peer.session && peer.session != session) command.rival_heard = peer.heard;
+      if (peer.session && peer.session != session) command.rival_heard = peer.last_message_at;
       posted.registering = session;
     } else if (peer.session == session) {
-      peer.heard = wall();
+      peer.last_message_at = wall();
     }
     posted.command = Command{std::move(command)};
     post(std::move(posted));
@@ -76,20 +76,20 @@ void Controller::detached(const std::shared_ptr<Session>& session) {
 void Controller::request(UserCommand command, std::uint64_t operation) {
   if (!engine_) return;
   boundary();
-  Posted posted;
+  PostedCommand posted;
   posted.command = Command{std::move(command)};
   posted.operation = operation;
   post(std::move(posted));
 }
 
-void Controller::post(Posted posted) {
+void Controller::post(PostedCommand posted) {
   inbox_.push_back(std::move(posted));
-  if (taking_) return;
-  taking_ = true;
+  if (drain_scheduled_) return;
+  drain_scheduled_ = true;
   stage_.timeline.after(Duration(30us), life_, [this] {
-    taking_ = false;
-    take_in();
-    pump();
+    drain_scheduled_ = false;
+    drain_inbox();
+    advance();
   });
 }
 
@@ -109,9 +109,9 @@ void Controller::continue_notifications() {
   if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
 }
 
-void Controller::take_in() {
+void Controller::drain_inbox() {
   while (!inbox_.empty() && !engine_->full()) {
-    Posted posted = std::move(inbox_.front());
+    PostedCommand posted = std::move(inbox_.front());
     inbox_.pop_front();
     core::Ticket ticket = 0;
     if (posted.operation || posted.registering || posted.plan) ticket = next_ticket_++;
@@ -133,44 +133,44 @@ void Controller::tick() {
       handle(Command{silent}, 0);
     handle(Command{Tick{}}, 0);
   }
-  pump();
+  advance();
   if (wake_ && *wake_ <= wall()) plan();
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
 }
 
 // --- commits ------------------------------------------------------------------------------------
 
-void Controller::pump() {
+void Controller::advance() {
   if (in_flight_) return;
   continue_notifications();
   if (!engine_->has_batch()) {
-    hold(engine_->take_ready());
+    defer(engine_->take_ready());
     return;
   }
   core::EngineBatch batch = engine_->take_batch();
-  if (batch.events.empty()) return give_out(engine_->committed());
+  if (batch.events.empty()) return release(engine_->committed());
   after_ = batch.after;
   auto rows = store::make_batch(std::move(batch.events), batch.after, std::move(batch.attempts),
                                 std::move(batch.blobs));
   in_flight_ = true;
-  asked_ = stage_.now();
+  handed_over_at_ = stage_.now();
   boundary();
   committer_->begin(std::make_shared<const store::Batch>(std::move(rows)));
-  if (stage_.mutant == Mutant::reply_before_commit) give_out(engine_->committed());
+  if (stage_.mutant == Mutant::reply_before_commit) release(engine_->committed());
   stage_.timeline.after(stage_.random.between(Duration(200us), Duration(2ms)), life_,
                         [this] { commit(); });
 }
 
 // What needs no commit leaves only while this controller is known to be the one.
-void Controller::hold(core::Outgoing outgoing) {
+void Controller::defer(core::Outgoing outgoing) {
   if (outgoing.effects.empty() && outgoing.replies.empty()) return;
   const Instant now = stage_.now();
-  if ((confirmed_ && now - *confirmed_ < kConfirmed) ||
+  if ((epoch_confirmed_at_ && now - *epoch_confirmed_at_ < kConfirmationLifetime) ||
       stage_.mutant == Mutant::idle_acknowledgement)
-    return give_out(std::move(outgoing));
-  held_ = std::move(outgoing);
+    return release(std::move(outgoing));
+  deferred_ = std::move(outgoing);
   in_flight_ = true;
-  asked_ = now;
+  handed_over_at_ = now;
   boundary();
   committer_->begin_check(engine_->state().lsn);
   stage_.timeline.after(stage_.random.between(Duration(100us), Duration(1ms)), life_,
@@ -185,11 +185,11 @@ void Controller::commit() {
   }
   if (const auto* error = std::get_if<Error>(&step)) {
     stage_.note("controller stops", life_.slot, 0, [&] { return error->message; });
-    if (held_) world_.observer().stopped_by_check();
+    if (deferred_) world_.observer().stopped_by_check();
     throw Killed{life_};
   }
   boundary();
-  if (!held_) world_.observer().batch_committed(*after_);
+  if (!deferred_) world_.observer().batch_committed(*after_);
   // The engine's thread wakes a little later, or much later where the process stands still.
   stage_.timeline.after(
       Duration(20us), life_,
@@ -199,22 +199,22 @@ void Controller::commit() {
 void Controller::committed(Epoch epoch) {
   boundary();
   in_flight_ = false;
-  confirmed_ = asked_;
-  if (held_)
-    give_out(*std::exchange(held_, std::nullopt));
+  epoch_confirmed_at_ = handed_over_at_;
+  if (deferred_)
+    release(*std::exchange(deferred_, std::nullopt));
   else if (stage_.mutant != Mutant::reply_before_commit)
-    give_out(engine_->committed());
+    release(engine_->committed());
   if (epoch != journal_epoch_) {
     journal_epoch_ = epoch;
     handle(Command{Activate{journal_epoch_, ""}}, 0);
   }
-  take_in();
-  pump();
+  drain_inbox();
+  advance();
 }
 
 // --- what leaves --------------------------------------------------------------------------------
 
-void Controller::give_out(core::Outgoing outgoing) {
+void Controller::release(core::Outgoing outgoing) {
   if (outgoing.snapshot) publish(outgoing.snapshot);
   for (const core::Reply& reply : outgoing.replies) {
     const auto found = waiting_.find(reply.ticket);
@@ -254,7 +254,7 @@ void Controller::registered(const std::shared_ptr<Session>& session, const core:
   }
   Peer& peer = peers_[name];
   peer.session = session;
-  peer.heard = wall();
+  peer.last_message_at = wall();
 }
 
 void Controller::deliver(Effect effect) {
@@ -290,9 +290,9 @@ void Controller::deliver(Effect effect) {
 
 void Controller::publish(std::shared_ptr<const ClusterState> snapshot) {
   if (view_ && snapshot->lsn < view_->lsn) return;
-  const bool news = !view_ || snapshot->lsn > view_->lsn;
+  const bool is_newer = !view_ || snapshot->lsn > view_->lsn;
   view_ = std::move(snapshot);
-  if (news && !planning_) stage_.timeline.after(Duration(100us), life_, [this] { plan(); });
+  if (is_newer && !planning_) stage_.timeline.after(Duration(100us), life_, [this] { plan(); });
 }
 
 void Controller::plan() {
@@ -303,7 +303,7 @@ void Controller::plan() {
   plan.pending = {};
   if (plan.groups.empty() && plan.accruing.empty()) return;
   planning_ = true;
-  Posted posted;
+  PostedCommand posted;
   posted.command = Command{TakePlan{std::move(plan)}};
   posted.plan = true;
   stage_.timeline.after(stage_.random.between(Duration(50us), Duration(5ms)), life_,

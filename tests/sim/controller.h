@@ -37,29 +37,29 @@ class Controller {
   void request(UserCommand command, std::uint64_t operation);
 
  private:
-  struct Posted {
+  struct PostedCommand {
     Command command;
     std::optional<std::uint64_t> operation;  // a client waits
     std::shared_ptr<Session> registering;    // a node's session waits
     bool plan = false;                       // the scheduler waits
   };
   struct Waiting {
-    Posted posted;
+    PostedCommand posted;
     Lsn relies_on;
   };
   struct Peer {
     std::shared_ptr<Session> session;
-    Time heard{};
+    Time last_message_at{};
   };
 
   void open();
-  void post(Posted posted);
-  void take_in();
-  void pump();
-  void hold(core::Outgoing outgoing);
+  void post(PostedCommand posted);
+  void drain_inbox();
+  void advance();
+  void defer(core::Outgoing outgoing);
   void commit();
   void committed(Epoch epoch);
-  void give_out(core::Outgoing outgoing);
+  void release(core::Outgoing outgoing);
   void answer(const Waiting& waiting, const core::Reply& reply);
   void registered(const std::shared_ptr<Session>& session, const core::Reply& reply);
   void deliver(Effect effect);
@@ -79,16 +79,16 @@ class Controller {
   std::optional<store::Committer> committer_;
   std::optional<core::Engine> engine_;
   core::LeaseMonitor leases_;
-  std::deque<Posted> inbox_;
-  bool taking_ = false;
+  std::deque<PostedCommand> inbox_;
+  bool drain_scheduled_ = false;
   std::map<core::Ticket, Waiting> waiting_;
   core::Ticket next_ticket_ = 1;
 
   bool in_flight_ = false;
-  std::optional<ClusterState> after_;   // of the batch in flight
-  std::optional<core::Outgoing> held_;  // leaves after the check in flight
-  std::optional<Instant> confirmed_;    // the epoch was this controller's then or later
-  Instant asked_{};                     // when the commit or check in flight began
+  std::optional<ClusterState> after_;          // of the batch in flight
+  std::optional<core::Outgoing> deferred_;     // leaves after the check in flight
+  std::optional<Instant> epoch_confirmed_at_;  // the epoch was this controller's then or later
+  Instant handed_over_at_{};                   // when the commit or check in flight began
   Epoch journal_epoch_;
 
   std::shared_ptr<const ClusterState> view_;

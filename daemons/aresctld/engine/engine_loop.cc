@@ -11,7 +11,7 @@ namespace {
 
 // For how long a commit or check says that no other controller has taken over. Shorter than any kill allowance: a successor waits
 // lease + 5 % + allowance before it gives up what this one may have renewed last.
-constexpr auto kConfirmed = std::chrono::seconds(1);
+constexpr auto kConfirmationLifetime = std::chrono::seconds(1);
 
 // How often time alone is looked at: begin times, leases, retention. Nothing else waits for it.
 constexpr auto kTick = std::chrono::milliseconds(500);
@@ -56,10 +56,10 @@ void EngineLoop::start() {
 }
 
 void EngineLoop::post(Command command, OnReply on_reply) {
-  post(Posted{std::move(command), std::move(on_reply)});
+  post(PostedCommand{std::move(command), std::move(on_reply)});
 }
 
-void EngineLoop::post(Posted posted) {
+void EngineLoop::post(PostedCommand posted) {
   std::optional<core::Reply> refused;
   {
     std::lock_guard lock(mutex_);
@@ -91,7 +91,8 @@ void EngineLoop::stop() {
   // Only when the database was away: what these asked for is not known to be there, and they may ask again.
   for (auto& [ticket, on_reply] : std::exchange(waiting_, {})) on_reply(shutting_down());
   while (!inbox_.empty())
-    if (const Posted posted = inbox_.pop(); posted.on_reply) posted.on_reply(shutting_down());
+    if (const PostedCommand posted = inbox_.pop(); posted.on_reply)
+      posted.on_reply(shutting_down());
 }
 
 void EngineLoop::run_engine() {
@@ -117,9 +118,9 @@ void EngineLoop::run_engine() {
       }
     }
     if (committed) {
-      confirmed_ = asked_;
-      if (held_.empty()) give_out(engine_.committed());
-      for (core::Outgoing& outgoing : std::exchange(held_, {})) give_out(std::move(outgoing));
+      epoch_confirmed_at_ = handed_over_at_;
+      if (deferred_.empty()) release(engine_.committed());
+      for (core::Outgoing& outgoing : std::exchange(deferred_, {})) release(std::move(outgoing));
     }
     if (new_epoch) engine_.handle(Command{Activate{*new_epoch, ""}}, clock_.now(), 0);
     if (const auto time = std::chrono::steady_clock::now(); time >= next_tick) {
@@ -130,10 +131,10 @@ void EngineLoop::run_engine() {
     // Before what users sent: while many come, each batch is filled to its end. A full one leaves the tick due for the next.
     if (tick_due && !engine_.full()) {
       tick_due = false;
-      const bool nodes_heard = take_in_first();
+      const bool nodes_heard = drain_system_commands();
       tick(clock_.now(), nodes_heard);
     }
-    take_in();
+    drain_inbox();
     if (engine_.has_notifications()) engine_.continue_notifications(clock_.now());
     bool free = false;
     {
@@ -142,7 +143,7 @@ void EngineLoop::run_engine() {
     }
     if (!free) continue;
     if (!engine_.has_batch()) {
-      hold(engine_.take_ready());
+      defer(engine_.take_ready());
       continue;
     }
     core::EngineBatch batch = engine_.take_batch();
@@ -152,57 +153,57 @@ void EngineLoop::run_engine() {
       std::lock_guard lock(mutex_);
       to_commit_ = std::make_shared<const store::Batch>(std::move(rows));
       in_flight_ = true;
-      asked_ = std::chrono::steady_clock::now();
+      handed_over_at_ = std::chrono::steady_clock::now();
     }
     journal_wake_.notify_one();
   }
 }
 
 // Until the engine is full, and no more than waits when it begins: what comes meanwhile is of the next batch.
-void EngineLoop::take_in() {
+void EngineLoop::drain_inbox() {
   std::size_t waiting = 0;
   {
     std::lock_guard lock(mutex_);
     waiting = inbox_.size();
   }
-  take_in(waiting);
+  drain_inbox(waiting);
 }
 
 // What is not a user's; whether that was all of it.
-bool EngineLoop::take_in_first() {
+bool EngineLoop::drain_system_commands() {
   std::size_t waiting = 0;
   {
     std::lock_guard lock(mutex_);
-    waiting = inbox_.not_of_users();
+    waiting = inbox_.system_command_count();
   }
-  return take_in(waiting) == 0;
+  return drain_inbox(waiting) == 0;
 }
 
 // How many of them are left because the engine is full.
-std::size_t EngineLoop::take_in(std::size_t most) {
+std::size_t EngineLoop::drain_inbox(std::size_t most) {
   for (; most > 0 && !engine_.full(); --most) {
-    std::optional<Posted> next;
+    std::optional<PostedCommand> next;
     {
       std::lock_guard lock(mutex_);
       next = inbox_.pop();
     }
-    take_in(std::move(*next));
+    handle_command(std::move(*next));
   }
   return most;
 }
 
 // A client that gives up and asks again would otherwise leave a copy each time while the database is away.
 void EngineLoop::drop_abandoned() {
-  std::vector<Posted> gone;
+  std::vector<PostedCommand> dropped;
   {
     std::lock_guard lock(mutex_);
-    gone = inbox_.take_abandoned();
+    dropped = inbox_.take_abandoned();
   }
-  for (const Posted& posted : gone)
+  for (const PostedCommand& posted : dropped)
     if (posted.on_reply) posted.on_reply(unavailable("its caller has gone"));
 }
 
-void EngineLoop::take_in(Posted posted) {
+void EngineLoop::handle_command(PostedCommand posted) {
   const Time now = clock_.now();
   core::Ticket ticket = 0;
   if (posted.on_reply) {
@@ -221,12 +222,12 @@ void EngineLoop::take_in(Posted posted) {
 
 // What needs no commit may leave only while this controller is known to be the one: a successor may have fenced what an
 // acknowledged heartbeat would keep alive.
-void EngineLoop::hold(core::Outgoing outgoing) {
+void EngineLoop::defer(core::Outgoing outgoing) {
   if (outgoing.effects.empty() && outgoing.replies.empty()) return;
   const auto now = std::chrono::steady_clock::now();
-  if (now - confirmed_ < kConfirmed) return give_out(std::move(outgoing));
-  held_.push_back(std::move(outgoing));
-  asked_ = now;
+  if (now - epoch_confirmed_at_ < kConfirmationLifetime) return release(std::move(outgoing));
+  deferred_.push_back(std::move(outgoing));
+  handed_over_at_ = now;
   {
     std::lock_guard lock(mutex_);
     to_check_ = engine_.state().lsn;
@@ -244,10 +245,10 @@ void EngineLoop::tick(Time now, bool nodes_heard) {
   engine_.handle(Command{Tick{}}, now, 0);
   engine_.state().reservations.for_each([&](const std::string& name, const Reservation& r) {
     if (r.recurrence == Recurrence::none || r.end > now) return;
-    if (const auto next = next_by_the_clock(r, now)) over_.push_back({name, *next});
+    if (const auto next = next_occurrence(r, now)) next_occurrences_.push_back({name, *next});
   });
-  for (NextOccurrence& next : over_) engine_.handle(Command{std::move(next)}, now, 0);
-  over_.clear();
+  for (NextOccurrence& next : next_occurrences_) engine_.handle(Command{std::move(next)}, now, 0);
+  next_occurrences_.clear();
   begin_usage_period(now);
 }
 
@@ -255,14 +256,14 @@ void EngineLoop::tick(Time now, bool nodes_heard) {
 // ever reset before.
 void EngineLoop::begin_usage_period(Time now) {
   const auto& fairness = engine_.policy()->fairness.value;
-  const auto began = fairness ? period_began(fairness->reset, now) : std::nullopt;
+  const auto began = fairness ? period_start(fairness->reset, now) : std::nullopt;
   const Time since = engine_.state().usage_since;
-  const bool is_new = period_ ? began > period_ : since != Time{};
-  period_ = began;
+  const bool is_new = usage_period_ ? began > usage_period_ : since != Time{};
+  usage_period_ = began;
   if (began && is_new && *began > since) engine_.handle(Command{UsagePeriod{*began}}, now, 0);
 }
 
-void EngineLoop::give_out(core::Outgoing outgoing) {
+void EngineLoop::release(core::Outgoing outgoing) {
   if (outgoing.snapshot) sinks_.publish(outgoing.snapshot);
   for (core::Reply& reply : outgoing.replies) {
     auto found = waiting_.find(reply.ticket);

@@ -57,7 +57,7 @@ class EngineLoop {
   void start();
   // A user who has too much waiting is answered `unavailable` at once; the client asks again. A command whose caller has gone
   // before the engine has taken it is dropped.
-  void post(Posted posted);
+  void post(PostedCommand posted);
   void post(Command command, OnReply on_reply = {});
 
   // Why a request of this user and size would be refused now; none: it would not. Spares reading a request that is.
@@ -71,31 +71,32 @@ class EngineLoop {
   void run_engine();
   void run_journal();
   std::optional<Epoch> commit(store::Committer& committer);  // none: stop this thread
-  void take_in();
-  bool take_in_first();
-  std::size_t take_in(std::size_t most);
-  void take_in(Posted posted);
+  void drain_inbox();
+  bool drain_system_commands();
+  std::size_t drain_inbox(std::size_t most);
+  void handle_command(PostedCommand posted);
   void drop_abandoned();
-  void give_out(core::Outgoing outgoing);
+  void release(core::Outgoing outgoing);
   void tick(Time now, bool nodes_heard);
   void begin_usage_period(Time now);
-  void hold(core::Outgoing outgoing);
+  void defer(core::Outgoing outgoing);
 
   store::Journal& journal_;
   const Epoch first_epoch_;
-  core::Engine engine_;               // engine thread
-  core::LeaseMonitor leases_;         // engine thread
-  std::vector<NextOccurrence> over_;  // of recurring reservations; engine thread, during a tick
-  std::optional<Time> period_;        // of usage, that was on at the last tick; engine thread
+  core::Engine engine_;        // engine thread
+  core::LeaseMonitor leases_;  // engine thread
+  std::vector<NextOccurrence>
+      next_occurrences_;              // of recurring reservations; engine thread, during a tick
+  std::optional<Time> usage_period_;  // of usage, that was on at the last tick; engine thread
   Clock& clock_;
   Sinks sinks_;
   std::unordered_map<core::Ticket, OnReply> waiting_;  // engine thread
   core::Ticket next_ticket_ = 1;                       // engine thread
-  std::vector<core::Outgoing> held_;  // engine thread: leaves after the check under way
+  std::vector<core::Outgoing> deferred_;  // engine thread: leaves after the check under way
   std::chrono::steady_clock::time_point
-      confirmed_{};  // engine thread: the epoch was ours at this time or later
+      epoch_confirmed_at_{};  // engine thread: the epoch was ours at this time or later
   std::chrono::steady_clock::time_point
-      asked_{};  // engine thread: when the commit or check under way was handed over
+      handed_over_at_{};  // engine thread: when the commit or check under way was handed over
 
   mutable std::mutex mutex_;
   std::condition_variable engine_wake_;

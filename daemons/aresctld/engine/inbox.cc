@@ -7,7 +7,7 @@ namespace ares::aresctld {
 namespace {
 
 // The jobs that a command makes or names; what filters select is not known before its turn.
-struct Jobs {
+struct JobCount {
   std::size_t operator()(const SubmitMany& c) const { return c.specs.size(); }
   template <class C>
   std::size_t operator()(const C& c) const {
@@ -17,7 +17,7 @@ struct Jobs {
   }
 };
 
-bool above(const InboxLoad& load, const InboxLoad& bound) {
+bool exceeds(const InboxLoad& load, const InboxLoad& bound) {
   return load.commands > bound.commands || load.jobs > bound.jobs || load.bytes > bound.bytes;
 }
 
@@ -37,9 +37,9 @@ InboxLoad& InboxLoad::operator-=(const InboxLoad& other) {
   return *this;
 }
 
-InboxLoad load_of(const Posted& posted) {
+InboxLoad load_of(const PostedCommand& posted) {
   const auto* user = std::get_if<UserCommand>(&posted.command.body);
-  return {1, user ? std::visit(Jobs{}, user->body) : 1, posted.bytes};
+  return {1, user ? std::visit(JobCount{}, user->body) : 1, posted.bytes};
 }
 
 std::optional<std::string> Inbox::refusal(UserId user, const InboxLoad& more) const {
@@ -49,19 +49,19 @@ std::optional<std::string> Inbox::refusal(UserId user, const InboxLoad& more) co
   const auto found = users_.find(user);
   if (found != users_.end()) {
     InboxLoad own = found->second.load;
-    if (above(own += more, bounds_.one_user))
+    if (exceeds(own += more, bounds_.one_user))
       return "too many of your requests wait already; retry";
   }
   InboxLoad bound = bounds_.in_all;
   if (found == users_.end())
     for (std::size_t i = 1; i < kReserve; ++i) bound += bounds_.in_all;
   InboxLoad all = load_;
-  if (load_.commands > 0 && above(all += more, bound))
+  if (load_.commands > 0 && exceeds(all += more, bound))
     return "the controller has too many requests waiting; retry";
   return std::nullopt;
 }
 
-std::optional<std::string> Inbox::push(Posted&& posted) {
+std::optional<std::string> Inbox::push(PostedCommand&& posted) {
   if (const auto* user = std::get_if<UserCommand>(&posted.command.body)) {
     const UserId uid = user->who.uid;
     const InboxLoad load = load_of(posted);
@@ -71,38 +71,38 @@ std::optional<std::string> Inbox::push(Posted&& posted) {
     queue.load += load;
     load_ += load;
   } else {
-    first_.push_back(std::move(posted));
+    system_commands_.push_back(std::move(posted));
   }
   ++size_;
   return std::nullopt;
 }
 
-Posted Inbox::pop() {
+PostedCommand Inbox::pop() {
   --size_;
-  if (!first_.empty()) {
-    Posted next = std::move(first_.front());
-    first_.pop_front();
+  if (!system_commands_.empty()) {
+    PostedCommand next = std::move(system_commands_.front());
+    system_commands_.pop_front();
     return next;
   }
-  auto turn = users_.upper_bound(served_);
-  if (turn == users_.end()) turn = users_.begin();
-  served_ = turn->first;
-  Queue& queue = turn->second;
-  Posted next = std::move(queue.commands.front());
+  auto next_user = users_.upper_bound(last_served_user_);
+  if (next_user == users_.end()) next_user = users_.begin();
+  last_served_user_ = next_user->first;
+  Queue& queue = next_user->second;
+  PostedCommand next = std::move(queue.commands.front());
   queue.commands.pop_front();
   const InboxLoad load = load_of(next);
   queue.load -= load;
   load_ -= load;
-  if (queue.commands.empty()) users_.erase(turn);
+  if (queue.commands.empty()) users_.erase(next_user);
   return next;
 }
 
-std::vector<Posted> Inbox::take_abandoned() {
-  std::vector<Posted> gone;
+std::vector<PostedCommand> Inbox::take_abandoned() {
+  std::vector<PostedCommand> dropped;
   for (auto user = users_.begin(); user != users_.end();) {
     Queue& queue = user->second;
-    std::deque<Posted> kept;
-    for (Posted& posted : queue.commands) {
+    std::deque<PostedCommand> kept;
+    for (PostedCommand& posted : queue.commands) {
       if (!posted.abandoned || !posted.abandoned()) {
         kept.push_back(std::move(posted));
         continue;
@@ -111,12 +111,12 @@ std::vector<Posted> Inbox::take_abandoned() {
       queue.load -= load;
       load_ -= load;
       --size_;
-      gone.push_back(std::move(posted));
+      dropped.push_back(std::move(posted));
     }
     queue.commands.swap(kept);
     user = queue.commands.empty() ? users_.erase(user) : std::next(user);
   }
-  return gone;
+  return dropped;
 }
 
 }  // namespace ares::aresctld

@@ -21,7 +21,7 @@ namespace ares::aresctld {
 // published.
 using OnReply = std::function<void(core::Reply)>;
 
-struct Posted {
+struct PostedCommand {
   Command command;
   OnReply on_reply;
   std::size_t bytes = 0;  // of a user's request
@@ -40,7 +40,7 @@ struct InboxLoad {
   friend bool operator==(const InboxLoad&, const InboxLoad&) = default;
 };
 
-InboxLoad load_of(const Posted& posted);
+InboxLoad load_of(const PostedCommand& posted);
 
 struct InboxBounds {
   InboxLoad one_user;
@@ -53,33 +53,33 @@ class Inbox {
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  std::size_t not_of_users() const { return first_.size(); }
+  std::size_t system_command_count() const { return system_commands_.size(); }
   const InboxLoad& load() const { return load_; }  // of users' commands
 
   // Why no command of this user and size is let in now; none: it is.
   std::optional<std::string> refusal(UserId user, const InboxLoad& more) const;
 
   // What refusal() says of it; the command was taken only if that is nothing.
-  std::optional<std::string> push(Posted&& posted);
+  std::optional<std::string> push(PostedCommand&& posted);
 
   // The next one to serve: users in turn, each one's commands in their order. Precondition: not empty.
-  Posted pop();
+  PostedCommand pop();
 
   // Takes out what nobody waits for any more: its caller was told nothing, and asks again if it still wants it.
-  std::vector<Posted> take_abandoned();
+  std::vector<PostedCommand> take_abandoned();
 
  private:
   struct Queue {
-    std::deque<Posted> commands;
+    std::deque<PostedCommand> commands;
     InboxLoad load;
   };
 
   const InboxBounds bounds_;
   std::size_t size_ = 0;
   InboxLoad load_;
-  std::deque<Posted> first_;
+  std::deque<PostedCommand> system_commands_;
   std::map<UserId, Queue> users_;  // no empty queues
-  UserId served_{0};               // last; the next user above it is served next
+  UserId last_served_user_{0};     // last; the next user above it is served next
 };
 
 }  // namespace ares::aresctld

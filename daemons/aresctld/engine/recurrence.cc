@@ -26,7 +26,7 @@ Time days_later(Time from, int days) {
 
 }  // namespace
 
-std::optional<Window> next_by_the_clock(const Reservation& r, Time now) {
+std::optional<Window> next_occurrence(const Reservation& r, Time now) {
   const int step = r.recurrence == Recurrence::weekly ? 7 : 1;
   Window next{r.start, r.end};
   // Most of the way at once, so that the end of a long outage costs no more than that of a night.
@@ -43,7 +43,7 @@ std::optional<Window> next_by_the_clock(const Reservation& r, Time now) {
   return next;
 }
 
-std::optional<Time> period_began(UsageReset period, Time now) {
+std::optional<Time> period_start(UsageReset period, Time now) {
   if (period == UsageReset::never) return std::nullopt;
   const std::time_t seconds = std::chrono::floor<Seconds>(now).time_since_epoch().count();
   std::tm local{};

@@ -14,9 +14,9 @@ namespace ares::aresctld {
 // The first occurrence that is not over at that time. At the same time of day as the one before it, also where the clocks have
 // changed between them; it lasts until the same time of day as that one. Precondition: the reservation recurs.
 // None where the clocks skip that time of day: then it is reckoned with its period once, and the one after that is asked for.
-std::optional<Window> next_by_the_clock(const Reservation& reservation, Time now);
+std::optional<Window> next_occurrence(const Reservation& reservation, Time now);
 
 // When the period that is on at that time began; none where there are no periods.
-std::optional<Time> period_began(UsageReset period, Time now);
+std::optional<Time> period_start(UsageReset period, Time now);
 
 }  // namespace ares::aresctld

@@ -65,9 +65,9 @@ void Mailer::stop() {
 }
 
 core::Notice Mailer::take_next() {
-  auto turn = queues_.upper_bound(served_);
+  auto turn = queues_.upper_bound(last_served_user_);
   if (turn == queues_.end()) turn = queues_.begin();
-  served_ = turn->first;
+  last_served_user_ = turn->first;
   std::deque<core::Notice>& own = turn->second;
   core::Notice next = std::move(own.front());
   own.pop_front();

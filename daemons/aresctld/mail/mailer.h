@@ -55,8 +55,8 @@ class Mailer {
   std::condition_variable wake_;
   std::map<std::string, std::deque<core::Notice>> queues_;  // by user; none empty
   std::size_t waiting_ = 0;
-  std::string served_;  // the user whose mail was taken last
-  bool full_ = false;   // said so
+  std::string last_served_user_;  // the user whose mail was taken last
+  bool full_ = false;             // said so
   bool stopping_ = false;
   Deadline farewell_end_{};
   std::string complained_;  // of the program that cannot be run

@@ -250,8 +250,9 @@ TEST_F(EngineLoopTest, ACommandWhoseCallerHasGoneIsNotTakenLater) {
   while (!waiting_) std::this_thread::yield();
   // Behind more than two batches, so the engine takes it only once the database is back.
   std::promise<core::Reply> answer;
-  loop_->post(Posted{submit(9999), [&](core::Reply reply) { answer.set_value(std::move(reply)); },
-                     100, [] { return true; }});
+  loop_->post(PostedCommand{submit(9999),
+                            [&](core::Reply reply) { answer.set_value(std::move(reply)); }, 100,
+                            [] { return true; }});
   EXPECT_EQ(answer.get_future().get().error.code, ErrorCode::unavailable);
   away = false;
   for (auto& reply : replies) EXPECT_FALSE(reply.get().failed);
@@ -282,7 +283,7 @@ TEST_F(EngineLoopTest, APeriodOfUsageBeginsByItself) {
     std::this_thread::sleep_for(1ms);
   }
   const Time now = clock_.now();
-  const auto midnight = period_began(UsageReset::daily, now);
+  const auto midnight = period_start(UsageReset::daily, now);
   EXPECT_TRUE(shown() == midnight || (midnight && now - *midnight < 20s))
       << "or it has just passed";
   EXPECT_EQ(database_->recovered().usage_since, shown()) << "it is as durable as all the rest";

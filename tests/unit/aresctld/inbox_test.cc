@@ -6,7 +6,7 @@
 namespace ares::aresctld {
 namespace {
 
-Posted from(std::uint32_t uid, const std::string& id) {
+PostedCommand from(std::uint32_t uid, const std::string& id) {
   UserCommand command;
   command.who.uid = UserId{uid};
   command.request_id = id;
@@ -19,26 +19,26 @@ InboxBounds bounds(InboxLoad one_user, InboxLoad in_all = {1000, 1000, 1000}) {
 }
 constexpr InboxLoad kMany{100, 100, 100};
 
-Posted large(std::uint32_t uid, const std::string& id, std::size_t bytes) {
-  Posted posted = from(uid, id);
+PostedCommand large(std::uint32_t uid, const std::string& id, std::size_t bytes) {
+  PostedCommand posted = from(uid, id);
   posted.bytes = bytes;
   return posted;
 }
 
-Posted of_many_jobs(std::uint32_t uid, const std::string& id, std::size_t jobs) {
-  Posted posted = from(uid, id);
+PostedCommand of_many_jobs(std::uint32_t uid, const std::string& id, std::size_t jobs) {
+  PostedCommand posted = from(uid, id);
   SubmitMany many;
   many.specs.resize(jobs);
   std::get<UserCommand>(posted.command.body).body = std::move(many);
   return posted;
 }
 
-bool taken(Inbox& inbox, Posted posted) {
+bool taken(Inbox& inbox, PostedCommand posted) {
   return !inbox.push(std::move(posted));
 }
 
 std::string next_of(Inbox& inbox) {
-  const Posted posted = inbox.pop();
+  const PostedCommand posted = inbox.pop();
   const auto* user = std::get_if<UserCommand>(&posted.command.body);
   return user ? std::to_string(user->who.uid.value()) + user->request_id : "tick";
 }
@@ -114,11 +114,11 @@ TEST(Inbox, WhatNobodyWaitsForIsTakenOut) {
   Inbox inbox(bounds(kMany));
   bool gone = false;
   for (const char* id : {"a", "b", "c"}) {
-    Posted posted = large(1, id, 10);
+    PostedCommand posted = large(1, id, 10);
     if (*id != 'b') posted.abandoned = [&gone] { return gone; };
     ASSERT_TRUE(taken(inbox, std::move(posted)));
   }
-  Posted other = large(2, "d", 10);
+  PostedCommand other = large(2, "d", 10);
   other.abandoned = [&gone] { return gone; };
   ASSERT_TRUE(taken(inbox, std::move(other)));
   EXPECT_TRUE(inbox.take_abandoned().empty());

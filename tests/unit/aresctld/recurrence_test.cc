@@ -36,17 +36,17 @@ constexpr Time kBefore{std::chrono::sys_days{std::chrono::March / 28 / 2026} + h
 
 TEST_F(Recurring, ComesAtTheSameTimeOfDayAlsoWhenTheClocksChange) {
   const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
-  const Window next = *next_by_the_clock(daily, daily.end);
+  const Window next = *next_occurrence(daily, daily.end);
   EXPECT_EQ(next.start, kBefore + hours(23)) << "09:00 of summer time";
   EXPECT_EQ(next.end, kBefore + hours(25));
   const Reservation weekly = from(kBefore, hours(2), Recurrence::weekly);
-  EXPECT_EQ(next_by_the_clock(weekly, weekly.end)->start, kBefore + hours(7 * 24 - 1));
+  EXPECT_EQ(next_occurrence(weekly, weekly.end)->start, kBefore + hours(7 * 24 - 1));
 }
 
 TEST_F(Recurring, OneOverTheNightOfTheChangeIsAnHourShorter) {
   const Time evening = kBefore + hours(14 - 24);  // 23:00 of the day before, until 06:00
   const Reservation nightly = from(evening, hours(7), Recurrence::daily);
-  const Window next = *next_by_the_clock(nightly, nightly.end);
+  const Window next = *next_occurrence(nightly, nightly.end);
   EXPECT_EQ(next.start, evening + hours(24));
   EXPECT_EQ(next.end - next.start, hours(6));
 }
@@ -54,23 +54,22 @@ TEST_F(Recurring, OneOverTheNightOfTheChangeIsAnHourShorter) {
 TEST_F(Recurring, ATimeOfDayThatIsSkippedMovesItOnlyOnce) {
   const Time early = kBefore - hours(6) - minutes(30);  // 02:30, which the 29th does not have
   const Reservation daily = from(early, hours(1), Recurrence::daily);
-  EXPECT_EQ(next_by_the_clock(daily, daily.end), std::nullopt);
-  EXPECT_EQ(next_by_the_clock(daily, early + hours(26))->start, early + hours(47)) << "02:30 again";
+  EXPECT_EQ(next_occurrence(daily, daily.end), std::nullopt);
+  EXPECT_EQ(next_occurrence(daily, early + hours(26))->start, early + hours(47)) << "02:30 again";
 }
 
 TEST_F(Recurring, WhatWasMissedIsSkipped) {
   const Reservation daily = from(kBefore, hours(2), Recurrence::daily);
-  const Window now = *next_by_the_clock(daily, kBefore + hours(24 * 100) + minutes(10));
+  const Window now = *next_occurrence(daily, kBefore + hours(24 * 100) + minutes(10));
   EXPECT_EQ(now.start, kBefore + hours(24 * 100 - 1)) << "the one that is on";
   const Reservation weekly = from(kBefore, hours(2), Recurrence::weekly);
-  EXPECT_EQ(next_by_the_clock(weekly, kBefore + hours(24 * 15))->start,
-            kBefore + hours(24 * 21 - 1));
+  EXPECT_EQ(next_occurrence(weekly, kBefore + hours(24 * 15))->start, kBefore + hours(24 * 21 - 1));
 }
 
 TEST_F(Recurring, PeriodsOfUsageBeginAtMidnightHere) {
-  const auto began = [](UsageReset period, Time now) { return *period_began(period, now); };
+  const auto began = [](UsageReset period, Time now) { return *period_start(period, now); };
   const Time midnight = kBefore - hours(9);  // Saturday, March 28
-  EXPECT_EQ(period_began(UsageReset::never, kBefore), std::nullopt);
+  EXPECT_EQ(period_start(UsageReset::never, kBefore), std::nullopt);
   EXPECT_EQ(began(UsageReset::daily, kBefore), midnight);
   EXPECT_EQ(began(UsageReset::daily, midnight), midnight);
   EXPECT_EQ(began(UsageReset::daily, midnight - Duration{1}), midnight - hours(24));
