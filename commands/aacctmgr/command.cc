@@ -101,7 +101,7 @@ std::vector<std::string> selection_texts() {
   return texts;
 }
 
-std::vector<std::string> care_texts() {
+std::vector<std::string> maintenance_texts() {
   return {
       "show transaction lists every change that is not about jobs, refused ones too, oldest first; "
       "start= and end= say from when to when, user= by whom, action= which (\"drain node\", or "
@@ -258,7 +258,7 @@ const cli::Manual& manual() {
                    {"Limits", limit_texts()},
                    {"Fields", field_texts()},
                    {"Files", file_texts()},
-                   {"Care of accounting", care_texts()},
+                   {"Care of accounting", maintenance_texts()},
                    {"Interactive use",
                     {"Without a command aacctmgr reads commands, one a line, until the end of its "
                      "input, exit or quit. On a terminal lines can be edited and are remembered in "

@@ -13,9 +13,9 @@
 
 #include "aresctld/accounting/accounting.h"
 #include "aresctld/accounting/archiver.h"
+#include "aresctld/accounting/maintenance.h"
 #include "aresctld/accounting/report_reader.h"
-#include "aresctld/accounting/roller.h"
-#include "aresctld/accounting/upkeep.h"
+#include "aresctld/accounting/rollup_worker.h"
 #include "aresctld/accounting/usage_rebuild.h"
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/job_waiters.h"
@@ -170,15 +170,15 @@ Status Controller::run() {
   for_reports.replica_system = system;
   for_reports.tell = [](const std::string& text) { spdlog::warn("{}", text); };
   AccountingReader accounting(for_reports, kAccountingThreads, views, identity);
-  Roller roller(pg_options(*config), clock);
+  RollupWorker rollup_worker(pg_options(*config), clock);
   QueryPool pool(kAccountingThreads, kAccountingBounds);
   ConfigHolder config_holder(config);
   ReportReader reports(for_reports, kAccountingThreads, views, config_holder);
   Archiver archiver(pg_options(*config), config_holder, clock);
   std::atomic<Epoch::rep> commits_under{epoch.value()};
-  Upkeep upkeep(
+  AccountingMaintenance maintenance(
       pg_options(*config), for_reports, kAccountingThreads,
-      [&] { return Epoch(commits_under.load()); }, roller, archiver);
+      [&] { return Epoch(commits_under.load()); }, rollup_worker, archiver);
   Mailer mailer([&] { return config_holder.read()->controller.mail_program; });
 
   EngineLoop::Sinks sinks;
@@ -217,14 +217,14 @@ Status Controller::run() {
   job_waiters.start();
   scheduler.start();
   mailer.start();
-  roller.start();
+  rollup_worker.start();
   archiver.start();
 
   ViewDumps dumps;
   Ingress ingress(
       {engine, clock, views, nodes, job_waiters, pool, config_holder, reconfigurer, dumps, plugins,
        journal, [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
-       reports, roller, upkeep, usage, [] { kill(getpid(), SIGTERM); },
+       reports, rollup_worker, maintenance, usage, [] { kill(getpid(), SIGTERM); },
        [&] {
          std::lock_guard lock(parts_->database_mutex);
          return parts_->database_state;
@@ -259,7 +259,7 @@ Status Controller::run() {
   server.stop();
   nodes.stop();
   pool.stop();
-  roller.stop();
+  rollup_worker.stop();
   archiver.stop();
   mailer.stop();
   return listened;

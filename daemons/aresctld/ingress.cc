@@ -183,24 +183,25 @@ void Ingress::roll_up(const Principal& who, const api::Rollup& request, Responde
   const auto full = parts_.accounting.add(who.uid, [this, request, responder] {
     if (responder->abandoned()) return;
     responder->send(
-        answer_with(parts_.roller.on_demand(request), &api::Response::mutable_rolled_up));
+        answer_with(parts_.rollup_worker.on_demand(request), &api::Response::mutable_rolled_up));
   });
   if (full) responder->send(refused(*full));
 }
 
-void Ingress::tend(const Principal& who, const api::Request& request, ResponderPtr responder) {
+void Ingress::run_maintenance(const Principal& who, const api::Request& request,
+                              ResponderPtr responder) {
   const auto full = parts_.accounting.add(who.uid, [this, who, request, responder] {
     if (responder->abandoned()) return;
-    Upkeep& upkeep = parts_.upkeep;
+    AccountingMaintenance& maintenance = parts_.maintenance;
     const auto policy = parts_.config.policy();
     if (request.has_runaways())
       return responder->send(
-          answer_with(upkeep.runaways(who, *policy, request.runaways(), parts_.clock.now()),
+          answer_with(maintenance.runaways(who, *policy, request.runaways(), parts_.clock.now()),
                       &api::Response::mutable_runaway_jobs));
     if (request.has_archive())
-      return responder->send(answer_with(upkeep.archive(who, *policy, request.archive()),
+      return responder->send(answer_with(maintenance.archive(who, *policy, request.archive()),
                                          &api::Response::mutable_archived));
-    responder->send(answer_with(upkeep.transactions(request.list_transactions()),
+    responder->send(answer_with(maintenance.transactions(request.list_transactions()),
                                 &api::Response::mutable_transactions));
   });
   if (full) responder->send(refused(*full));
@@ -322,7 +323,7 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
     }
     case api::Request::kRunaways:
     case api::Request::kListTransactions:
-    case api::Request::kArchive: tend(who, request, std::move(responder)); return;
+    case api::Request::kArchive: run_maintenance(who, request, std::move(responder)); return;
     case api::Request::kRebuildUsage: rebuild_usage(who, request, std::move(responder)); return;
     case api::Request::kRollup: roll_up(who, request.rollup(), std::move(responder)); return;
     case api::Request::kTestSubmit: {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "aresctld/accounting/maintenance.h"
 #include "aresctld/accounting/report_reader.h"
-#include "aresctld/accounting/roller.h"
-#include "aresctld/accounting/upkeep.h"
+#include "aresctld/accounting/rollup_worker.h"
 #include "aresctld/accounting/usage_rebuild.h"
 #include "aresctld/config_holder.h"
 #include "aresctld/engine/engine_loop.h"
@@ -44,8 +44,8 @@ class Ingress {
     std::function<Result<api::AccountingRows>(const api::Accounting&, Time now)>
         read_accounting;  // may wait for the database
     ReportReader& reports;
-    Roller& roller;
-    Upkeep& upkeep;
+    RollupWorker& rollup_worker;
+    AccountingMaintenance& maintenance;
     UsageRebuilder& usage;
     std::function<void()> shut_down;
     std::function<std::string()> database_state;  // "active", or what it waits for
@@ -62,7 +62,7 @@ class Ingress {
   void reconfigure(const Principal& who, const api::Request& request, ResponderPtr responder);
   void dump(const Principal& who, const api::DumpView& request, ResponderPtr responder);
   void roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder);
-  void tend(const Principal& who, const api::Request& request, ResponderPtr responder);
+  void run_maintenance(const Principal& who, const api::Request& request, ResponderPtr responder);
   void rebuild_usage(const Principal& who, const api::Request& request, ResponderPtr responder);
   void job_script(const Principal& who, const api::JobScript& request, ResponderPtr responder);
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "aacctmgr/command.h"
-#include "aacctmgr/show/care.h"
+#include "aacctmgr/show/maintenance.h"
 #include "aacctmgr/show/rows.h"
 #include "cli/output/text.h"
 

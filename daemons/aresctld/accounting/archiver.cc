@@ -67,9 +67,9 @@ void Archiver::run() {
       serve(*wish);
     } else if (const Seconds after = config_.read()->archive.after; after > Seconds(0)) {
       const auto done = dump(clock_.now() - after, false);
-      if (!done && done.error().message != complained_)
+      if (!done && done.error().message != last_warning_)
         spdlog::warn("accounting is not archived for now: {}", done.error().message);
-      complained_ = done ? "" : done.error().message;
+      last_warning_ = done ? "" : done.error().message;
     }
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, kLook, [this] { return stopping_ || wish_; });

@@ -64,7 +64,7 @@ class Archiver {
   std::uint64_t work_ = 0;
   std::string text_;
   bool failed_ = false;
-  std::string complained_;
+  std::string last_warning_;
   std::thread thread_;
 };
 

@@ -133,8 +133,8 @@ Mailer::Deadline Mailer::until(Deadline own) {
 void Mailer::complain_once(const std::string& problem) {
   {
     const std::lock_guard lock(mutex_);
-    if (complained_ == problem) return;
-    complained_ = problem;
+    if (last_warning_ == problem) return;
+    last_warning_ = problem;
   }
   if (!problem.empty())
     spdlog::warn("{}; no mail is sent until that is mended (controller.mail_program)", problem);

@@ -59,7 +59,7 @@ class Mailer {
   bool full_ = false;             // said so
   bool stopping_ = false;
   Deadline farewell_end_{};
-  std::string complained_;  // of the program that cannot be run
+  std::string last_warning_;  // of the program that cannot be run
   std::vector<std::thread> threads_;
 };
 

@@ -77,16 +77,16 @@ bool PgPool::replica_is_due() {
 
 void PgPool::replica_is_back() {
   const std::lock_guard lock(mutex_);
-  if (!complained_.empty() && options_.tell) options_.tell("reports read from the replica again");
-  complained_.clear();
+  if (!last_warning_.empty() && options_.tell) options_.tell("reports read from the replica again");
+  last_warning_.clear();
 }
 
 void PgPool::replica_is_away(const Error& why) {
   const std::lock_guard lock(mutex_);
   ask_replica_ = std::chrono::steady_clock::now() + kReplicaRetry;
-  if (complained_ != why.message && options_.tell)
+  if (last_warning_ != why.message && options_.tell)
     options_.tell("reports read from the database itself for now: " + why.message);
-  complained_ = why.message;
+  last_warning_ = why.message;
 }
 
 // failed_precondition: it is a copy of something else.

@@ -49,7 +49,7 @@ class PgPool {
   std::size_t left_;
   std::vector<Place> idle_;
   std::chrono::steady_clock::time_point ask_replica_{};  // not before
-  std::string complained_;                               // why the replica is away
+  std::string last_warning_;                             // why the replica is away
 };
 
 }  // namespace ares::store

@@ -1,4 +1,4 @@
-// Upkeep: what administrators ask of accounting beside reports: runaway attempts and their end, the audit, archives.
+// AccountingMaintenance: what administrators ask of accounting beside reports: runaway attempts and their end, the audit, archives.
 // Used by the query pool's threads, which wait for the database so that nobody else does.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "aresctld/accounting/archiver.h"
-#include "aresctld/accounting/roller.h"
+#include "aresctld/accounting/rollup_worker.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -19,15 +19,16 @@
 
 namespace ares::aresctld {
 
-class Upkeep {
+class AccountingMaintenance {
  public:
   // `epoch` is the one that the last commit was made under; any thread may call it.
-  Upkeep(store::PgOptions database, store::PgOptions reports, std::size_t connections,
-         std::function<Epoch()> epoch, Roller& roller, Archiver& archiver)
+  AccountingMaintenance(store::PgOptions database, store::PgOptions reports,
+                        std::size_t connections, std::function<Epoch()> epoch,
+                        RollupWorker& rollup_worker, Archiver& archiver)
       : database_(std::move(database)),
         audit_(std::move(reports), connections),
         epoch_(std::move(epoch)),
-        roller_(roller),
+        rollup_worker_(rollup_worker),
         archiver_(archiver) {}
 
   // All of them: unavailable while the database is away; permission_denied.
@@ -41,7 +42,7 @@ class Upkeep {
   store::PgOptions database_;
   store::AuditLog audit_;
   std::function<Epoch()> epoch_;
-  Roller& roller_;
+  RollupWorker& rollup_worker_;
   Archiver& archiver_;
 };
 

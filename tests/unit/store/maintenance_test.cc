@@ -26,7 +26,7 @@ const Time kJanuary{std::chrono::sys_days(std::chrono::year(2030) / 1 / 1)};
 const Time kFebruary{std::chrono::sys_days(std::chrono::year(2030) / 2 / 1)};
 const Principal kAda{UserId(7), GroupId(7), "ada", "head"};
 
-class CareTest : public ::testing::Test {
+class MaintenanceTest : public ::testing::Test {
  protected:
   Opened open() {
     auto opened = journal_.open();
@@ -84,7 +84,7 @@ class CareTest : public ::testing::Test {
   Archive archive_{options_};
 };
 
-TEST_F(CareTest, WhatNobodyWillEndIsARunaway) {
+TEST_F(MaintenanceTest, WhatNobodyWillEndIsARunaway) {
   UsageHistory history(journal_, open(), 3);
   history.live(150);
   roll_all();
@@ -134,7 +134,7 @@ TEST_F(CareTest, WhatNobodyWillEndIsARunaway) {
   EXPECT_THAT(rows->rows(0).subject(), HasSubstr("job "));
 }
 
-TEST_F(CareTest, TheAuditIsChosenByWhoWhenAndWhat) {
+TEST_F(MaintenanceTest, TheAuditIsChosenByWhoWhenAndWhat) {
   open();
   sql("INSERT INTO audit (at, uid, user_name, host, action, subject, outcome) SELECT "
       "'2030-01-01 00:00Z'::timestamptz + n * interval '1 hour', n, CASE n % 2 WHEN 0 THEN 'ada' "
@@ -164,7 +164,7 @@ TEST_F(CareTest, TheAuditIsChosenByWhoWhenAndWhat) {
   EXPECT_THAT(subjects(submits), ElementsAre("node n3"));
 }
 
-TEST_F(CareTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
+TEST_F(MaintenanceTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
   UsageHistory history(journal_, open(), 4);
   history.live(600);
   ASSERT_GT(history.now(), kFebruary + std::chrono::hours(5));
@@ -246,7 +246,7 @@ TEST_F(CareTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
   EXPECT_EQ(report(from, to), before);
 }
 
-TEST_F(CareTest, FilesOfOtherReleases) {
+TEST_F(MaintenanceTest, FilesOfOtherReleases) {
   UsageHistory history(journal_, open(), 5);
   history.live(100);
   ArchiveSum sum;

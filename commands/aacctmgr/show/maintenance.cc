@@ -1,4 +1,4 @@
-#include "aacctmgr/show/care.h"
+#include "aacctmgr/show/maintenance.h"
 
 #include <chrono>
 #include <cstdio>
@@ -46,22 +46,22 @@ Result<std::int64_t> time_of(const Where& where, Selector selector) {
   return at->time_since_epoch().count();
 }
 
-Result<api::ListTransactions> question(const Where& where) {
-  api::ListTransactions ask;
+Result<api::ListTransactions> transactions_filter(const Where& where) {
+  api::ListTransactions filter;
   const auto start = time_of(where, Selector::start), end = time_of(where, Selector::end);
   if (!start) return fail(start.error());
   if (!end) return fail(end.error());
-  ask.set_start(*start);
-  ask.set_end(*end);
-  for (const std::string& name : where.names(Selector::user)) ask.add_users(name);
+  filter.set_start(*start);
+  filter.set_end(*end);
+  for (const std::string& name : where.names(Selector::user)) filter.add_users(name);
   for (const std::string& name : where.names(Selector::action)) {
     if (cli::lower(name) == "all")
-      ask.set_all_actions(true);
+      filter.set_all_actions(true);
     else
-      ask.add_actions(cli::lower(name));
+      filter.add_actions(cli::lower(name));
   }
-  if (ask.all_actions()) ask.clear_actions();
-  return ask;
+  if (filter.all_actions()) filter.clear_actions();
+  return filter;
 }
 
 // "2025-01": its first moment, UTC.
@@ -125,17 +125,17 @@ Result<int> run_archive(Context& context, const api::Archive& what) {
 
 Result<int> show_transactions(Context& context, const Where& where,
                               const std::vector<Chosen>& chosen) {
-  auto ask = question(where);
-  if (!ask) return fail(ask.error());
+  auto filter = transactions_filter(where);
+  if (!filter) return fail(filter.error());
   api::Transactions all;
   for (;;) {
     api::Request request;
-    *request.mutable_list_transactions() = *ask;
+    *request.mutable_list_transactions() = *filter;
     auto answer = context.call(std::move(request));
     if (!answer) return fail(answer.error());
     api::Transactions& page = *answer->mutable_transactions();
     const bool more = page.more() && page.rows_size() > 0;
-    if (more) ask->set_after(page.rows(page.rows_size() - 1).id());
+    if (more) filter->set_after(page.rows(page.rows_size() - 1).id());
     for (auto& row : *page.mutable_rows()) *all.add_rows() = std::move(row);
     if (!more) break;
   }

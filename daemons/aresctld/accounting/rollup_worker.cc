@@ -1,4 +1,4 @@
-#include "aresctld/accounting/roller.h"
+#include "aresctld/accounting/rollup_worker.h"
 
 #include <spdlog/spdlog.h>
 
@@ -13,15 +13,15 @@ constexpr std::chrono::seconds kOnDemand{5};
 
 }  // namespace
 
-Roller::~Roller() {
+RollupWorker::~RollupWorker() {
   stop();
 }
 
-void Roller::start() {
+void RollupWorker::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void Roller::stop() {
+void RollupWorker::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -30,28 +30,28 @@ void Roller::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool Roller::rest(Duration time) {
+bool RollupWorker::sleep_for(Duration time) {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, time, [this] { return stopping_; });
   return !stopping_;
 }
 
 // All that can be summed up by now. False: the database is away.
-bool Roller::sum_up(store::Rollup& rollup) {
+bool RollupWorker::roll_up_all(store::Rollup& rollup) {
   for (;;) {
     const auto more = rollup.next();
     if (!more) {
-      if (more.error().message != complained_)
+      if (more.error().message != last_warning_)
         spdlog::warn("accounting is not summed up for now: {}", more.error().message);
-      complained_ = more.error().message;
+      last_warning_ = more.error().message;
       return false;
     }
-    complained_.clear();
-    if (!*more || !rest(Duration(0))) return true;
+    last_warning_.clear();
+    if (!*more || !sleep_for(Duration(0))) return true;
   }
 }
 
-void Roller::run() {
+void RollupWorker::run() {
   store::Rollup rollup(options_);
   if (const auto reader = rollup.has_reader(); reader && !*reader)
     spdlog::warn(
@@ -59,15 +59,15 @@ void Roller::run() {
         "CREATE ROLE ares_reader NOLOGIN; SELECT ares_views.grant_reader()",
         options_.user);
   for (;;) {
-    const bool done = sum_up(rollup);
+    const bool done = roll_up_all(rollup);
     const Time now = clock_.now();
     const Time next =
         std::chrono::floor<std::chrono::hours>(now) + std::chrono::hours(1) + kBehindTheHour;
-    if (!rest(done ? next - now : Duration(kRetry))) return;
+    if (!sleep_for(done ? next - now : Duration(kRetry))) return;
   }
 }
 
-Result<api::RolledUp> Roller::on_demand(const api::Rollup& request) {
+Result<api::RolledUp> RollupWorker::on_demand(const api::Rollup& request) {
   store::Rollup rollup(options_);
   if (request.what() == api::Rollup::AGAIN) {
     const Time from{Duration(request.start())}, to{Duration(request.end())};

@@ -1,4 +1,4 @@
-#include "aresctld/accounting/upkeep.h"
+#include "aresctld/accounting/maintenance.h"
 
 #include <vector>
 
@@ -17,8 +17,8 @@ std::vector<std::string> list(const google::protobuf::RepeatedPtrField<std::stri
 
 }  // namespace
 
-Result<api::RunawayJobs> Upkeep::runaways(const Principal& who, const Policy& policy,
-                                          const api::Runaways& request, Time now) {
+Result<api::RunawayJobs> AccountingMaintenance::runaways(const Principal& who, const Policy& policy,
+                                                         const api::Runaways& request, Time now) {
   store::Runaways runaways(database_);
   if (request.end().empty()) return runaways.list();
   if (!core::is_operator(policy, who.uid))
@@ -36,16 +36,18 @@ Result<api::RunawayJobs> Upkeep::runaways(const Principal& who, const Policy& po
   const auto ended = runaways.end(attempts, who, epoch_(), now);
   if (!ended) return fail(ended.error());
   // Its sums are made anew now, as far as that is quick; the rest before long.
-  api::Rollup sum_up;
-  sum_up.set_what(api::Rollup::NEXT);
-  if (const auto summed = roller_.on_demand(sum_up); !summed) return fail(summed.error());
-  auto rest = runaways.list();
-  if (!rest) return fail(rest.error());
-  rest->set_ended(*ended);
-  return rest;
+  api::Rollup rollup_request;
+  rollup_request.set_what(api::Rollup::NEXT);
+  if (const auto summed = rollup_worker_.on_demand(rollup_request); !summed)
+    return fail(summed.error());
+  auto remaining = runaways.list();
+  if (!remaining) return fail(remaining.error());
+  remaining->set_ended(*ended);
+  return remaining;
 }
 
-Result<api::Transactions> Upkeep::transactions(const api::ListTransactions& request) {
+Result<api::Transactions> AccountingMaintenance::transactions(
+    const api::ListTransactions& request) {
   store::AuditFilter filter;
   if (request.start() != 0) filter.start = Time(Duration(request.start()));
   if (request.end() != 0) filter.end = Time(Duration(request.end()));
@@ -56,8 +58,8 @@ Result<api::Transactions> Upkeep::transactions(const api::ListTransactions& requ
   return audit_.query(filter);
 }
 
-Result<api::Archived> Upkeep::archive(const Principal& who, const Policy& policy,
-                                      const api::Archive& request) {
+Result<api::Archived> AccountingMaintenance::archive(const Principal& who, const Policy& policy,
+                                                     const api::Archive& request) {
   if (request.what() != api::Archive::SHOW && !core::is_admin(policy, who.uid))
     return fail(ErrorCode::permission_denied,
                 "only administrators may move accounting to files and load it back");

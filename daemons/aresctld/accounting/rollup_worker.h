@@ -1,4 +1,4 @@
-// Roller: sums accounting up by hour, day and month soon after each hour, on a thread of its own, so that reports over long times are
+// RollupWorker: sums accounting up by hour, day and month soon after each hour, on a thread of its own, so that reports over long times are
 // read from the sums. Reports do not wait for it: what is not summed up they read from the records.
 // start() and stop() by the controller; on_demand() by the query pool's threads.
 #pragma once
@@ -15,12 +15,13 @@
 
 namespace ares::aresctld {
 
-class Roller {
+class RollupWorker {
  public:
-  Roller(store::PgOptions options, Clock& clock) : options_(std::move(options)), clock_(clock) {}
-  ~Roller();
-  Roller(const Roller&) = delete;
-  Roller& operator=(const Roller&) = delete;
+  RollupWorker(store::PgOptions options, Clock& clock)
+      : options_(std::move(options)), clock_(clock) {}
+  ~RollupWorker();
+  RollupWorker(const RollupWorker&) = delete;
+  RollupWorker& operator=(const RollupWorker&) = delete;
 
   void start();
   // Waits for the sum that is being made, at most a day's.
@@ -32,15 +33,15 @@ class Roller {
 
  private:
   void run();
-  bool rest(Duration time);  // false: stopping
-  bool sum_up(store::Rollup& rollup);
+  bool sleep_for(Duration time);  // false: stopping
+  bool roll_up_all(store::Rollup& rollup);
 
   const store::PgOptions options_;
   Clock& clock_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::string complained_;
+  std::string last_warning_;
   std::thread thread_;
 };
 
