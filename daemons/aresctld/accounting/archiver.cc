@@ -11,10 +11,10 @@
 namespace ares::aresctld {
 namespace {
 
-constexpr std::chrono::minutes kLook{60};  // for months that have become old enough
-constexpr std::chrono::seconds kInTheWay{2}, kNews{1};
-constexpr int kTriesInTheWay = 150;
-constexpr int kTriesChanged = 3;
+constexpr std::chrono::minutes kPollInterval{60};  // for months that have become old enough
+constexpr std::chrono::seconds kBusyRetryDelay{2}, kProgressWait{1};
+constexpr int kMaxBusyRetries = 150;
+constexpr int kMaxChangedRetries = 3;
 
 std::string count_text(std::uint64_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -39,7 +39,7 @@ void Archiver::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool Archiver::rest(Duration time) {
+bool Archiver::sleep_for(Duration time) {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, time, [this] { return stopping_; });
   return !stopping_;
@@ -50,7 +50,7 @@ bool Archiver::stopping() {
   return stopping_;
 }
 
-void Archiver::tell(std::string text, bool failed) {
+void Archiver::set_progress(std::string text, bool failed) {
   const std::lock_guard lock(mutex_);
   text_ = std::move(text);
   failed_ = failed;
@@ -58,13 +58,13 @@ void Archiver::tell(std::string text, bool failed) {
 
 void Archiver::run() {
   for (;;) {
-    std::optional<api::Archive> wish;
+    std::optional<api::Archive> request;
     {
       const std::lock_guard lock(mutex_);
-      wish = wish_;
+      request = request_;
     }
-    if (wish) {
-      serve(*wish);
+    if (request) {
+      serve(*request);
     } else if (const Seconds after = config_.read()->archive.after; after > Seconds(0)) {
       const auto done = dump(clock_.now() - after, false);
       if (!done && done.error().message != last_warning_)
@@ -72,53 +72,54 @@ void Archiver::run() {
       last_warning_ = done ? "" : done.error().message;
     }
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, kLook, [this] { return stopping_ || wish_; });
+    wake_.wait_for(lock, kPollInterval, [this] { return stopping_ || request_; });
     if (stopping_) return;
   }
 }
 
-void Archiver::serve(const api::Archive& wish) {
+void Archiver::serve(const api::Archive& request) {
   Result<std::string> done = std::string();
-  if (wish.what() == api::Archive::LOAD) {
-    done = load(wish.path());
+  if (request.what() == api::Archive::LOAD) {
+    done = load(request.path());
   } else {
-    const Time given{Duration(wish.before())};
+    const Time given{Duration(request.before())};
     const Time now = clock_.now();
-    done =
-        dump(wish.before() != 0 ? std::min(given, now) : now - config_.read()->archive.after, true);
+    done = dump(request.before() != 0 ? std::min(given, now) : now - config_.read()->archive.after,
+                true);
   }
-  tell(done ? *done : done.error().message, !done);
+  set_progress(done ? *done : done.error().message, !done);
   {
     const std::lock_guard lock(mutex_);
-    wish_.reset();
+    request_.reset();
   }
   wake_.notify_all();
 }
 
 Result<std::string> Archiver::dump(Time before, bool with_loaded) {
   store::Archive archive(options_);
-  const auto mine = archive.take_turn();
-  if (!mine) return fail(mine.error());
-  if (!*mine) return fail(ErrorCode::unavailable, "another controller does it right now");
+  const auto locked = archive.try_lock();
+  if (!locked) return fail(locked.error());
+  if (!*locked) return fail(ErrorCode::unavailable, "another controller does it right now");
   const auto system = archive.system();
   if (!system) return fail(system.error());
-  Moved moved;
+  DumpResult result;
   for (;;) {
     const auto month = archive.next(before, with_loaded);
     if (!month) return fail(month.error());
     if (!*month) break;
-    if (Status done = dump_month(archive, *system, **month, moved); !done) {
+    if (Status done = dump_month(archive, *system, **month, result); !done) {
       Error error = done.error();
       error.message = month_text(**month) + ": " + error.message;
-      if (!moved.files.empty())
-        error.message += "; before it " + count_text(moved.files.size(), "file") + " with " +
-                         count_text(moved.rows, "attempt") + " were written";
+      if (!result.files.empty())
+        error.message += "; before it " + count_text(result.files.size(), "file") + " with " +
+                         count_text(result.rows, "attempt") + " were written";
       return fail(std::move(error));
     }
   }
-  if (moved.files.empty()) return "nothing is old enough to be archived";
-  std::string text = count_text(moved.rows, "attempt") + " moved to ";
-  for (std::size_t i = 0; i < moved.files.size(); ++i) text += (i > 0 ? ", " : "") + moved.files[i];
+  if (result.files.empty()) return "nothing is old enough to be archived";
+  std::string text = count_text(result.rows, "attempt") + " moved to ";
+  for (std::size_t i = 0; i < result.files.size(); ++i)
+    text += (i > 0 ? ", " : "") + result.files[i];
   return text;
 }
 
@@ -135,35 +136,36 @@ Result<std::string> Archiver::write(store::Archive& archive, const std::string& 
     if (!rows) return fail(rows.error());
     if (rows->empty()) return writer->finish();
     if (Status done = writer->add(*rows); !done) return fail(done.error());
-    tell(month_text(month) + ": " + count_text(sum.rows, "attempt") + " written", false);
+    set_progress(month_text(month) + ": " + count_text(sum.rows, "attempt") + " written", false);
   }
 }
 
 Status Archiver::dump_month(store::Archive& archive, const std::string& system, Time month,
-                            Moved& moved) {
-  using Purged = store::Archive::Purged;
-  for (int turn = 0; turn < kTriesChanged; ++turn) {
+                            DumpResult& result) {
+  using PurgeResult = store::Archive::PurgeResult;
+  for (int attempt = 0; attempt < kMaxChangedRetries; ++attempt) {
     store::ArchiveSum sum;
     const auto file = write(archive, system, month, sum);
     if (!file) return fail(file.error());
     auto purged = archive.purge(month, *file, sum, clock_.now());
-    for (int wait = 0; purged && *purged == Purged::busy && wait < kTriesInTheWay; ++wait) {
-      if (!rest(kInTheWay)) return fail(ErrorCode::unavailable, "the controller is stopping");
+    for (int wait = 0; purged && *purged == PurgeResult::busy && wait < kMaxBusyRetries; ++wait) {
+      if (!sleep_for(kBusyRetryDelay))
+        return fail(ErrorCode::unavailable, "the controller is stopping");
       purged = archive.purge(month, *file, sum, clock_.now());
     }
     if (!purged) return fail(purged.error());
     switch (*purged) {
-      case Purged::done:
+      case PurgeResult::done:
         spdlog::info("{} of {} moved to {}/{}", count_text(sum.rows, "attempt"), month_text(month),
                      config_.read()->archive.dir, *file);
-        moved.rows += sum.rows;
-        moved.files.push_back(*file);
+        result.rows += sum.rows;
+        result.files.push_back(*file);
         return {};
-      case Purged::changed: break;
-      case Purged::early:
+      case PurgeResult::changed: break;
+      case PurgeResult::early:
         return fail(ErrorCode::failed_precondition,
                     "not all of it is in the sums of reports yet; areport rollup now makes them");
-      case Purged::busy:
+      case PurgeResult::busy:
         return fail(ErrorCode::unavailable, "reports read it all the time; it stays for now");
     }
   }
@@ -188,27 +190,29 @@ Result<std::string> Archiver::load(const std::string& given) {
   const store::ArchivedFile file{
       path.substr(path.rfind('/') + 1), month, end, content->rows, {}, {}};
   auto begun = archive.begin_load(file, clock_.now());
-  for (int wait = 0; begun && !*begun && wait < kTriesInTheWay; ++wait) {
-    if (!rest(kInTheWay)) return fail(ErrorCode::unavailable, "the controller is stopping");
+  for (int wait = 0; begun && !*begun && wait < kMaxBusyRetries; ++wait) {
+    if (!sleep_for(kBusyRetryDelay))
+      return fail(ErrorCode::unavailable, "the controller is stopping");
     begun = archive.begin_load(file, clock_.now());
   }
   if (!begun) return fail(begun.error());
   if (!*begun) return fail(ErrorCode::unavailable, "reports read the attempts all the time");
-  std::uint64_t came = 0;
+  std::uint64_t loaded_rows = 0;
   const Status done = read_archive(path, [&](const std::vector<std::string>& rows) -> Status {
     if (stopping())
       return fail(ErrorCode::unavailable,
                   "the controller is stopping; loading the file again does the rest");
     const auto loaded = archive.load(rows);
     if (!loaded) return fail(loaded.error());
-    came += *loaded;
-    tell(month_text(month) + ": " + count_text(came, "attempt") + " loaded", false);
+    loaded_rows += *loaded;
+    set_progress(month_text(month) + ": " + count_text(loaded_rows, "attempt") + " loaded", false);
     return {};
   });
   if (!done) return fail(done.error());
-  std::string text = count_text(came, "attempt") + " of " + month_text(month) + " loaded back";
-  if (came < content->rows)
-    text += "; " + std::to_string(content->rows - came) + " were there already";
+  std::string text =
+      count_text(loaded_rows, "attempt") + " of " + month_text(month) + " loaded back";
+  if (loaded_rows < content->rows)
+    text += "; " + std::to_string(content->rows - loaded_rows) + " were there already";
   spdlog::info("{}, from {}", text, path);
   return text;
 }
@@ -222,11 +226,11 @@ Status Archiver::begin(const api::Archive& request) {
                 "archive.after is 0 in ares.yaml, so nothing is ever old enough; "
                 "before=2025-01 says which months are");
   const std::lock_guard lock(mutex_);
-  if (wish_)
+  if (request_)
     return fail(
         ErrorCode::failed_precondition,
         "an archive is being written or loaded already; aacctmgr archive show tells how far it is");
-  wish_ = request;
+  request_ = request;
   ++work_;
   text_ = "waiting for its turn";
   failed_ = false;
@@ -235,14 +239,14 @@ Status Archiver::begin(const api::Archive& request) {
 }
 
 // While something is under way: until it is over, or for a moment.
-void Archiver::await_news() {
+void Archiver::await_progress() {
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, kNews, [this] { return stopping_ || !wish_; });
+  wake_.wait_for(lock, kProgressWait, [this] { return stopping_ || !request_; });
 }
 
 Result<api::Archived> Archiver::on_demand(const api::Archive& request) {
   if (request.what() == api::Archive::SHOW) {
-    await_news();
+    await_progress();
   } else if (Status begun = begin(request); !begun) {
     return fail(begun.error());
   }
@@ -261,7 +265,7 @@ Result<api::Archived> Archiver::on_demand(const api::Archive& request) {
     row.set_loaded(file.loaded ? file.loaded->time_since_epoch().count() : 0);
   }
   const std::lock_guard lock(mutex_);
-  out.set_busy(wish_.has_value());
+  out.set_busy(request_.has_value());
   out.set_work(work_);
   out.set_text(text_);
   out.set_failed(failed_);

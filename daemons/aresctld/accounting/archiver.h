@@ -36,23 +36,24 @@ class Archiver {
 
  private:
   // What a dump did so far.
-  struct Moved {
+  struct DumpResult {
     std::uint64_t rows = 0;
     std::vector<std::string> files;
   };
 
   void run();
-  bool rest(Duration time);  // false: stopping
+  bool sleep_for(Duration time);  // false: stopping
   bool stopping();
-  void serve(const api::Archive& wish);
+  void serve(const api::Archive& request);
   Result<std::string> dump(Time before, bool with_loaded);
-  Status dump_month(store::Archive& archive, const std::string& system, Time month, Moved& moved);
+  Status dump_month(store::Archive& archive, const std::string& system, Time month,
+                    DumpResult& result);
   Result<std::string> write(store::Archive& archive, const std::string& system, Time month,
                             store::ArchiveSum& sum);
   Result<std::string> load(const std::string& path);
   Status begin(const api::Archive& request);
-  void await_news();
-  void tell(std::string text, bool failed);
+  void await_progress();
+  void set_progress(std::string text, bool failed);
 
   const store::PgOptions options_;
   const ConfigHolder& config_;
@@ -60,7 +61,7 @@ class Archiver {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::optional<api::Archive> wish_;  // until it is done
+  std::optional<api::Archive> request_;  // until it is done
   std::uint64_t work_ = 0;
   std::string text_;
   bool failed_ = false;

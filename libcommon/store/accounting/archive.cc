@@ -40,7 +40,7 @@ Result<PgRows> Archive::query(const char* sql, const PgParams& params) {
   return rows;
 }
 
-Result<bool> Archive::take_turn() {
+Result<bool> Archive::try_lock() {
   // Its own number among advisory locks; a session that has it already gets it again.
   auto rows = query("SELECT pg_try_advisory_lock(4711, 10)");
   if (!rows) return fail(rows.error());
@@ -96,8 +96,8 @@ Result<std::vector<std::string>> Archive::page(Time month, Cursor& cursor, Archi
   return lines;
 }
 
-Result<Archive::Purged> Archive::purge(Time month, const std::string& file,
-                                       const ArchiveSum& written, Time now) {
+Result<Archive::PurgeResult> Archive::purge(Time month, const std::string& file,
+                                            const ArchiveSum& written, Time now) {
   PgParams params;
   params.timestamp(month).text(file).bigint(written.rows).bigint(written.digest).timestamp(now);
   auto rows = query(
@@ -105,10 +105,10 @@ Result<Archive::Purged> Archive::purge(Time month, const std::string& file,
       params);
   if (!rows) return fail(rows.error());
   const std::string outcome = rows->text(0, 0);
-  return outcome == "done"      ? Purged::done
-         : outcome == "changed" ? Purged::changed
-         : outcome == "early"   ? Purged::early
-                                : Purged::busy;
+  return outcome == "done"      ? PurgeResult::done
+         : outcome == "changed" ? PurgeResult::changed
+         : outcome == "early"   ? PurgeResult::early
+                                : PurgeResult::busy;
 }
 
 Result<bool> Archive::begin_load(const ArchivedFile& file, Time now) {

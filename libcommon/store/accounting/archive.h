@@ -44,7 +44,7 @@ class Archive {
   // Of all that follow: unavailable = the database is away.
 
   // Holds a lock that only one controller has; false: another has it.
-  Result<bool> take_turn();
+  Result<bool> try_lock();
 
   // Identifies the database, wherever it is copied to.
   Result<std::string> system();
@@ -59,13 +59,14 @@ class Archive {
   };
   Result<std::vector<std::string>> page(Time month, Cursor& cursor, ArchiveSum& sum);
 
-  enum class Purged {
+  enum class PurgeResult {
     done,
     changed,  // other rows are there than the file has: write it again
     early,    // not all of it is in the sums of reports yet
     busy,     // somebody reads: try again
   };
-  Result<Purged> purge(Time month, const std::string& file, const ArchiveSum& written, Time now);
+  Result<PurgeResult> purge(Time month, const std::string& file, const ArchiveSum& written,
+                            Time now);
 
   // From here on what is loaded stays until it is wanted away. False: somebody reads, try again.
   Result<bool> begin_load(const ArchivedFile& file, Time now);

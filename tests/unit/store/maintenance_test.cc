@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::PgServer;
 using testing::UsageHistory;
-using Purged = Archive::Purged;
+using PurgeResult = Archive::PurgeResult;
 
 const Time kJanuary{std::chrono::sys_days(std::chrono::year(2030) / 1 / 1)};
 const Time kFebruary{std::chrono::sys_days(std::chrono::year(2030) / 2 / 1)};
@@ -70,10 +70,10 @@ class MaintenanceTest : public ::testing::Test {
       all.insert(all.end(), page->begin(), page->end());
     }
   }
-  Purged purge(const ArchiveSum& sum, const std::string& file = "f.json") {
+  PurgeResult purge(const ArchiveSum& sum, const std::string& file = "f.json") {
     const auto done = archive_.purge(kJanuary, file, sum, kFebruary);
     EXPECT_TRUE(done) << (done ? "" : done.error().message);
-    return done ? *done : Purged::busy;
+    return done ? *done : PurgeResult::busy;
   }
 
   PgServer server_;
@@ -183,20 +183,20 @@ TEST_F(MaintenanceTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
   EXPECT_EQ(sum.rows, rows.size());
   EXPECT_EQ(rows.size() + static_cast<std::size_t>(in_february),
             static_cast<std::size_t>(count("attempt_done")));
-  EXPECT_EQ(purge(sum), Purged::early) << "nothing is summed up yet";
+  EXPECT_EQ(purge(sum), PurgeResult::early) << "nothing is summed up yet";
   roll_all();
   ArchiveSum wrong = sum;
   wrong.add(1);
-  EXPECT_EQ(purge(wrong), Purged::changed);
+  EXPECT_EQ(purge(wrong), PurgeResult::changed);
   {
     auto reader = PgConnection::connect(options_, PgConnection::Use::report);
     ASSERT_TRUE(reader);
     ASSERT_TRUE(reader->query("BEGIN"));
     ASSERT_TRUE(reader->query("SELECT count(*) FROM attempt_done"));
-    EXPECT_EQ(purge(sum), Purged::busy);
+    EXPECT_EQ(purge(sum), PurgeResult::busy);
     ASSERT_TRUE(reader->query("COMMIT"));
   }
-  ASSERT_EQ(purge(sum), Purged::done);
+  ASSERT_EQ(purge(sum), PurgeResult::done);
   EXPECT_EQ(count("attempt_done"), in_february);
   EXPECT_EQ(report(from, to), before) << "sums stay";
   EXPECT_FALSE(*archive_.next(kFebruary, true));
@@ -238,7 +238,7 @@ TEST_F(MaintenanceTest, AMonthLeavesWithoutATraceInReportsAndComesBackWhole) {
   roll_all();
   ArchiveSum last;
   rows_of(kJanuary, last);
-  EXPECT_EQ(purge(last, "f-2.json"), Purged::done);
+  EXPECT_EQ(purge(last, "f-2.json"), PurgeResult::done);
   const auto there = archive_.files();
   ASSERT_TRUE(there);
   EXPECT_EQ(there->size(), 2u);
