@@ -122,24 +122,25 @@ Blob make_blob(const std::string& content) {
   return {auth::blob_id(content), std::make_shared<const std::string>(content)};
 }
 
-Result<JobSpec> to_spec(const Principal& who, const Policy& policy, const api::JobSpec& from) {
+Result<JobSpec> to_spec(const Principal& caller, const Policy& policy, const api::JobSpec& from) {
   auto parsed = proto::from_api(from, policy.requeue_default);
   if (!parsed) return fail(parsed.error());
   JobSpec spec = std::move(*parsed);
   fill_in(spec);
   // Identity comes from the credential, never from what the request says.
-  spec.uid = who.uid;
-  spec.gid = who.gid;
-  spec.user = who.user;
+  spec.uid = caller.uid;
+  spec.gid = caller.gid;
+  spec.user = caller.user;
   return spec;
 }
 
 }  // namespace
 
-Result<Submit> to_submission(const Principal& who, const Policy& policy, const api::Submit& from) {
+Result<Submit> to_submission(const Principal& caller, const Policy& policy,
+                             const api::Submit& from) {
   if (Status ok = check_script(policy, from.script()); !ok) return fail(ok.error());
   if (Status ok = check_environment(policy, from.environment()); !ok) return fail(ok.error());
-  auto spec = to_spec(who, policy, from.spec());
+  auto spec = to_spec(caller, policy, from.spec());
   if (!spec) return fail(spec.error());
   Submit submit;
   submit.blobs = {make_blob(from.script()), make_blob(from.environment())};
@@ -151,7 +152,7 @@ Result<Submit> to_submission(const Principal& who, const Policy& policy, const a
 
 namespace {
 
-Result<UserBody> to_submit_many(const Principal& who, const Policy& policy,
+Result<UserBody> to_submit_many(const Principal& caller, const Policy& policy,
                                 const api::SubmitMany& from) {
   if (from.items().empty() || from.items_size() > kMostAtOnce)
     return fail(ErrorCode::invalid_argument, "one request submits 1 to " +
@@ -182,7 +183,7 @@ Result<UserBody> to_submit_many(const Principal& who, const Policy& policy,
     if (item.script() >= static_cast<std::uint32_t>(from.scripts_size()) ||
         item.environment() >= static_cast<std::uint32_t>(from.environments_size()))
       return refused("names a script or an environment that the request does not carry");
-    auto spec = to_spec(who, policy, item.spec());
+    auto spec = to_spec(caller, policy, item.spec());
     if (!spec) return refused(spec.error().message);
     for (const auto* list : {&spec->array, &spec->node_counts})
       ranges += *list ? (*list)->intervals().size() : 0;
@@ -347,15 +348,15 @@ std::string_view verb_of(const api::Request& request) {
   }
 }
 
-Result<UserBody> to_command(const Principal& who, const Policy& policy, const api::Request& request,
-                            Identity& identity) {
+Result<UserBody> to_command(const Principal& caller, const Policy& policy,
+                            const api::Request& request, Identity& identity) {
   switch (request.body_case()) {
     case api::Request::kSubmit: {
-      auto submit = to_submission(who, policy, request.submit());
+      auto submit = to_submission(caller, policy, request.submit());
       if (!submit) return fail(submit.error());
       return std::move(*submit);
     }
-    case api::Request::kSubmitMany: return to_submit_many(who, policy, request.submit_many());
+    case api::Request::kSubmitMany: return to_submit_many(caller, policy, request.submit_many());
     case api::Request::kCancel: {
       auto jobs = to_selector(request.cancel().jobs(), identity);
       if (!jobs) return fail(jobs.error());

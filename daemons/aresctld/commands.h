@@ -14,11 +14,12 @@ namespace ares::aresctld {
 bool is_mutating(const api::Request& request);
 
 // invalid_argument with a text for the user where the request is malformed.
-Result<UserBody> to_command(const Principal& who, const Policy& policy, const api::Request& request,
-                            Identity& identity);
+Result<UserBody> to_command(const Principal& caller, const Policy& policy,
+                            const api::Request& request, Identity& identity);
 
 // The job that a submission asks for, its identity taken from the caller.
-Result<Submit> to_submission(const Principal& who, const Policy& policy, const api::Submit& from);
+Result<Submit> to_submission(const Principal& caller, const Policy& policy,
+                             const api::Submit& from);
 
 // "submit", "cancel": for logs.
 std::string_view verb_of(const api::Request& request);

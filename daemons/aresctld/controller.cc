@@ -64,14 +64,14 @@ store::PgOptions pg_options(const config::Config& config) {
 // Waits for the database as long as it takes. Empty: a stop signal came first.
 Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
                                                      const sigset_t& signals) {
-  std::string said;
+  std::string last_error;
   for (;;) {
     auto opened = journal.open();
     if (opened) return std::optional(std::move(*opened));
     if (opened.error().code != ErrorCode::unavailable) return fail(opened.error());
-    if (opened.error().message != said) {
-      said = opened.error().message;
-      spdlog::warn("waiting for the database: {}", said);
+    if (opened.error().message != last_error) {
+      last_error = opened.error().message;
+      spdlog::warn("waiting for the database: {}", last_error);
     }
     const timespec pause{0, 200'000'000};
     const int received = sigtimedwait(&signals, nullptr, &pause);
@@ -236,8 +236,8 @@ Status Controller::run() {
   listening.user_name = [&](UserId uid) { return identity.name_of(uid); };
   rpc::Server server(
       std::move(listening),
-      [&](Principal who, api::Request request, std::shared_ptr<rpc::Responder> responder) {
-        ingress.handle(std::move(who), std::move(request), std::move(responder));
+      [&](Principal caller, api::Request request, std::shared_ptr<rpc::Responder> responder) {
+        ingress.handle(std::move(caller), std::move(request), std::move(responder));
       },
       &nodes);
   Status listened = server.start();

@@ -14,11 +14,11 @@ namespace {
 constexpr auto kRemember = std::chrono::minutes(5);
 
 // One of the reentrant look-ups, with a buffer that grows until the entry fits.
-template <class Entry, class Look>
-const Entry* look_up(Entry& entry, std::vector<char>& buffer, Look&& look) {
+template <class Entry, class Lookup>
+const Entry* look_up(Entry& entry, std::vector<char>& buffer, Lookup&& lookup) {
   const Entry* found = nullptr;
   buffer.resize(16384);
-  while (look(&entry, buffer.data(), buffer.size(), const_cast<Entry**>(&found)) == ERANGE)
+  while (lookup(&entry, buffer.data(), buffer.size(), const_cast<Entry**>(&found)) == ERANGE)
     buffer.resize(buffer.size() * 2);
   return found;
 }

@@ -71,24 +71,24 @@ api::Response account_answer(const View& view, const Policy& policy, const api::
 
 }  // namespace
 
-void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr responder) {
+void Ingress::mutate(Principal caller, const api::Request& request, ResponderPtr responder) {
   if (request.request_id().empty() || request.request_id().size() > 128) {
     responder->send(
         refused({ErrorCode::invalid_argument, "a request id must have 1 to 128 characters"}));
     return;
   }
   const std::size_t bytes = request.ByteSizeLong();
-  if (auto full = parts_.engine.refusal(who.uid, bytes)) {
+  if (auto full = parts_.engine.refusal(caller.uid, bytes)) {
     responder->send(refused({ErrorCode::unavailable, std::move(*full)}, kRetryAfterMs));
     return;
   }
-  auto body = to_command(who, *parts_.config.policy(), request, identity_);
+  auto body = to_command(caller, *parts_.config.policy(), request, identity_);
   if (!body) {
     responder->send(refused(body.error()));
     return;
   }
   UserCommand command;
-  command.who = std::move(who);
+  command.who = std::move(caller);
   command.request_id = request.request_id();
   command.digest = proto::request_digest(request);
   command.body = std::move(*body);
@@ -99,14 +99,15 @@ void Ingress::mutate(Principal who, const api::Request& request, ResponderPtr re
 }
 
 // Reading a file and looking up users may take long: not on this thread.
-void Ingress::reconfigure(const Principal& who, const api::Request& request,
+void Ingress::reconfigure(const Principal& caller, const api::Request& request,
                           ResponderPtr responder) {
   const auto policy = parts_.config.policy();
   const bool dry_run = request.reconfigure().dry_run();
-  const bool may = dry_run ? core::is_operator(*policy, who.uid) : core::is_admin(*policy, who.uid);
+  const bool may =
+      dry_run ? core::is_operator(*policy, caller.uid) : core::is_admin(*policy, caller.uid);
   if (!may) {
     responder->send(refused({ErrorCode::permission_denied,
-                             "user " + who.user + " may not reconfigure the cluster: only " +
+                             "user " + caller.user + " may not reconfigure the cluster: only " +
                                  (dry_run ? "operators and " : "") + "administrators may"}));
     return;
   }
@@ -120,14 +121,14 @@ void Ingress::reconfigure(const Principal& who, const api::Request& request,
   const auto reply = [responder](Result<api::Reconfigured> result) {
     responder->send(answer_with(std::move(result), &api::Response::mutable_reconfigured));
   };
-  const auto full = parts_.accounting.add(who.uid, [this, who, request, dry_run, reply] {
+  const auto full = parts_.accounting.add(caller.uid, [this, caller, request, dry_run, reply] {
     if (dry_run) return reply(parts_.reconfigurer.preview(request.reconfigure()));
-    parts_.reconfigurer.apply(who, request.request_id(), proto::request_digest(request), reply);
+    parts_.reconfigurer.apply(caller, request.request_id(), proto::request_digest(request), reply);
   });
   if (full) responder->send(refused(*full));
 }
 
-void Ingress::job_script(const Principal& who, const api::JobScript& request,
+void Ingress::job_script(const Principal& caller, const api::JobScript& request,
                          ResponderPtr responder) {
   api::ListJobs one;
   *one.add_jobs() = request.job();
@@ -136,28 +137,29 @@ void Ingress::job_script(const Principal& who, const api::JobScript& request,
   const auto found = list_jobs(parts_.views.read(), *policy, one, parts_.clock.now());
   if (!found) return responder->send(refused(found.error()));
   const api::Job& job = found->jobs(0);
-  if (job.uid() != who.uid.value() && !core::is_operator(*policy, who.uid))
+  if (job.uid() != caller.uid.value() && !core::is_operator(*policy, caller.uid))
     return responder->send(refused({ErrorCode::permission_denied,
-                                    "user " + who.user + " may not read the script of job " +
+                                    "user " + caller.user + " may not read the script of job " +
                                         std::to_string(request.job().job()) + " of " + job.user() +
                                         ": only its owner, operators and administrators may"}));
   BlobId script{};
   std::copy_n(job.spec().script().begin(), std::min(script.size(), job.spec().script().size()),
               script.begin());
-  const auto full = parts_.accounting.add(who.uid, [this, script, ref = request.job(), responder] {
-    const auto text = parts_.journal.blob(script);
-    if (!text) return responder->send(refused(text.error()));
-    api::Response response;
-    *response.mutable_script()->mutable_job() = ref;
-    response.mutable_script()->set_text(**text);
-    responder->send(response);
-  });
+  const auto full =
+      parts_.accounting.add(caller.uid, [this, script, ref = request.job(), responder] {
+        const auto text = parts_.journal.blob(script);
+        if (!text) return responder->send(refused(text.error()));
+        api::Response response;
+        *response.mutable_script()->mutable_job() = ref;
+        response.mutable_script()->set_text(**text);
+        responder->send(response);
+      });
   if (full) responder->send(refused(*full));
 }
 
-void Ingress::dump(const Principal& who, const api::DumpView& request, ResponderPtr responder) {
+void Ingress::dump(const Principal& caller, const api::DumpView& request, ResponderPtr responder) {
   const auto config = parts_.config.read();
-  if (!core::is_operator(config->policy, who.uid))
+  if (!core::is_operator(config->policy, caller.uid))
     return responder->send(refused({ErrorCode::permission_denied,
                                     "only operators and administrators may read a whole view: it "
                                     "holds everybody's jobs"}));
@@ -165,7 +167,7 @@ void Ingress::dump(const Principal& who, const api::DumpView& request, Responder
     return responder->send(answer_with(parts_.dumps.part(request.dump(), request.offset()),
                                        &api::Response::mutable_view_part));
   const View view = parts_.views.read();
-  const auto full = parts_.accounting.add(who.uid, [=, this, now = parts_.clock.now()] {
+  const auto full = parts_.accounting.add(caller.uid, [=, this, now = parts_.clock.now()] {
     if (responder->abandoned()) return;
     auto dump = dump_view(view, *config, now);
     if (!dump) return responder->send(refused(dump.error()));
@@ -176,11 +178,12 @@ void Ingress::dump(const Principal& who, const api::DumpView& request, Responder
   if (full) responder->send(refused(*full));
 }
 
-void Ingress::roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder) {
-  if (request.what() != api::Rollup::SHOW && !core::is_operator(*parts_.config.policy(), who.uid))
+void Ingress::roll_up(const Principal& caller, const api::Rollup& request, ResponderPtr responder) {
+  if (request.what() != api::Rollup::SHOW &&
+      !core::is_operator(*parts_.config.policy(), caller.uid))
     return responder->send(refused(
         {ErrorCode::permission_denied, "only operators and administrators may sum accounting up"}));
-  const auto full = parts_.accounting.add(who.uid, [this, request, responder] {
+  const auto full = parts_.accounting.add(caller.uid, [this, request, responder] {
     if (responder->abandoned()) return;
     responder->send(
         answer_with(parts_.rollup_worker.on_demand(request), &api::Response::mutable_rolled_up));
@@ -188,18 +191,18 @@ void Ingress::roll_up(const Principal& who, const api::Rollup& request, Responde
   if (full) responder->send(refused(*full));
 }
 
-void Ingress::run_maintenance(const Principal& who, const api::Request& request,
+void Ingress::run_maintenance(const Principal& caller, const api::Request& request,
                               ResponderPtr responder) {
-  const auto full = parts_.accounting.add(who.uid, [this, who, request, responder] {
+  const auto full = parts_.accounting.add(caller.uid, [this, caller, request, responder] {
     if (responder->abandoned()) return;
     AccountingMaintenance& maintenance = parts_.maintenance;
     const auto policy = parts_.config.policy();
     if (request.has_runaways())
       return responder->send(
-          answer_with(maintenance.runaways(who, *policy, request.runaways(), parts_.clock.now()),
+          answer_with(maintenance.runaways(caller, *policy, request.runaways(), parts_.clock.now()),
                       &api::Response::mutable_runaway_jobs));
     if (request.has_archive())
-      return responder->send(answer_with(maintenance.archive(who, *policy, request.archive()),
+      return responder->send(answer_with(maintenance.archive(caller, *policy, request.archive()),
                                          &api::Response::mutable_archived));
     responder->send(answer_with(maintenance.transactions(request.list_transactions()),
                                 &api::Response::mutable_transactions));
@@ -207,21 +210,21 @@ void Ingress::run_maintenance(const Principal& who, const api::Request& request,
   if (full) responder->send(refused(*full));
 }
 
-void Ingress::rebuild_usage(const Principal& who, const api::Request& request,
+void Ingress::rebuild_usage(const Principal& caller, const api::Request& request,
                             ResponderPtr responder) {
-  const auto full = parts_.accounting.add(who.uid, [this, who, request, responder] {
+  const auto full = parts_.accounting.add(caller.uid, [this, caller, request, responder] {
     if (responder->abandoned()) return;
     parts_.usage.rebuild(
-        who, *parts_.config.policy(), request, [responder](Result<api::UsageRebuilt> result) {
+        caller, *parts_.config.policy(), request, [responder](Result<api::UsageRebuilt> result) {
           responder->send(answer_with(std::move(result), &api::Response::mutable_usage_rebuilt));
         });
   });
   if (full) responder->send(refused(*full));
 }
 
-void Ingress::handle(Principal who, api::Request request, ResponderPtr responder) {
+void Ingress::handle(Principal caller, api::Request request, ResponderPtr responder) {
   if (is_mutating(request)) {
-    mutate(std::move(who), request, std::move(responder));
+    mutate(std::move(caller), request, std::move(responder));
     return;
   }
 
@@ -289,7 +292,7 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
       return;
     }
     case api::Request::kAccounting: {
-      const auto full = parts_.accounting.add(who.uid, [this, request, responder] {
+      const auto full = parts_.accounting.add(caller.uid, [this, request, responder] {
         if (responder->abandoned()) return;
         responder->send(
             answer_with(parts_.read_accounting(request.accounting(), parts_.clock.now()),
@@ -303,18 +306,18 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
     case api::Request::kListPriorities: {
       // They look at all accounts or jobs: one user's wait behind his own.
       const auto full =
-          parts_.accounting.add(who.uid, [view, config, now, asked = request, responder] {
+          parts_.accounting.add(caller.uid, [view, config, now, query = request, responder] {
             if (!responder->abandoned())
-              responder->send(account_answer(view, config->policy, asked, now));
+              responder->send(account_answer(view, config->policy, query, now));
           });
       if (full) responder->send(refused(*full));
       return;
     }
     case api::Request::kReport: {
       const auto full =
-          parts_.accounting.add(who.uid, [this, view, asked = request.report(), responder] {
+          parts_.accounting.add(caller.uid, [this, view, query = request.report(), responder] {
             if (responder->abandoned()) return;
-            auto reported = parts_.reports.read(asked, parts_.clock.now());
+            auto reported = parts_.reports.read(query, parts_.clock.now());
             if (reported) put_parents(view, *reported);
             responder->send(answer_with(std::move(reported), &api::Response::mutable_reported));
           });
@@ -323,44 +326,44 @@ void Ingress::handle(Principal who, api::Request request, ResponderPtr responder
     }
     case api::Request::kRunaways:
     case api::Request::kListTransactions:
-    case api::Request::kArchive: run_maintenance(who, request, std::move(responder)); return;
-    case api::Request::kRebuildUsage: rebuild_usage(who, request, std::move(responder)); return;
-    case api::Request::kRollup: roll_up(who, request.rollup(), std::move(responder)); return;
+    case api::Request::kArchive: run_maintenance(caller, request, std::move(responder)); return;
+    case api::Request::kRebuildUsage: rebuild_usage(caller, request, std::move(responder)); return;
+    case api::Request::kRollup: roll_up(caller, request.rollup(), std::move(responder)); return;
     case api::Request::kTestSubmit: {
-      auto submit = to_submission(who, policy, request.test_submit().submit());
+      auto submit = to_submission(caller, policy, request.test_submit().submit());
       if (!submit) {
         responder->send(refused(submit.error()));
         return;
       }
       // A pass over the queue takes long enough to keep off these threads.
-      const auto full = parts_.accounting.add(who.uid, [=, submit = *std::move(submit)] {
-        responder->send(answer_with(estimate(view, config->policy, who, submit, now),
+      const auto full = parts_.accounting.add(caller.uid, [=, submit = *std::move(submit)] {
+        responder->send(answer_with(estimate(view, config->policy, caller, submit, now),
                                     &api::Response::mutable_estimate));
       });
       if (full) responder->send(refused(*full));
       return;
     }
     case api::Request::kExplainJob: {
-      const auto full = parts_.accounting.add(who.uid, [=, asked = request.explain_job()] {
+      const auto full = parts_.accounting.add(caller.uid, [=, query = request.explain_job()] {
         if (responder->abandoned()) return;
-        responder->send(answer_with(explain(view, config->policy, asked, now),
+        responder->send(answer_with(explain(view, config->policy, query, now),
                                     &api::Response::mutable_explanation));
       });
       if (full) responder->send(refused(*full));
       return;
     }
-    case api::Request::kDumpView: dump(who, request.dump_view(), std::move(responder)); return;
-    case api::Request::kReconfigure: reconfigure(who, request, std::move(responder)); return;
+    case api::Request::kDumpView: dump(caller, request.dump_view(), std::move(responder)); return;
+    case api::Request::kReconfigure: reconfigure(caller, request, std::move(responder)); return;
     case api::Request::kJobScript:
-      job_script(who, request.job_script(), std::move(responder));
+      job_script(caller, request.job_script(), std::move(responder));
       return;
     case api::Request::kShutdown:
-      if (!core::is_operator(policy, who.uid)) {
+      if (!core::is_operator(policy, caller.uid)) {
         responder->send(refused({ErrorCode::permission_denied,
                                  "only operators and administrators may stop the controller"}));
         return;
       }
-      spdlog::info("shutdown asked for by {} on {}", who.user, who.host);
+      spdlog::info("shutdown asked for by {} on {}", caller.user, caller.host);
       {
         api::Response response;
         response.mutable_acted()->set_text("the controller is shutting down");

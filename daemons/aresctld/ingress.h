@@ -53,18 +53,19 @@ class Ingress {
 
   Ingress(Parts parts, Identity& identity) : parts_(std::move(parts)), identity_(identity) {}
 
-  void handle(Principal who, api::Request request, std::shared_ptr<rpc::Responder> responder);
+  void handle(Principal caller, api::Request request, std::shared_ptr<rpc::Responder> responder);
 
  private:
   using ResponderPtr = std::shared_ptr<rpc::Responder>;
 
-  void mutate(Principal who, const api::Request& request, ResponderPtr responder);
-  void reconfigure(const Principal& who, const api::Request& request, ResponderPtr responder);
-  void dump(const Principal& who, const api::DumpView& request, ResponderPtr responder);
-  void roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder);
-  void run_maintenance(const Principal& who, const api::Request& request, ResponderPtr responder);
-  void rebuild_usage(const Principal& who, const api::Request& request, ResponderPtr responder);
-  void job_script(const Principal& who, const api::JobScript& request, ResponderPtr responder);
+  void mutate(Principal caller, const api::Request& request, ResponderPtr responder);
+  void reconfigure(const Principal& caller, const api::Request& request, ResponderPtr responder);
+  void dump(const Principal& caller, const api::DumpView& request, ResponderPtr responder);
+  void roll_up(const Principal& caller, const api::Rollup& request, ResponderPtr responder);
+  void run_maintenance(const Principal& caller, const api::Request& request,
+                       ResponderPtr responder);
+  void rebuild_usage(const Principal& caller, const api::Request& request, ResponderPtr responder);
+  void job_script(const Principal& caller, const api::JobScript& request, ResponderPtr responder);
 
   Parts parts_;
   Identity& identity_;

@@ -63,14 +63,14 @@ void NodeHub::attached(std::shared_ptr<rpc::NodeSession> session) {
 }
 
 void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp message) {
-  auto said = proto::from_api(message);
-  if (!said) {
-    spdlog::warn("dropping a session from {}: {}", session->peer(), said.error().message);
-    session->close(said.error().message);
+  auto converted = proto::from_api(message);
+  if (!converted) {
+    spdlog::warn("dropping a session from {}: {}", session->peer(), converted.error().message);
+    session->close(converted.error().message);
     return;
   }
-  const std::string name = said->node;
-  const bool registers = std::holds_alternative<Register>(said->body);
+  const std::string name = converted->node;
+  const bool registers = std::holds_alternative<Register>(converted->body);
   std::optional<Time> rival_heard;
   {
     std::lock_guard lock(mutex_);
@@ -79,7 +79,7 @@ void NodeHub::received(std::shared_ptr<rpc::NodeSession> session, api::NodeUp me
     if (registers && peer.session && peer.session != session) rival_heard = peer.last_message_at;
   }
   // Whether it speaks for the node is the engine's to say: it knows the incarnation.
-  engine_->post(Command{NodeCommand{std::move(*said), session->peer(), rival_heard}},
+  engine_->post(Command{NodeCommand{std::move(*converted), session->peer(), rival_heard}},
                 [this, session, name, registers](const core::Reply& reply) {
                   if (reply.failed)
                     refuse(session, name, reply.error);

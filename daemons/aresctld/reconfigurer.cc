@@ -68,43 +68,45 @@ ApplyConfig to_command(const config::Config& config) {
   return apply;
 }
 
-Result<Reconfigurer::Found> Reconfigurer::look(Result<config::Config> read, bool load) const {
+Result<Reconfigurer::Evaluation> Reconfigurer::evaluate(Result<config::Config> read,
+                                                        bool load) const {
   if (!read) return fail(read.error());
   const auto running = config_holder_.read();
-  Found found;
-  found.changes = config::diff(*running, partitions_of(*views_.read().state), *read);
+  Evaluation evaluation;
+  evaluation.changes = config::diff(*running, partitions_of(*views_.read().state), *read);
   config::Config next = config::keep_until_restart(*running, std::move(*read));
   if (load && plugins_) {
     const auto set = plugins_->load(next);
     if (!set) return fail(set.error());
     next.policy.plugins = *set;
-    note_plugins(running->policy.plugins, *set, found.changes);
+    note_plugins(running->policy.plugins, *set, evaluation.changes);
   }
-  found.next = std::make_shared<const config::Config>(std::move(next));
-  return found;
+  evaluation.next = std::make_shared<const config::Config>(std::move(next));
+  return evaluation;
 }
 
 Result<api::Reconfigured> Reconfigurer::preview(const api::Reconfigure& request) const {
   const std::string own = config_holder_.read()->path;
   const std::string path = request.text().empty() ? own : request.path();
-  const auto found = look(
+  const auto evaluation = evaluate(
       request.text().empty() ? config::load(own) : config::parse(request.text(), request.path()),
       false);
-  if (!found) return fail(found.error());
-  return answer(found->changes, path, false);
+  if (!evaluation) return fail(evaluation.error());
+  return answer(evaluation->changes, path, false);
 }
 
 // The file was read for this, but the engine did nothing: what is in force is what the request applied the first time, or later ones.
-Result<api::Reconfigured> Reconfigurer::answer_again(const Found& found,
-                                                     const std::string& path) const {
-  if (config_holder_.read()->policy.config_hash == found.next->policy.config_hash)
-    return answer(found.changes, path, true);
+Result<api::Reconfigured> Reconfigurer::repeat_answer(const Evaluation& evaluation,
+                                                      const std::string& path) const {
+  if (config_holder_.read()->policy.config_hash == evaluation.next->policy.config_hash)
+    return answer(evaluation.changes, path, true);
   return fail(ErrorCode::failed_precondition,
               "this request was carried out before, and " + path +
                   " has changed since: reconfigure once more to apply that");
 }
 
-void Reconfigurer::apply(Principal who, std::string request_id, const Digest& digest, Done done) {
+void Reconfigurer::apply(Principal caller, std::string request_id, const Digest& digest,
+                         Done done) {
   {
     const std::lock_guard lock(mutex_);
     if (busy_)
@@ -119,9 +121,9 @@ void Reconfigurer::apply(Principal who, std::string request_id, const Digest& di
     done(std::move(result));
   };
   const std::string path = config_holder_.read()->path;
-  auto found = look(config::load(path), true);
-  if (!found) return finish(fail(found.error()));
-  for (const config::Change& change : found->changes) {
+  auto evaluation = evaluate(config::load(path), true);
+  if (!evaluation) return finish(fail(evaluation.error()));
+  for (const config::Change& change : evaluation->changes) {
     if (change.effect != config::TakesEffect::never) continue;
     return finish(fail(ErrorCode::failed_precondition,
                        path + ": " + change.field + " cannot change from " + change.before +
@@ -129,21 +131,22 @@ void Reconfigurer::apply(Principal who, std::string request_id, const Digest& di
                            " while the cluster lives: its database belongs to the one before"));
   }
   UserCommand command;
-  command.who = std::move(who);
+  command.who = std::move(caller);
   command.request_id = std::move(request_id);
   command.digest = digest;
-  command.body = Reconfigure{to_command(*found->next),
-                             std::shared_ptr<const Policy>(found->next, &found->next->policy)};
+  command.body =
+      Reconfigure{to_command(*evaluation->next),
+                  std::shared_ptr<const Policy>(evaluation->next, &evaluation->next->policy)};
   engine_.post(Command{std::move(command)},
-               [this, finish, path, found = std::move(*found)](const core::Reply& reply) {
+               [this, finish, path, evaluation = std::move(*evaluation)](const core::Reply& reply) {
                  if (reply.failed) return finish(fail(reply.error));
-                 if (reply.repeated) return finish(answer_again(found, path));
-                 config_holder_.publish(found.next);
+                 if (reply.repeated) return finish(repeat_answer(evaluation, path));
+                 config_holder_.publish(evaluation.next);
                  // The state went out before, and a pass over it may have used the rules of before.
                  views_.wake_waiters();
                  spdlog::info("reconfigured from {}", path);
-                 spdlog::set_level(spdlog::level::from_str(found.next->log.level));
-                 finish(answer(found.changes, path, true));
+                 spdlog::set_level(spdlog::level::from_str(evaluation.next->log.level));
+                 finish(answer(evaluation.changes, path, true));
                });
 }
 

@@ -36,16 +36,17 @@ class Reconfigurer {
 
   // `done` is called on the engine thread once the new configuration is durable and in force, else on the caller's. A request
   // that was carried out before changes nothing; failed_precondition if the file has changed since.
-  void apply(Principal who, std::string request_id, const Digest& digest, Done done);
+  void apply(Principal caller, std::string request_id, const Digest& digest, Done done);
 
  private:
-  struct Found {
+  struct Evaluation {
     std::shared_ptr<const config::Config> next;  // in force afterwards
     std::vector<config::Change> changes;
   };
   // `load`: the plugins too, which runs code of theirs.
-  Result<Found> look(Result<config::Config> read, bool load) const;
-  Result<api::Reconfigured> answer_again(const Found& found, const std::string& path) const;
+  Result<Evaluation> evaluate(Result<config::Config> read, bool load) const;
+  Result<api::Reconfigured> repeat_answer(const Evaluation& evaluation,
+                                          const std::string& path) const;
 
   ConfigHolder& config_holder_;
   EngineLoop& engine_;

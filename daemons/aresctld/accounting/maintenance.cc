@@ -17,11 +17,12 @@ std::vector<std::string> list(const google::protobuf::RepeatedPtrField<std::stri
 
 }  // namespace
 
-Result<api::RunawayJobs> AccountingMaintenance::runaways(const Principal& who, const Policy& policy,
+Result<api::RunawayJobs> AccountingMaintenance::runaways(const Principal& caller,
+                                                         const Policy& policy,
                                                          const api::Runaways& request, Time now) {
   store::Runaways runaways(database_);
   if (request.end().empty()) return runaways.list();
-  if (!core::is_operator(policy, who.uid))
+  if (!core::is_operator(policy, caller.uid))
     return fail(ErrorCode::permission_denied,
                 "only operators and administrators may set runaway jobs ended");
   if (request.end_size() > kMostEnded)
@@ -33,7 +34,7 @@ Result<api::RunawayJobs> AccountingMaintenance::runaways(const Principal& who, c
     if (!job) return fail(job.error());
     attempts.push_back({*job, AttemptNo(one.attempt())});
   }
-  const auto ended = runaways.end(attempts, who, epoch_(), now);
+  const auto ended = runaways.end(attempts, caller, epoch_(), now);
   if (!ended) return fail(ended.error());
   // Its sums are made anew now, as far as that is quick; the rest before long.
   api::Rollup rollup_request;
@@ -58,9 +59,9 @@ Result<api::Transactions> AccountingMaintenance::transactions(
   return audit_.query(filter);
 }
 
-Result<api::Archived> AccountingMaintenance::archive(const Principal& who, const Policy& policy,
+Result<api::Archived> AccountingMaintenance::archive(const Principal& caller, const Policy& policy,
                                                      const api::Archive& request) {
-  if (request.what() != api::Archive::SHOW && !core::is_admin(policy, who.uid))
+  if (request.what() != api::Archive::SHOW && !core::is_admin(policy, caller.uid))
     return fail(ErrorCode::permission_denied,
                 "only administrators may move accounting to files and load it back");
   return archiver_.on_demand(request);

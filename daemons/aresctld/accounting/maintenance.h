@@ -32,10 +32,10 @@ class AccountingMaintenance {
         archiver_(archiver) {}
 
   // All of them: unavailable while the database is away; permission_denied.
-  Result<api::RunawayJobs> runaways(const Principal& who, const Policy& policy,
+  Result<api::RunawayJobs> runaways(const Principal& caller, const Policy& policy,
                                     const api::Runaways& request, Time now);
   Result<api::Transactions> transactions(const api::ListTransactions& request);
-  Result<api::Archived> archive(const Principal& who, const Policy& policy,
+  Result<api::Archived> archive(const Principal& caller, const Policy& policy,
                                 const api::Archive& request);
 
  private:

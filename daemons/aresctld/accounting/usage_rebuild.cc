@@ -54,9 +54,9 @@ api::UsageRebuilt answer(const core::UsageRecount::Outcome& outcome, std::uint64
 
 }  // namespace
 
-void UsageRebuilder::rebuild(const Principal& who, const Policy& policy,
+void UsageRebuilder::rebuild(const Principal& caller, const Policy& policy,
                              const api::Request& request, const OnDone& done) {
-  if (!core::is_operator(policy, who.uid))
+  if (!core::is_operator(policy, caller.uid))
     return done(fail(ErrorCode::permission_denied,
                      "only operators and administrators may reckon usage again"));
   // Corrections are held against what was read: another of them in between would be made twice.
@@ -85,7 +85,7 @@ void UsageRebuilder::rebuild(const Principal& who, const Policy& policy,
   api::UsageRebuilt out = answer(outcome, attempts);
   if (request.rebuild_usage().check() || outcome.corrections.empty()) return finish(std::move(out));
   UserCommand command;
-  command.who = who;
+  command.who = caller;
   command.request_id = request.request_id();
   command.digest = proto::request_digest(request);
   command.body = CorrectUsage{std::move(outcome.corrections)};

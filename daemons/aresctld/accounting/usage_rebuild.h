@@ -29,7 +29,7 @@ class UsageRebuilder {
 
   // Calls back on this thread, or on the engine's once what was set right is durable. permission_denied; unavailable while the database is
   // away or another is under way; failed_precondition where records are missing.
-  void rebuild(const Principal& who, const Policy& policy, const api::Request& request,
+  void rebuild(const Principal& caller, const Policy& policy, const api::Request& request,
                const OnDone& done);
 
  private:

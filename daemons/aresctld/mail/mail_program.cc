@@ -107,10 +107,10 @@ MailProgram::~MailProgram() {
   if (watch_ >= 0) ::close(watch_);
 }
 
-bool MailProgram::wait(std::chrono::milliseconds patience) {
+bool MailProgram::wait(std::chrono::milliseconds timeout) {
   if (pid_ < 0) return true;
   pollfd end{watch_, POLLIN, 0};
-  if (::poll(&end, 1, static_cast<int>(patience.count())) <= 0) return false;
+  if (::poll(&end, 1, static_cast<int>(timeout.count())) <= 0) return false;
   if (::waitpid(pid_, &status_, 0) == pid_) pid_ = -1;
   return pid_ < 0;
 }
@@ -123,7 +123,7 @@ void MailProgram::kill() {
   pid_ = -1;
 }
 
-void MailProgram::leave() {
+void MailProgram::detach() {
   pid_ = -1;
 }
 

@@ -28,11 +28,11 @@ class MailProgram {
   ~MailProgram();
 
   // Whether it has ended by then.
-  bool wait(std::chrono::milliseconds patience);
+  bool wait(std::chrono::milliseconds timeout);
   // With everything it started in its process group.
   void kill();
   // Lets it run on by itself: its end is looked at by nobody.
-  void leave();
+  void detach();
   // After wait() said yes: "exited with 1", "was ended by signal 9"; empty = success.
   std::string failure() const;
 

@@ -26,34 +26,34 @@ void Mailer::start() {
 
 void Mailer::post(std::vector<core::Notice> notices) {
   std::size_t dropped = 0;
-  bool say = false;
+  bool report_full = false;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
     for (core::Notice& notice : notices) {
       const auto own = queues_.find(notice.user);
       if (waiting_ >= bounds_.waiting ||
-          (own != queues_.end() && own->second.size() >= bounds_.of_one_user)) {
+          (own != queues_.end() && own->second.size() >= bounds_.per_user)) {
         ++dropped;
         continue;
       }
       queues_[notice.user].push_back(std::move(notice));
       ++waiting_;
     }
-    if (dropped > 0) say = !std::exchange(full_, true);
+    if (dropped > 0) report_full = !std::exchange(full_reported_, true);
   }
   wake_.notify_all();
-  if (say)
+  if (report_full)
     spdlog::warn(
         "too many mails wait for the mail program ({} of one user, {} in all); more are dropped "
         "until there is room again",
-        bounds_.of_one_user, bounds_.waiting);
+        bounds_.per_user, bounds_.waiting);
 }
 
 void Mailer::stop() {
   {
     const std::lock_guard lock(mutex_);
-    if (!stopping_) farewell_end_ = std::chrono::steady_clock::now() + bounds_.farewell;
+    if (!stopping_) stop_deadline_ = std::chrono::steady_clock::now() + bounds_.stop_timeout;
     stopping_ = true;
   }
   wake_.notify_all();
@@ -73,7 +73,7 @@ core::Notice Mailer::take_next() {
   own.pop_front();
   --waiting_;
   // The flag serves one line in the log for each time that room ran out.
-  if (own.size() < bounds_.of_one_user / 2 && waiting_ < bounds_.waiting / 2) full_ = false;
+  if (own.size() < bounds_.per_user / 2 && waiting_ < bounds_.waiting / 2) full_reported_ = false;
   if (own.empty()) queues_.erase(turn);
   return next;
 }
@@ -85,7 +85,7 @@ void Mailer::run() {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stopping_ || waiting_ > 0; });
       if (waiting_ == 0) return;
-      if (stopping_ && std::chrono::steady_clock::now() >= farewell_end_) return;
+      if (stopping_ && std::chrono::steady_clock::now() >= stop_deadline_) return;
       next = take_next();
     }
     send(next);
@@ -100,11 +100,11 @@ void Mailer::send(const core::Notice& notice) {
     return spdlog::warn("no mail about job {}: {}", notice.key.job.value(), good.error().message);
   const MailText text = mail_text(notice);
   auto child = MailProgram::start({program, "-s", text.subject, notice.address}, text.body);
-  if (!child) return complain_once("cannot run " + program + ": " + child.error().message);
-  complain_once("");
+  if (!child) return warn_once("cannot run " + program + ": " + child.error().message);
+  warn_once("");
 
   const auto started = std::chrono::steady_clock::now();
-  const Deadline killed_at = started + bounds_.patience;
+  const Deadline killed_at = started + bounds_.timeout;
   for (;;) {
     const Deadline deadline = until(killed_at);
     const auto left =
@@ -113,10 +113,10 @@ void Mailer::send(const core::Notice& notice) {
     constexpr std::chrono::milliseconds kLook{200};
     if (child->wait(std::clamp(left, std::chrono::milliseconds{0}, kLook))) break;
     if (std::chrono::steady_clock::now() < deadline) continue;
-    if (deadline < killed_at) return child->leave();
+    if (deadline < killed_at) return child->detach();
     child->kill();
     return spdlog::warn("{} took longer than {} ms for the mail about job {} and was killed",
-                        program, bounds_.patience.count(), notice.key.job.value());
+                        program, bounds_.timeout.count(), notice.key.job.value());
   }
   if (const std::string how = child->failure(); !how.empty())
     spdlog::warn("{} {} with the mail about job {} to {}", program, how, notice.key.job.value(),
@@ -126,11 +126,11 @@ void Mailer::send(const core::Notice& notice) {
 // The program's own deadline, or the end of the farewell.
 Mailer::Deadline Mailer::until(Deadline own) {
   const std::lock_guard lock(mutex_);
-  return stopping_ ? std::min(own, farewell_end_) : own;
+  return stopping_ ? std::min(own, stop_deadline_) : own;
 }
 
 // The same trouble with every mail is worth one line; "" ends it.
-void Mailer::complain_once(const std::string& problem) {
+void Mailer::warn_once(const std::string& problem) {
   {
     const std::lock_guard lock(mutex_);
     if (last_warning_ == problem) return;

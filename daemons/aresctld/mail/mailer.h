@@ -21,11 +21,11 @@ namespace ares::aresctld {
 class Mailer {
  public:
   struct Bounds {
-    std::size_t programs = 2;                    // at once
-    std::size_t waiting = 20'000;                // in all
-    std::size_t of_one_user = 5'000;             // waiting
-    std::chrono::milliseconds patience{30'000};  // with one program, before it is killed
-    std::chrono::milliseconds farewell{2'000};   // for what waits when stop() is called
+    std::size_t programs = 2;                       // at once
+    std::size_t waiting = 20'000;                   // in all
+    std::size_t per_user = 5'000;                   // waiting
+    std::chrono::milliseconds timeout{30'000};      // with one program, before it is killed
+    std::chrono::milliseconds stop_timeout{2'000};  // for what waits when stop() is called
   };
 
   // `program` says which program to run; asked before each mail, so that a reconfiguration takes effect. Empty: no mail.
@@ -46,7 +46,7 @@ class Mailer {
   void run();
   core::Notice take_next();  // under the lock; precondition: something waits
   void send(const core::Notice& notice);
-  void complain_once(const std::string& problem);
+  void warn_once(const std::string& problem);
   Deadline until(Deadline own);
 
   std::function<std::string()> program_;
@@ -56,9 +56,9 @@ class Mailer {
   std::map<std::string, std::deque<core::Notice>> queues_;  // by user; none empty
   std::size_t waiting_ = 0;
   std::string last_served_user_;  // the user whose mail was taken last
-  bool full_ = false;             // said so
+  bool full_reported_ = false;    // said so
   bool stopping_ = false;
-  Deadline farewell_end_{};
+  Deadline stop_deadline_{};
   std::string last_warning_;  // of the program that cannot be run
   std::vector<std::thread> threads_;
 };

@@ -29,7 +29,7 @@ constexpr std::array kFatal = {Fatal{SIGSEGV, "SIGSEGV"}, Fatal{SIGBUS, "SIGBUS"
                                Fatal{SIGABRT, "SIGABRT"}};
 
 // What a signal handler finds: there is no other way to it than by a global. Written by whose turn it is to call plugins.
-struct Inside {
+struct CurrentCall {
   std::atomic<int> file{-1};
   std::atomic<pid_t> thread{0};  // 0 = nobody is in a plugin
   std::atomic<const char*> mark{nullptr};
@@ -37,7 +37,7 @@ struct Inside {
   std::atomic<std::uint64_t> call{0};  // number of the call
 };
 static_assert(std::atomic<const char*>::is_always_lock_free);
-Inside g_inside;
+CurrentCall g_current_call;
 
 // Of the calling thread, as long as it lives; one that it has already will do.
 class HandlerStack {
@@ -74,17 +74,17 @@ void record(const char* cause) noexcept {
   for (auto seconds = static_cast<std::uint64_t>(::time(nullptr)); seconds > 0; seconds /= 10)
     digits[--at] = static_cast<char>('0' + seconds % 10);
   digits[--at] = ' ';
-  iovec parts[] = {{const_cast<char*>(g_inside.mark.load()), g_inside.mark_size.load()},
+  iovec parts[] = {{const_cast<char*>(g_current_call.mark.load()), g_current_call.mark_size.load()},
                    {const_cast<char*>(" "), 1},
                    {const_cast<char*>(cause), std::strlen(cause)},
                    {digits.data() + at, digits.size() - at}};
-  const int file = g_inside.file.load();
+  const int file = g_current_call.file.load();
   if (::writev(file, parts, 4) > 0) ::fsync(file);
 }
 
 // Whatever it finds, the process ends as it would have without it.
 void on_fatal(int signal) {
-  if (g_inside.thread.load() == static_cast<pid_t>(::syscall(SYS_gettid))) {
+  if (g_current_call.thread.load() == static_cast<pid_t>(::syscall(SYS_gettid))) {
     for (const Fatal& row : kFatal)
       if (row.signal == signal) record(row.name);
   }
@@ -103,7 +103,7 @@ Result<std::shared_ptr<PluginGuard>> PluginGuard::start(const std::string& file,
 }
 
 PluginGuard::PluginGuard(int file, Seconds limit) : file_(file), limit_(limit) {
-  g_inside.file = file;
+  g_current_call.file = file;
   struct sigaction action {};
   action.sa_handler = on_fatal;
   action.sa_flags = SA_ONSTACK;
@@ -119,20 +119,20 @@ PluginGuard::~PluginGuard() {
   stopped_.notify_all();
   watchdog_.join();
   for (const Fatal& row : kFatal) ::signal(row.signal, SIG_DFL);
-  g_inside.file = -1;
+  g_current_call.file = -1;
   ::close(file_);
 }
 
 void PluginGuard::enter(const std::string& mark) noexcept {
   static thread_local const HandlerStack stack;
-  g_inside.mark = mark.data();
-  g_inside.mark_size = mark.size();
-  ++g_inside.call;
-  g_inside.thread = this_thread();
+  g_current_call.mark = mark.data();
+  g_current_call.mark_size = mark.size();
+  ++g_current_call.call;
+  g_current_call.thread = this_thread();
 }
 
 void PluginGuard::leave() noexcept {
-  g_inside.thread = 0;
+  g_current_call.thread = 0;
 }
 
 // Counts for how long it has seen the same call, so that a time in which the whole process stood still does not count.
@@ -148,16 +148,16 @@ void PluginGuard::watch() {
     const auto now = Steady::now();
     const auto passed = std::min(now - before, 2 * pause);
     before = now;
-    const bool inside = g_inside.thread.load() != 0;
-    seen = inside && call == g_inside.call.load() ? seen + passed : Steady::duration{};
-    call = g_inside.call.load();
+    const bool in_call = g_current_call.thread.load() != 0;
+    seen = in_call && call == g_current_call.call.load() ? seen + passed : Steady::duration{};
+    call = g_current_call.call.load();
     if (seen < limit_) continue;
     record("hang");
     spdlog::critical(
         "stopping: a call to the scheduler plugin {} has not come back for {} s; the next start "
         "sets "
         "it aside",
-        std::string_view(g_inside.mark.load(), g_inside.mark_size.load()),
+        std::string_view(g_current_call.mark.load(), g_current_call.mark_size.load()),
         std::chrono::duration_cast<std::chrono::seconds>(limit_).count());
     spdlog::shutdown();
     _exit(3);

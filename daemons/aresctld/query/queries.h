@@ -13,7 +13,7 @@
 namespace ares::aresctld {
 
 // When the job would start; refused as its submission would be. Costs a pass of the planner.
-Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
+Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& caller,
                                const Submit& submit, Time now);
 
 // Why one record waits, in full. not_found: there is none of that key. Costs a few passes of the planner.

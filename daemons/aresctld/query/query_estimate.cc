@@ -6,9 +6,9 @@
 
 namespace ares::aresctld {
 
-Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& who,
+Result<api::Estimate> estimate(const View& view, const Policy& policy, const Principal& caller,
                                const Submit& submit, Time now) {
-  const auto found = core::estimate_start(*view.state, policy, who, submit, now);
+  const auto found = core::estimate_start(*view.state, policy, caller, submit, now);
   if (!found) return fail(found.error());
   api::Estimate out;
   if (found->start) out.set_start(found->start->time_since_epoch().count());

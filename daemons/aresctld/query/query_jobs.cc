@@ -64,7 +64,8 @@ class Page {
       : request_(request),
         fields_(request.fields().data(), static_cast<std::size_t>(request.fields_size())),
         rows_(view, policy,
-              fields_.empty() ? Shown::everything(request.details()) : Shown::only(fields_),
+              fields_.empty() ? ShownFields::everything(request.details())
+                              : ShownFields::only(fields_),
               !request.jobs().empty(), now),
         page_(fields_, request.page()) {}
 

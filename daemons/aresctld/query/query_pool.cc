@@ -35,7 +35,7 @@ std::optional<QueryPool::Refusal> QueryPool::add(UserId user, std::function<void
       return Refusal{"too many of your accounting queries wait",
                      after(found->second.waiting.size())};
     Queue& queue = queues_[user];
-    if (queue.waiting.empty()) turns_.push_back(user);
+    if (queue.waiting.empty()) service_order_.push_back(user);
     queue.waiting.push_back(std::move(query));
     ++waiting_;
   }
@@ -55,7 +55,7 @@ void QueryPool::stop() {
 
 // The first in turn who may have another thread.
 std::optional<UserId> QueryPool::next_user() const {
-  for (const UserId user : turns_)
+  for (const UserId user : service_order_)
     if (queues_.at(user).running < bounds_.running_per_user) return user;
   return std::nullopt;
 }
@@ -71,8 +71,8 @@ void QueryPool::run() {
     queue.waiting.pop_front();
     --waiting_;
     ++queue.running;
-    std::erase(turns_, *user);
-    if (!queue.waiting.empty()) turns_.push_back(*user);
+    std::erase(service_order_, *user);
+    if (!queue.waiting.empty()) service_order_.push_back(*user);
 
     lock.unlock();
     query();

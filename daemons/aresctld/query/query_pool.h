@@ -54,8 +54,8 @@ class QueryPool {
   const Bounds bounds_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::map<UserId, Queue> queues_;  // of users who have something here
-  std::deque<UserId> turns_;        // users with something waiting, who comes next first
+  std::map<UserId, Queue> queues_;    // of users who have something here
+  std::deque<UserId> service_order_;  // users with something waiting, who comes next first
   std::size_t waiting_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;

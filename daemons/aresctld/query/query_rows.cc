@@ -124,7 +124,7 @@ std::uint64_t rank_of(const JobSpec& spec, std::uint32_t task) {
   return rank;
 }
 
-void describe_request(const JobSpec& spec, const Shown& shown, api::Job& out) {
+void describe_request(const JobSpec& spec, const ShownFields& shown, api::Job& out) {
   if (shown(api::Job::kNameFieldNumber)) put(out.mutable_name(), spec.name);
   if (shown(api::Job::kUserFieldNumber)) put(out.mutable_user(), spec.user);
   if (shown(api::Job::kAccountFieldNumber)) put(out.mutable_account(), spec.account);
@@ -165,8 +165,8 @@ void describe_suspension(const Job& job, api::Job& out) {
 
 }  // namespace
 
-Shown Shown::everything(bool details) {
-  Shown shown;
+ShownFields ShownFields::everything(bool details) {
+  ShownFields shown;
   shown.fields_.set();
   for (const int field :
        {api::Job::kSpecFieldNumber, api::Job::kSharesFieldNumber, api::Job::kExcludedFieldNumber})
@@ -174,8 +174,8 @@ Shown Shown::everything(bool details) {
   return shown;
 }
 
-Shown Shown::only(std::span<const std::uint32_t> fields) {
-  Shown shown;
+ShownFields ShownFields::only(std::span<const std::uint32_t> fields) {
+  ShownFields shown;
   for (const std::uint32_t number : fields) {
     const std::uint32_t own = number >> 16 == 0 ? number : number >> 16;
     if (own < shown.fields_.size()) shown.fields_.set(own);
@@ -197,7 +197,7 @@ void JobRows::describe(const Job& job, std::optional<std::uint32_t> waiting, api
   if (job.allocation)
     describe_allocation(job, out);
   else
-    describe_wish(job, out);
+    describe_requested(job, out);
   out.set_submitted(micros(job.submitted));
   out.set_eligible(micros(job.eligible));
   if (shown_(api::Job::kAccruesFieldNumber))
@@ -282,9 +282,9 @@ void JobRows::describe_why(const Job& job, const PendingInfo* seen, api::Job& ou
     if (!seen) put(out.mutable_reason(), reason_text(why));
     put(out.mutable_reason_detail(), seen && !seen->detail.empty() ? seen->detail : why.detail);
   }
-  if (named_ && queue_looks_ < kLooksAtQueue && shown_(api::Job::kJobsAheadFieldNumber) &&
+  if (named_ && queue_scans_ < kLooksAtQueue && shown_(api::Job::kJobsAheadFieldNumber) &&
       !core::sched::blocked_by_record(job)) {
-    ++queue_looks_;
+    ++queue_scans_;
     out.set_jobs_ahead(ahead_.of(job));
   }
 }
@@ -324,7 +324,7 @@ void JobRows::describe_allocation(const Job& job, api::Job& out) const {
 }
 
 // What a pending job asks for, as far as it is one number.
-void JobRows::describe_wish(const Job& job, api::Job& out) const {
+void JobRows::describe_requested(const Job& job, api::Job& out) const {
   const JobSpec& spec = *job.spec;
   put_list(spec.partitions, out.mutable_partition());
   out.set_node_count(spec.min_nodes);

@@ -20,12 +20,12 @@
 namespace ares::aresctld {
 
 // The fields of api::Job that an answer shows: nothing else is computed.
-class Shown {
+class ShownFields {
  public:
   // Everything; with `details` also the specification and what each node gives.
-  static Shown everything(bool details);
+  static ShownFields everything(bool details);
   // Those of a table: see api::Table.fields.
-  static Shown only(std::span<const std::uint32_t> fields);
+  static ShownFields only(std::span<const std::uint32_t> fields);
 
   bool operator()(int field) const { return fields_.test(static_cast<std::size_t>(field)); }
   template <class... Field>
@@ -41,7 +41,7 @@ class JobRows {
  public:
   // `named`: the jobs were asked for by name, so what costs a look at the whole queue is told of the first few as well.
   // `view` and `policy` must outlive it.
-  JobRows(const View& view, const Policy& policy, Shown shown, bool named, Time now)
+  JobRows(const View& view, const Policy& policy, ShownFields shown, bool named, Time now)
       : view_(view),
         shown_(shown),
         named_(named),
@@ -59,12 +59,12 @@ class JobRows {
   void describe_why(const Job& job, const PendingInfo* seen, api::Job& out);
   void describe_gang(const Job& job, api::Job& out);
   void describe_allocation(const Job& job, api::Job& out) const;
-  void describe_wish(const Job& job, api::Job& out) const;
+  void describe_requested(const Job& job, api::Job& out) const;
 
   const View& view_;
-  const Shown shown_;
+  const ShownFields shown_;
   const bool named_;
-  std::size_t queue_looks_ = 0;
+  std::size_t queue_scans_ = 0;
   // Members and size of gangs that were described already, by number and whether they still gather.
   std::map<std::pair<JobId, bool>, std::pair<std::uint32_t, std::uint32_t>> gangs_;
   const Time now_;

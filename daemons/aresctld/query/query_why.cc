@@ -82,7 +82,7 @@ Result<api::Explanation> explain(const View& view, const Policy& policy,
   api::Explanation out;
   std::optional<std::uint32_t> waiting;  // a task of the array
   if (record->key != *key) waiting = key->task.value;
-  JobRows(view, policy, Shown::everything(false), true, now)
+  JobRows(view, policy, ShownFields::everything(false), true, now)
       .describe(*record, waiting, *out.mutable_job());
   if (record->state != JobState::pending || !is_queued(*record)) return out;
   to_api(core::explain_job(*view.state, policy, *record, view.pending->find(record->key),

@@ -56,8 +56,8 @@ class MailerTest : public testing::Test {
   // Patient enough for a busy machine: stop() waits for the programs, and nothing here takes long.
   static Mailer::Bounds bounds() {
     Mailer::Bounds b;
-    b.farewell = std::chrono::seconds(60);
-    b.patience = std::chrono::seconds(60);
+    b.stop_timeout = std::chrono::seconds(60);
+    b.timeout = std::chrono::seconds(60);
     return b;
   }
 
@@ -102,7 +102,7 @@ TEST_F(MailerTest, AProgramThatHangsIsKilledWithWhatItStarted) {
               "; sleep 1000 & wait;; esac\necho \"$2\" >> " + path("seen") + "\n");
   Mailer::Bounds b = bounds();
   b.programs = 1;
-  b.patience = std::chrono::milliseconds(1500);
+  b.timeout = std::chrono::milliseconds(1500);
   Mailer mailer([&] { return file; }, b);
   mailer.start();
   mailer.post(about({1, 2}));
@@ -132,7 +132,7 @@ TEST_F(MailerTest, OneUsersMailNeitherDropsNorDelaysAnothers) {
   Mailer::Bounds b = bounds();
   b.programs = 1;
   b.waiting = 4;
-  b.of_one_user = 3;
+  b.per_user = 3;
   Mailer mailer([&] { return file; }, b);
   mailer.post(about({1, 2, 3, 4}));  // nobody takes out yet
   std::vector<Notice> other = about({5});
