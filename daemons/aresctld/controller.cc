@@ -168,7 +168,7 @@ Status Controller::run() {
   store::PgOptions for_reports = pg_options(*config);
   for_reports.replica = config->database.reports;
   for_reports.replica_system = system;
-  for_reports.tell = [](const std::string& text) { spdlog::warn("{}", text); };
+  for_reports.on_replica_change = [](const std::string& text) { spdlog::warn("{}", text); };
   AccountingReader accounting(for_reports, kAccountingThreads, views, identity);
   RollupWorker rollup_worker(pg_options(*config), clock);
   QueryPool pool(kAccountingThreads, kAccountingBounds);

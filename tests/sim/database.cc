@@ -69,7 +69,7 @@ void Database::write(const store::Batch& batch) {
     rows_.nodes = {};
     rows_.node_ids = {};
   }
-  for (const NodeId id : batch.gone_nodes) {
+  for (const NodeId id : batch.removed_nodes) {
     if (const Node* node = rows_.nodes.find(id)) {
       const std::string name = node->name;
       rows_.node_ids.erase(name);
@@ -82,9 +82,9 @@ void Database::write(const store::Batch& batch) {
   }
   if (batch.replace_partitions) rows_.partitions = {};
   for (const auto& partition : batch.partitions) rows_.partitions.set(partition->name, partition);
-  for (const RecordKey& key : batch.gone_records) rows_.accounting.erase(key);
+  for (const RecordKey& key : batch.removed_records) rows_.accounting.erase(key);
   for (const auto& record : batch.records) rows_.accounting.set(key_of(*record), record);
-  for (const AssociationId id : batch.gone_usage) rows_.usage.erase(id);
+  for (const AssociationId id : batch.removed_usage) rows_.usage.erase(id);
   for (const auto& usage : batch.usage) rows_.usage.set(usage->id, usage);
   store::put_evictions(batch, rows_);
   for (const Tres& tres : batch.tres) rows_.tres.set(tres.name, tres.id);

@@ -48,7 +48,7 @@ Result<google::protobuf::RepeatedPtrField<Row>> Reports::query(const ReportFilte
   auto rows = pool_->query_twice("SELECT to_hour FROM rollup", [&](const PgRows& known) {
     const auto up_to = known.size() == 1 ? known.maybe_time(0, 0) : std::nullopt;
     ReportStatement statement =
-        report_statement(filter, pieces_of(filter.start, filter.end, up_to));
+        report_statement(filter, slices_of(filter.start, filter.end, up_to));
     return PgPool::Statement(std::move(statement.sql), std::move(statement.params));
   });
   if (!rows) return fail(rows.error());

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "proto/gen/api.pb.h"
-#include "store/accounting/report_pieces.h"
+#include "store/accounting/report_slices.h"
 #include "store/pg/pg_connection.h"
 #include "store/pg/pg_options.h"
 
@@ -36,7 +36,7 @@ struct ReportStatement {
 // Columns: account, user, qos, tres, reservation, size, allocated, down, drained, reserved, idle, over, jobs, start, end, nodes, used,
 // wckey.
 // Where a kind of report has nothing to say they are constants.
-ReportStatement report_statement(const ReportFilter& filter, const std::vector<Piece>& pieces);
+ReportStatement report_statement(const ReportFilter& filter, const std::vector<TimeSlice>& slices);
 
 class Reports {
  public:

@@ -76,26 +76,26 @@ constexpr const char* kTresName = "coalesce(t.name, s.tres_id::text)";
 constexpr const char* kOrder = " ORDER BY 1, 2, 3, 18, 5, 14, 6, 4";
 
 // "usage_day": the table of a piece's sums.
-std::string table(const char* what, Sums sums) {
+std::string table(const char* what, RollupLevel level) {
   constexpr const char* kUnits[] = {"", "hour", "day", "month"};
-  return std::string(what) + "_" + kUnits[static_cast<std::size_t>(sums)];
+  return std::string(what) + "_" + kUnits[static_cast<std::size_t>(level)];
 }
 
-ReportStatement utilization(const ReportFilter& filter, const std::vector<Piece>& pieces) {
+ReportStatement utilization(const ReportFilter& filter, const std::vector<TimeSlice>& slices) {
   constexpr const char* kSums =
       "tres_id, sum(allocated) AS allocated, sum(down) AS down, sum(drained) AS drained, "
       "sum(reserved) AS reserved, sum(idle) AS idle, sum(over) AS over";
   Statement statement;
   std::string arms;
-  for (const Piece& piece : pieces) {
+  for (const TimeSlice& slice : slices) {
     if (!arms.empty()) arms += " UNION ALL ";
-    if (piece.sums == Sums::records)
+    if (slice.level == RollupLevel::records)
       arms += std::string("SELECT ") + kSums + " FROM capacity_between(" +
-              statement.span(piece.from, piece.to) + ") GROUP BY tres_id";
+              statement.span(slice.from, slice.to) + ") GROUP BY tres_id";
     else
-      arms += std::string("SELECT ") + kSums + " FROM " + table("capacity", piece.sums) +
-              " WHERE began >= " + statement.time(piece.from) + " AND began < " +
-              statement.time(piece.to) + " GROUP BY tres_id";
+      arms += std::string("SELECT ") + kSums + " FROM " + table("capacity", slice.level) +
+              " WHERE began >= " + statement.time(slice.from) + " AND began < " +
+              statement.time(slice.to) + " GROUP BY tres_id";
   }
   Columns columns;
   columns.tres = kTresName;
@@ -124,20 +124,20 @@ std::string group(const ReportFilter& filter, Columns& columns, std::string by) 
   return by;
 }
 
-ReportStatement usage(const ReportFilter& filter, const std::vector<Piece>& pieces) {
+ReportStatement usage(const ReportFilter& filter, const std::vector<TimeSlice>& slices) {
   constexpr const char* kFields = "account, user_name, qos, wckey, tres_id, seconds";
   Statement statement;
   std::string arms;
-  for (const Piece& piece : pieces) {
+  for (const TimeSlice& slice : slices) {
     if (!arms.empty()) arms += " UNION ALL ";
-    if (piece.sums == Sums::records)
+    if (slice.level == RollupLevel::records)
       arms += std::string("SELECT ") + kFields + " FROM usage_between(" +
-              statement.span(piece.from, piece.to) + ")";
+              statement.span(slice.from, slice.to) + ")";
     else  // summed up before names are looked up
       arms += std::string("SELECT ") + kFields +
               " FROM (SELECT key_id, tres_id, sum(seconds) AS seconds FROM " +
-              table("usage", piece.sums) + " WHERE began >= " + statement.time(piece.from) +
-              " AND began < " + statement.time(piece.to) +
+              table("usage", slice.level) + " WHERE began >= " + statement.time(slice.from) +
+              " AND began < " + statement.time(slice.to) +
               " GROUP BY key_id, tres_id) AS u JOIN usage_key USING (key_id)";
   }
   Columns columns;
@@ -248,13 +248,13 @@ ReportStatement efficiency(const ReportFilter& filter) {
 
 }  // namespace
 
-ReportStatement report_statement(const ReportFilter& filter, const std::vector<Piece>& pieces) {
+ReportStatement report_statement(const ReportFilter& filter, const std::vector<TimeSlice>& slices) {
   switch (filter.kind) {
-    case api::Report::USAGE: return usage(filter, pieces);
+    case api::Report::USAGE: return usage(filter, slices);
     case api::Report::SIZES: return sizes(filter);
     case api::Report::RESERVATIONS: return reservations(filter);
     case api::Report::EFFICIENCY: return efficiency(filter);
-    default: return utilization(filter, pieces);
+    default: return utilization(filter, slices);
   }
 }
 

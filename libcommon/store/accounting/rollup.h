@@ -21,11 +21,11 @@ class Rollup {
 
   explicit Rollup(PgOptions options) : options_(std::move(options)) {}
 
-  // Sums up what comes next, at most a day of it in one transaction: false = nothing is left to be done. Twice does no harm, nor do
+  // RollupLevel up what comes next, at most a day of it in one transaction: false = nothing is left to be done. Twice does no harm, nor do
   // two controllers at once. unavailable: the database is away.
   Result<bool> next();
 
-  // Sums up once more what lies between, in days; both ends are widened to whole hours.
+  // RollupLevel up once more what lies between, in days; both ends are widened to whole hours.
   Status again(Time from, Time to);
 
   Result<std::optional<Range>> range();

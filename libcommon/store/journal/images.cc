@@ -12,14 +12,14 @@ void put_evictions(const Batch& batch, ClusterState& state) {
   for (const auto& [key, user] : batch.evictions) state.evictions.set(key, user);
 }
 
-void absorb(const Batch& batch, ClusterState& state) {
+void apply_images(const Batch& batch, ClusterState& state) {
   for (const auto& job : batch.jobs) state.jobs.set(job->key, job);
   for (const JobKey& key : batch.forgotten) state.jobs.erase(key);
   if (batch.replace_nodes) {
     state.nodes = {};
     state.node_ids = {};
   }
-  for (const NodeId id : batch.gone_nodes) {
+  for (const NodeId id : batch.removed_nodes) {
     if (const Node* node = state.nodes.find(id)) {
       const std::string name = node->name;
       state.node_ids.erase(name);
@@ -32,12 +32,12 @@ void absorb(const Batch& batch, ClusterState& state) {
   }
   if (batch.replace_partitions) state.partitions = {};
   for (const auto& partition : batch.partitions) state.partitions.set(partition->name, partition);
-  for (const std::string& name : batch.gone_reservations) state.reservations.erase(name);
+  for (const std::string& name : batch.removed_reservations) state.reservations.erase(name);
   for (const auto& reservation : batch.reservations)
     state.reservations.set(reservation->name, reservation);
-  for (const RecordKey& key : batch.gone_records) state.accounting.erase(key);
+  for (const RecordKey& key : batch.removed_records) state.accounting.erase(key);
   for (const auto& record : batch.records) state.accounting.set(key_of(*record), record);
-  for (const AssociationId id : batch.gone_usage) state.usage.erase(id);
+  for (const AssociationId id : batch.removed_usage) state.usage.erase(id);
   for (const auto& usage : batch.usage) state.usage.set(usage->id, usage);
   put_evictions(batch, state);
   for (const Tres& tres : batch.tres) state.tres.set(tres.name, tres.id);

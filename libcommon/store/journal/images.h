@@ -9,7 +9,7 @@ namespace ares::store {
 
 // Records, counters and lsn; not the epoch, which open() takes, and not the indexes: call
 // rebuild_indexes() before the state is used.
-void absorb(const Batch& batch, ClusterState& state);
+void apply_images(const Batch& batch, ClusterState& state);
 
 // The part of it that is about evictions.
 void put_evictions(const Batch& batch, ClusterState& state);

@@ -29,14 +29,14 @@ struct Batch {
   std::vector<JobKey> forgotten;  // leave the table of live jobs (accounting rows stay)
   std::vector<Attempt> attempts;  // accounting rows: insert or replace by AttemptKey
   std::vector<std::shared_ptr<const Node>> nodes;
-  std::vector<NodeId> gone_nodes;  // left the cluster
+  std::vector<NodeId> removed_nodes;  // left the cluster
   std::vector<std::shared_ptr<const Partition>> partitions;
   std::vector<std::shared_ptr<const Reservation>> reservations;
-  std::vector<std::string> gone_reservations;
+  std::vector<std::string> removed_reservations;
   std::vector<std::shared_ptr<const AccountingRecord>> records;
-  std::vector<RecordKey> gone_records;
+  std::vector<RecordKey> removed_records;
   std::vector<std::shared_ptr<const AssociationUsage>> usage;
-  std::vector<AssociationId> gone_usage;
+  std::vector<AssociationId> removed_usage;
   // Attempts preempted since the batch before; where there are any, those before `evictions_from` are forgotten.
   std::vector<std::pair<EvictionKey, UserId>> evictions;
   Time evictions_from{};

@@ -83,7 +83,7 @@ Result<CommitOutcome> MemJournal::commit(const Batch& batch) {
     held.attempts.insert_or_assign(attempt.key, attempt);
   held.audit.insert(held.audit.end(), batch.audit.begin(), batch.audit.end());
   for (const Blob& blob : batch.blobs) held.blobs.emplace(blob.id, blob.content);
-  absorb(batch, held.images);
+  apply_images(batch, held.images);
   return CommitOutcome::committed;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 // Collects which records a batch touched. One overload an event: a new event does not compile until
 // somebody has decided here.
-struct Touched {
+struct ChangedRecords {
   std::set<JobKey> jobs;
   std::set<NodeId> nodes;
   std::set<JobKey> charged;          // on all of their nodes
@@ -99,9 +99,9 @@ struct Touched {
 };
 
 // How nodes and reservations stand after the batch, where that may have changed.
-void fill_history(const Touched& touched, const ClusterState& after, Batch& batch) {
-  batch.all_history = touched.all_history;
-  if (touched.all_history) {
+void fill_history(const ChangedRecords& changed, const ClusterState& after, Batch& batch) {
+  batch.all_history = changed.all_history;
+  if (changed.all_history) {
     after.nodes.for_each(
         [&](NodeId id, const Node&) { batch.node_history.push_back(after.nodes.share(id)); });
     after.reservations.for_each([&](const std::string& name, const Reservation&) {
@@ -109,7 +109,7 @@ void fill_history(const Touched& touched, const ClusterState& after, Batch& batc
     });
     return;
   }
-  for (const NodeId id : touched.standing)
+  for (const NodeId id : changed.standing)
     if (auto node = after.nodes.share(id)) batch.node_history.push_back(std::move(node));
   batch.reservation_history = batch.reservations;
 }
@@ -118,25 +118,25 @@ void fill_history(const Touched& touched, const ClusterState& after, Batch& batc
 
 Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const ClusterState& after,
                  std::vector<Attempt> attempts, std::vector<Blob> blobs) {
-  Touched touched;
-  for (const auto& event : events) std::visit(touched, event->body);
+  ChangedRecords changed;
+  for (const auto& event : events) std::visit(changed, event->body);
 
   Batch batch;
   batch.epoch = after.epoch;
   batch.first = events.front()->lsn;
   batch.last = events.back()->lsn;
   batch.events = std::move(events);
-  for (const auto& key : touched.jobs) {
+  for (const auto& key : changed.jobs) {
     if (auto job = after.jobs.share(key))
       batch.jobs.push_back(std::move(job));
     else
       batch.forgotten.push_back(key);
   }
-  for (const JobKey& key : touched.charged)
+  for (const JobKey& key : changed.charged)
     if (const Job* job = after.jobs.find(key); job && job->allocation)
-      for (const NodeShare& share : job->allocation->nodes) touched.nodes.insert(share.node);
+      for (const NodeShare& share : job->allocation->nodes) changed.nodes.insert(share.node);
   batch.attempts = std::move(attempts);
-  if (touched.configuration) {
+  if (changed.configuration) {
     batch.replace_nodes = true;
     batch.replace_partitions = true;
     after.nodes.for_each(
@@ -145,36 +145,36 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
       batch.partitions.push_back(after.partitions.share(name));
     });
   } else {
-    for (const auto id : touched.nodes) {
+    for (const auto id : changed.nodes) {
       if (auto node = after.nodes.share(id))
         batch.nodes.push_back(std::move(node));
       else
-        batch.gone_nodes.push_back(id);
+        batch.removed_nodes.push_back(id);
     }
-    for (const std::string& name : touched.partitions)
+    for (const std::string& name : changed.partitions)
       if (auto partition = after.partitions.share(name))
         batch.partitions.push_back(std::move(partition));
   }
-  for (const std::string& name : touched.reservations) {
+  for (const std::string& name : changed.reservations) {
     if (auto reservation = after.reservations.share(name))
       batch.reservations.push_back(std::move(reservation));
     else
-      batch.gone_reservations.push_back(name);
+      batch.removed_reservations.push_back(name);
   }
-  for (const AssociationId id : touched.usage) {
+  for (const AssociationId id : changed.usage) {
     if (auto usage = after.usage.share(id))
       batch.usage.push_back(std::move(usage));
     else
-      batch.gone_usage.push_back(id);
+      batch.removed_usage.push_back(id);
   }
-  for (const RecordKey& key : touched.records) {
+  for (const RecordKey& key : changed.records) {
     if (auto record = after.accounting.share(key))
       batch.records.push_back(std::move(record));
     else
-      batch.gone_records.push_back(key);
+      batch.removed_records.push_back(key);
   }
-  fill_history(touched, after, batch);
-  if (touched.evictions) {
+  fill_history(changed, after, batch);
+  if (changed.evictions) {
     after.evictions.for_each_from({batch.events.front()->at, AttemptKey{}},
                                   [&](const EvictionKey& key, UserId user) {
                                     batch.evictions.emplace_back(key, user);
@@ -186,14 +186,14 @@ Batch make_batch(std::vector<std::shared_ptr<const Event>> events, const Cluster
                                     return false;
                                   });
   }
-  batch.tres = std::move(touched.tres);
-  for (const auto& key : touched.requests) {
+  batch.tres = std::move(changed.tres);
+  for (const auto& key : changed.requests) {
     if (const Request* request = after.requests.find(key))
       batch.requests.push_back(*request);
     else
       batch.expired.push_back(key);
   }
-  batch.audit = std::move(touched.audit);
+  batch.audit = std::move(changed.audit);
   batch.blobs = std::move(blobs);
   batch.next_job_id = after.next_job_id;
   batch.next_node_id = after.next_node_id;

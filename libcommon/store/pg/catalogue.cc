@@ -34,12 +34,12 @@ void drop_zeroes(Catalogue::Amounts& amounts) {
 
 }  // namespace
 
-void Catalogue::learn(const ClusterState& state) {
-  state.nodes.for_each([this](const NodeId&, const Node& node) { learn(node); });
+void Catalogue::remember(const ClusterState& state) {
+  state.nodes.for_each([this](const NodeId&, const Node& node) { remember(node); });
   state.tres.for_each([this](const std::string& name, TresId id) { tres_[name] = id; });
 }
 
-void Catalogue::learn(const Node& node) {
+void Catalogue::remember(const Node& node) {
   KnownNode& known = nodes_[node.id];
   known.name = node.name;
   // A GPU that is gone keeps its type: attempts that held it are still to be written.

@@ -17,9 +17,9 @@ namespace ares::store {
 
 class Catalogue {
  public:
-  void learn(const ClusterState& state);
-  void learn(const Node& node);
-  void learn(const Tres& tres) { tres_[tres.name] = tres.id; }
+  void remember(const ClusterState& state);
+  void remember(const Node& node);
+  void remember(const Tres& tres) { tres_[tres.name] = tres.id; }
 
   // A node that left the configuration long ago is "node#7".
   std::string node_name(NodeId id) const;

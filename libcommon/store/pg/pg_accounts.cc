@@ -57,16 +57,16 @@ void accounts_steps(const Batch& batch, std::vector<PgStep>& steps) {
       params.array(std::move(user)).array(std::move(partition));
     }
   };
-  if (!batch.gone_records.empty()) {
+  if (!batch.removed_records.empty()) {
     Names names;
-    for (const RecordKey& key : batch.gone_records) names.add(key);
+    for (const RecordKey& key : batch.removed_records) names.add(key);
     PgParams params;
     std::move(names).put(params);
     steps.push_back({&kRecordsGone, std::move(params)});
   }
-  if (!batch.gone_usage.empty()) {
+  if (!batch.removed_usage.empty()) {
     ArrayParam id(Element::bigint);
-    for (const AssociationId gone : batch.gone_usage) id.add(gone.value());
+    for (const AssociationId removed : batch.removed_usage) id.add(removed.value());
     PgParams params;
     params.array(std::move(id));
     steps.push_back({&kUsageGone, std::move(params)});

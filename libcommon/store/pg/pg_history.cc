@@ -81,7 +81,7 @@ void node_steps(const Batch& batch, const Catalogue& catalogue, Time at,
     for (const auto& [number, node] : nodes) {
       const TresCounts tres = catalogue.interned(Catalogue::capacity(*node));
       id.add(number.value());
-      state.add(standing_of(*node));
+      state.add(availability_of(*node));
       name.add(std::string_view(node->name));
       ids.add(std::string_view(literal(tres, [](auto& t) { return t.first.value(); })));
       counts.add(std::string_view(literal(tres, [](auto& t) { return t.second; })));
@@ -91,19 +91,19 @@ void node_steps(const Batch& batch, const Catalogue& catalogue, Time at,
     params.array(std::move(ids)).array(std::move(counts)).timestamp(at);
     steps.push_back({&kNodeSpan, std::move(params)});
   }
-  if (!batch.all_history && batch.gone_nodes.empty()) return;
+  if (!batch.all_history && batch.removed_nodes.empty()) return;
   ArrayParam named(Element::bigint);
   if (batch.all_history)
     for (const auto& [number, node] : nodes) named.add(number.value());
   else
-    for (const NodeId number : batch.gone_nodes) named.add(number.value());
+    for (const NodeId number : batch.removed_nodes) named.add(number.value());
   PgParams params;
   params.array(std::move(named)).bigint(std::int64_t{batch.all_history}).timestamp(at);
   steps.push_back({&kNodeSpanGone, std::move(params)});
 }
 
 void reservation_steps(const Batch& batch, Time at, std::vector<PgStep>& steps) {
-  if (batch.reservation_history.empty() && batch.gone_reservations.empty() && !batch.all_history)
+  if (batch.reservation_history.empty() && batch.removed_reservations.empty() && !batch.all_history)
     return;
   std::map<std::string, const Reservation*> kept;
   for (const auto& reservation : batch.reservation_history)
@@ -126,9 +126,9 @@ void reservation_steps(const Batch& batch, Time at, std::vector<PgStep>& steps) 
     params->array(std::move(name)).array(std::move(starts)).array(std::move(ends));
     params->array(std::move(maintenance)).array(std::move(nodes));
   }
-  ArrayParam gone(Element::text);
-  for (const std::string& name : batch.gone_reservations) gone.add(std::string_view(name));
-  end.array(std::move(gone)).bigint(std::int64_t{batch.all_history}).timestamp(at);
+  ArrayParam removed(Element::text);
+  for (const std::string& name : batch.removed_reservations) removed.add(std::string_view(name));
+  end.array(std::move(removed)).bigint(std::int64_t{batch.all_history}).timestamp(at);
   begin.timestamp(at);
   steps.push_back({&kReservationSpanEnd, std::move(end)});
   if (!kept.empty()) steps.push_back({&kReservationSpan, std::move(begin)});
@@ -136,7 +136,7 @@ void reservation_steps(const Batch& batch, Time at, std::vector<PgStep>& steps) 
 
 }  // namespace
 
-std::string_view standing_of(const Node& node) {
+std::string_view availability_of(const Node& node) {
   if (node.contact != Contact::registered || node.admin == AdminState::down) return "down";
   return node.admin == AdminState::drain || node.leaving ? "drained" : "up";
 }

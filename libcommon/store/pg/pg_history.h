@@ -13,7 +13,7 @@
 namespace ares::store {
 
 // How a node stands: "up", "drained" (by a command, or on its way out of the cluster), "down". What has not registered is down.
-std::string_view standing_of(const Node& node);
+std::string_view availability_of(const Node& node);
 
 std::vector<const PgStatement*> history_statements();
 

@@ -56,7 +56,7 @@ class PgJournal::Session {
     if (!state) return fail(state.error());
     if (state->epoch != mark->epoch)
       return fail(ErrorCode::stale, "another controller took over while this one was loading");
-    catalogue_.learn(*state);
+    catalogue_.remember(*state);
     stored_specs_.clear();
     state->jobs.for_each(
         [this](const JobKey& key, const Job& job) { stored_specs_[key] = job.spec; });
@@ -79,11 +79,11 @@ class PgJournal::Session {
   Result<CommitOutcome> commit(const Batch& batch) {
     if (auto sound = check(batch); !sound) return fail(sound.error());
     if (!connection_ || connection_->broken()) return in_doubt("there is no connection");
-    for (const auto& node : batch.nodes) catalogue_.learn(*node);
-    for (const Tres& tres : batch.tres) catalogue_.learn(tres);
-    if (auto tended = tend(batch.now); !tended) {
-      if (tended.error().code != ErrorCode::unavailable) return fail(tended.error());
-      return in_doubt(tended.error().message);  // nothing was written yet
+    for (const auto& node : batch.nodes) catalogue_.remember(*node);
+    for (const Tres& tres : batch.tres) catalogue_.remember(tres);
+    if (auto maintained = maintain_partitions(batch.now); !maintained) {
+      if (maintained.error().code != ErrorCode::unavailable) return fail(maintained.error());
+      return in_doubt(maintained.error().message);  // nothing was written yet
     }
     auto done = connection_->transaction(
         pg_steps(batch, epoch_, options_.cluster, catalogue_, stored_specs_));
@@ -163,9 +163,9 @@ class PgJournal::Session {
 
   // Once a day: the partitions of the days and months to come, and what has outlived its retention. In commits of their own,
   // before a batch, so that no batch waits on locks in mid-transaction.
-  Status tend(Time now) {
+  Status maintain_partitions(Time now) {
     const Days today = std::chrono::floor<std::chrono::days>(now);
-    if (tended_ && *tended_ >= today) return {};
+    if (maintained_day_ && *maintained_day_ >= today) return {};
     PgParams prepare;
     prepare.timestamp(now).bigint(kPartitionsAhead).bigint(kMonthsAhead);
     auto prepared = connection_->query(
@@ -178,7 +178,7 @@ class PgJournal::Session {
     auto purged = connection_->query(
         "SELECT journal_purge($1::timestamptz), blob_purge($2::timestamptz)", purge);
     if (!purged) return fail(purged.error());
-    tended_ = today;
+    maintained_day_ = today;
     return {};
   }
 
@@ -188,7 +188,7 @@ class PgJournal::Session {
   Epoch epoch_;
   Catalogue catalogue_;
   StoredSpecs stored_specs_;
-  std::optional<Days> tended_;
+  std::optional<Days> maintained_day_;
   std::string doubt_;
 
   std::mutex blob_mutex_;

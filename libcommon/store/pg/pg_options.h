@@ -40,7 +40,7 @@ struct PgOptions {
   // is the database of this id. `tell` gets a line when it goes away and when it is back; on any thread.
   std::string replica;
   std::string replica_system;
-  std::function<void(const std::string&)> tell;
+  std::function<void(const std::string&)> on_replica_change;
 };
 
 }  // namespace ares::store

@@ -19,15 +19,15 @@ struct PgPool::Lease {
     pool.freed_.wait(lock, [this] { return pool.left_ > 0; });
     --pool.left_;
     if (pool.idle_.empty()) return;
-    place.emplace(std::move(pool.idle_.back()));
+    pooled.emplace(std::move(pool.idle_.back()));
     pool.idle_.pop_back();
     // What was made while the replica was away does not stay.
-    if (to_replica && !place->of_replica) place.reset();
+    if (to_replica && !pooled->of_replica) pooled.reset();
   }
   ~Lease() {
     const std::lock_guard lock(pool.mutex_);
     ++pool.left_;
-    if (place) pool.idle_.push_back(std::move(*place));
+    if (pooled) pool.idle_.push_back(std::move(*pooled));
     pool.freed_.notify_one();
   }
   Lease(const Lease&) = delete;
@@ -37,7 +37,7 @@ struct PgPool::Lease {
     if (pool.replica_is_due()) {
       if (auto made = pool.connect_replica()) {
         pool.replica_is_back();
-        place.emplace(Place{std::move(*made), true});
+        pooled.emplace(PooledConnection{std::move(*made), true});
         return {};
       } else {
         pool.replica_is_away(made.error());
@@ -45,25 +45,25 @@ struct PgPool::Lease {
     }
     auto made = PgConnection::connect(pool.options_, PgConnection::Use::report);
     if (!made) return fail(made.error());
-    place.emplace(Place{std::move(*made), false});
+    pooled.emplace(PooledConnection{std::move(*made), false});
     return {};
   }
 
   Result<PgRows> query(const std::string& sql, const PgParams& params) {
-    if (!place)
+    if (!pooled)
       if (Status made = connect(); !made) return fail(made.error());
-    auto rows = place->connection.query(sql.c_str(), params);
-    if (!rows && place->of_replica && rows.error().code == ErrorCode::unavailable) {
+    auto rows = pooled->connection.query(sql.c_str(), params);
+    if (!rows && pooled->of_replica && rows.error().code == ErrorCode::unavailable) {
       pool.replica_is_away(rows.error());
-      place.reset();
-    } else if (place->connection.broken()) {
-      place.reset();
+      pooled.reset();
+    } else if (pooled->connection.broken()) {
+      pooled.reset();
     }
     return rows;
   }
 
   PgPool& pool;
-  std::optional<Place> place;
+  std::optional<PooledConnection> pooled;
 };
 
 PgPool::PgPool(PgOptions options, std::size_t connections)
@@ -72,20 +72,21 @@ PgPool::PgPool(PgOptions options, std::size_t connections)
 bool PgPool::replica_is_due() {
   if (options_.replica.empty()) return false;
   const std::lock_guard lock(mutex_);
-  return std::chrono::steady_clock::now() >= ask_replica_;
+  return std::chrono::steady_clock::now() >= retry_replica_at_;
 }
 
 void PgPool::replica_is_back() {
   const std::lock_guard lock(mutex_);
-  if (!last_warning_.empty() && options_.tell) options_.tell("reports read from the replica again");
+  if (!last_warning_.empty() && options_.on_replica_change)
+    options_.on_replica_change("reports read from the replica again");
   last_warning_.clear();
 }
 
 void PgPool::replica_is_away(const Error& why) {
   const std::lock_guard lock(mutex_);
-  ask_replica_ = std::chrono::steady_clock::now() + kReplicaRetry;
-  if (last_warning_ != why.message && options_.tell)
-    options_.tell("reports read from the database itself for now: " + why.message);
+  retry_replica_at_ = std::chrono::steady_clock::now() + kReplicaRetry;
+  if (last_warning_ != why.message && options_.on_replica_change)
+    options_.on_replica_change("reports read from the database itself for now: " + why.message);
   last_warning_ = why.message;
 }
 
@@ -105,9 +106,9 @@ Result<PgConnection> PgPool::connect_replica() const {
 // restart of its server, or the replica with it.
 Result<PgRows> PgPool::run(const std::function<Result<PgRows>(Lease&)>& question) {
   Lease lease(*this);
-  const bool kept = lease.place.has_value() || !options_.replica.empty();
+  const bool kept = lease.pooled.has_value() || !options_.replica.empty();
   auto rows = question(lease);
-  if (!rows && kept && !lease.place) rows = question(lease);
+  if (!rows && kept && !lease.pooled) rows = question(lease);
   return rows;
 }
 

@@ -31,7 +31,7 @@ class PgPool {
                              const std::function<Statement(const PgRows&)>& second);
 
  private:
-  struct Place {
+  struct PooledConnection {
     PgConnection connection;
     bool of_replica = false;
   };
@@ -47,9 +47,9 @@ class PgPool {
   std::mutex mutex_;
   std::condition_variable freed_;
   std::size_t left_;
-  std::vector<Place> idle_;
-  std::chrono::steady_clock::time_point ask_replica_{};  // not before
-  std::string last_warning_;                             // why the replica is away
+  std::vector<PooledConnection> idle_;
+  std::chrono::steady_clock::time_point retry_replica_at_{};  // not before
+  std::string last_warning_;                                  // why the replica is away
 };
 
 }  // namespace ares::store

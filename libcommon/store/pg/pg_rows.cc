@@ -207,13 +207,13 @@ void job_steps(const Batch& batch, const StoredSpecs& stored, std::vector<PgStep
     steps.push_back({&kJobUpdate, std::move(params)});
   }
   if (batch.forgotten.empty()) return;
-  ArrayParam gone_job(Element::bigint), gone_task(Element::bigint);
+  ArrayParam removed_job(Element::bigint), removed_task(Element::bigint);
   for (const JobKey& key : batch.forgotten) {
-    gone_job.add(key.job.value());
-    gone_task.add(task_column(key.task));
+    removed_job.add(key.job.value());
+    removed_task.add(task_column(key.task));
   }
   PgParams params;
-  params.array(std::move(gone_job)).array(std::move(gone_task));
+  params.array(std::move(removed_job)).array(std::move(removed_task));
   steps.push_back({&kJobForget, std::move(params)});
 }
 
@@ -235,9 +235,9 @@ void named_records(const Records& records, const PgStatement& statement, Encode&
 
 void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
   if (batch.replace_nodes) steps.push_back({&kNodesClear, {}});
-  if (!batch.gone_nodes.empty()) {
+  if (!batch.removed_nodes.empty()) {
     ArrayParam id(Element::bigint);
-    for (const NodeId gone : batch.gone_nodes) id.add(gone.value());
+    for (const NodeId removed : batch.removed_nodes) id.add(removed.value());
     PgParams params;
     params.array(std::move(id));
     steps.push_back({&kNodesGone, std::move(params)});
@@ -255,9 +255,10 @@ void cluster_steps(const Batch& batch, std::vector<PgStep>& steps) {
   }
   if (batch.replace_partitions) steps.push_back({&kPartitionsClear, {}});
   named_records(batch.partitions, kPartition, proto::encode_partition, steps);
-  if (!batch.gone_reservations.empty()) {
+  if (!batch.removed_reservations.empty()) {
     ArrayParam name(Element::text);
-    for (const std::string& gone : batch.gone_reservations) name.add(std::string_view(gone));
+    for (const std::string& removed : batch.removed_reservations)
+      name.add(std::string_view(removed));
     PgParams params;
     params.array(std::move(name));
     steps.push_back({&kReservationsGone, std::move(params)});

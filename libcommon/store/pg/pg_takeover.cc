@@ -33,13 +33,13 @@ Result<std::string> setting(PgConnection& connection, const char* name) {
   return rows->text(0, 0);
 }
 
-struct Demand {
+struct UnsafeSetting {
   const char* setting;
   const char* refused;  // value
   const char* why;
 };
 
-constexpr Demand kDurability[] = {
+constexpr UnsafeSetting kDurability[] = {
     {"fsync", "off", "a crash of the server's machine loses acknowledged jobs"},
     {"full_page_writes", "off", "a crash of the server's machine can destroy the database"},
     {"synchronous_commit", "off", "commits are confirmed before they are on disk"},
@@ -62,13 +62,13 @@ Status check_server(PgConnection& connection, const PgOptions& options) {
           "SET synchronous_commit = on; END IF; END $$");
       !set)
     return set;
-  for (const Demand& demand : kDurability) {
-    auto value = setting(connection, demand.setting);
+  for (const UnsafeSetting& unsafe : kDurability) {
+    auto value = setting(connection, unsafe.setting);
     if (!value) return fail(value.error());
-    if (*value == demand.refused)
+    if (*value == unsafe.refused)
       return fail(ErrorCode::failed_precondition,
-                  std::string("the database server runs with ") + demand.setting + "=" + *value +
-                      ": " + demand.why +
+                  std::string("the database server runs with ") + unsafe.setting + "=" + *value +
+                      ": " + unsafe.why +
                       ". Change it in postgresql.conf, or set `database: accept_data_loss: true`");
   }
   if (options.host.find(',') == std::string::npos) return {};

@@ -65,19 +65,19 @@ TEST(History, OnlyWhatChangesHowANodeStandsIsKept) {
 
 TEST(History, ANodeStandsAsItsAdministratorAndItsContactSay) {
   Node one = node(1);
-  EXPECT_EQ(standing_of(one), "up");
+  EXPECT_EQ(availability_of(one), "up");
   one.admin = AdminState::drain;
-  EXPECT_EQ(standing_of(one), "drained");
+  EXPECT_EQ(availability_of(one), "drained");
   one.contact = Contact::lost;
-  EXPECT_EQ(standing_of(one), "down");
+  EXPECT_EQ(availability_of(one), "down");
   one = node(1);
   one.admin = AdminState::down;
-  EXPECT_EQ(standing_of(one), "down");
+  EXPECT_EQ(availability_of(one), "down");
   one = node(1);
   one.leaving = true;
-  EXPECT_EQ(standing_of(one), "drained");
+  EXPECT_EQ(availability_of(one), "drained");
   one.contact = Contact::never;
-  EXPECT_EQ(standing_of(one), "down");
+  EXPECT_EQ(availability_of(one), "down");
 }
 
 class HistoryTable : public ::testing::Test {

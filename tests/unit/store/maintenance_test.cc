@@ -117,7 +117,7 @@ TEST_F(MaintenanceTest, WhatNobodyWillEndIsARunaway) {
   EXPECT_EQ(runaways.list()->rows_size(), 0);
   EXPECT_EQ(*runaways.end(all, kAda, Epoch(1), history.now()), 0u) << "twice does nothing";
 
-  // Sums from the first of them on are made anew: as if there had been none before.
+  // RollupLevel from the first of them on are made anew: as if there had been none before.
   const Time from = std::chrono::floor<std::chrono::hours>(history.begin());
   const std::string of_records = report(from, history.now());
   roll_all();

@@ -32,7 +32,7 @@ class PgPoolTest : public ::testing::Test {
     server_.sql(copy_, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC");
     server_.sql(options_, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC");
     options_.replica = "dbname=" + copy_.database;
-    options_.tell = [this](const std::string& text) { told_.push_back(text); };
+    options_.on_replica_change = [this](const std::string& text) { told_.push_back(text); };
   }
   std::string ask(PgPool& pool) {
     const auto rows = pool.query("SELECT name FROM place");

@@ -137,7 +137,7 @@ void RandomCluster::put_node(Batch& batch) {
   state_.next_node_id = std::max(state_.next_node_id, node.id.next());
   state_.nodes.set(node.id, node);
   state_.node_ids.set(node.name, node.id);
-  std::erase(batch.gone_nodes, node.id);
+  std::erase(batch.removed_nodes, node.id);
   batch.nodes.push_back(state_.nodes.share(node.id));
 }
 
@@ -148,7 +148,7 @@ void RandomCluster::drop_node(Batch& batch) {
   std::erase_if(batch.nodes, [&](const auto& node) { return node->id == id; });
   state_.node_ids.erase(state_.nodes.find(id)->name);
   state_.nodes.erase(id);
-  batch.gone_nodes.push_back(id);
+  batch.removed_nodes.push_back(id);
 }
 
 void RandomCluster::put_request(Batch& batch) {
@@ -188,10 +188,10 @@ void RandomCluster::put_reservation(Batch& batch) {
   Reservation reservation = random_->make<Reservation>();
   reservation.name = "r" + std::to_string(random_->below(4));
   std::erase_if(batch.reservations, [&](const auto& r) { return r->name == reservation.name; });
-  std::erase(batch.gone_reservations, reservation.name);
+  std::erase(batch.removed_reservations, reservation.name);
   if (random_->below(3) == 0) {
     state_.reservations.erase(reservation.name);
-    batch.gone_reservations.push_back(reservation.name);
+    batch.removed_reservations.push_back(reservation.name);
     return;
   }
   state_.reservations.set(reservation.name, reservation);
@@ -213,7 +213,7 @@ void RandomCluster::put_record(Batch& batch) {
   std::visit(Name{name, user}, record);
   const RecordKey key = key_of(record);
   std::erase_if(batch.records, [&](const auto& r) { return key_of(*r) == key; });
-  std::erase(batch.gone_records, key);
+  std::erase(batch.removed_records, key);
   AssociationUsage usage = random_->make<AssociationUsage>();
   usage.id = AssociationId(1 + random_->below(4));
   state_.usage.set(usage.id, std::move(usage));
@@ -225,7 +225,7 @@ void RandomCluster::put_record(Batch& batch) {
     const AssociationId gone(1 + random_->below(4));
     state_.usage.erase(gone);
     std::erase_if(batch.usage, [&](const auto& u) { return u->id == gone; });
-    batch.gone_usage.push_back(gone);
+    batch.removed_usage.push_back(gone);
   }
   state_.usage_since = state_.now + Seconds(random_->below(1000));
   batch.usage_since = state_.usage_since;
@@ -233,7 +233,7 @@ void RandomCluster::put_record(Batch& batch) {
   batch.next_record_id = state_.next_record_id;
   if (random_->below(3) == 0) {
     state_.accounting.erase(key);
-    batch.gone_records.push_back(key);
+    batch.removed_records.push_back(key);
     return;
   }
   state_.accounting.set(key, std::move(record));

@@ -122,7 +122,7 @@ void UsageHistory::change_reservation() {
   for (Kept& kept : kept_)
     if (kept.name == name && !kept.until) kept.until = now_;
   if (below(3) == 0) {
-    batch.gone_reservations.push_back(name);
+    batch.removed_reservations.push_back(name);
   } else {
     Reservation r;
     r.name = name;

@@ -9,17 +9,17 @@
 
 namespace ares::store {
 
-enum class Sums { records, hours, days, months };
+enum class RollupLevel { records, hours, days, months };
 
 // [from, to), of UTC; never empty.
-struct Piece {
-  Sums sums = Sums::records;
+struct TimeSlice {
+  RollupLevel level = RollupLevel::records;
   Time from{}, to{};
-  friend bool operator==(const Piece&, const Piece&) = default;
+  friend bool operator==(const TimeSlice&, const TimeSlice&) = default;
 };
 
 // Pieces of [start, end), ascending, without gaps. All before `summed_up_to` is summed up by hour, and by day and month as far as these
 // are over by then; none = nothing is. Nothing for an empty time.
-std::vector<Piece> pieces_of(Time start, Time end, std::optional<Time> summed_up_to);
+std::vector<TimeSlice> slices_of(Time start, Time end, std::optional<Time> summed_up_to);
 
 }  // namespace ares::store

@@ -1,4 +1,4 @@
-#include "store/accounting/report_pieces.h"
+#include "store/accounting/report_slices.h"
 
 #include <algorithm>
 #include <chrono>
@@ -29,16 +29,16 @@ Time next_month(Time at) {
 
 // From the finest to the coarsest.
 struct Unit {
-  Sums sums;
+  RollupLevel level;
   Time (*floor)(Time);
   Time (*next)(Time);  // of a beginning
 };
-constexpr Unit kUnits[] = {{Sums::hours, floor_hour, next_hour},
-                           {Sums::days, floor_day, next_day},
-                           {Sums::months, floor_month, next_month}};
+constexpr Unit kUnits[] = {{RollupLevel::hours, floor_hour, next_hour},
+                           {RollupLevel::days, floor_day, next_day},
+                           {RollupLevel::months, floor_month, next_month}};
 
 // [start, end) of which `finer` sums can be had, with coarser ones in its middle.
-void cut(Time start, Time end, Sums finer, const Unit* unit, std::vector<Piece>& out) {
+void cut(Time start, Time end, RollupLevel finer, const Unit* unit, std::vector<TimeSlice>& out) {
   if (start >= end) return;
   if (unit == std::end(kUnits)) {
     out.push_back({finer, start, end});
@@ -52,25 +52,25 @@ void cut(Time start, Time end, Sums finer, const Unit* unit, std::vector<Piece>&
     return;
   }
   if (start < from) out.push_back({finer, start, from});
-  cut(from, to, unit->sums, unit + 1, out);
+  cut(from, to, unit->level, unit + 1, out);
   if (to < end) out.push_back({finer, to, end});
 }
 
 }  // namespace
 
-std::vector<Piece> pieces_of(Time start, Time end, std::optional<Time> summed_up_to) {
-  std::vector<Piece> pieces;
-  if (start >= end) return pieces;
+std::vector<TimeSlice> slices_of(Time start, Time end, std::optional<Time> summed_up_to) {
+  std::vector<TimeSlice> slices;
+  if (start >= end) return slices;
   const Time known = std::clamp(summed_up_to ? floor_hour(*summed_up_to) : start, start, end);
-  cut(start, known, Sums::records, std::begin(kUnits), pieces);
+  cut(start, known, RollupLevel::records, std::begin(kUnits), slices);
   // What follows is records, as the end of what was cut may be.
   if (known < end) {
-    if (!pieces.empty() && pieces.back().sums == Sums::records)
-      pieces.back().to = end;
+    if (!slices.empty() && slices.back().level == RollupLevel::records)
+      slices.back().to = end;
     else
-      pieces.push_back({Sums::records, known, end});
+      slices.push_back({RollupLevel::records, known, end});
   }
-  return pieces;
+  return slices;
 }
 
 }  // namespace ares::store
