@@ -95,7 +95,7 @@ Result<int> run(const std::vector<std::string>& words) {
   if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
   const auto operands = cli::take_options(table, words);
   if (!operands) return fail(operands.error());
-  cli::Common common;
+  cli::CommonOptions common;
   common.help = asked.help;
   common.version = asked.version;
   if (const auto code = cli::answer_common(manual(), table, common)) return *code;
@@ -119,5 +119,5 @@ Result<int> run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   const auto code = ares::sim::run(ares::cli::words_of(argc, argv));
-  return code ? *code : ares::cli::complain("asim", code.error());
+  return code ? *code : ares::cli::print_error("asim", code.error());
 }

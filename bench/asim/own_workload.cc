@@ -12,7 +12,7 @@
 namespace ares::sim {
 namespace {
 
-using config::Checked;
+using config::CheckResult;
 using config::Field;
 using config::field;
 using config::Type;
@@ -221,7 +221,7 @@ Result<Workload> parse_own_workload(const std::string& text, const std::string& 
   for (const Value& item : root->entries.front().value.items) {
     Kind kind;
     if (item.kind != Value::Kind::map) return located(item.line, "expected {name: ..., run: ...}");
-    if (Checked read = config::read_map(item, kind, table); !read)
+    if (CheckResult read = config::read_map(item, kind, table); !read)
       return located(read.error().line, read.error().message);
     if (kind.count % kind.gang != 0)
       return located(item.line, "count is no multiple of gang: the last gang would wait for ever");

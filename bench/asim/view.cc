@@ -117,8 +117,8 @@ std::string table_of(const std::vector<Line>& lines) {
       {'N', "Nodes", "NODES", "", put<&Line::nodes>},
       {'r', "Detail", "DETAIL", "", put<&Line::detail>},
   }};
-  auto pieces = cli::parse_format("%#1i %#1u %#1j %#1T %#1S %#1P %#1l %#1N %r");
-  auto listing = cli::Listing<Line>::make(std::move(*pieces), kColumns);
+  auto format_items = cli::parse_format("%#1i %#1u %#1j %#1T %#1S %#1P %#1l %#1N %r");
+  auto listing = cli::Listing<Line>::make(std::move(*format_items), kColumns);
   for (const Line& line : lines) listing->add(line);
   return listing->grid().layout(true);
 }
@@ -164,7 +164,7 @@ Result<proto::ViewDump> read_dump(const std::string& path) {
 Status replay_view(const std::string& path, const std::vector<std::string>& policy, bool json) {
   const auto dump = read_dump(path);
   if (!dump) return fail(dump.error());
-  auto config = config::parse(config::Portable{dump->config, dump->topologies},
+  auto config = config::parse(config::PortableConfig{dump->config, dump->topologies},
                               path + " (its configuration)");
   if (!config) return fail(config.error());
   if (Status set = set_policies(*config, policy); !set) return set;

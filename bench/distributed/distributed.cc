@@ -14,7 +14,7 @@ namespace ares::bench {
 namespace {
 
 config::Config cluster() {
-  config::Portable text;
+  config::PortableConfig text;
   text.yaml =
       "topology_file: fabric.yaml\n"
       "nodes:\n"

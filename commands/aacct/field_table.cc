@@ -412,7 +412,7 @@ const std::vector<Field>& fields() {
   return all;
 }
 
-const std::vector<std::string>& unanswered_fields() {
+const std::vector<std::string>& unsupported_fields() {
   static const std::vector<std::string> all = {"AdminComment",
                                                "AssocID",
                                                "AveCPU",

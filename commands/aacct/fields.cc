@@ -27,7 +27,7 @@ Result<std::vector<Chosen>> parse_fields(const std::string& list) {
     const auto found = std::find_if(fields().begin(), fields().end(),
                                     [&](const Field& field) { return named(field.name); });
     if (found == fields().end()) {
-      const auto& known = unanswered_fields();
+      const auto& known = unsupported_fields();
       if (std::any_of(known.begin(), known.end(), named))
         return fail(ErrorCode::invalid_argument,
                     "the field " + item.substr(0, percent) +

@@ -27,13 +27,13 @@ struct Field {
   std::string help;
   std::vector<int> needs;  // numbers of fields of AccountingRow
   std::function<std::string(const Row&)> text;
-  bool whole = false;  // never cut
+  bool never_cut = false;  // never cut
 };
 
 const std::vector<Field>& fields();
 
 // Fields of other batch systems that nothing is recorded for yet: refused by name.
-const std::vector<std::string>& unanswered_fields();
+const std::vector<std::string>& unsupported_fields();
 
 struct Chosen {
   const Field* field = nullptr;

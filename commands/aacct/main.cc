@@ -54,7 +54,7 @@ Result<int> report(Query& query, Time now) {
   if (Status filled = complete(query, now, getuid()); !filled) return fail(filled.error());
   if (!query.json) ask_only_for(*chosen, query.filter);
 
-  auto client = cli::open_client("aacct", query.common, cli::Patience::reading);
+  auto client = cli::open_client("aacct", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   const auto count = print_all(*client, query, *chosen);
   std::fflush(stdout);

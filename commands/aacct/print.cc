@@ -123,7 +123,7 @@ class Aligned final : public Printer {
     while (total > terminal_) {
       std::size_t most = 0, at = widths_.size();
       for (std::size_t i = 0; i < widths_.size(); ++i) {
-        if (chosen_[i].fixed || chosen_[i].field->whole || widths_[i] <= least_[i]) continue;
+        if (chosen_[i].fixed || chosen_[i].field->never_cut || widths_[i] <= least_[i]) continue;
         if (widths_[i] - least_[i] > most) {
           most = widths_[i] - least_[i];
           at = i;
@@ -163,7 +163,7 @@ class Aligned final : public Printer {
     const std::size_t width = widths_[column];
     const bool left = field.width < 0;
     std::size_t shown = display_width(cell);
-    const bool cut = shown > width && !field.field->whole && width > 0;
+    const bool cut = shown > width && !field.field->never_cut && width > 0;
     if (cut) {
       out += head(cell, width - 1);
       out += '+';

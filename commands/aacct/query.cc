@@ -196,21 +196,21 @@ cli::OptionTable options(Query& q, Time now) {
   };
   for (cli::Option& option : table.options)
     if (option.name == "delimiter") option.any_text = true;
-  table.unbuilt = {{'B', "batch-script", false},
-                   {0, "env-vars", false},
-                   {'L', "allclusters", false},
-                   {'M', "clusters"},
-                   {0, "yaml", false},
-                   {'c', "completion", false},
-                   {'f', "file"},
-                   {'F', "flags"},
-                   {'x', "associations"},
-                   {'R', "reason"},
-                   {0, "federation", false},
-                   {0, "local", false},
-                   {0, "expand-patterns", false},
-                   {0, "whole-hetjob"},
-                   {0, "use-local-uid", false}};
+  table.unsupported = {{'B', "batch-script", false},
+                       {0, "env-vars", false},
+                       {'L', "allclusters", false},
+                       {'M', "clusters"},
+                       {0, "yaml", false},
+                       {'c', "completion", false},
+                       {'f', "file"},
+                       {'F', "flags"},
+                       {'x', "associations"},
+                       {'R', "reason"},
+                       {0, "federation", false},
+                       {0, "local", false},
+                       {0, "expand-patterns", false},
+                       {0, "whole-hetjob"},
+                       {0, "use-local-uid", false}};
   cli::add_common_options(table, q.common);
   return table;
 }

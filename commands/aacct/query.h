@@ -15,7 +15,7 @@
 namespace ares::aacct {
 
 struct Query {
-  cli::Common common;
+  cli::CommonOptions common;
   api::Accounting filter;
   std::string format = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";
   std::string delimiter = "|";

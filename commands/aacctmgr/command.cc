@@ -203,9 +203,9 @@ cli::OptionTable options(Context& context) {
       {'Q', "quiet", "", "Print errors and what has to be confirmed only.", cli::set_flag(f.quiet)},
       {0, "json", "", "With show: all that is known, as JSON.", cli::set_flag(f.json)},
   };
-  table.unbuilt = {{'a', "allclusters", false}, {'s', "associations", false},
-                   {'v', "verbose", false},     {0, "yaml", false},
-                   {0, "local", false},         {0, "autocomplete"}};
+  table.unsupported = {{'a', "allclusters", false}, {'s', "associations", false},
+                       {'v', "verbose", false},     {0, "yaml", false},
+                       {0, "local", false},         {0, "autocomplete"}};
   cli::add_common_options(table, context.common);
   return table;
 }

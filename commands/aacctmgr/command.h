@@ -34,13 +34,14 @@ struct Flags {
 // What every command may need. The connection is made at first use.
 class Context {
  public:
-  cli::Common common;
+  cli::CommonOptions common;
   Flags flags;
   bool script = false;  // commands come from standard input, so nobody can be asked there
 
-  Result<api::Response> call(api::Request request, cli::Patience patience = cli::Patience::reading);
+  Result<api::Response> call(api::Request request,
+                             cli::RetryPolicy policy = cli::RetryPolicy::query);
   // All records, page by page.
-  Result<Known> records(cli::Patience patience = cli::Patience::reading);
+  Result<Known> records(cli::RetryPolicy policy = cli::RetryPolicy::query);
   // Shows what would change, asks, and sends it: 0, or 1 where it was not wanted.
   Result<int> change(const Known& before, const Records& after);
 

@@ -39,7 +39,7 @@ int interact(Context& context) {
                         .complete =
                             [&](const std::string& line, std::size_t start) {
                               if (!names) {
-                                const auto known = context.records(cli::Patience::none);
+                                const auto known = context.records(cli::RetryPolicy::none);
                                 names = known ? names_in(*known)
                                               : KnownNames{};  // completion never complains
                               }

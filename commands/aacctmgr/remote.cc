@@ -29,24 +29,24 @@ Error explain(Error error) {
 
 }  // namespace
 
-Result<api::Response> Context::call(api::Request request, cli::Patience patience) {
+Result<api::Response> Context::call(api::Request request, cli::RetryPolicy policy) {
   if (!client_) {
-    auto opened = cli::open_client("aacctmgr", common, patience, flags.quiet);
+    auto opened = cli::open_client("aacctmgr", common, policy, flags.quiet);
     if (!opened) return fail(opened.error());
     client_.emplace(std::move(*opened));
   }
-  return client_->call(std::move(request), patience == cli::Patience::none
+  return client_->call(std::move(request), policy == cli::RetryPolicy::none
                                                ? rpc::Retry::never
                                                : rpc::Retry::unavailable);
 }
 
-Result<Known> Context::records(cli::Patience patience) {
+Result<Known> Context::records(cli::RetryPolicy policy) {
   Known known;
   api::Request request;
   request.mutable_list_account_records();
   for (;;) {
     request.clear_request_id();
-    const auto response = call(request, patience);
+    const auto response = call(request, policy);
     if (!response) return fail(response.error());
     const api::AccountRecords& page = response->account_records();
     proto::DecodeErrors errors;
@@ -91,7 +91,7 @@ Status Context::send(const std::vector<Change>& changes) {
     proto::put(record, *one.mutable_record());
     one.mutable_record()->set_changed(change.before ? changed_at(*change.before).value() : 0);
   }
-  const auto response = call(std::move(request), cli::Patience::changing);
+  const auto response = call(std::move(request), cli::RetryPolicy::change);
   if (!response) return fail(explain(response.error()));
   return {};
 }
@@ -121,7 +121,7 @@ Status Context::send_all(const Known& before, const Records& after) {
   if (Status sent = send_in_parts(changes_between(before.records, first), first, done); !sent)
     return sent;
   if (!again) return {};
-  const auto now = records(cli::Patience::changing);
+  const auto now = records(cli::RetryPolicy::change);
   if (!now) return fail(now.error());
   const Records target = second_round(before.records, after, now->records);
   return send_in_parts(changes_between(now->records, target), target, done);

@@ -98,7 +98,7 @@ Result<int> reset_usage(Context& context, const Words& operands) {
     std::puts("Nothing was changed.");
     return cli::kExitRefused;
   }
-  const auto done = context.call(std::move(request), cli::Patience::changing);
+  const auto done = context.call(std::move(request), cli::RetryPolicy::change);
   if (!done) return fail(done.error());
   return 0;
 }
@@ -119,7 +119,7 @@ Result<int> rebuild_usage(Context& context, const Words& operands) {
   api::Request request;
   request.mutable_rebuild_usage()->set_check(check);
   const auto answer =
-      context.call(std::move(request), check ? cli::Patience::reading : cli::Patience::changing);
+      context.call(std::move(request), check ? cli::RetryPolicy::query : cli::RetryPolicy::change);
   if (!answer) return fail(answer.error());
   const api::UsageRebuilt& found = answer->usage_rebuilt();
   if (flags.json)

@@ -97,7 +97,7 @@ Result<int> cancel(const Selection& selection) {
   auto all = requests(selection, getuid());
   if (!all) return fail(all.error());
   auto client =
-      cli::open_client("acancel", selection.common, cli::Patience::changing, selection.quiet);
+      cli::open_client("acancel", selection.common, cli::RetryPolicy::change, selection.quiet);
   if (!client) return fail(client.error());
   if (selection.interactive) all = ask(*client, selection);
   if (!all) return fail(all.error());
@@ -106,7 +106,7 @@ Result<int> cancel(const Selection& selection) {
     const Status sent = send(*client, selection, one);
     if (sent) continue;
     const bool silent = selection.quiet && is_about_absence(sent.error());
-    code = silent ? cli::kExitRefused : cli::complain("acancel", sent.error());
+    code = silent ? cli::kExitRefused : cli::print_error("acancel", sent.error());
   }
   return code;
 }

@@ -127,8 +127,9 @@ cli::OptionTable options(Selection& s) {
        cli::set_flag(s.quiet)},
       {'v', "verbose", "", "Say on standard error what is cancelled.", cli::set_flag(s.verbose)},
   };
-  table.unbuilt = {{'H', "hurry", false}, {'R', "reservation"}, {0, "cron", false},  {0, "sibling"},
-                   {'M', "clusters"},     {'c', "cluster"},     {0, "admin-comment"}};
+  table.unsupported = {{'H', "hurry", false}, {'R', "reservation"}, {0, "cron", false},
+                       {0, "sibling"},        {'M', "clusters"},    {'c', "cluster"},
+                       {0, "admin-comment"}};
   cli::add_common_options(table, s.common);
   return table;
 }

@@ -13,7 +13,7 @@
 namespace ares::acancel {
 
 struct Selection {
-  cli::Common common;
+  cli::CommonOptions common;
   // Filters: of each kind one must match; none given lets everything pass.
   std::vector<std::string> users, partitions, names, states, accounts, qos, wckeys, nodes;
   std::vector<std::string> ids;  // as typed, one item each

@@ -172,12 +172,12 @@ int run(int argc, char** argv) {
   const cli::OptionTable table = table_of(w);
   if (const auto done = cli::answer_hidden(manual(), table, words)) return *done;
   const auto finish = [](const Result<int>& result) {
-    return result ? *result : cli::complain("acluster", result.error());
+    return result ? *result : cli::print_error("acluster", result.error());
   };
   if (const auto own = own_process(words)) return finish(*own);
   const auto operands = cli::take_options(table, words);
-  if (!operands) return cli::complain("acluster", operands.error());
-  cli::Common common;
+  if (!operands) return cli::print_error("acluster", operands.error());
+  cli::CommonOptions common;
   common.help = w.help;
   common.version = w.version;
   if (const auto done = cli::answer_common(manual(), table, common)) return *done;

@@ -57,7 +57,7 @@ Result<int> act_on_nodes(Context& context, api::UpdateNode::Kind kind, const Wor
 Result<int> ping(Context& context, const Words&) {
   api::Request request;
   request.mutable_ping();
-  const auto response = context.call(request, cli::Patience::none);
+  const auto response = context.call(request, cli::RetryPolicy::none);
   if (!response) return fail(response.error());
   const api::Pong& pong = response->pong();
   if (context.flags.quiet) return 0;
@@ -97,7 +97,7 @@ Result<int> shut_down(Context& context, const Words& operands) {
   if (!operands.empty()) return bad("shutdown takes no argument");
   api::Request request;
   request.mutable_shutdown();
-  return context.change(request, cli::Patience::none);
+  return context.change(request, cli::RetryPolicy::none);
 }
 
 Result<int> check_config(Context& context, const Words& operands) {

@@ -69,24 +69,24 @@ Error unknown(const Words& words) {
 
 }  // namespace
 
-Result<api::Response> Context::call(api::Request request, cli::Patience patience) {
+Result<api::Response> Context::call(api::Request request, cli::RetryPolicy policy) {
   if (!client_) {
-    auto opened = cli::open_client("actl", common, patience, flags.quiet);
+    auto opened = cli::open_client("actl", common, policy, flags.quiet);
     if (!opened) return fail(opened.error());
     client_.emplace(std::move(*opened));
   }
-  return client_->call(std::move(request), patience == cli::Patience::none
+  return client_->call(std::move(request), policy == cli::RetryPolicy::none
                                                ? rpc::Retry::never
                                                : rpc::Retry::unavailable);
 }
 
-Result<api::Response> Context::call_for_all(const api::Request& request, cli::Patience patience) {
+Result<api::Response> Context::call_for_all(const api::Request& request, cli::RetryPolicy policy) {
   return cli::call_for_all(request,
-                           [&](api::Request page) { return call(std::move(page), patience); });
+                           [&](api::Request page) { return call(std::move(page), policy); });
 }
 
-Result<int> Context::change(const api::Request& request, cli::Patience patience) {
-  const auto response = call(request, patience);
+Result<int> Context::change(const api::Request& request, cli::RetryPolicy policy) {
+  const auto response = call(request, policy);
   if (!response) return fail(response.error());
   if (!flags.quiet && !response->acted().text().empty())
     std::printf("%s\n", response->acted().text().c_str());
@@ -255,10 +255,10 @@ cli::OptionTable options(Context& context) {
   };
   for (cli::Option& row : topology_rows(context.flags.topology))
     table.options.push_back(std::move(row));
-  table.unbuilt = {{'a', "all", false},     {'M', "clusters"},        {'u', "uid"},
-                   {'v', "verbose", false}, {'F', "future", false},   {0, "hide", false},
-                   {0, "yaml", false},      {0, "federation", false}, {0, "local", false},
-                   {0, "sibling", false}};
+  table.unsupported = {{'a', "all", false},     {'M', "clusters"},        {'u', "uid"},
+                       {'v', "verbose", false}, {'F', "future", false},   {0, "hide", false},
+                       {0, "yaml", false},      {0, "federation", false}, {0, "local", false},
+                       {0, "sibling", false}};
   cli::add_common_options(table, context.common);
   return table;
 }

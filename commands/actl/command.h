@@ -27,17 +27,19 @@ struct Flags {
 // What every command may need. The connection is made at first use, so that what needs none works without a controller.
 class Context {
  public:
-  cli::Common common;
+  cli::CommonOptions common;
   Flags flags;
   std::string check_file;  // --check
   bool check = false;
 
-  Result<api::Response> call(api::Request request, cli::Patience patience = cli::Patience::reading);
+  Result<api::Response> call(api::Request request,
+                             cli::RetryPolicy policy = cli::RetryPolicy::query);
   // A listing with all its pages.
   Result<api::Response> call_for_all(const api::Request& request,
-                                     cli::Patience patience = cli::Patience::reading);
+                                     cli::RetryPolicy policy = cli::RetryPolicy::query);
   // A call that changes something: prints what the controller says about it, unless `quiet`.
-  Result<int> change(const api::Request& request, cli::Patience patience = cli::Patience::changing);
+  Result<int> change(const api::Request& request,
+                     cli::RetryPolicy policy = cli::RetryPolicy::change);
 
  private:
   std::optional<rpc::Client> client_;

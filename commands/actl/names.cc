@@ -19,7 +19,7 @@ std::vector<std::string> KnownNames::ask(Names names) {
     case Names::reservations: request.mutable_list_reservations(); break;
     case Names::none: return {};
   }
-  const auto response = context_.call_for_all(request, cli::Patience::none);
+  const auto response = context_.call_for_all(request, cli::RetryPolicy::none);
   if (!response) return {};
   std::vector<std::string> out;
   for (const api::Job& job : response->jobs().jobs())

@@ -46,7 +46,7 @@ Result<int> reconfigure(Context& context, const Words& operands) {
     body.set_text(*text);
     body.set_path(operands[0]);
   }
-  const auto response = context.call(request, cli::Patience::changing);
+  const auto response = context.call(request, cli::RetryPolicy::change);
   if (!response) return fail(response.error());
   if (context.flags.json)
     std::fputs(cli::to_json(response->reconfigured()).c_str(), stdout);

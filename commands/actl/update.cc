@@ -109,8 +109,8 @@ Result<int> send_node_update(Context& context, const api::UpdateNode& update) {
 }
 
 Error unknown_key(const std::string& name, const std::string& subject,
-                  std::span<const std::string> known, std::span<const std::string> unbuilt) {
-  const bool later = std::find(unbuilt.begin(), unbuilt.end(), name) != unbuilt.end();
+                  std::span<const std::string> known, std::span<const std::string> unsupported) {
+  const bool later = std::find(unsupported.begin(), unsupported.end(), name) != unsupported.end();
   return {ErrorCode::invalid_argument,
           later ? "updating " + name + " of " + subject + " is not supported yet"
                 : subject + " has no \"" + name + "\" that can be changed" +

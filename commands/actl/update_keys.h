@@ -30,7 +30,7 @@ template <class Target>
 struct Keys {
   std::string subject;  // "a job"
   std::vector<Key<Target>> rows;
-  std::vector<std::string> unbuilt{};  // known from scontrol, lower case
+  std::vector<std::string> unsupported{};  // known from scontrol, lower case
 };
 
 // `jobid` and the like, which say what is changed, are not among these.
@@ -48,7 +48,7 @@ const Keys<ReservationWords>& reservation_keys();
 
 // Why there is no such row, with the nearest one.
 Error unknown_key(const std::string& name, const std::string& subject,
-                  std::span<const std::string> known, std::span<const std::string> unbuilt);
+                  std::span<const std::string> known, std::span<const std::string> unsupported);
 
 // Reads the value into the target. Errors (invalid_argument) name the property.
 template <class Target>
@@ -63,7 +63,7 @@ Status apply_key(const Keys<Target>& keys, Target& target, const std::string& na
     if (done) return {};
     return fail(done.error().code, row.name + ": " + done.error().message);
   }
-  return fail(unknown_key(name, keys.subject, known, keys.unbuilt));
+  return fail(unknown_key(name, keys.subject, known, keys.unsupported));
 }
 
 // "TimeLimit=LIMIT: Longest run.", for the manual.

@@ -85,7 +85,7 @@ Result<int> dump_view(const Asked& asked, const std::string& path) {
   if (path == "-" && isatty(STDOUT_FILENO))
     return fail(ErrorCode::invalid_argument,
                 "a dump is no text: name a file, or send standard output into a pipe");
-  auto client = cli::open_client("adiag", asked.common, cli::Patience::reading);
+  auto client = cli::open_client("adiag", asked.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   auto part = fetch(*client, 0, 0);
   if (!part) return fail(part.error());

@@ -4,9 +4,9 @@ namespace ares::adiag {
 
 cli::OptionTable options(Asked& asked) {
   cli::OptionTable table;
-  table.unbuilt = {{'r', "reset", false},        {'i', "sort-by-id", false},
-                   {'t', "sort-by-time", false}, {'T', "sort-by-time2", false},
-                   {'a', "all", false},          {'M', "cluster"}};
+  table.unsupported = {{'r', "reset", false},        {'i', "sort-by-id", false},
+                       {'t', "sort-by-time", false}, {'T', "sort-by-time2", false},
+                       {'a', "all", false},          {'M', "cluster"}};
   cli::add_common_options(table, asked.common);
   return table;
 }

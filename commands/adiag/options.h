@@ -9,7 +9,7 @@
 namespace ares::adiag {
 
 struct Asked {
-  cli::Common common;
+  cli::CommonOptions common;
 };
 
 cli::OptionTable options(Asked& asked);

@@ -216,8 +216,8 @@ std::vector<cli::Column<Row>> partition_columns() {
 std::vector<cli::Column<Row>> count_columns() {
   const auto sums = [](char letter, const char* name, const char* header, const char* help,
                        void (*put)(R, Out), Needs needs, std::int64_t (*number)(R) = nullptr,
-                       bool whole = false) {
-    cli::Column<Row> column{letter, name, header, help, put, needs, number, whole};
+                       bool never_cut = false) {
+    cli::Column<Row> column{letter, name, header, help, put, needs, number, never_cut};
     column.fold = kSums;
     return column;
   };

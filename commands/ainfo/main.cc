@@ -63,7 +63,7 @@ Result<int> run(const cli::Words& words) {
         if (!fields) return fail(fields.error());
         if (query.listing.json) *fields = proto::all_fields(*api::Node::descriptor(), {});
 
-        auto client = cli::open_client("ainfo", query.common, cli::Patience::reading);
+        auto client = cli::open_client("ainfo", query.common, cli::RetryPolicy::query);
         if (!client) return fail(client.error());
         return cli::repeat("ainfo", query.listing.iterate,
                            [&] { return show(*client, query, *fields); });

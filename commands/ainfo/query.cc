@@ -158,22 +158,23 @@ cli::OptionTable options(Query& q) {
   };
   cli::add_listing_options(table, q.listing, "",
                            "the configuration's order of partitions, then states");
-  table.unbuilt = {{'T', "reservation", false}, {'M', "clusters"},        {'v', "verbose", false},
-                   {0, "hide", false},          {0, "yaml", false},       {0, "future", false},
-                   {'F', "future", false},      {0, "federation", false}, {0, "local", false},
-                   {0, "noconvert", false}};
+  table.unsupported = {{'T', "reservation", false}, {'M', "clusters"},
+                       {'v', "verbose", false},     {0, "hide", false},
+                       {0, "yaml", false},          {0, "future", false},
+                       {'F', "future", false},      {0, "federation", false},
+                       {0, "local", false},         {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
 }
 
-Result<std::vector<cli::Piece>> format_of(const Query& q) {
-  return cli::pieces_of(q.listing, usual_format(q));
+Result<std::vector<cli::FormatItem>> format_of(const Query& q) {
+  return cli::format_items_of(q.listing, usual_format(q));
 }
 
 Result<std::vector<std::uint32_t>> fields_of(const Query& q) {
-  auto pieces = format_of(q);
-  if (!pieces) return fail(pieces.error());
-  const auto listing = cli::Listing<Row>::make(std::move(*pieces), columns());
+  auto format_items = format_of(q);
+  if (!format_items) return fail(format_items.error());
+  const auto listing = cli::Listing<Row>::make(std::move(*format_items), columns());
   if (!listing) return fail(listing.error());
   const auto terms = cli::parse_sort<Row>(without_configured_order(q.listing.sort), columns());
   if (!terms) return fail(terms.error());
@@ -203,9 +204,9 @@ std::vector<const api::Node*> select(const Query& q, const api::Nodes& nodes) {
 }
 
 Result<std::string> print(const Query& q, const Answer& answer, unsigned terminal) {
-  auto pieces = format_of(q);
-  if (!pieces) return fail(pieces.error());
-  auto listing = cli::Listing<Row>::make(std::move(*pieces), columns());
+  auto format_items = format_of(q);
+  if (!format_items) return fail(format_items.error());
+  auto listing = cli::Listing<Row>::make(std::move(*format_items), columns());
   if (!listing) return fail(listing.error());
   auto terms = cli::parse_sort<Row>(without_configured_order(q.listing.sort), columns());
   if (!terms) return fail(terms.error());
@@ -250,7 +251,7 @@ const cli::Manual& manual() {
                       "that look alike in the columns shown share a line. Behind a state, * marks "
                       "nodes that do not answer, and - those that a waiting job is promised next."},
       .sections = {cli::format_section("\"" + std::string(kDefault) + "\"",
-                                       cli::describe_columns(columns()), columns().unbuilt)},
+                                       cli::describe_columns(columns()), columns().unsupported)},
       .examples = {{"ainfo -N -l", "Every node with what it has."},
                    {"ainfo -R", "Which nodes are out of service, and why."},
                    {"ainfo -h -t idle -o %n", "The names of idle nodes, one a line."}},

@@ -15,7 +15,7 @@
 namespace ares::ainfo {
 
 struct Query {
-  cli::Common common;
+  cli::CommonOptions common;
   std::vector<std::string> partitions;
   std::vector<std::string> states;  // as typed, lower case
   std::string nodes;
@@ -32,7 +32,7 @@ struct Query {
 cli::OptionTable options(Query& target);
 const cli::Manual& manual();
 
-Result<std::vector<cli::Piece>> format_of(const Query& query);
+Result<std::vector<cli::FormatItem>> format_of(const Query& query);
 
 // The fields of api::Node that the query reads, as api::Table.fields. invalid_argument: a wrong format or order.
 Result<std::vector<std::uint32_t>> fields_of(const Query& query);

@@ -8,7 +8,7 @@ namespace ares::aprio {
 namespace {
 
 Result<int> show(const Query& query) {
-  auto client = cli::open_client("aprio", query.common, cli::Patience::reading);
+  auto client = cli::open_client("aprio", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   api::Request request;
   *request.mutable_list_priorities() = query.filter;

@@ -21,7 +21,7 @@ cli::OptionTable options(Query& query) {
       {'l', "long", "", "Also user, account, QOS and NICE.", set_flag(query.wide)},
       {'h', "noheader", "", "No line of headings.", set_flag(query.no_header)},
       {0, "json", "", "Print the answer as JSON.", set_flag(query.json)}};
-  table.unbuilt = {{'o', "format"}, {'S', "sort"}, {'M', "cluster"}};
+  table.unsupported = {{'o', "format"}, {'S', "sort"}, {'M', "cluster"}};
   cli::add_common_options(table, query.common, 0);
   return table;
 }

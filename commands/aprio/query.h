@@ -13,7 +13,7 @@
 namespace ares::aprio {
 
 struct Query {
-  cli::Common common;
+  cli::CommonOptions common;
   api::ListPriorities filter;
   bool normalised = false;  // factors from 0 to 1 in place of points
   bool weights = false;     // only what each factor weighs

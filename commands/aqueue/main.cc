@@ -74,7 +74,7 @@ Result<api::Explanation> explain(rpc::Client& client, const api::JobRef& job) {
 Result<int> list(const Query& query) {
   // A wrong format is told before anything is asked.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
-  auto client = cli::open_client("aqueue", query.common, cli::Patience::reading);
+  auto client = cli::open_client("aqueue", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   const api::ListJobs filter = filter_of(query, getuid());
   return cli::repeat("aqueue", query.listing.iterate, [&]() -> Status {

@@ -171,15 +171,15 @@ cli::OptionTable options(Query& q) {
                            " Of -o, -O, -l, --start and --only-job-state the last one "
                            "stands.",
                            kOrder);
-  table.unbuilt = {{'s', "steps"},
-                   {0, "hide", false},
-                   {'M', "clusters"},
-                   {0, "yaml", false},
-                   {0, "expand-patterns", false},
-                   {0, "federation", false},
-                   {0, "local", false},
-                   {0, "sibling", false},
-                   {0, "noconvert", false}};
+  table.unsupported = {{'s', "steps"},
+                       {0, "hide", false},
+                       {'M', "clusters"},
+                       {0, "yaml", false},
+                       {0, "expand-patterns", false},
+                       {0, "federation", false},
+                       {0, "local", false},
+                       {0, "sibling", false},
+                       {0, "noconvert", false}};
   cli::add_common_options(table, q.common, 0);
   return table;
 }
@@ -204,14 +204,14 @@ api::ListJobs filter_of(const Query& query, std::uint32_t uid) {
   return filter;
 }
 
-Result<std::vector<cli::Piece>> format_of(const Query& query) {
+Result<std::vector<cli::FormatItem>> format_of(const Query& query) {
   switch (query.shape) {
-    case Query::Shape::full: return cli::pieces_of(query.listing, kLong);
-    case Query::Shape::start: return cli::pieces_of(query.listing, kStart);
-    case Query::Shape::states: return cli::pieces_of(query.listing, kStates);
+    case Query::Shape::full: return cli::format_items_of(query.listing, kLong);
+    case Query::Shape::start: return cli::format_items_of(query.listing, kStart);
+    case Query::Shape::states: return cli::format_items_of(query.listing, kStates);
     case Query::Shape::usual: break;
   }
-  return cli::pieces_of(query.listing, kDefault);
+  return cli::format_items_of(query.listing, kDefault);
 }
 
 std::string sort_of(const Query& query) {
@@ -252,7 +252,7 @@ const cli::Manual& manual() {
            "share of each node, rounded up."},
       .sections = {cli::format_section("\"" + std::string(kDefault) + "\", with --long \"" + kLong +
                                            "\", with --start \"" + kStart + "\"",
-                                       cli::describe_columns(columns()), columns().unbuilt)},
+                                       cli::describe_columns(columns()), columns().unsupported)},
       .examples = {{"aqueue --me -t R", "My running jobs."},
                    {"aqueue -h -j 12 -o '%T %r'", "State and reason of one job, for a script."},
                    {"aqueue --why 12", "Why job 12 does not start."}},

@@ -15,7 +15,7 @@
 namespace ares::aqueue {
 
 struct Query {
-  cli::Common common;
+  cli::CommonOptions common;
   api::ListJobs filter;
   cli::ListingChoice listing;  // columns that it does not choose are as `shape` says
   enum class Shape { usual, full, start, states } shape = Shape::usual;
@@ -33,7 +33,7 @@ const cli::Manual& manual();
 // The filter that is sent: `uid` is the caller's.
 api::ListJobs filter_of(const Query& query, std::uint32_t uid);
 
-Result<std::vector<cli::Piece>> format_of(const Query& query);
+Result<std::vector<cli::FormatItem>> format_of(const Query& query);
 std::string sort_of(const Query& query);
 
 }  // namespace ares::aqueue

@@ -155,9 +155,9 @@ std::unique_ptr<Report> make_why_json_report(Explain explain) {
 
 Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned terminal,
                                                     Tiers tiers) {
-  auto pieces = format_of(query);
-  if (!pieces) return fail(pieces.error());
-  auto listing = cli::Listing<Row>::make(std::move(*pieces), columns());
+  auto format_items = format_of(query);
+  if (!format_items) return fail(format_items.error());
+  auto listing = cli::Listing<Row>::make(std::move(*format_items), columns());
   if (!listing) return fail(listing.error());
   const std::string sort = sort_of(query);
   auto terms = cli::parse_sort<Row>(sort, columns());

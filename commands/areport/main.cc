@@ -64,7 +64,7 @@ Result<int> run(const cli::Words& words) {
         // A wrong field is told before anything is asked.
         if (query.report)
           if (auto sheet = make_sheet(query, {}); !sheet) return fail(sheet.error());
-        auto client = cli::open_client("areport", query.common, cli::Patience::reading);
+        auto client = cli::open_client("areport", query.common, cli::RetryPolicy::query);
         if (!client) return fail(client.error());
         if (!query.report) {
           auto rolled = roll_up(*client, query);

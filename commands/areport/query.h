@@ -18,7 +18,7 @@
 namespace ares::areport {
 
 struct Query {
-  cli::Common common;
+  cli::CommonOptions common;
   api::Report ask;
   const ReportKind* report = nullptr;
   const Unit* unit = nullptr;

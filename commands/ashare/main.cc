@@ -26,7 +26,7 @@ void keep_own(const std::string& me, api::Shares& shares) {
 Result<int> show(const Query& query) {
   // A wrong field is told before anything is asked.
   if (auto known = print(query, {}); !known) return fail(known.error());
-  auto client = cli::open_client("ashare", query.common, cli::Patience::reading);
+  auto client = cli::open_client("ashare", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   api::Request request;
   for (const std::string& account : query.accounts)

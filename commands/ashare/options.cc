@@ -27,7 +27,7 @@ cli::OptionTable options(Query& query) {
       {'p', "parsable", "", "Fields end with a |.", set_flag(query.trailing), {}, {"parsable2"}},
       {'P', "parsable2", "", "Fields are separated by a |.", set_flag(query.parsable)},
       {0, "json", "", "Print the answer as JSON.", set_flag(query.json)}};
-  table.unbuilt = {{'m', "partition", false}, {'M', "cluster"}, {0, "yaml", false}};
+  table.unsupported = {{'m', "partition", false}, {'M', "cluster"}, {0, "yaml", false}};
   cli::add_common_options(table, query.common);
   return table;
 }

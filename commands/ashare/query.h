@@ -10,7 +10,7 @@
 namespace ares::ashare {
 
 struct Query {
-  cli::Common common;
+  cli::CommonOptions common;
   std::vector<std::string> accounts, users, format;
   bool all = false;         // every user, not only who asks
   bool users_only = false;  // no lines of accounts

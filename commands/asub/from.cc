@@ -96,9 +96,9 @@ Result<Line> read_object(std::string_view text) {
 }
 
 // Options that say something about the whole call have no place in a line.
-Status check_for_line(const std::vector<cli::Given>& given) {
+Status check_for_line(const std::vector<cli::GivenOption>& given) {
   constexpr std::array<std::string_view, 4> kOfTheCall = {"parsable", "quiet", "verbose", "wait"};
-  for (const cli::Given& one : given) {
+  for (const cli::GivenOption& one : given) {
     const std::string& name = one.option->name;
     const bool of_a_job =
         name == "wrap" || (one.option->directive && std::find(kOfTheCall.begin(), kOfTheCall.end(),
@@ -173,7 +173,7 @@ Result<int> submit_from(const Submission& wanted, const std::vector<std::string>
   if (!jobs) return fail(jobs.error());
 
   const std::string id = wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id;
-  auto client = cli::open_client("asub", wanted.common, cli::Patience::changing, wanted.quiet);
+  auto client = cli::open_client("asub", wanted.common, cli::RetryPolicy::change, wanted.quiet);
   if (!client) return fail(client.error());
   if (wanted.verbose)
     std::fprintf(stderr, "asub: submitting %zu jobs as request %s\n", jobs->size(), id.c_str());

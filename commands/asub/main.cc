@@ -13,7 +13,7 @@ namespace ares::asub {
 namespace {
 
 Result<int> submit(const Submission& wanted, const api::Request& request) {
-  auto client = cli::open_client("asub", wanted.common, cli::Patience::changing, wanted.quiet);
+  auto client = cli::open_client("asub", wanted.common, cli::RetryPolicy::change, wanted.quiet);
   if (!client) return fail(client.error());
   if (wanted.verbose)
     std::fprintf(stderr, "asub: submitting as request %s\n", request.request_id().c_str());
@@ -47,7 +47,7 @@ api::Request request_for(const Submission& wanted, Prepared job) {
 
 // Asks when the job would start and makes none.
 Result<int> test_only(const Submission& wanted, Prepared job) {
-  auto client = cli::open_client("asub", wanted.common, cli::Patience::reading, wanted.quiet);
+  auto client = cli::open_client("asub", wanted.common, cli::RetryPolicy::query, wanted.quiet);
   if (!client) return fail(client.error());
   api::Request request;
   *request.mutable_test_submit()->mutable_submit() =
@@ -60,7 +60,7 @@ Result<int> test_only(const Submission& wanted, Prepared job) {
 }
 
 bool asks_only(const cli::Parsed& line) {
-  for (const cli::Given& one : line.given)
+  for (const cli::GivenOption& one : line.given)
     if (one.option->name == "help" || one.option->name == "version") return true;
   return false;
 }

@@ -15,7 +15,7 @@ using SpecText = void (api::JobSpec::*)(const std::string&);
 using SpecCount = void (api::JobSpec::*)(std::uint32_t);
 
 // Known to users of Slurm's sbatch and refused by name until they are built.
-std::vector<cli::Unbuilt> unbuilt() {
+std::vector<cli::Unsupported> unsupported() {
   return {
       {0, "acctg-freq"},
       {0, "batch"},
@@ -98,7 +98,7 @@ class Rows {
     when();
     files();
     command();
-    table_.unbuilt = unbuilt();
+    table_.unsupported = unsupported();
     table_.environment_prefix = "ASUB_";
     table_.stop_at_operand = true;
     cli::add_common_options(table_, s_.common);

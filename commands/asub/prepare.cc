@@ -44,7 +44,7 @@ Result<std::string> Surroundings::environment(const std::string& export_list) {
 }
 
 Result<Prepared> prepare(Submission& wanted, const cli::OptionTable& table,
-                         std::span<const cli::Given> given,
+                         std::span<const cli::GivenOption> given,
                          const std::vector<std::string>& operands, Surroundings& around) {
   if (Status applied = cli::apply_options(given); !applied) return fail(applied.error());
   Result<Script> script = find_script(wanted, operands, around.directory());

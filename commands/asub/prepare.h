@@ -44,7 +44,7 @@ class Surroundings {
 // is what the user wrote for this job: it is applied once before, for --wrap says what the script is. `operands` are the
 // script's name and its arguments.
 Result<Prepared> prepare(Submission& wanted, const cli::OptionTable& table,
-                         std::span<const cli::Given> given,
+                         std::span<const cli::GivenOption> given,
                          const std::vector<std::string>& operands, Surroundings& around);
 
 }  // namespace ares::asub

@@ -17,7 +17,7 @@ namespace ares::asub {
 
 struct Submission {
   api::JobSpec spec;
-  cli::Common common;
+  cli::CommonOptions common;
   std::optional<std::string> wrap;
   std::optional<std::string> from;  // a file that describes many jobs
   bool test_only = false;

@@ -107,7 +107,7 @@ Result<ClientConfig> read_client(const std::string& text, const std::string& pat
   if (!root) return fail(root.error());
   Config config;
   for (const Entry& entry : root->entries) {
-    Checked done;
+    CheckResult done;
     if (entry.key == "controller") {
       static const std::vector<std::string> kWanted = {"listen", "connect", "user"};
       done = read_map(entry.value, config, controller_fields(), kWanted);

@@ -23,7 +23,7 @@ Result<Config> parse(const std::string& text, const std::string& path) {
   return read_config(text, path, system_user);
 }
 
-Result<Config> parse(const Portable& portable, const std::string& name) {
+Result<Config> parse(const PortableConfig& portable, const std::string& name) {
   return read_config(portable.yaml, name, system_user,
                      [&](const std::string&) { return portable.topologies; });
 }

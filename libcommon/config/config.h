@@ -30,6 +30,6 @@ Status set_policy(Config& config, const std::string& key, const std::string& val
 Result<ClientConfig> load_client(const std::string& path);
 
 // What to_portable() gave. `name` stands for the file in messages.
-Result<Config> parse(const Portable& portable, const std::string& name);
+Result<Config> parse(const PortableConfig& portable, const std::string& name);
 
 }  // namespace ares::config

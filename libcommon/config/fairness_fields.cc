@@ -28,8 +28,8 @@ Type<E> word_type(const std::array<std::string_view, N>& words) {
 using CheckName = std::function<Status(const std::string&)>;
 // Reads {NAME: VALUE, ...} into a map.
 template <class T>
-Checked read_map(std::map<std::string, T>& out, const Value& value, const Type<T>& type,
-                 const CheckName& check) {
+CheckResult read_map(std::map<std::string, T>& out, const Value& value, const Type<T>& type,
+                     const CheckName& check) {
   out.clear();
   if (value.kind == Value::Kind::null) return {};
   if (value.kind != Value::Kind::map)
@@ -254,7 +254,7 @@ Field<Fairness> tree_field() {
       "A job belongs to its user in the account it names, else to the first of its user. Whoever "
       "is not in the tree comes "
       "behind all who are; without a tree all are alike.";
-  row.read = [fields](Fairness& fairness, const Value& list) -> Checked {
+  row.read = [fields](Fairness& fairness, const Value& list) -> CheckResult {
     fairness.tree.clear();
     if (list.kind == Value::Kind::null) return {};
     if (list.kind != Value::Kind::list)
@@ -263,11 +263,11 @@ Field<Fairness> tree_field() {
       if (item.kind != Value::Kind::map)
         return problem(item.line, "expected {account: ..., user: ..., shares: ...}");
       AccountRow read;
-      if (Checked done = read_map(item, read, fields); !done) return done;
+      if (CheckResult done = read_map(item, read, fields); !done) return done;
       fairness.tree.push_back(std::move(read));
     }
     const auto wrong = problem_of(fairness.tree);
-    return wrong ? problem(list.items[wrong->row].line, wrong->text) : Checked();
+    return wrong ? problem(list.items[wrong->row].line, wrong->text) : CheckResult();
   };
   row.print = [fields](const Fairness& fairness) {
     std::string out;

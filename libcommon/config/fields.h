@@ -19,7 +19,7 @@ struct Problem {
   int line = 0;
   std::string message;
 };
-using Checked = tl::expected<void, Problem>;
+using CheckResult = tl::expected<void, Problem>;
 
 inline tl::unexpected<Problem> problem(int line, std::string message) {
   return tl::unexpected<Problem>(Problem{line, std::move(message)});
@@ -38,7 +38,7 @@ struct Field {
   std::string name;
   std::string type;
   std::string help;
-  std::function<Checked(Record&, const Value&)> read;
+  std::function<CheckResult(Record&, const Value&)> read;
   std::function<std::string(const Record&)> print;  // "" leaves the key out
   bool required = false;
 };
@@ -46,7 +46,7 @@ struct Field {
 // `place` is a member pointer or a callable Record& -> T&.
 template <class Record, class T, class Place>
 Field<Record> field(std::string name, Place place, const Type<T>& type, std::string help) {
-  auto read = [place, parse = type.parse](Record& record, const Value& value) -> Checked {
+  auto read = [place, parse = type.parse](Record& record, const Value& value) -> CheckResult {
     Result<T> parsed = parse(value);
     if (!parsed) return problem(value.line, parsed.error().message);
     std::invoke(place, record) = std::move(*parsed);
@@ -68,8 +68,8 @@ Field<Record> required(Field<Record> row) {
 // Reads a map by the table. `only`, if not empty, names the keys that are wanted: others are known,
 // but not looked into.
 template <class Record>
-Checked read_map(const Value& map, Record& record, const std::vector<Field<Record>>& fields,
-                 std::span<const std::string> only = {}) {
+CheckResult read_map(const Value& map, Record& record, const std::vector<Field<Record>>& fields,
+                     std::span<const std::string> only = {}) {
   if (map.kind == Value::Kind::null) return {};
   if (map.kind != Value::Kind::map) return problem(map.line, "expected \"key: value\" lines here");
   for (const Entry& entry : map.entries) {
@@ -85,7 +85,7 @@ Checked read_map(const Value& map, Record& record, const std::vector<Field<Recor
     bool wanted = only.empty();
     for (const std::string& name : only) wanted = wanted || name == entry.key;
     if (!wanted) continue;
-    Checked done = found->read(record, entry.value);
+    CheckResult done = found->read(record, entry.value);
     if (!done) {
       const int line = done.error().line > 0 ? done.error().line : entry.line;
       return problem(line, entry.key + ": " + done.error().message);
@@ -117,7 +117,7 @@ Type<Record> map_type(std::vector<Field<Record>> fields) {
   return {"map",
           [fields](const Value& value) -> Result<Record> {
             Record record;
-            Checked done = read_map(value, record, fields);
+            CheckResult done = read_map(value, record, fields);
             if (!done) return fail(ErrorCode::invalid_argument, done.error().message);
             return record;
           },

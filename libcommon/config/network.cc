@@ -25,7 +25,7 @@ Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string
   row.name = name;
   row.type = "list";
   row.help = std::move(help);
-  row.read = [kind, fields](NetworkSpec& network, const Value& list) -> Checked {
+  row.read = [kind, fields](NetworkSpec& network, const Value& list) -> CheckResult {
     if (!network.domains.empty())
       return problem(list.line, "a topology is either a tree or of blocks, not both");
     if (list.kind != Value::Kind::list || list.items.empty())
@@ -33,7 +33,7 @@ Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string
     network.kind = kind;
     for (const Value& item : list.items) {
       if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
-      Checked done = read_map(item, network.domains.emplace_back(), fields);
+      CheckResult done = read_map(item, network.domains.emplace_back(), fields);
       if (!done) return done;
     }
     return {};
@@ -67,15 +67,15 @@ class Check {
   Check(const NetworkSpec& network, const Lines& lines, std::span<const std::string> known)
       : network_(network), lines_(lines), known_(known), sorted_(known.begin(), known.end()) {}
 
-  Checked run() {
+  CheckResult run() {
     for (std::size_t i = 0; i < network_.domains.size(); ++i) {
       names_.push_back(network_.domains[i].name);
       if (!places_.emplace(names_.back(), i).second)
         return problem(lines_.domains[i], what(i) + " is described a second time");
     }
     for (std::size_t i = 0; i < network_.domains.size(); ++i) {
-      if (Checked done = check_nodes(i); !done) return done;
-      if (Checked done = check_switches(i); !done) return done;
+      if (CheckResult done = check_nodes(i); !done) return done;
+      if (CheckResult done = check_switches(i); !done) return done;
     }
     return check_cycles();
   }
@@ -86,7 +86,7 @@ class Check {
            network_.domains[i].name + "\"";
   }
 
-  Checked check_nodes(std::size_t i) {
+  CheckResult check_nodes(std::size_t i) {
     const NetworkDomain& domain = network_.domains[i];
     const int line = lines_.domains[i];
     if (domain.nodes.empty() == domain.switches.empty())
@@ -106,7 +106,7 @@ class Check {
     return {};
   }
 
-  Checked check_switches(std::size_t i) {
+  CheckResult check_switches(std::size_t i) {
     const int line = lines_.domains[i];
     for (const std::string& name : network_.domains[i].switches) {
       const auto found = places_.find(name);
@@ -122,7 +122,7 @@ class Check {
   }
 
   // Every switch has at most one above it: following these from anywhere must end.
-  Checked check_cycles() const {
+  CheckResult check_cycles() const {
     for (std::size_t i = 0; i < network_.domains.size(); ++i) {
       std::size_t steps = 0;
       for (auto at = above_.find(i); at != above_.end(); at = above_.find(at->second))
@@ -142,14 +142,14 @@ class Check {
   std::map<std::size_t, std::size_t> above_;
 };
 
-Checked read_items(const Value& list, std::span<const std::string> known,
-                   std::vector<NetworkSpec>& networks) {
+CheckResult read_items(const Value& list, std::span<const std::string> known,
+                       std::vector<NetworkSpec>& networks) {
   if (list.kind != Value::Kind::list || list.items.empty())
     return problem(list.line, "topologies: expected a list; begin each item with \"- \"");
   for (const Value& item : list.items) {
     NetworkSpec network;
     if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
-    if (Checked done = read_map(item, network, network_fields()); !done) return done;
+    if (CheckResult done = read_map(item, network, network_fields()); !done) return done;
     const std::string which = "topology \"" + network.name + "\"";
     if (network.domains.empty())
       return problem(item.line, which + " has neither \"tree\" nor \"block\"");
@@ -157,22 +157,22 @@ Checked read_items(const Value& list, std::span<const std::string> known,
                     [&](const NetworkSpec& other) { return other.name == network.name; }))
       return problem(item.line, which + " is described a second time");
     const Lines lines = lines_of(item);
-    if (Checked done = Check(network, lines, known).run(); !done)
+    if (CheckResult done = Check(network, lines, known).run(); !done)
       return problem(done.error().line, which + ": " + done.error().message);
     networks.push_back(std::move(network));
   }
   return {};
 }
 
-Checked read_root(const Value& root, std::span<const std::string> known,
-                  std::vector<NetworkSpec>& networks) {
+CheckResult read_root(const Value& root, std::span<const std::string> known,
+                      std::vector<NetworkSpec>& networks) {
   if (root.kind != Value::Kind::map)
     return problem(1, "this describes no topologies; expected \"topologies:\" and a list");
   for (const Entry& entry : root.entries) {
     if (entry.key != "topologies")
       return problem(entry.line, "unknown key \"" + entry.key + "\"" +
                                      suggestion(entry.key, std::vector<std::string>{"topologies"}));
-    if (Checked done = read_items(entry.value, known, networks); !done) return done;
+    if (CheckResult done = read_items(entry.value, known, networks); !done) return done;
   }
   return {};
 }
@@ -218,7 +218,7 @@ Result<std::vector<NetworkSpec>> read_networks(const std::string& text, const st
   const Result<Value> root = parse_yaml(text, path);
   if (!root) return fail(root.error());
   std::vector<NetworkSpec> networks;
-  if (Checked done = read_root(*root, known_nodes, networks); !done)
+  if (CheckResult done = read_root(*root, known_nodes, networks); !done)
     return fail(ErrorCode::invalid_argument,
                 path + ":" + std::to_string(done.error().line) + ": " + done.error().message);
   return networks;

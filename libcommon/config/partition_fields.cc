@@ -8,11 +8,11 @@ namespace ares::config {
 namespace {
 
 // The state of a partition is two switches.
-struct StateWord {
+struct StateName {
   const char* word;
   bool up, open;
 };
-constexpr StateWord kStates[] = {
+constexpr StateName kStates[] = {
     {"up", true, true}, {"down", false, true}, {"drain", true, false}, {"inactive", false, false}};
 
 Field<Partition> state_field() {
@@ -23,11 +23,11 @@ Field<Partition> state_field() {
       "In a partition that is down no job starts; one that drains takes no new jobs, but starts "
       "those "
       "it has; one that is inactive does neither.";
-  row.read = [](Partition& partition, const Value& value) -> Checked {
+  row.read = [](Partition& partition, const Value& value) -> CheckResult {
     std::string word = value.text;
     for (char& c : word)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    for (const StateWord& state : kStates) {
+    for (const StateName& state : kStates) {
       if (value.kind != Value::Kind::scalar || word != state.word) continue;
       partition.up = state.up;
       partition.open = state.open;
@@ -36,7 +36,7 @@ Field<Partition> state_field() {
     return problem(value.line, "\"" + value.text + "\" is none of up, down, drain and inactive");
   };
   row.print = [](const Partition& partition) -> std::string {
-    for (const StateWord& state : kStates)
+    for (const StateName& state : kStates)
       if (state.up == partition.up && state.open == partition.open) return state.word;
     return "";
   };

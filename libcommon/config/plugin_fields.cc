@@ -54,7 +54,7 @@ Type<std::vector<std::string>> some_texts() {
           }};
 }
 
-Checked read_plugins(SchedulerConfig& scheduler, const Value& list) {
+CheckResult read_plugins(SchedulerConfig& scheduler, const Value& list) {
   const auto fields = plugin_fields();
   scheduler.plugins.clear();
   if (list.kind == Value::Kind::null) return {};
@@ -64,7 +64,7 @@ Checked read_plugins(SchedulerConfig& scheduler, const Value& list) {
     if (item.kind != Value::Kind::map)
       return problem(item.line, "expected {name: ..., path: ..., ...}");
     PluginConfig plugin;
-    if (Checked done = read_map(item, plugin, fields); !done) return done;
+    if (CheckResult done = read_map(item, plugin, fields); !done) return done;
     plugin.line = item.line;
     for (const PluginConfig& other : scheduler.plugins)
       if (other.name == plugin.name)

@@ -77,7 +77,7 @@ std::string to_yaml(const Config& config) {
          print_block(config.log, log_fields());
 }
 
-Portable to_portable(const Config& config) {
+PortableConfig to_portable(const Config& config) {
   Config here = config;
   here.controller.admins.clear();
   here.controller.operators.clear();

@@ -13,11 +13,11 @@ std::string to_yaml(const Config& config);
 
 // The same for another machine, with the text of topology_file beside it, and without the users of this one (admins, operators,
 // the controller's own).
-struct Portable {
+struct PortableConfig {
   std::string yaml;
   std::string topologies;  // empty: no networks are described
 };
-Portable to_portable(const Config& config);
+PortableConfig to_portable(const Config& config);
 
 // Of everything nodes and the controller must agree about: policy, nodes and partitions. Stable
 // between runs and machines.

@@ -15,14 +15,14 @@ const std::string kAll = "ALL";
 
 // Every item of a list of maps, each read into a fresh Record.
 template <class Record, class Take>
-Checked read_items(const Value& list, const std::vector<Field<Record>>& fields, Take take) {
+CheckResult read_items(const Value& list, const std::vector<Field<Record>>& fields, Take take) {
   if (list.kind == Value::Kind::null) return {};
   if (list.kind != Value::Kind::list)
     return problem(list.line, "expected a list; begin each item with \"- \"");
   for (const Value& item : list.items) {
     if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
     Record record;
-    Checked done = read_map(item, record, fields);
+    CheckResult done = read_map(item, record, fields);
     if (!done) return done;
     done = take(std::move(record), item.line);
     if (!done) return done;
@@ -30,9 +30,9 @@ Checked read_items(const Value& list, const std::vector<Field<Record>>& fields, 
   return {};
 }
 
-Checked read_nodes(const Value& list, Config& config) {
+CheckResult read_nodes(const Value& list, Config& config) {
   std::set<std::string> seen;
-  return read_items(list, node_fields(), [&](NodeEntry entry, int line) -> Checked {
+  return read_items(list, node_fields(), [&](NodeEntry entry, int line) -> CheckResult {
     if (entry.names.empty()) return problem(line, "name: empty; give a node's name");
     for (const std::string& name : entry.names) {
       if (name == kAll) return problem(line, "name: ALL is not a node's name");
@@ -45,15 +45,15 @@ Checked read_nodes(const Value& list, Config& config) {
   });
 }
 
-Checked read_partitions(const Value& list, Config& config, std::vector<int>& lines) {
-  return read_items(list, partition_fields(), [&](Partition partition, int line) -> Checked {
+CheckResult read_partitions(const Value& list, Config& config, std::vector<int>& lines) {
+  return read_items(list, partition_fields(), [&](Partition partition, int line) -> CheckResult {
     config.partitions.push_back(std::move(partition));
     lines.push_back(line);
     return {};
   });
 }
 
-Checked check_partitions(Config& config, const std::vector<int>& lines) {
+CheckResult check_partitions(Config& config, const std::vector<int>& lines) {
   std::vector<std::string> names;
   for (const ConfiguredNode& node : config.nodes) names.push_back(node.name);
   const std::set<std::string> known(names.begin(), names.end());
@@ -93,7 +93,7 @@ Checked check_partitions(Config& config, const std::vector<int>& lines) {
   return problem(lines.front(), "no default partition; write \"default: true\" in one of them");
 }
 
-Checked check_backfill(const Config& config, int line) {
+CheckResult check_backfill(const Config& config, int line) {
   std::vector<std::string> names;
   for (const Partition& partition : config.partitions) names.push_back(partition.name);
   for (const auto& [name, rule] : config.policy.backfill_of)
@@ -103,9 +103,9 @@ Checked check_backfill(const Config& config, int line) {
   return {};
 }
 
-Checked read_fairness(const Value& value, Config& config) {
+CheckResult read_fairness(const Value& value, Config& config) {
   Fairness fairness;
-  if (Checked done = read_map(value, fairness, fairness_fields()); !done) return done;
+  if (CheckResult done = read_map(value, fairness, fairness_fields()); !done) return done;
   if (fairness.calc_period < Seconds(1))
     return problem(value.line, "calc_period: must be at least a second");
   if (fairness != Fairness{})
@@ -113,7 +113,7 @@ Checked read_fairness(const Value& value, Config& config) {
   return {};
 }
 
-Checked check_fairness(const Config& config, int line) {
+CheckResult check_fairness(const Config& config, int line) {
   std::vector<std::string> names;
   for (const Partition& partition : config.partitions) names.push_back(partition.name);
   for (const auto& [name, policy] : fairness_of(config).partitions)
@@ -123,7 +123,7 @@ Checked check_fairness(const Config& config, int line) {
   return {};
 }
 
-Checked check_scheduler(const SchedulerConfig& scheduler, const Config& config, int line) {
+CheckResult check_scheduler(const SchedulerConfig& scheduler, const Config& config, int line) {
   if (scheduler.plugin_timeout < Seconds(1))
     return problem(line, "plugin_timeout: must be at least a second");
   std::vector<std::string> names;
@@ -136,8 +136,8 @@ Checked check_scheduler(const SchedulerConfig& scheduler, const Config& config, 
   return {};
 }
 
-Checked resolve(const std::vector<std::string>& names, int line, const char* key,
-                const FindUser& find_user, std::vector<UserId>& out) {
+CheckResult resolve(const std::vector<std::string>& names, int line, const char* key,
+                    const FindUser& find_user, std::vector<UserId>& out) {
   for (const std::string& name : names) {
     const auto uid = find_user(name);
     if (!uid)
@@ -148,20 +148,21 @@ Checked resolve(const std::vector<std::string>& names, int line, const char* key
   return {};
 }
 
-Checked resolve_users(Config& config, int line, const FindUser& find_user) {
+CheckResult resolve_users(Config& config, int line, const FindUser& find_user) {
   const auto uid = find_user(config.controller.user);
   if (!uid)
     return problem(line,
                    "user: there is no user \"" + config.controller.user + "\" on this machine");
   config.controller.uid = *uid;
   config.policy.admins = {*uid};
-  Checked done = resolve(config.controller.admins, line, "admins", find_user, config.policy.admins);
+  CheckResult done =
+      resolve(config.controller.admins, line, "admins", find_user, config.policy.admins);
   if (!done) return done;
   return resolve(config.controller.operators, line, "operators", find_user,
                  config.policy.operators);
 }
 
-Checked check_policy(const Policy& policy, int line) {
+CheckResult check_policy(const Policy& policy, int line) {
   if (policy.lease < Seconds(1)) return problem(line, "lease: must be at least a second");
   if (policy.heartbeat < Seconds(1)) return problem(line, "heartbeat: must be at least a second");
   if (policy.heartbeat * 2 > policy.lease)
@@ -179,7 +180,7 @@ struct Lines {
   std::vector<int> partitions;
 };
 
-Checked read_section(const Entry& entry, Config& config, Lines& lines) {
+CheckResult read_section(const Entry& entry, Config& config, Lines& lines) {
   const Value& value = entry.value;
   if (entry.key == "controller") {
     lines.controller = entry.line;
@@ -214,27 +215,27 @@ Checked read_section(const Entry& entry, Config& config, Lines& lines) {
       continue;
     }
     if (entry.key == "topology_file") lines.topology_file = entry.line;
-    Checked done = row.read(config, value);
+    CheckResult done = row.read(config, value);
     return done ? done : problem(entry.line, entry.key + ": " + done.error().message);
   }
   for (const Section& section : sections()) known.push_back(section.name);
   return problem(entry.line, "unknown key \"" + entry.key + "\"" + suggestion(entry.key, known));
 }
 
-Checked read_root(const Value& root, Config& config, const FindUser& find_user, Lines& lines) {
+CheckResult read_root(const Value& root, Config& config, const FindUser& find_user, Lines& lines) {
   if (root.kind != Value::Kind::map)
     return problem(1, "this is no configuration; expected \"key: value\" lines");
   for (const Entry& entry : root.entries)
-    if (Checked done = read_section(entry, config, lines); !done) return done;
-  if (Checked done = check_policy(config.policy, lines.policy); !done) return done;
-  if (Checked done = resolve_users(config, lines.controller, find_user); !done) return done;
+    if (CheckResult done = read_section(entry, config, lines); !done) return done;
+  if (CheckResult done = check_policy(config.policy, lines.policy); !done) return done;
+  if (CheckResult done = resolve_users(config, lines.controller, find_user); !done) return done;
   if (config.controller.listen.empty())
     return problem(lines.controller, "listen: the controller needs at least one address");
   return {};
 }
 
 // A topology that a partition names knows all of its nodes.
-Checked check_topologies(const Config& config, const std::vector<int>& lines) {
+CheckResult check_topologies(const Config& config, const std::vector<int>& lines) {
   std::vector<std::string> names;
   for (const NetworkSpec& network : config.policy.networks.all()) names.push_back(network.name);
   for (std::size_t i = 0; i < config.partitions.size(); ++i) {
@@ -286,19 +287,19 @@ Result<Config> read_config(const std::string& text, const std::string& path,
   Config config;
   config.path = path;
   Lines lines;
-  const auto refuse = [&](const Checked& done) {
+  const auto refuse = [&](const CheckResult& done) {
     return fail(ErrorCode::invalid_argument,
                 path + ":" + std::to_string(done.error().line) + ": " + done.error().message);
   };
-  if (Checked done = read_root(*root, config, find_user, lines); !done) return refuse(done);
-  if (Checked done = check_partitions(config, lines.partitions); !done) return refuse(done);
-  if (Checked done = check_backfill(config, lines.policy); !done) return refuse(done);
-  if (Checked done = check_fairness(config, lines.fairness); !done) return refuse(done);
-  if (Checked done = check_scheduler(config.scheduler, config, lines.scheduler); !done)
+  if (CheckResult done = read_root(*root, config, find_user, lines); !done) return refuse(done);
+  if (CheckResult done = check_partitions(config, lines.partitions); !done) return refuse(done);
+  if (CheckResult done = check_backfill(config, lines.policy); !done) return refuse(done);
+  if (CheckResult done = check_fairness(config, lines.fairness); !done) return refuse(done);
+  if (CheckResult done = check_scheduler(config.scheduler, config, lines.scheduler); !done)
     return refuse(done);
   if (Status done = read_topology_file(config, lines.topology_file, read_other); !done)
     return fail(done.error());
-  if (Checked done = check_topologies(config, lines.partitions); !done) return refuse(done);
+  if (CheckResult done = check_topologies(config, lines.partitions); !done) return refuse(done);
   config.controller.connect = connect_addresses(config.controller);
   config.policy.config_hash = hash(config);
   return config;
@@ -308,7 +309,7 @@ Status set_policy(Config& config, const std::string& key, const std::string& val
   const std::string given = key + "=" + value;
   const Result<Value> root = parse_yaml(key + ": " + value, given);
   if (!root) return fail(root.error());
-  Checked done = read_map(*root, config.policy, policy_fields());
+  CheckResult done = read_map(*root, config.policy, policy_fields());
   if (done) done = check_policy(config.policy, 1);
   if (done) done = check_backfill(config, 1);
   if (!done) return fail(ErrorCode::invalid_argument, given + ": " + done.error().message);

@@ -10,15 +10,15 @@ namespace {
 // Deep enough for every configuration, shallow enough that no file can exhaust the stack.
 constexpr int kMaxDepth = 32;
 
-struct Trouble {
+struct ParseError {
   int line;
   std::string message;
 };
 
-tl::expected<Value, Trouble> convert(const YAML::Node& node, int depth) {
+tl::expected<Value, ParseError> convert(const YAML::Node& node, int depth) {
   Value value;
   value.line = node.Mark().line + 1;
-  if (depth > kMaxDepth) return tl::unexpected(Trouble{value.line, "nested too deeply"});
+  if (depth > kMaxDepth) return tl::unexpected(ParseError{value.line, "nested too deeply"});
   switch (node.Type()) {
     case YAML::NodeType::Undefined:
     case YAML::NodeType::Null: return value;
@@ -40,10 +40,11 @@ tl::expected<Value, Trouble> convert(const YAML::Node& node, int depth) {
   std::set<std::string> seen;
   for (const auto& pair : node) {
     const int line = pair.first.Mark().line + 1;
-    if (!pair.first.IsScalar()) return tl::unexpected(Trouble{line, "a key must be a plain word"});
+    if (!pair.first.IsScalar())
+      return tl::unexpected(ParseError{line, "a key must be a plain word"});
     const std::string& key = pair.first.Scalar();
     if (!seen.insert(key).second)
-      return tl::unexpected(Trouble{line, "key \"" + key + "\" stands here a second time"});
+      return tl::unexpected(ParseError{line, "key \"" + key + "\" stands here a second time"});
     auto converted = convert(pair.second, depth + 1);
     if (!converted) return converted;
     value.entries.push_back({key, line, std::move(*converted)});

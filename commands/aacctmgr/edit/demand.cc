@@ -16,7 +16,7 @@ constexpr const char* kWhoAdministers =
     "coordinates an account by add coordinator";
 
 // Known from sacctmgr and nothing is made of them: refused by name.
-bool is_unbuilt(const std::string& word) {
+bool is_unsupported(const std::string& word) {
   for (const char* name :
        {"classification", "federation", "features", "comment", "newname", "grpcpus", "grpnodes",
         "maxcpus", "maxnodes", "grpcpumins", "grpcpurunmins", "maxcpumins"})
@@ -29,7 +29,7 @@ Error unknown_property(Entity entity, const std::string& word) {
   if (typed.starts_with("admin")) return {ErrorCode::invalid_argument, kWhoAdministers};
   if (typed == "rawusage")
     return {ErrorCode::invalid_argument, "usage is set to nothing by aacctmgr reset usage"};
-  if (is_unbuilt(typed))
+  if (is_unsupported(typed))
     return {ErrorCode::invalid_argument,
             word + " is not supported" +
                 (typed.find("cpu") != std::string::npos || typed.find("nodes") != std::string::npos

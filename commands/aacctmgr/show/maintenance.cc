@@ -103,7 +103,7 @@ Result<int> run_archive(Context& context, const api::Archive& what) {
     return bad("an archive is not written or loaded for trial: --dry-run has no place here");
   api::Request request;
   *request.mutable_archive() = what;
-  auto answer = context.call(request, cli::Patience::changing);
+  auto answer = context.call(request, cli::RetryPolicy::change);
   if (!answer) return fail(answer.error());
   const std::uint64_t work = answer->archived().work();
   while (answer->archived().busy() && answer->archived().work() == work) {
@@ -174,7 +174,7 @@ Result<int> show_runaways(Context& context, const std::vector<Chosen>& chosen) {
     *one.mutable_job() = row.job();
     one.set_attempt(row.attempt());
   }
-  const auto done = context.call(std::move(repair), cli::Patience::changing);
+  const auto done = context.call(std::move(repair), cli::RetryPolicy::change);
   if (!done) return fail(done.error());
   if (!flags.quiet && !flags.json)
     std::printf("Done: %llu set ended\n",

@@ -19,7 +19,7 @@ constexpr std::size_t kMostKept = 4;
 
 Result<std::string> dump_view(const View& view, const config::Config& config, Time now) {
   const core::Budget budget;
-  const config::Portable portable = config::to_portable(config);
+  const config::PortableConfig portable = config::to_portable(config);
   const Time planned = std::max(now, view.state->now);
   proto::ViewDump dump;
   dump.state = *view.state;

@@ -86,11 +86,12 @@ Result<std::vector<std::string>> cut_words(std::string_view line) {
   return std::move(words.words);
 }
 
-Result<std::vector<Given>> options_from_script(const OptionTable& table, std::string_view script,
-                                               const std::string& name) {
+Result<std::vector<GivenOption>> options_from_script(const OptionTable& table,
+                                                     std::string_view script,
+                                                     const std::string& name) {
   const auto lines = find_directives(script, name);
   if (!lines) return fail(lines.error());
-  std::vector<Given> all;
+  std::vector<GivenOption> all;
   for (const DirectiveLine& line : *lines) {
     const std::string where = name + ":" + std::to_string(line.line) + ": ";
     auto parsed = parse_options(table, line.words, Source::directive, where);

@@ -26,7 +26,8 @@ Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
 Result<std::vector<std::string>> cut_words(std::string_view line);
 
 // The options on them, in their order.
-Result<std::vector<Given>> options_from_script(const OptionTable& table, std::string_view script,
-                                               const std::string& name);
+Result<std::vector<GivenOption>> options_from_script(const OptionTable& table,
+                                                     std::string_view script,
+                                                     const std::string& name);
 
 }  // namespace ares::cli

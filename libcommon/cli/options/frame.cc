@@ -10,7 +10,7 @@
 
 namespace ares::cli {
 
-void add_common_options(OptionTable& table, Common& common, char help_letter) {
+void add_common_options(OptionTable& table, CommonOptions& common, char help_letter) {
   const auto add = [&](char letter, const char* name, const char* argument, const char* help,
                        std::function<Status(const std::string&)> apply) {
     Option option{letter, name, argument, help, std::move(apply)};
@@ -42,7 +42,7 @@ std::optional<int> answer_hidden(const Manual& manual, const OptionTable& table,
 }
 
 std::optional<int> answer_common(const Manual& manual, const OptionTable& table,
-                                 const Common& common) {
+                                 const CommonOptions& common) {
   if (common.help) {
     std::fputs(help_text(manual, table).c_str(), stdout);
     return 0;
@@ -66,7 +66,7 @@ Result<std::vector<std::string>> take_options(const OptionTable& table,
   return std::move(parsed->operands);
 }
 
-Result<int> run_line(const Manual& manual, const OptionTable& table, const Common& common,
+Result<int> run_line(const Manual& manual, const OptionTable& table, const CommonOptions& common,
                      const Words& words, const std::function<Result<int>(Words operands)>& work) {
   if (const auto code = answer_hidden(manual, table, words)) return *code;
   auto operands = take_options(table, words);
@@ -83,27 +83,27 @@ Status refuse_operands(const Words& operands, const std::string& hint) {
 
 int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&)) {
   const auto code = run(words_of(argc, argv));
-  return code ? *code : complain(program, code.error());
+  return code ? *code : print_error(program, code.error());
 }
 
-int complain(std::string_view program, const Error& error) {
+int print_error(std::string_view program, const Error& error) {
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
                error.message.c_str());
   return error.code == ErrorCode::unavailable ? kExitUnavailable : kExitRefused;
 }
 
-Result<rpc::Client> open_client(std::string_view program, const Common& common, Patience patience,
-                                bool quiet) {
+Result<rpc::Client> open_client(std::string_view program, const CommonOptions& common,
+                                RetryPolicy policy, bool quiet) {
   auto config = config::load_client(config::default_path(common.config));
   if (!config) return fail(config.error());
   rpc::ClientOptions options;
   options.addresses = config->connect;
   options.munge_socket = config->munge_socket;
   options.server_uid = config->controller_uid;
-  switch (patience) {
-    case Patience::none: options.timeout = std::chrono::seconds(5); break;
-    case Patience::reading: options.retry_for = std::chrono::seconds(30); break;
-    case Patience::changing: break;
+  switch (policy) {
+    case RetryPolicy::none: options.timeout = std::chrono::seconds(5); break;
+    case RetryPolicy::query: options.retry_for = std::chrono::seconds(30); break;
+    case RetryPolicy::change: break;
   }
   if (!quiet)
     options.on_retry = [program = std::string(program)](const std::string& text) {

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::int64_t kMostSeconds = 86'400 * 365;
 
-Option format_option(ListingChoice& c, const std::string& one_stands) {
-  return {'o', "format", "FORMAT", "Columns to print, by letters; see FORMAT." + one_stands,
+Option format_option(ListingChoice& c, const std::string& precedence_note) {
+  return {'o', "format", "FORMAT", "Columns to print, by letters; see FORMAT." + precedence_note,
           [&c](const std::string& value) -> Status {
             c.format = value;
             c.name_format.clear();
@@ -43,12 +43,12 @@ Option iterate_option(ListingChoice& c) {
 
 }  // namespace
 
-void add_listing_options(OptionTable& table, ListingChoice& c, const std::string& one_stands,
+void add_listing_options(OptionTable& table, ListingChoice& c, const std::string& precedence_note,
                          const std::string& usual_order) {
   const std::string order =
       "Order of the lines: letters or names of columns, - before one for descending. Default: " +
       usual_order + ".";
-  table.options.push_back(format_option(c, one_stands));
+  table.options.push_back(format_option(c, precedence_note));
   table.options.push_back(name_format_option(c, table.environment_prefix));
   table.options.push_back({'S', "sort", "KEYS", order, set_text(c.sort)});
   table.options.push_back({'h', "noheader", "", "No header.", set_flag(c.no_header)});
@@ -66,14 +66,14 @@ std::function<Status(const std::string&)> choose_columns(ListingChoice& c,
   };
 }
 
-Result<std::vector<Piece>> pieces_of(const ListingChoice& c, std::string_view usual) {
+Result<std::vector<FormatItem>> format_items_of(const ListingChoice& c, std::string_view usual) {
   if (!c.name_format.empty()) return parse_name_format(c.name_format);
   return parse_format(c.format.empty() ? usual : c.format);
 }
 
-std::pair<std::string, std::vector<std::string>> format_section(const std::string& usual,
-                                                                std::vector<std::string> columns,
-                                                                std::span<const Unbuilt> unbuilt) {
+std::pair<std::string, std::vector<std::string>> format_section(
+    const std::string& usual, std::vector<std::string> columns,
+    std::span<const Unsupported> unsupported) {
   std::vector<std::string> texts = {
       "For -o a format is text with fields %[.][#][WIDTH]LETTER; a dot aligns to the right, # lets "
       "the column grow to what stands in it, and %% is a percent sign. The default is " +
@@ -82,7 +82,8 @@ std::pair<std::string, std::vector<std::string>> format_section(const std::strin
       "Without a width a column is as wide as what stands in it, and at least 20. Names may be "
       "written in any case. The letters and names are:"};
   for (std::string& line : columns) texts.push_back(std::move(line));
-  texts.push_back("Not supported yet, and refused by name: " + describe_unbuilt(unbuilt) + ".");
+  texts.push_back("Not supported yet, and refused by name: " + describe_unsupported(unsupported) +
+                  ".");
   return {"Format", std::move(texts)};
 }
 

@@ -27,20 +27,21 @@ struct ListingChoice {
   bool has_own_format() const { return !format.empty() || !name_format.empty(); }
 };
 
-// `one_stands` says which of several options about columns counts, `usual_order` how lines are sorted without -S.
-void add_listing_options(OptionTable& table, ListingChoice& choice, const std::string& one_stands,
-                         const std::string& usual_order);
+// `precedence_note` says which of several options about columns counts, `usual_order` how lines are sorted without -S.
+void add_listing_options(OptionTable& table, ListingChoice& choice,
+                         const std::string& precedence_note, const std::string& usual_order);
 
 // An option by which the command chooses columns itself: -o and -O that stood before do not count.
 std::function<Status(const std::string&)> choose_columns(ListingChoice& choice,
                                                          std::function<void()> choose);
 
 // The columns chosen, or else `usual`, a format by letters.
-Result<std::vector<Piece>> pieces_of(const ListingChoice& choice, std::string_view usual);
+Result<std::vector<FormatItem>> format_items_of(const ListingChoice& choice,
+                                                std::string_view usual);
 
 // The section FORMAT. `usual` ends "The default is": the command's own formats, in quotes.
-std::pair<std::string, std::vector<std::string>> format_section(const std::string& usual,
-                                                                std::vector<std::string> columns,
-                                                                std::span<const Unbuilt> unbuilt);
+std::pair<std::string, std::vector<std::string>> format_section(
+    const std::string& usual, std::vector<std::string> columns,
+    std::span<const Unsupported> unsupported);
 
 }  // namespace ares::cli

@@ -110,9 +110,9 @@ std::string man_page(const Manual& manual, const OptionTable& table) {
            man_escape(option.help + option_notes(table, option)) + "\n";
   for (const auto& [title, texts] : manual.sections)
     out += ".SH " + upper(title) + "\n" + paragraphs(texts);
-  if (!table.unbuilt.empty()) {
+  if (!table.unsupported.empty()) {
     std::vector<std::string> names;
-    for (const Unbuilt& row : table.unbuilt)
+    for (const Unsupported& row : table.unsupported)
       names.push_back(row.name.empty() ? std::string("-") + row.letter : "--" + row.name);
     out += ".SH NOT SUPPORTED YET\nThese options of other batch systems are refused by name: " +
            man_escape(join(names, ", ")) + ".\n";

@@ -31,7 +31,7 @@ const Option* find_letter(const OptionTable& table, char letter) {
 }
 
 std::string unknown_long(const OptionTable& table, const std::string& name) {
-  for (const Unbuilt& row : table.unbuilt)
+  for (const Unsupported& row : table.unsupported)
     if (row.name == name) return "--" + name + " is not supported yet";
   std::vector<std::string> names;
   for (const Option& option : table.options)
@@ -40,7 +40,7 @@ std::string unknown_long(const OptionTable& table, const std::string& name) {
 }
 
 std::string unknown_letter(const OptionTable& table, char letter) {
-  for (const Unbuilt& row : table.unbuilt)
+  for (const Unsupported& row : table.unsupported)
     if (row.letter == letter)
       return std::string("-") + letter + (row.name.empty() ? "" : " (--" + row.name + ")") +
              " is not supported yet";
@@ -48,10 +48,10 @@ std::string unknown_letter(const OptionTable& table, char letter) {
 }
 
 // Walks the words once; each function consumes what belongs to one option.
-class Walk {
+class OptionParser {
  public:
-  Walk(const OptionTable& table, std::span<const std::string> words, Source source,
-       const std::string& where)
+  OptionParser(const OptionTable& table, std::span<const std::string> words, Source source,
+               const std::string& where)
       : table_(table), words_(words), source_(source), where_(where) {}
 
   Result<Parsed> run() {
@@ -144,12 +144,12 @@ std::string environment_name(const OptionTable& table, const Option& option) {
 
 Result<Parsed> parse_options(const OptionTable& table, std::span<const std::string> words,
                              Source source, const std::string& where) {
-  return Walk(table, words, source, where).run();
+  return OptionParser(table, words, source, where).run();
 }
 
-Result<std::vector<Given>> options_from_environment(const OptionTable& table,
-                                                    const GetEnvironment& get) {
-  std::vector<Given> given;
+Result<std::vector<GivenOption>> options_from_environment(const OptionTable& table,
+                                                          const GetEnvironment& get) {
+  std::vector<GivenOption> given;
   if (table.environment_prefix.empty()) return given;
   for (const Option& option : table.options) {
     if (!option.environment || option.name.empty()) continue;
@@ -170,15 +170,16 @@ Result<std::vector<Given>> options_from_environment(const OptionTable& table,
   return given;
 }
 
-Status apply_options(std::span<const Given> given) {
-  std::vector<const Given*> order;
-  for (const Given& one : given) order.push_back(&one);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Given* a, const Given* b) { return a->source < b->source; });
+Status apply_options(std::span<const GivenOption> given) {
+  std::vector<const GivenOption*> order;
+  for (const GivenOption& one : given) order.push_back(&one);
+  std::stable_sort(order.begin(), order.end(), [](const GivenOption* a, const GivenOption* b) {
+    return a->source < b->source;
+  });
 
-  for (const Given* one : order) {
+  for (const GivenOption* one : order) {
     bool overridden = false;
-    for (const Given* other : order) {
+    for (const GivenOption* other : order) {
       const bool contradicts =
           std::find(one->option->excludes.begin(), one->option->excludes.end(),
                     other->option->name) != one->option->excludes.end() ||

@@ -27,7 +27,7 @@ struct Option {
 };
 
 // An option that users of other batch systems know and that is not built yet: it is refused by name, never ignored.
-struct Unbuilt {
+struct Unsupported {
   char letter = 0;
   std::string name;
   bool argument = true;
@@ -35,7 +35,7 @@ struct Unbuilt {
 
 struct OptionTable {
   std::vector<Option> options;
-  std::vector<Unbuilt> unbuilt{};
+  std::vector<Unsupported> unsupported{};
   std::string environment_prefix{};  // "ASUB_"; "" = none is read
   bool stop_at_operand = false;      // what follows the first operand belongs to it
 };
@@ -43,7 +43,7 @@ struct OptionTable {
 // Ascending precedence. `line` is one of the lines of a file that each describe one thing (asub --from).
 enum class Source { directive, environment, command_line, line };
 
-struct Given {
+struct GivenOption {
   const Option* option = nullptr;
   std::string value;
   Source source = Source::command_line;
@@ -51,7 +51,7 @@ struct Given {
 };
 
 struct Parsed {
-  std::vector<Given> given;
+  std::vector<GivenOption> given;
   std::vector<std::string> operands;
 };
 
@@ -61,12 +61,12 @@ Result<Parsed> parse_options(const OptionTable& table, std::span<const std::stri
 
 // Options from variables such as ASUB_JOB_NAME. An option without argument is given by any value but "", "0", "no" and "false".
 using GetEnvironment = std::function<const char*(const char*)>;
-Result<std::vector<Given>> options_from_environment(const OptionTable& table,
-                                                    const GetEnvironment& get);
+Result<std::vector<GivenOption>> options_from_environment(const OptionTable& table,
+                                                          const GetEnvironment& get);
 
 // Applies in ascending precedence, so that the later value stands. Of two options that exclude each other the one of higher
 // precedence stands; at equal precedence they are refused.
-Status apply_options(std::span<const Given> given);
+Status apply_options(std::span<const GivenOption> given);
 
 // "ASUB_JOB_NAME" for job-name.
 std::string environment_name(const OptionTable& table, const Option& option);

@@ -112,7 +112,7 @@ int from_terminal(const Prompt& prompt) {
     if (words && words->empty()) continue;
     if (words && ends(*words)) break;
     const Result<int> done = words ? prompt.run(*words) : fail(words.error());
-    code = done ? *done : complain(prompt.program, done.error());
+    code = done ? *done : print_error(prompt.program, done.error());
   }
   return code;
 }
@@ -128,7 +128,7 @@ int from_file(const Prompt& prompt) {
     if (done) return *done;
     Error error = done.error();
     error.message = "line " + std::to_string(number) + ": " + error.message;
-    return complain(prompt.program, error);
+    return print_error(prompt.program, error);
   }
   return 0;
 }

@@ -30,7 +30,7 @@ Result<int> repeat(std::string_view program, std::int64_t seconds,
   }
   for (;;) {
     print_date();
-    if (Status shown = show(); !shown) complain(program, shown.error());
+    if (Status shown = show(); !shown) print_error(program, shown.error());
     std::puts("");
     std::fflush(stdout);
     std::this_thread::sleep_for(std::chrono::seconds(seconds));

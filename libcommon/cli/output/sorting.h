@@ -27,15 +27,15 @@ Result<std::vector<SortTerm<Row>>> parse_sort(std::string_view keys, const Colum
   for (const std::string& item : split(keys, ',')) {
     const bool marked = item.starts_with('-') || item.starts_with('+');
     const std::string word = item.substr(marked ? 1 : 0);
-    Piece piece;
+    FormatItem format_item;
     if (word.size() == 1)
-      piece.letter = word[0];
+      format_item.letter = word[0];
     else
-      piece.name = word;
+      format_item.name = word;
     if (word.empty())
       return fail(ErrorCode::invalid_argument,
                   "cannot sort by \"" + std::string(keys) + "\": a key is empty");
-    const auto found = find_column(columns, piece);
+    const auto found = find_column(columns, format_item);
     if (!found)
       return fail(ErrorCode::invalid_argument,
                   "cannot sort by \"" + item + "\": " + found.error().message);

@@ -22,19 +22,19 @@ bool is_digit(char c) {
 bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
-bool goes_on(char c) {  // a byte within a UTF-8 character
+bool continues(char c) {  // a byte within a UTF-8 character
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
 // Columns on a terminal: bytes that do not continue a UTF-8 character.
 std::size_t display_width(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), goes_on));
+  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
 }
 
 std::string_view cut(std::string_view text, std::size_t width) {
   std::size_t shown = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (goes_on(text[i])) continue;
+    if (continues(text[i])) continue;
     if (shown == width) return text.substr(0, i);
     ++shown;
   }
@@ -63,7 +63,7 @@ std::string suggest(const std::string& word, std::span<const std::string> names)
 struct Style {
   std::size_t width = 0;
   bool right = false;
-  bool whole = false;
+  bool never_cut = false;
   bool marked = false;  // a cut cell ends in '+'
   bool last = false;    // nothing follows: no padding
 };
@@ -75,7 +75,7 @@ void put(std::string_view text, const Style& style, std::string& out) {
   }
   std::size_t shown = display_width(text);
   bool mark = false;
-  if (shown > style.width && !style.whole) {
+  if (shown > style.width && !style.never_cut) {
     mark = style.marked;
     text = cut(text, style.width - (mark ? 1 : 0));
     shown = style.width;
@@ -89,11 +89,11 @@ void put(std::string_view text, const Style& style, std::string& out) {
 
 }  // namespace
 
-Result<std::vector<Piece>> parse_format(std::string_view format) {
-  std::vector<Piece> pieces;
+Result<std::vector<FormatItem>> parse_format(std::string_view format) {
+  std::vector<FormatItem> format_items;
   const auto literal = [&](char c) {
-    if (pieces.empty()) pieces.emplace_back();
-    pieces.back().literal += c;
+    if (format_items.empty()) format_items.emplace_back();
+    format_items.back().literal += c;
   };
   for (std::size_t i = 0; i < format.size(); ++i) {
     if (format[i] != '%') {
@@ -105,51 +105,51 @@ Result<std::vector<Piece>> parse_format(std::string_view format) {
       ++i;
       continue;
     }
-    Piece piece;
+    FormatItem format_item;
     std::size_t at = i + 1;
     for (; at < format.size() && (format[at] == '.' || format[at] == '#'); ++at)
-      (format[at] == '.' ? piece.right : piece.fit) = true;
-    piece.width = take_width(format, at);
+      (format[at] == '.' ? format_item.right : format_item.fit) = true;
+    format_item.width = take_width(format, at);
     for (; at < format.size() && (format[at] == '.' || format[at] == '#'); ++at)
-      (format[at] == '.' ? piece.right : piece.fit) = true;
+      (format[at] == '.' ? format_item.right : format_item.fit) = true;
     if (at >= format.size() || !is_letter(format[at]))
       return fail(ErrorCode::invalid_argument, "format \"" + std::string(format) +
                                                    "\": expected %[.][WIDTH]LETTER at column " +
                                                    std::to_string(i + 1));
-    piece.letter = format[at];
-    pieces.push_back(std::move(piece));
+    format_item.letter = format[at];
+    format_items.push_back(std::move(format_item));
     i = at;
   }
-  return pieces;
+  return format_items;
 }
 
-Result<std::vector<Piece>> parse_name_format(std::string_view format) {
-  std::vector<Piece> pieces;
+Result<std::vector<FormatItem>> parse_name_format(std::string_view format) {
+  std::vector<FormatItem> format_items;
   for (const std::string& item : split(format, ',')) {
-    Piece piece;
+    FormatItem format_item;
     const std::size_t colon = item.find(':');
-    piece.name = std::string(trim(std::string_view(item).substr(0, colon)));
-    if (piece.name.empty())
+    format_item.name = std::string(trim(std::string_view(item).substr(0, colon)));
+    if (format_item.name.empty())
       return fail(ErrorCode::invalid_argument,
                   "format \"" + std::string(format) + "\": expected NAME[:[.]WIDTH[TEXT]]");
     std::string_view shape;
     if (colon != std::string::npos) shape = std::string_view(item).substr(colon + 1);
     std::size_t at = 0;
     if (at < shape.size() && shape[at] == '.') {
-      piece.right = true;
+      format_item.right = true;
       ++at;
     }
-    piece.width = take_width(shape, at);
-    piece.literal = std::string(shape.substr(at));
-    if (piece.width == 0) {
-      piece.width = kLeastNamed;
-      piece.fit = true;
+    format_item.width = take_width(shape, at);
+    format_item.literal = std::string(shape.substr(at));
+    if (format_item.width == 0) {
+      format_item.width = kLeastNamed;
+      format_item.fit = true;
     }
-    pieces.push_back(std::move(piece));
+    format_items.push_back(std::move(format_item));
   }
-  if (pieces.empty())
+  if (format_items.empty())
     return fail(ErrorCode::invalid_argument, "an empty format; write NAME[:WIDTH],NAME...");
-  return pieces;
+  return format_items;
 }
 
 void Grid::end_cell() {
@@ -165,7 +165,8 @@ void Grid::clear() {
 }
 
 bool Grid::has_fixed_widths() const {
-  return std::none_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return p.fit; });
+  return std::none_of(format_items_.begin(), format_items_.end(),
+                      [](const FormatItem& p) { return p.fit; });
 }
 
 std::string_view Grid::cell(std::size_t row, std::size_t column) const {
@@ -176,16 +177,16 @@ std::string_view Grid::cell(std::size_t row, std::size_t column) const {
 
 std::vector<std::size_t> Grid::widths(bool with_header) const {
   std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    const Piece& piece = pieces_[i];
-    if (!piece.has_column()) continue;
-    std::size_t width = piece.width;
-    if (piece.fit) {
+  for (std::size_t i = 0; i < format_items_.size(); ++i) {
+    const FormatItem& format_item = format_items_[i];
+    if (!format_item.has_column()) continue;
+    std::size_t width = format_item.width;
+    if (format_item.fit) {
       const std::size_t column = widths.size();
       std::size_t widest = with_header ? display_width(columns_[column].header) : 0;
       for (std::size_t row = 0; row < rows(); ++row)
         widest = std::max(widest, display_width(cell(row, column)));
-      const bool touches = piece.literal.empty() && i + 1 < pieces_.size();
+      const bool touches = format_item.literal.empty() && i + 1 < format_items_.size();
       width = std::max(width, widest + (touches ? 1 : 0));
     }
     widths.push_back(width);
@@ -196,13 +197,13 @@ std::vector<std::size_t> Grid::widths(bool with_header) const {
 void Grid::narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked,
                   unsigned terminal) const {
   std::size_t total = 0;
-  for (const Piece& piece : pieces_) total += display_width(piece.literal);
+  for (const FormatItem& format_item : format_items_) total += display_width(format_item.literal);
   for (const std::size_t width : widths) total += width;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (columns_[i].gives_way > 0) order.push_back(i);
+    if (columns_[i].shrink_order > 0) order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return columns_[a].gives_way < columns_[b].gives_way;
+    return columns_[a].shrink_order < columns_[b].shrink_order;
   });
   for (const std::size_t i : order) {
     if (total <= terminal) return;
@@ -222,22 +223,22 @@ std::string Grid::layout(bool with_header, std::optional<std::span<const std::ui
   if (terminal > 0) narrow(wide, marked, terminal);
 
   std::vector<Style> styles;
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    const Piece& piece = pieces_[i];
-    if (!piece.has_column()) continue;
+  for (std::size_t i = 0; i < format_items_.size(); ++i) {
+    const FormatItem& format_item = format_items_[i];
+    if (!format_item.has_column()) continue;
     const std::size_t column = styles.size();
-    styles.push_back({wide[column], piece.right, columns_[column].whole, marked[column],
-                      i + 1 == pieces_.size() && piece.literal.empty()});
+    styles.push_back({wide[column], format_item.right, columns_[column].never_cut, marked[column],
+                      i + 1 == format_items_.size() && format_item.literal.empty()});
   }
   std::string out;
   const auto line = [&](auto&& text_of) {
     std::size_t column = 0;
-    for (const Piece& piece : pieces_) {
-      if (piece.has_column()) {
+    for (const FormatItem& format_item : format_items_) {
+      if (format_item.has_column()) {
         put(text_of(column), styles[column], out);
         ++column;
       }
-      out += piece.literal;
+      out += format_item.literal;
     }
     out += '\n';
   };
@@ -257,25 +258,28 @@ bool same_name(std::string_view a, std::string_view b) {
   });
 }
 
-Error unknown_column(const Piece& piece, std::span<const Unbuilt> unbuilt,
+Error unknown_column(const FormatItem& format_item, std::span<const Unsupported> unsupported,
                      std::span<const std::string> names) {
-  for (const Unbuilt& row : unbuilt) {
-    if (piece.letter ? row.letter != piece.letter : !same_name(row.name, piece.name)) continue;
-    const std::string what = piece.letter ? std::string("%") + piece.letter +
-                                                (row.name.empty() ? "" : " (" + row.name + ")")
-                                          : "\"" + row.name + "\"";
+  for (const Unsupported& row : unsupported) {
+    if (format_item.letter ? row.letter != format_item.letter
+                           : !same_name(row.name, format_item.name))
+      continue;
+    const std::string what = format_item.letter
+                                 ? std::string("%") + format_item.letter +
+                                       (row.name.empty() ? "" : " (" + row.name + ")")
+                                 : "\"" + row.name + "\"";
     return {ErrorCode::invalid_argument, "format: " + what + " is not supported yet"};
   }
-  if (piece.letter)
-    return {ErrorCode::invalid_argument, std::string("format: there is no field %") + piece.letter +
-                                             "; the manual page lists them"};
+  if (format_item.letter)
+    return {ErrorCode::invalid_argument, std::string("format: there is no field %") +
+                                             format_item.letter + "; the manual page lists them"};
   return {ErrorCode::invalid_argument,
-          "unknown field \"" + piece.name + "\"" + suggest(piece.name, names)};
+          "unknown field \"" + format_item.name + "\"" + suggest(format_item.name, names)};
 }
 
-std::string describe_unbuilt(std::span<const Unbuilt> unbuilt) {
+std::string describe_unsupported(std::span<const Unsupported> unsupported) {
   std::vector<std::string> words;
-  for (const Unbuilt& row : unbuilt) {
+  for (const Unsupported& row : unsupported) {
     if (!row.letter)
       words.push_back(row.name);
     else

@@ -29,8 +29,8 @@ struct Column {
   void (*put)(const Row&, std::string& out) = nullptr;  // appends the cell's text
   std::array<std::uint32_t, 6> needs{};  // fields of the row's message that it reads; 0 = no more
   std::int64_t (*number)(const Row&) = nullptr;  // what it sorts by; null = its text
-  bool whole = false;                            // never cut: identities
-  unsigned gives_way = 0;  // which is cut first where a terminal is too narrow; 0 = none
+  bool never_cut = false;                        // never cut: identities
+  unsigned shrink_order = 0;  // which is cut first where a terminal is too narrow; 0 = none
   unsigned fold =
       0;  // what it is for rows that stand for several things; the command's own numbers
 };
@@ -38,24 +38,25 @@ struct Column {
 // All columns of a command, and those that users of other systems know: these are refused by name.
 template <class Row>
 struct Columns {
-  std::vector<Column<Row>> built;
-  std::vector<Unbuilt> unbuilt{};
+  std::vector<Column<Row>> supported;
+  std::vector<Unsupported> unsupported{};
 };
 
 // A table made of groups of columns, in their order. `names` are further columns that are refused, which have no letter.
 template <class Row>
 Columns<Row> make_columns(std::initializer_list<std::vector<Column<Row>> (*)()> groups,
-                          std::vector<Unbuilt> unbuilt, std::initializer_list<const char*> names) {
+                          std::vector<Unsupported> unsupported,
+                          std::initializer_list<const char*> names) {
   Columns<Row> made;
   for (auto* group : groups)
-    for (auto& column : group()) made.built.push_back(std::move(column));
-  made.unbuilt = std::move(unbuilt);
-  for (const char* name : names) made.unbuilt.push_back({0, name});
+    for (auto& column : group()) made.supported.push_back(std::move(column));
+  made.unsupported = std::move(unsupported);
+  for (const char* name : names) made.unsupported.push_back({0, name});
   return made;
 }
 
 // One field of a format and the text that follows it.
-struct Piece {
+struct FormatItem {
   char letter = 0;
   std::string name;     // neither letter nor name: only the literal
   unsigned width = 0;   // 0 = as wide as the cell
@@ -67,24 +68,24 @@ struct Piece {
 };
 
 // -o: %[.][#][WIDTH]LETTER, everything else literal; %% is a percent sign. invalid_argument for a % without a letter.
-Result<std::vector<Piece>> parse_format(std::string_view format);
+Result<std::vector<FormatItem>> parse_format(std::string_view format);
 
 // -O: NAME[:[.]WIDTH[TEXT]], separated by commas. Without a width as wide as the widest cell, and at least 20.
-Result<std::vector<Piece>> parse_name_format(std::string_view format);
+Result<std::vector<FormatItem>> parse_name_format(std::string_view format);
 
 // What layout needs to know of a column.
 struct GridColumn {
   std::string header;
-  bool whole = false;
-  unsigned gives_way = 0;
+  bool never_cut = false;
+  unsigned shrink_order = 0;
 };
 
 // The cells of a listing in one buffer, and their layout.
 class Grid {
  public:
   // One of `columns` for each piece that has one.
-  Grid(std::vector<Piece> pieces, std::vector<GridColumn> columns)
-      : pieces_(std::move(pieces)), columns_(std::move(columns)) {}
+  Grid(std::vector<FormatItem> format_items, std::vector<GridColumn> columns)
+      : format_items_(std::move(format_items)), columns_(std::move(columns)) {}
 
   // Append a cell's text to text(), then end it. Control characters are taken out: no job's name can move a terminal's cursor.
   std::string& text() { return text_; }
@@ -110,7 +111,7 @@ class Grid {
   std::vector<std::size_t> widths(bool with_header) const;
   void narrow(std::vector<std::size_t>& widths, std::vector<bool>& marked, unsigned terminal) const;
 
-  std::vector<Piece> pieces_;
+  std::vector<FormatItem> format_items_;
   std::vector<GridColumn> columns_;
   std::string text_;
   std::vector<std::size_t> ends_;  // of the cells, row after row
@@ -118,21 +119,21 @@ class Grid {
 };
 
 // Errors of a format's field or a sort key, with a suggestion for a name.
-Error unknown_column(const Piece& piece, std::span<const Unbuilt> unbuilt,
+Error unknown_column(const FormatItem& format_item, std::span<const Unsupported> unsupported,
                      std::span<const std::string> names);
 
 bool same_name(std::string_view a, std::string_view b);  // ignoring case
 
 template <class Row>
-Result<const Column<Row>*> find_column(const Columns<Row>& columns, const Piece& piece) {
+Result<const Column<Row>*> find_column(const Columns<Row>& columns, const FormatItem& format_item) {
   std::vector<std::string> names;
-  for (const auto& column : columns.built) {
-    if (piece.letter ? column.letter == piece.letter
-                     : !column.name.empty() && same_name(column.name, piece.name))
+  for (const auto& column : columns.supported) {
+    if (format_item.letter ? column.letter == format_item.letter
+                           : !column.name.empty() && same_name(column.name, format_item.name))
       return &column;
     if (!column.name.empty()) names.emplace_back(column.name);
   }
-  return fail(unknown_column(piece, columns.unbuilt, names));
+  return fail(unknown_column(format_item, columns.unsupported, names));
 }
 
 // Rows of a listing: columns chosen by a format, their cells, and the layout.
@@ -140,17 +141,18 @@ template <class Row>
 class Listing {
  public:
   // invalid_argument: a column that does not exist, or not yet. `columns` must outlive the listing.
-  static Result<Listing> make(std::vector<Piece> pieces, const Columns<Row>& columns) {
+  static Result<Listing> make(std::vector<FormatItem> format_items, const Columns<Row>& columns) {
     std::vector<const Column<Row>*> chosen;
     std::vector<GridColumn> shapes;
-    for (const Piece& piece : pieces) {
-      if (!piece.has_column()) continue;
-      const auto found = find_column(columns, piece);
+    for (const FormatItem& format_item : format_items) {
+      if (!format_item.has_column()) continue;
+      const auto found = find_column(columns, format_item);
       if (!found) return fail(found.error());
       chosen.push_back(*found);
-      shapes.push_back({std::string((*found)->header), (*found)->whole, (*found)->gives_way});
+      shapes.push_back(
+          {std::string((*found)->header), (*found)->never_cut, (*found)->shrink_order});
     }
-    return Listing(std::move(chosen), Grid(std::move(pieces), std::move(shapes)));
+    return Listing(std::move(chosen), Grid(std::move(format_items), std::move(shapes)));
   }
 
   const std::vector<const Column<Row>*>& columns() const { return columns_; }
@@ -185,7 +187,7 @@ void add_needs(const Column<Row>& column, std::vector<std::uint32_t>& fields) {
 template <class Row>
 std::vector<std::string> describe_columns(const Columns<Row>& columns) {
   std::vector<std::string> lines;
-  for (const auto& column : columns.built) {
+  for (const auto& column : columns.supported) {
     std::string names = column.letter ? std::string("%") + column.letter : "";
     if (!column.name.empty()) names.append(names.empty() ? "" : ", ").append(column.name);
     lines.push_back(names.append("  ").append(column.help));
@@ -194,7 +196,7 @@ std::vector<std::string> describe_columns(const Columns<Row>& columns) {
 }
 
 // "%X (CoreSpec), Network": columns that are refused by name, for manual pages.
-std::string describe_unbuilt(std::span<const Unbuilt> unbuilt);
+std::string describe_unsupported(std::span<const Unsupported> unsupported);
 
 // `text` without control characters.
 std::string printable(std::string_view text);

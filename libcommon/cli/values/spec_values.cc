@@ -25,7 +25,7 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-tl::unexpected<Error> unbuilt(const std::string& what) {
+tl::unexpected<Error> unsupported(const std::string& what) {
   return bad(what + " is not supported yet");
 }
 
@@ -172,7 +172,7 @@ Status set_licenses(api::JobSpec& spec, const std::string& text) {
         "Invalid license specification: \",\" (all of them) and \"|\" (any) cannot be mixed");
   spec.clear_licenses();
   for (const std::string& item : split(text, any ? '|' : ',')) {
-    if (item.find('@') != std::string::npos) return unbuilt("a licence of another server (@)");
+    if (item.find('@') != std::string::npos) return unsupported("a licence of another server (@)");
     const std::size_t colon = item.find(':');
     const std::string name(trim(item.substr(0, colon)));
     const std::optional<std::uint64_t> count =
@@ -270,7 +270,7 @@ Status set_nice(api::JobSpec& spec, const std::string& text) {
 }
 
 Status set_priority(api::JobSpec& spec, const std::string& text) {
-  if (cli::lower(text) == "top") return unbuilt("TOP");
+  if (cli::lower(text) == "top") return unsupported("TOP");
   const auto priority = cli::parse_integer(text, 0, std::numeric_limits<std::uint32_t>::max() - 2);
   if (!priority) return fail(priority.error());
   spec.set_priority(static_cast<std::uint32_t>(*priority));
@@ -286,7 +286,7 @@ Status set_open_mode(api::JobSpec& spec, const std::string& text) {
 }
 
 Status set_exclusive(api::JobSpec& spec, const std::string& text) {
-  if (text == "mcs" || text == "topo") return unbuilt("--exclusive=" + text);
+  if (text == "mcs" || text == "topo") return unsupported("--exclusive=" + text);
   if (!text.empty() && text != "user") return bad("\"" + text + "\": write user, or nothing");
   spec.set_exclusive(text.empty());
   spec.set_exclusive_user(!text.empty());
@@ -312,7 +312,7 @@ Status set_partitions(api::JobSpec& spec, const std::string& text) {
 }
 
 Status set_requeue(api::JobSpec& spec, const std::string& text) {
-  if (!text.empty()) return unbuilt("--requeue=" + text);
+  if (!text.empty()) return unsupported("--requeue=" + text);
   spec.set_requeue(true);
   return {};
 }

@@ -155,7 +155,7 @@ TEST_F(Accounting, KnowsEveryFieldThatScriptsMayName) {
   EXPECT_EQ(chosen->size(), fields().size());
   for (const Field& field : fields()) {
     EXPECT_FALSE(field.help.empty()) << field.name;
-    EXPECT_EQ(std::count(unanswered_fields().begin(), unanswered_fields().end(), field.name), 0)
+    EXPECT_EQ(std::count(unsupported_fields().begin(), unsupported_fields().end(), field.name), 0)
         << field.name;
   }
   for (const char* name :

@@ -60,7 +60,7 @@ TEST(Corpus, EveryRealDirectiveIsUnderstoodOrRefusedByName) {
   const std::string path = folder + "/sbatch/directives.jsonl.gz";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "skipped: no ARES_DATA";
 
-  std::size_t scripts = 0, directives = 0, understood = 0, comments = 0, unbuilt = 0, wrong = 0;
+  std::size_t scripts = 0, directives = 0, understood = 0, comments = 0, unsupported = 0, wrong = 0;
   for (const std::string& line : cli::split(unpack(path), '\n')) {
     ++scripts;
     for (const std::string& directive : directives_of(line)) {
@@ -80,7 +80,7 @@ TEST(Corpus, EveryRealDirectiveIsUnderstoodOrRefusedByName) {
         continue;
       }
       const std::string& message = applied.error().message;
-      (message.ends_with("is not supported yet") ? unbuilt : wrong) += 1;
+      (message.ends_with("is not supported yet") ? unsupported : wrong) += 1;
       EXPECT_THAT(message, testing::StartsWith("job.sh:2: ")) << directive;
     }
   }
@@ -88,7 +88,7 @@ TEST(Corpus, EveryRealDirectiveIsUnderstoodOrRefusedByName) {
   std::printf(
       "%zu scripts, %zu directives: %zu understood, %zu comments, %zu not supported yet, %zu "
       "refused as wrong\n",
-      scripts, directives, understood, comments, unbuilt, wrong);
+      scripts, directives, understood, comments, unsupported, wrong);
   EXPECT_GT(scripts, 800u);
   EXPECT_GT(understood * 100, directives * 75) << "three quarters of what real scripts ask for";
   EXPECT_LT(wrong * 100, directives * 5);

@@ -31,7 +31,7 @@ OptionTable table_for(Target& target) {
       {0, "nice", "[N]", "Nice.", set_text(target.nice)},
       {'H', "hold", "", "Hold.", set_flag(target.hold)},
   };
-  table.unbuilt = {{'k', "no-kill", false}, {0, "tres-bind"}};
+  table.unsupported = {{'k', "no-kill", false}, {0, "tres-bind"}};
   return table;
 }
 
@@ -121,7 +121,7 @@ class Precedence : public testing::Test {
     if (!all || !variables || !own)
       return fail(ErrorCode::internal, "a case of this test does not parse");
     // In the order least helpful to apply_options.
-    std::vector<Given> given = own->given;
+    std::vector<GivenOption> given = own->given;
     given.insert(given.end(), variables->begin(), variables->end());
     given.insert(given.end(), all->given.begin(), all->given.end());
     return apply_options(given);

@@ -185,7 +185,7 @@ TEST_F(QueueListing, ColumnsByName) {
 }
 
 TEST_F(QueueListing, EveryColumnHasATextForAJobThatHasNothing) {
-  for (const auto& column : columns().built) {
+  for (const auto& column : columns().supported) {
     std::string text;
     const api::Job none;
     const std::string cluster = "test";
@@ -248,7 +248,7 @@ TEST_F(QueueListing, EveryColumnAsksForAllItReads) {
   spec.set_std_err("err");
   const std::string cluster = "test";
   const Time now{Duration(kNow)};
-  for (const auto& column : columns().built) {
+  for (const auto& column : columns().supported) {
     std::string direct, asked;
     column.put({full, now, cluster}, direct);
     std::vector<std::uint32_t> needs;

@@ -43,10 +43,10 @@ const Columns<Thing> kColumns = {
       [](const Thing& t) { return static_cast<std::int64_t>(t.name.size()); }}},
     {{'z', "Zeal"}, {0, "Zest"}}};
 
-std::string show(const Result<std::vector<Piece>>& pieces, const std::vector<Thing>& things,
-                 bool header, unsigned terminal) {
-  if (!pieces) return pieces.error().message;
-  auto listing = Listing<Thing>::make(*pieces, kColumns);
+std::string show(const Result<std::vector<FormatItem>>& format_items,
+                 const std::vector<Thing>& things, bool header, unsigned terminal) {
+  if (!format_items) return format_items.error().message;
+  auto listing = Listing<Thing>::make(*format_items, kColumns);
   if (!listing) return listing.error().message;
   for (const Thing& thing : things) listing->add(thing);
   return listing->grid().layout(header, {}, terminal);
@@ -117,7 +117,7 @@ TEST(Table, TheManualListsEveryColumn) {
   EXPECT_THAT(
       describe_columns(kColumns),
       testing::ElementsAre("%i, ThingID  the id", "%n, Name  the name", "Length  of its name"));
-  EXPECT_EQ(describe_unbuilt(kColumns.unbuilt), "%z (Zeal), Zest");
+  EXPECT_EQ(describe_unsupported(kColumns.unsupported), "%z (Zeal), Zest");
 }
 
 std::string sorted(const std::string& keys, const std::vector<Thing>& things) {

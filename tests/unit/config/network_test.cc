@@ -52,7 +52,7 @@ std::string refusal(const std::string& topology, const std::string& text = kMain
 
 TEST(TopologyFile, TravelsWithAPortableConfiguration) {
   const Config config = good("controller: {admins: [root]}\n" + kMain, kFabric);
-  const Portable portable = to_portable(config);
+  const PortableConfig portable = to_portable(config);
   EXPECT_EQ(portable.yaml.find("admins: [root]"), std::string::npos) << portable.yaml;
   const auto again = parse(portable, "dump");
   ASSERT_TRUE(again) << again.error().message;
