@@ -13,8 +13,8 @@ std::string id_text(const api::AccountingRow& row) {
   return row.array_tasks().empty() ? id : id + "_[" + row.array_tasks() + "]";
 }
 
-Result<std::vector<Chosen>> parse_fields(const std::string& list) {
-  std::vector<Chosen> chosen;
+Result<std::vector<SelectedField>> parse_fields(const std::string& list) {
+  std::vector<SelectedField> chosen;
   for (const std::string& item : cli::split(list, ',')) {
     if (item.empty()) continue;
     const std::size_t percent = item.find('%');
@@ -39,7 +39,7 @@ Result<std::vector<Chosen>> parse_fields(const std::string& list) {
                   "unknown field \"" + item.substr(0, percent) + "\"" +
                       (meant.empty() ? "; -e lists the fields" : meant));
     }
-    Chosen field{&*found, found->width, false};
+    SelectedField field{&*found, found->width, false};
     if (percent != std::string::npos) {
       const auto given = cli::parse_integer(item.substr(percent + 1), -1000, 1000);
       if (!given || *given == 0)

@@ -35,14 +35,14 @@ const std::vector<Field>& fields();
 // Fields of other batch systems that nothing is recorded for yet: refused by name.
 const std::vector<std::string>& unsupported_fields();
 
-struct Chosen {
+struct SelectedField {
   const Field* field = nullptr;
   int width = 0;       // at least, unless it is fixed; negative: aligned to the left
   bool fixed = false;  // the user named it
 };
 
 // "JobID,State%20,NodeList%-30"; names in any case. invalid_argument for an unknown field, with a suggestion.
-Result<std::vector<Chosen>> parse_fields(const std::string& list);
+Result<std::vector<SelectedField>> parse_fields(const std::string& list);
 
 // "12", "12_3", "12_[3-9]".
 std::string id_text(const api::AccountingRow& row);

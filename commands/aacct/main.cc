@@ -19,7 +19,7 @@ Result<api::AccountingRows> ask(rpc::Client& client, const api::Accounting& filt
 
 // All pages; the next one is fetched while one is printed. The number of rows.
 Result<std::size_t> print_all(rpc::Client& client, const Query& query,
-                              const std::vector<Chosen>& chosen) {
+                              const std::vector<SelectedField>& chosen) {
   api::Accounting filter = query.filter;
   std::size_t count = 0;
   auto page = ask(client, filter);

@@ -33,11 +33,11 @@ Row row_of(const Query& query, const api::AccountingRows& page, const api::Accou
 
 class Delimited final : public Printer {
  public:
-  Delimited(const Query& query, const std::vector<Chosen>& chosen, Write write)
+  Delimited(const Query& query, const std::vector<SelectedField>& chosen, Write write)
       : query_(query), chosen_(chosen), write_(std::move(write)) {
     if (query.no_header) return;
     std::string line;
-    for (const Chosen& field : chosen) add(field.field->name, line);
+    for (const SelectedField& field : chosen) add(field.field->name, line);
     end(line);
     write_(line);
   }
@@ -46,7 +46,7 @@ class Delimited final : public Printer {
     std::string lines;
     each_shown(query_, rows, [&](const api::AccountingRow& job) {
       const Row row = row_of(query_, rows, job);
-      for (const Chosen& field : chosen_) add(field.field->text(row), lines);
+      for (const SelectedField& field : chosen_) add(field.field->text(row), lines);
       end(lines);
     });
     write_(lines);
@@ -65,16 +65,17 @@ class Delimited final : public Printer {
   }
 
   const Query& query_;
-  const std::vector<Chosen>& chosen_;
+  const std::vector<SelectedField>& chosen_;
   Write write_;
   bool first_ = true;
 };
 
 class Aligned final : public Printer {
  public:
-  Aligned(const Query& query, const std::vector<Chosen>& chosen, unsigned terminal, Write write)
+  Aligned(const Query& query, const std::vector<SelectedField>& chosen, unsigned terminal,
+          Write write)
       : query_(query), chosen_(chosen), terminal_(terminal), write_(std::move(write)) {
-    for (const Chosen& field : chosen) {
+    for (const SelectedField& field : chosen) {
       least_.push_back(static_cast<std::size_t>(field.width < 0 ? -field.width : field.width));
       if (!field.fixed && !query.no_header)
         least_.back() = std::max(least_.back(), field.field->name.size());
@@ -159,7 +160,7 @@ class Aligned final : public Printer {
   }
 
   void put(std::string_view cell, std::size_t column, bool last, std::string& out) const {
-    const Chosen& field = chosen_[column];
+    const SelectedField& field = chosen_[column];
     const std::size_t width = widths_[column];
     const bool left = field.width < 0;
     std::size_t shown = display_width(cell);
@@ -176,7 +177,7 @@ class Aligned final : public Printer {
   }
 
   const Query& query_;
-  const std::vector<Chosen>& chosen_;
+  const std::vector<SelectedField>& chosen_;
   const unsigned terminal_;
   Write write_;
   std::vector<std::size_t> least_, widths_;
@@ -265,7 +266,7 @@ void each_shown(const Query& query, const api::AccountingRows& page,
   }
 }
 
-std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<Chosen>& chosen,
+std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<SelectedField>& chosen,
                                       unsigned terminal, Write write) {
   if (query.json) return std::make_unique<Json>(query, std::move(write));
   if (query.parsable || query.parsable2)

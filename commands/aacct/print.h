@@ -25,7 +25,7 @@ class Printer {
 };
 
 // `query` and `chosen` outlive it; `terminal` is the width of the terminal, 0 if it is none.
-std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<Chosen>& chosen,
+std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<SelectedField>& chosen,
                                       unsigned terminal, Write write);
 
 // What the client makes of a row before it is printed: a line for each waiting task, times within the window. Calls `take` with each.

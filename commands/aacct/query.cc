@@ -259,9 +259,9 @@ Status complete(Query& q, Time now, std::uint32_t uid) {
   return complete_window(q, now);
 }
 
-void ask_only_for(const std::vector<Chosen>& chosen, api::Accounting& filter) {
+void ask_only_for(const std::vector<SelectedField>& chosen, api::Accounting& filter) {
   std::set<int> needed;
-  for (const Chosen& field : chosen)
+  for (const SelectedField& field : chosen)
     needed.insert(field.field->needs.begin(), field.field->needs.end());
   for (const int number : needed) filter.add_fields(static_cast<std::uint32_t>(number));
   // None at all would be all of them.

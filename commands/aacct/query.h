@@ -40,6 +40,6 @@ const cli::Manual& manual();
 Status complete(Query& query, Time now, std::uint32_t uid);
 
 // Leaves out of the answer what the fields do not show.
-void ask_only_for(const std::vector<Chosen>& chosen, api::Accounting& filter);
+void ask_only_for(const std::vector<SelectedField>& chosen, api::Accounting& filter);
 
 }  // namespace ares::aacct

@@ -19,13 +19,13 @@ Result<int> change_by(Context& context, Verb verb, const std::string& word, cons
   if (!entity) return fail(entity.error());
   const auto line = parse_line(std::span(operands).subspan(1));
   if (!line) return fail(line.error());
-  const auto demand = demand_of(verb, *entity, *line);
-  if (!demand) return fail(demand.error());
-  const auto known = context.records();
-  if (!known) return fail(known.error());
-  const auto after = expand(*known, *demand);
+  const auto edit = parse_edit(verb, *entity, *line);
+  if (!edit) return fail(edit.error());
+  const auto snapshot = context.records();
+  if (!snapshot) return fail(snapshot.error());
+  const auto after = expand(*snapshot, *edit);
   if (!after) return fail(after.error());
-  return context.change(*known, *after);
+  return context.change(*snapshot, *after);
 }
 
 Result<int> help(Context&, const Words& operands) {

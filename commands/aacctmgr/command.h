@@ -41,9 +41,9 @@ class Context {
   Result<api::Response> call(api::Request request,
                              cli::RetryPolicy policy = cli::RetryPolicy::query);
   // All records, page by page.
-  Result<Known> records(cli::RetryPolicy policy = cli::RetryPolicy::query);
+  Result<Snapshot> records(cli::RetryPolicy policy = cli::RetryPolicy::query);
   // Shows what would change, asks, and sends it: 0, or 1 where it was not wanted.
-  Result<int> change(const Known& before, const Records& after);
+  Result<int> change(const Snapshot& before, const Records& after);
 
   // Whether it is to be done: asks, unless -i says so. invalid_argument where nobody can be asked.
   Result<bool> confirm();
@@ -51,7 +51,7 @@ class Context {
  private:
   Status send(const std::vector<Change>& changes);
   Status send_in_parts(std::vector<Change> changes, const Records& after, std::size_t& done);
-  Status send_all(const Known& before, const Records& after);
+  Status send_all(const Snapshot& before, const Records& after);
 
   std::optional<rpc::Client> client_;
 };

@@ -24,7 +24,7 @@ std::optional<Selector> named_by(const std::string& property) {
 
 class Completion {
  public:
-  Completion(const std::string& line, std::size_t start, const KnownNames& names)
+  Completion(const std::string& line, std::size_t start, const NamesBySelector& names)
       : names_(names), typed_(cli::lower(line.substr(start))) {
     std::string word;
     for (const char c : line.substr(0, start)) {
@@ -59,7 +59,7 @@ class Completion {
  private:
   static bool takes(const std::string& verb, Entity entity) {
     if (verb == "modify") return !kinds_of(entity).empty();
-    return entity != Entity::cluster && !is_only_shown(entity);
+    return entity != Entity::cluster && !is_read_only(entity);
   }
   static std::string verb_of(const std::string& word) {
     for (const Command& command : commands())
@@ -118,7 +118,7 @@ class Completion {
     if (word == "fairshare") offer("parent");
   }
 
-  const KnownNames& names_;
+  const NamesBySelector& names_;
   std::string typed_, current_;
   std::vector<std::string> before_;
   std::set<std::string> found_;
@@ -126,9 +126,9 @@ class Completion {
 
 }  // namespace
 
-KnownNames names_in(const Known& known) {
+NamesBySelector names_in(const Snapshot& snapshot) {
   std::map<Selector, std::set<std::string>> names;
-  known.records.for_each([&](const RecordKey& key, const AccountingRecord&) {
+  snapshot.records.for_each([&](const RecordKey& key, const AccountingRecord&) {
     switch (key.kind) {
       case RecordKind::account: names[Selector::account].insert(key.name); break;
       case RecordKind::user: names[Selector::user].insert(key.name); break;
@@ -139,14 +139,14 @@ KnownNames names_in(const Known& known) {
       case RecordKind::wckey: names[Selector::wckey].insert(key.name); break;
     }
   });
-  names[Selector::cluster].insert(known.cluster);
-  KnownNames out;
+  names[Selector::cluster].insert(snapshot.cluster);
+  NamesBySelector out;
   for (const auto& [selector, all] : names) out[selector].assign(all.begin(), all.end());
   return out;
 }
 
 std::vector<std::string> complete(const std::string& line, std::size_t start,
-                                  const KnownNames& names) {
+                                  const NamesBySelector& names) {
   return Completion(line, start, names).run();
 }
 

@@ -11,12 +11,12 @@
 namespace ares::aacctmgr {
 
 // By what selects them; ascending.
-using KnownNames = std::map<Selector, std::vector<std::string>>;
-KnownNames names_in(const Known& known);
+using NamesBySelector = std::map<Selector, std::vector<std::string>>;
+NamesBySelector names_in(const Snapshot& snapshot);
 
 // All words that could stand between `start` and the end of `line`, and begin with what is there; ascending. Blanks, commas and equals
 // signs end a word. What takes a value comes with its equals sign.
 std::vector<std::string> complete(const std::string& line, std::size_t start,
-                                  const KnownNames& names);
+                                  const NamesBySelector& names);
 
 }  // namespace ares::aacctmgr

@@ -33,15 +33,15 @@ Result<int> run_line(Context& context, const Words& words) {
 
 int interact(Context& context) {
   context.script = isatty(STDIN_FILENO) == 0;
-  std::optional<KnownNames> names;  // asked for at most once for each line that is typed
+  std::optional<NamesBySelector> names;  // asked for at most once for each line that is typed
   return cli::interact({.program = "aacctmgr",
                         .run = [&](const Words& words) { return run_line(context, words); },
                         .complete =
                             [&](const std::string& line, std::size_t start) {
                               if (!names) {
-                                const auto known = context.records(cli::RetryPolicy::none);
-                                names = known ? names_in(*known)
-                                              : KnownNames{};  // completion never complains
+                                const auto snapshot = context.records(cli::RetryPolicy::none);
+                                names = snapshot ? names_in(*snapshot)
+                                                 : NamesBySelector{};  // completion never complains
                               }
                               return complete(line, start, *names);
                             },

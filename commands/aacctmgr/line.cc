@@ -16,7 +16,7 @@ Result<Term> term_of(const std::string& word, std::size_t equals) {
   Term term;
   term.word = word.substr(0, equals);
   if (term.word.ends_with('+')) term.op = Op::add;
-  if (term.word.ends_with('-')) term.op = Op::take;
+  if (term.word.ends_with('-')) term.op = Op::remove;
   if (term.op != Op::set) term.word.pop_back();
   if (term.word.empty()) return bad("\"" + word + "\" names nothing before its =");
   term.value = word.substr(equals + 1);

@@ -11,7 +11,7 @@
 
 namespace ares::aacctmgr {
 
-enum class Op { set, add, take };  // = += -=
+enum class Op { set, add, remove };  // = += -=
 
 struct Term {
   std::string word;  // as typed

@@ -40,8 +40,8 @@ Result<api::Response> Context::call(api::Request request, cli::RetryPolicy polic
                                                : rpc::Retry::unavailable);
 }
 
-Result<Known> Context::records(cli::RetryPolicy policy) {
-  Known known;
+Result<Snapshot> Context::records(cli::RetryPolicy policy) {
+  Snapshot snapshot;
   api::Request request;
   request.mutable_list_account_records();
   for (;;) {
@@ -56,15 +56,15 @@ Result<Known> Context::records(cli::RetryPolicy policy) {
         return fail(ErrorCode::invalid_argument,
                     "the controller is of a newer release than aacctmgr: " + errors.text());
       const RecordKey key = key_of(record);
-      known.records.set(key, std::move(record));
+      snapshot.records.set(key, std::move(record));
     }
-    known.cluster = page.cluster();
-    known.enforce = page.enforce();
+    snapshot.cluster = page.cluster();
+    snapshot.enforce = page.enforce();
     if (!page.has_next()) break;
     *request.mutable_list_account_records()->mutable_after() = page.next();
   }
-  add_roots(known.records);
-  return known;
+  add_roots(snapshot.records);
+  return snapshot;
 }
 
 Result<bool> Context::confirm() {
@@ -112,7 +112,7 @@ Status Context::send_in_parts(std::vector<Change> changes, const Records& after,
   return {};
 }
 
-Status Context::send_all(const Known& before, const Records& after) {
+Status Context::send_all(const Snapshot& before, const Records& after) {
   std::vector<Change> changes = changes_between(before.records, after);
   if (changes.size() <= kMostInRequest) return send(changes);
   const Records first = first_round(before.records, after);
@@ -127,7 +127,7 @@ Status Context::send_all(const Known& before, const Records& after) {
   return send_in_parts(changes_between(now->records, target), target, done);
 }
 
-Result<int> Context::change(const Known& before, const Records& after) {
+Result<int> Context::change(const Snapshot& before, const Records& after) {
   const std::vector<Change> changes = changes_between(before.records, after);
   if (changes.empty()) {
     if (!flags.quiet) std::puts("Nothing changes.");

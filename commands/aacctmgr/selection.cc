@@ -50,12 +50,13 @@ std::vector<std::string> all_names(const Records& records, RecordKind kind) {
   return {names.begin(), names.end()};
 }
 
-Status need(const Known& known, RecordKind kind, const char* what,
+Status need(const Snapshot& snapshot, RecordKind kind, const char* what,
             const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (name.empty() || known.records.find({kind, name, {}, {}})) continue;
-    return fail(ErrorCode::not_found, std::string("there is no ") + what + " " + name +
-                                          config::suggestion(name, all_names(known.records, kind)));
+    if (name.empty() || snapshot.records.find({kind, name, {}, {}})) continue;
+    return fail(ErrorCode::not_found,
+                std::string("there is no ") + what + " " + name +
+                    config::suggestion(name, all_names(snapshot.records, kind)));
   }
   return {};
 }
@@ -121,7 +122,7 @@ const std::vector<SelectorRow>& selectors(Entity entity) {
   return found == all.end() ? none : found->second;
 }
 
-bool is_only_shown(Entity entity) {
+bool is_read_only(Entity entity) {
   return entity == Entity::transaction || selectors(entity).empty();
 }
 
@@ -137,11 +138,11 @@ void Where::add_name(Selector selector, std::string name) {
   if (all.sorted.insert(name).second) all.typed.push_back(std::move(name));
 }
 
-bool Where::chooses() const {
+bool Where::has_conditions() const {
   return chosen_.size() > (has(Selector::cluster) ? 1u : 0u);
 }
 
-bool Where::allows(Selector selector, std::string_view name) const {
+bool Where::matches(Selector selector, std::string_view name) const {
   const auto found = chosen_.find(selector);
   return found == chosen_.end() || found->second.sorted.contains(name);
 }
@@ -169,49 +170,50 @@ Result<Where> where_of(Entity entity, const Line& line) {
   return where;
 }
 
-Status check_names(const Known& known, const Where& where) {
+Status check_names(const Snapshot& snapshot, const Where& where) {
   for (const std::string& cluster : where.names(Selector::cluster))
-    if (cluster != known.cluster)
-      return bad("this controller's cluster is " + known.cluster + ", not " + cluster +
+    if (cluster != snapshot.cluster)
+      return bad("this controller's cluster is " + snapshot.cluster + ", not " + cluster +
                  "; --config or $ARES_CONF says which controller is asked");
-  if (Status ok = need(known, RecordKind::account, "account", where.names(Selector::account)); !ok)
+  if (Status ok = need(snapshot, RecordKind::account, "account", where.names(Selector::account));
+      !ok)
     return ok;
-  if (Status ok = need(known, RecordKind::user, "user", where.names(Selector::user)); !ok)
+  if (Status ok = need(snapshot, RecordKind::user, "user", where.names(Selector::user)); !ok)
     return ok;
-  return need(known, RecordKind::qos, "QOS", where.names(Selector::qos));
+  return need(snapshot, RecordKind::qos, "QOS", where.names(Selector::qos));
 }
 
 bool chosen(const Where& where, const Account& account) {
-  return where.allows(Selector::account, account.name) &&
-         where.allows(Selector::parent, account.parent);
+  return where.matches(Selector::account, account.name) &&
+         where.matches(Selector::parent, account.parent);
 }
 
 bool chosen(const Where& where, const User& user) {
-  return where.allows(Selector::user, user.name) &&
-         where.allows(Selector::default_account, user.default_account);
+  return where.matches(Selector::user, user.name) &&
+         where.matches(Selector::default_account, user.default_account);
 }
 
 bool chosen(const Where& where, const Association& association, std::string_view parent) {
   const bool has_qos =
       !where.has(Selector::qos) ||
       std::any_of(association.terms.qos.begin(), association.terms.qos.end(),
-                  [&](const std::string& name) { return where.allows(Selector::qos, name); });
-  return has_qos && where.allows(Selector::user, association.key.user) &&
-         where.allows(Selector::account, association.key.account) &&
-         where.allows(Selector::partition, association.key.partition) &&
-         where.allows(Selector::parent, parent) &&
+                  [&](const std::string& name) { return where.matches(Selector::qos, name); });
+  return has_qos && where.matches(Selector::user, association.key.user) &&
+         where.matches(Selector::account, association.key.account) &&
+         where.matches(Selector::partition, association.key.partition) &&
+         where.matches(Selector::parent, parent) &&
          (!where.has(Selector::id) ||
-          where.allows(Selector::id, std::to_string(association.id.value())));
+          where.matches(Selector::id, std::to_string(association.id.value())));
 }
 
 bool chosen(const Where& where, const Qos& qos) {
-  return where.allows(Selector::qos, qos.name) &&
-         (!where.has(Selector::id) || where.allows(Selector::id, std::to_string(qos.id.value())));
+  return where.matches(Selector::qos, qos.name) &&
+         (!where.has(Selector::id) || where.matches(Selector::id, std::to_string(qos.id.value())));
 }
 
 bool chosen(const Where& where, const Wckey& wckey) {
-  return where.allows(Selector::wckey, wckey.key.name) &&
-         where.allows(Selector::user, wckey.key.user);
+  return where.matches(Selector::wckey, wckey.key.name) &&
+         where.matches(Selector::user, wckey.key.user);
 }
 
 }  // namespace ares::aacctmgr

@@ -61,7 +61,7 @@ struct SelectorRow {
 const std::vector<SelectorRow>& selectors(Entity entity);
 
 // Whether an entity is nothing that could be added, changed or removed.
-bool is_only_shown(Entity entity);
+bool is_read_only(Entity entity);
 
 // Names that a record may have, for each selector that was given.
 class Where {
@@ -71,9 +71,9 @@ class Where {
 
   bool has(Selector selector) const { return chosen_.contains(selector); }
   // Whether anything but the cluster is chosen.
-  bool chooses() const;
+  bool has_conditions() const;
   // True as well where nothing was said.
-  bool allows(Selector selector, std::string_view name) const;
+  bool matches(Selector selector, std::string_view name) const;
   // In the order in which they were typed; none where nothing was said.
   const std::vector<std::string>& names(Selector selector) const;
 
@@ -89,7 +89,7 @@ class Where {
 Result<Where> where_of(Entity entity, const Line& line);
 
 // not_found where a name of `where` is of nothing there; invalid_argument where it names another cluster than this one.
-Status check_names(const Known& known, const Where& where);
+Status check_names(const Snapshot& snapshot, const Where& where);
 
 bool chosen(const Where& where, const Account& account);
 bool chosen(const Where& where, const User& user);

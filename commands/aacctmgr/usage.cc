@@ -17,17 +17,17 @@ tl::unexpected<Error> bad(std::string message) {
 }
 
 // The keys of what is named: of users, all their associations that are chosen.
-std::set<RecordKey> named(const Known& known, Entity entity, const Where& where) {
+std::set<RecordKey> named(const Snapshot& snapshot, Entity entity, const Where& where) {
   std::set<RecordKey> keys;
   const auto add = [&](const auto& record) {
     if (chosen(where, record)) keys.insert(key_of(record));
   };
   switch (entity) {
-    case Entity::account: each_of<Account>(known.records, RecordKind::account, add); break;
-    case Entity::qos: each_of<Qos>(known.records, RecordKind::qos, add); break;
-    case Entity::wckey: each_of<Wckey>(known.records, RecordKind::wckey, add); break;
+    case Entity::account: each_of<Account>(snapshot.records, RecordKind::account, add); break;
+    case Entity::qos: each_of<Qos>(snapshot.records, RecordKind::qos, add); break;
+    case Entity::wckey: each_of<Wckey>(snapshot.records, RecordKind::wckey, add); break;
     default:
-      each_chosen_association(known.records, where,
+      each_chosen_association(snapshot.records, where,
                               [&](const Association& one) { keys.insert(key_of(one)); });
   }
   return keys;
@@ -44,11 +44,11 @@ Result<std::set<RecordKey>> asked_for(Context& context, const Words& operands) {
   if (line->has_set) return bad("reset usage sets nothing but usage: leave out set");
   const auto where = where_of(*entity, *line);
   if (!where) return fail(where.error());
-  if (!where->chooses()) return bad("reset usage of which " + name_of(*entity) + "?");
-  const auto known = context.records();
-  if (!known) return fail(known.error());
-  if (Status good = check_names(*known, *where); !good) return fail(good.error());
-  auto keys = named(*known, *entity, *where);
+  if (!where->has_conditions()) return bad("reset usage of which " + name_of(*entity) + "?");
+  const auto snapshot = context.records();
+  if (!snapshot) return fail(snapshot.error());
+  if (Status good = check_names(*snapshot, *where); !good) return fail(good.error());
+  auto keys = named(*snapshot, *entity, *where);
   if (keys.empty()) return fail(ErrorCode::not_found, "there is none of these");
   return keys;
 }

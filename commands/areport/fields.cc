@@ -134,9 +134,10 @@ Field size_field(const std::vector<std::uint64_t>& sizes, std::size_t at, bool j
           }};
 }
 
-Result<std::vector<Chosen>> parse_fields(const std::string& list,
-                                         const std::vector<std::uint64_t>& sizes, bool jobs) {
-  std::vector<Chosen> chosen;
+Result<std::vector<SelectedField>> parse_fields(const std::string& list,
+                                                const std::vector<std::uint64_t>& sizes,
+                                                bool jobs) {
+  std::vector<SelectedField> chosen;
   for (const std::string& item : cli::split(list, ',')) {
     const std::size_t percent = item.find('%');
     const std::string name(cli::trim(item.substr(0, percent)));

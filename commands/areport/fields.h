@@ -34,13 +34,13 @@ const std::vector<Field>& fields();
 // A range of sizes of jobs: TRES-seconds, or how many jobs.
 Field size_field(const std::vector<std::uint64_t>& sizes, std::size_t at, bool jobs);
 
-struct Chosen {
+struct SelectedField {
   Field field;
   int width = 0;  // 0 = as wide as its content; negative: aligned to the left
 };
 
 // "Cluster,Account%20,Used%-10": names in any case or abbreviated. `sizes` replaces the field Sizes by one for each range.
-Result<std::vector<Chosen>> parse_fields(const std::string& list,
-                                         const std::vector<std::uint64_t>& sizes, bool jobs);
+Result<std::vector<SelectedField>> parse_fields(const std::string& list,
+                                                const std::vector<std::uint64_t>& sizes, bool jobs);
 
 }  // namespace ares::areport

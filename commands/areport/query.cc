@@ -283,12 +283,12 @@ Result<Sheet> make_sheet(const Query& query, const api::Reported& answer) {
                  {"start", answer.start()},
                  {"end", answer.end()},
                  {"now", answer.now()}};
-  for (const Chosen& one : *chosen)
+  for (const SelectedField& one : *chosen)
     sheet.columns.push_back({one.field.name, one.field.key, one.field.left, one.width});
   const Setting setting{answer.cluster(), query.unit, query.tree};
   for (const Line& line : query.report->lines(answer, query.shown)) {
     std::vector<Cell> row;
-    for (const Chosen& one : *chosen) row.push_back(one.field.cell(line, setting));
+    for (const SelectedField& one : *chosen) row.push_back(one.field.cell(line, setting));
     sheet.rows.push_back(std::move(row));
   }
   return sheet;

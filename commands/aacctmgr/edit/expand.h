@@ -20,7 +20,7 @@ struct Setting {
   std::string value;
 };
 
-struct Demand {
+struct EditRequest {
   Verb verb{};
   Entity entity{};
   Where where;
@@ -31,19 +31,19 @@ struct Demand {
 std::vector<RecordKind> kinds_of(Entity entity);
 
 // invalid_argument for words that mean nothing there, with a suggestion; and for what is said elsewhere (adminlevel).
-Result<Demand> demand_of(Verb verb, Entity entity, const Line& line);
+Result<EditRequest> parse_edit(Verb verb, Entity entity, const Line& line);
 
 // The records as they are to be. not_found, already_exists, invalid_argument.
-Result<Records> expand(const Known& known, const Demand& demand);
+Result<Records> expand(const Snapshot& snapshot, const EditRequest& edit);
 
 // Takes away what refers to what is not there: associations, wckeys and coordinators of users who are gone, accounts below accounts
 // that are, QOS that are out of lists and defaults; and a default account that is none of the user's becomes his first one, or none.
-void mend(Records& records);
+void remove_dangling_references(Records& records);
 
 // The three verbs, of which expand() takes one.
-Result<Records> expand_add(const Known& known, const Demand& demand);
-Result<Records> expand_modify(const Known& known, const Demand& demand);
-Result<Records> expand_remove(const Known& known, const Demand& demand);
+Result<Records> expand_add(const Snapshot& snapshot, const EditRequest& edit);
+Result<Records> expand_modify(const Snapshot& snapshot, const EditRequest& edit);
+Result<Records> expand_remove(const Snapshot& snapshot, const EditRequest& edit);
 
 // Sets those of the record's kind. invalid_argument, naming the record.
 Status apply(const std::vector<Setting>& settings, AccountingRecord& record);

@@ -9,13 +9,14 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-class Adding {
+class RecordAdder {
  public:
-  Adding(const Known& known, const Demand& demand) : records_(known.records), demand_(demand) {}
+  RecordAdder(const Snapshot& snapshot, const EditRequest& edit)
+      : records_(snapshot.records), edit_(edit) {}
 
   Result<Records> run() {
     Status done;
-    switch (demand_.entity) {
+    switch (edit_.entity) {
       case Entity::account: done = accounts(); break;
       case Entity::user:
       case Entity::association: done = users(); break;
@@ -26,7 +27,7 @@ class Adding {
       case Entity::tres:
       case Entity::problem:
       case Entity::transaction:
-      case Entity::runaway_jobs: done = bad("a " + name_of(demand_.entity) + " is not added");
+      case Entity::runaway_jobs: done = bad("a " + name_of(edit_.entity) + " is not added");
     }
     if (!done) return fail(done.error());
     return std::move(records_);
@@ -34,15 +35,15 @@ class Adding {
 
  private:
   const std::vector<std::string>& names(Selector selector) const {
-    return demand_.where.names(selector);
+    return edit_.where.names(selector);
   }
 
   Status add(AccountingRecord record) {
     const RecordKey key = key_of(record);
     if (records_.find(key))
       return fail(ErrorCode::already_exists, describe(key) + " exists already; modify " +
-                                                 name_of(demand_.entity) + " changes it");
-    if (Status set = apply(demand_.settings, record); !set) return set;
+                                                 name_of(edit_.entity) + " changes it");
+    if (Status set = apply(edit_.settings, record); !set) return set;
     records_.set(key, std::move(record));
     return {};
   }
@@ -81,16 +82,16 @@ class Adding {
 
   Status one_user(const std::string& name, const std::vector<std::string>& accounts) {
     const RecordKey key{RecordKind::user, name, {}, {}};
-    const AccountingRecord* known = records_.find(key);
+    const AccountingRecord* existing = records_.find(key);
     User user;
     user.name = name;
-    if (known) user = std::get<User>(*known);
+    if (existing) user = std::get<User>(*existing);
     if (user.default_account.empty() && !accounts.empty()) user.default_account = accounts.front();
     if (user.default_wckey.empty() && !names(Selector::wckey).empty())
       user.default_wckey = names(Selector::wckey).front();
     AccountingRecord record(std::move(user));
-    if (Status set = apply(demand_.settings, record); !set) return set;
-    if (!known || *known != record) records_.set(key, std::move(record));
+    if (Status set = apply(edit_.settings, record); !set) return set;
+    if (!existing || *existing != record) records_.set(key, std::move(record));
 
     std::vector<std::string> partitions = names(Selector::partition);
     if (partitions.empty()) partitions.emplace_back();
@@ -103,12 +104,12 @@ class Adding {
   }
 
   Status wckeys(const std::vector<std::string>& keys, const std::vector<std::string>& users) {
-    if (demand_.entity == Entity::wckey && (keys.empty() || users.empty()))
+    if (edit_.entity == Entity::wckey && (keys.empty() || users.empty()))
       return bad("name the wckey and its users: add wckey NAME user=USER");
     for (const std::string& key : keys)
       for (const std::string& user : users) {
         const RecordKey at{RecordKind::wckey, key, user, {}};
-        if (records_.find(at) && demand_.entity != Entity::wckey) continue;
+        if (records_.find(at) && edit_.entity != Entity::wckey) continue;
         if (Status done = add(blank_record(at)); !done) return done;
       }
     return {};
@@ -133,26 +134,26 @@ class Adding {
   }
 
   Records records_;
-  const Demand& demand_;
+  const EditRequest& edit_;
 };
 
 // Where something is added must be there; what is added need not.
-Where places(const Demand& demand) {
+Where places(const EditRequest& edit) {
   Where where;
   const auto copy = [&](Selector selector) {
-    for (const std::string& name : demand.where.names(selector)) where.add_name(selector, name);
+    for (const std::string& name : edit.where.names(selector)) where.add_name(selector, name);
   };
   copy(Selector::cluster);
-  if (demand.entity != Entity::account) copy(Selector::account);
-  if (demand.entity == Entity::coordinator || demand.entity == Entity::wckey) copy(Selector::user);
+  if (edit.entity != Entity::account) copy(Selector::account);
+  if (edit.entity == Entity::coordinator || edit.entity == Entity::wckey) copy(Selector::user);
   return where;
 }
 
 }  // namespace
 
-Result<Records> expand_add(const Known& known, const Demand& demand) {
-  if (Status ok = check_names(known, places(demand)); !ok) return fail(ok.error());
-  return Adding(known, demand).run();
+Result<Records> expand_add(const Snapshot& snapshot, const EditRequest& edit) {
+  if (Status ok = check_names(snapshot, places(edit)); !ok) return fail(ok.error());
+  return RecordAdder(snapshot, edit).run();
 }
 
 }  // namespace ares::aacctmgr

@@ -3,26 +3,26 @@
 namespace ares::aacctmgr {
 namespace {
 
-bool sets(const Demand& demand, RecordKind kind) {
-  for (const Setting& one : demand.settings)
+bool sets(const EditRequest& edit, RecordKind kind) {
+  for (const Setting& one : edit.settings)
     if (one.kind == kind) return true;
   return false;
 }
 
 // The records that are to be changed, as they are.
-std::vector<AccountingRecord> targets(const Records& records, const Demand& demand) {
+std::vector<AccountingRecord> targets(const Records& records, const EditRequest& edit) {
   std::vector<AccountingRecord> found;
-  const Where& where = demand.where;
+  const Where& where = edit.where;
   const auto take = [&](const auto& record) { found.emplace_back(record); };
   const auto take_chosen = [&](const auto& record) {
     if (chosen(where, record)) take(record);
   };
-  switch (demand.entity) {
+  switch (edit.entity) {
     case Entity::account: each_of<Account>(records, RecordKind::account, take_chosen); break;
     case Entity::cluster: take(*core::find_account(records, kRootAccount)); break;
     case Entity::user:
-      if (sets(demand, RecordKind::user)) each_of<User>(records, RecordKind::user, take_chosen);
-      if (sets(demand, RecordKind::association)) each_chosen_association(records, where, take);
+      if (sets(edit, RecordKind::user)) each_of<User>(records, RecordKind::user, take_chosen);
+      if (sets(edit, RecordKind::association)) each_chosen_association(records, where, take);
       break;
     case Entity::association: each_chosen_association(records, where, take); break;
     case Entity::qos: each_of<Qos>(records, RecordKind::qos, take_chosen); break;
@@ -38,18 +38,18 @@ std::vector<AccountingRecord> targets(const Records& records, const Demand& dema
 
 }  // namespace
 
-Result<Records> expand_modify(const Known& known, const Demand& demand) {
-  if (demand.entity != Entity::cluster && !demand.where.chooses())
+Result<Records> expand_modify(const Snapshot& snapshot, const EditRequest& edit) {
+  if (edit.entity != Entity::cluster && !edit.where.has_conditions())
     return fail(ErrorCode::invalid_argument,
-                "say which: modify " + name_of(demand.entity) + " where NAME=VALUE set ...");
-  if (Status ok = check_names(known, demand.where); !ok) return fail(ok.error());
-  std::vector<AccountingRecord> found = targets(known.records, demand);
+                "say which: modify " + name_of(edit.entity) + " where NAME=VALUE set ...");
+  if (Status ok = check_names(snapshot, edit.where); !ok) return fail(ok.error());
+  std::vector<AccountingRecord> found = targets(snapshot.records, edit);
   if (found.empty())
-    return fail(ErrorCode::not_found, "no " + name_of(demand.entity) + " is like that; show " +
-                                          name_of(demand.entity) + " lists those there are");
-  Records records = known.records;
+    return fail(ErrorCode::not_found, "no " + name_of(edit.entity) + " is like that; show " +
+                                          name_of(edit.entity) + " lists those there are");
+  Records records = snapshot.records;
   for (AccountingRecord& record : found) {
-    if (Status done = apply(demand.settings, record); !done) return fail(done.error());
+    if (Status done = apply(edit.settings, record); !done) return fail(done.error());
     const RecordKey key = key_of(record);
     if (*records.find(key) != record) records.set(key, std::move(record));
   }

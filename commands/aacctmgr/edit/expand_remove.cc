@@ -12,14 +12,14 @@ tl::unexpected<Error> bad(std::string message) {
 }
 
 // The records to be removed. Coordinators are none: they are parts of accounts.
-std::vector<RecordKey> targets(const Records& records, const Demand& demand) {
+std::vector<RecordKey> targets(const Records& records, const EditRequest& edit) {
   std::vector<RecordKey> found;
-  const Where& where = demand.where;
+  const Where& where = edit.where;
   const auto take = [&](const auto& record) { found.push_back(key_of(record)); };
   const auto take_chosen = [&](const auto& record) {
     if (chosen(where, record)) take(record);
   };
-  switch (demand.entity) {
+  switch (edit.entity) {
     case Entity::account: each_of<Account>(records, RecordKind::account, take_chosen); break;
     case Entity::user:
       // Out of some accounts, or altogether.
@@ -41,16 +41,16 @@ std::vector<RecordKey> targets(const Records& records, const Demand& demand) {
   return found;
 }
 
-Result<Records> without_coordinators(const Known& known, const Where& where) {
+Result<Records> without_coordinators(const Snapshot& snapshot, const Where& where) {
   if (!where.has(Selector::user))
     return bad("name the users: delete coordinator account=ACCOUNT names=USER");
-  Records records = known.records;
+  Records records = snapshot.records;
   std::vector<Account> changed;
-  each_of<Account>(known.records, RecordKind::account, [&](const Account& account) {
-    if (!where.allows(Selector::account, account.name)) return;
+  each_of<Account>(snapshot.records, RecordKind::account, [&](const Account& account) {
+    if (!where.matches(Selector::account, account.name)) return;
     Account copy = account;
     const auto is_chosen = [&](const std::string& user) {
-      return where.allows(Selector::user, user);
+      return where.matches(Selector::user, user);
     };
     if (std::erase_if(copy.coordinators, is_chosen) > 0) changed.push_back(std::move(copy));
   });
@@ -64,9 +64,9 @@ Result<Records> without_coordinators(const Known& known, const Where& where) {
 }
 
 // One pass over records that refer to others: gives those that are to be changed and those that are to go.
-class Mending {
+class ReferenceCleanup {
  public:
-  explicit Mending(const Records& records) : records_(records) {}
+  explicit ReferenceCleanup(const Records& records) : records_(records) {}
 
   void run() {
     accounts();
@@ -74,7 +74,7 @@ class Mending {
       if (key.kind == RecordKind::association)
         association(key, std::get<Association>(record));
       else if (key.kind == RecordKind::wckey && !core::find_user(records_, key.user))
-        gone.push_back(key);
+        removed.push_back(key);
       else if (key.kind == RecordKind::wckey)
         wckeys_.insert({key.user, key.name});
     });
@@ -82,27 +82,27 @@ class Mending {
     each_of<Qos>(records_, RecordKind::qos, [&](const Qos& one) { qos(one); });
   }
 
-  std::vector<RecordKey> gone;
+  std::vector<RecordKey> removed;
   std::vector<AccountingRecord> changed;
 
  private:
   // Those that do not lead to the root any more go.
   void accounts() {
-    std::map<std::string_view, bool> stays = {{kRootAccount, true}};
+    std::map<std::string_view, bool> reaches_root = {{kRootAccount, true}};
     each_of<Account>(records_, RecordKind::account, [&](const Account& account) {
       std::vector<std::string_view> path;
       const Account* at = &account;
-      while (at && !stays.contains(at->name) && path.size() <= records_.size()) {
+      while (at && !reaches_root.contains(at->name) && path.size() <= records_.size()) {
         path.push_back(at->name);
         at = core::find_account(records_, at->parent);
       }
-      const bool leads = at && stays.at(at->name);
-      for (const std::string_view name : path) stays[name] = leads;
+      const bool rooted = at && reaches_root.at(at->name);
+      for (const std::string_view name : path) reaches_root[name] = rooted;
     });
     each_of<Account>(records_, RecordKind::account, [&](const Account& account) {
-      if (!stays.at(account.name)) {
-        gone_accounts_.insert(account.name);
-        return gone.push_back(key_of(account));
+      if (!reaches_root.at(account.name)) {
+        removed_accounts_.insert(account.name);
+        return removed.push_back(key_of(account));
       }
       Account copy = account;
       std::erase_if(copy.coordinators,
@@ -127,9 +127,9 @@ class Mending {
 
   void association(const RecordKey& key, const Association& association) {
     const std::string& account = association.key.account;
-    if (!core::find_account(records_, account) || gone_accounts_.contains(account) ||
+    if (!core::find_account(records_, account) || removed_accounts_.contains(account) ||
         !core::find_user(records_, association.key.user))
-      return gone.push_back(key);
+      return removed.push_back(key);
     accounts_of_[association.key.user].insert(account);
     Association copy = association;
     terms(copy.terms);
@@ -146,33 +146,33 @@ class Mending {
   }
 
   const Records& records_;
-  std::set<std::string> gone_accounts_;
+  std::set<std::string> removed_accounts_;
   std::map<std::string, std::set<std::string>> accounts_of_;  // by user
   std::set<std::pair<std::string, std::string>> wckeys_;      // (user, name)
 };
 
 }  // namespace
 
-void mend(Records& records) {
-  Mending mending(records);
-  mending.run();
-  for (const RecordKey& key : mending.gone) records.erase(key);
-  for (AccountingRecord& record : mending.changed) {
+void remove_dangling_references(Records& records) {
+  ReferenceCleanup cleanup(records);
+  cleanup.run();
+  for (const RecordKey& key : cleanup.removed) records.erase(key);
+  for (AccountingRecord& record : cleanup.changed) {
     const RecordKey key = key_of(record);
     records.set(key, std::move(record));
   }
 }
 
-Result<Records> expand_remove(const Known& known, const Demand& demand) {
-  if (!demand.where.chooses())
-    return bad("say which: delete " + name_of(demand.entity) + " NAME, or where NAME=VALUE");
-  if (Status ok = check_names(known, demand.where); !ok) return fail(ok.error());
-  if (demand.entity == Entity::coordinator) return without_coordinators(known, demand.where);
-  const std::vector<RecordKey> found = targets(known.records, demand);
+Result<Records> expand_remove(const Snapshot& snapshot, const EditRequest& edit) {
+  if (!edit.where.has_conditions())
+    return bad("say which: delete " + name_of(edit.entity) + " NAME, or where NAME=VALUE");
+  if (Status ok = check_names(snapshot, edit.where); !ok) return fail(ok.error());
+  if (edit.entity == Entity::coordinator) return without_coordinators(snapshot, edit.where);
+  const std::vector<RecordKey> found = targets(snapshot.records, edit);
   if (found.empty())
-    return fail(ErrorCode::not_found, "no " + name_of(demand.entity) + " is like that; show " +
-                                          name_of(demand.entity) + " lists those there are");
-  Records records = known.records;
+    return fail(ErrorCode::not_found, "no " + name_of(edit.entity) + " is like that; show " +
+                                          name_of(edit.entity) + " lists those there are");
+  Records records = snapshot.records;
   for (const RecordKey& key : found) {
     if (key == RecordKey{RecordKind::account, std::string(kRootAccount), {}, {}})
       return bad("root is above all accounts and cannot be deleted");
@@ -180,7 +180,7 @@ Result<Records> expand_remove(const Known& known, const Demand& demand) {
       return bad("the QOS normal is that of jobs which name none and cannot be deleted");
     records.erase(key);
   }
-  mend(records);
+  remove_dangling_references(records);
   return records;
 }
 

@@ -145,7 +145,7 @@ bool clears(const std::string& value) {
 void change_list(std::vector<std::string>& list, Op op, const std::string& value) {
   const std::vector<std::string> given = names_of(value);
   if (op == Op::set) list = given;
-  if (op == Op::take)
+  if (op == Op::remove)
     std::erase_if(list, [&](const std::string& name) {
       return std::binary_search(given.begin(), given.end(), name);
     });
@@ -237,9 +237,10 @@ Status set_property(const Property& property, AccountingRecord& record, Op op,
   if (op != Op::set && !property.list)
     return bad(property.name + " takes =, not " + (op == Op::add ? "+=" : "-="));
   if (Status done = property.set(record, op, value); !done) {
-    const std::string& said = done.error().message;
-    return fail(done.error().code,
-                said.starts_with(property.name + ":") ? said : property.name + ": " + said);
+    const std::string& message = done.error().message;
+    return fail(done.error().code, message.starts_with(property.name + ":")
+                                       ? message
+                                       : property.name + ": " + message);
   }
   return {};
 }

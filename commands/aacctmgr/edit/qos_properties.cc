@@ -31,7 +31,7 @@ Status set_flags(Qos& qos, Op op, const std::string& value) {
   switch (op) {
     case Op::set: qos.flags = given; break;
     case Op::add: qos.flags |= given; break;
-    case Op::take: qos.flags &= ~given; break;
+    case Op::remove: qos.flags &= ~given; break;
   }
   return {};
 }

@@ -10,13 +10,13 @@
 namespace ares::aacctmgr {
 namespace {
 
-enum class Stage { qos, accounts, users, accounts_that_go, qos_that_go };
+enum class Stage { qos, accounts, users, removed_accounts, removed_qos };
 
 Stage stage_of(const Change& change) {
-  const bool goes = change.verb == Change::Verb::remove;
+  const bool is_removed = change.verb == Change::Verb::remove;
   switch (change.key.kind) {
-    case RecordKind::qos: return goes ? Stage::qos_that_go : Stage::qos;
-    case RecordKind::account: return goes ? Stage::accounts_that_go : Stage::accounts;
+    case RecordKind::qos: return is_removed ? Stage::removed_qos : Stage::qos;
+    case RecordKind::account: return is_removed ? Stage::removed_accounts : Stage::accounts;
     case RecordKind::user:
     case RecordKind::association:
     case RecordKind::wckey: return Stage::users;
@@ -40,7 +40,7 @@ std::string owner_of(const RecordKey& key) {
 std::map<std::string, std::size_t> old_depths(const std::vector<Change>& changes) {
   std::map<std::string, std::string> parents;
   for (const Change& change : changes)
-    if (stage_of(change) == Stage::accounts_that_go)
+    if (stage_of(change) == Stage::removed_accounts)
       parents[change.key.name] = std::get<Account>(*change.before).parent;
   std::map<std::string, std::size_t> depths;
   for (const auto& [name, parent] : parents) {
@@ -105,7 +105,7 @@ std::vector<std::vector<Change>> in_requests(std::vector<Change> changes, const 
     std::int64_t depth = 0;
     if (stage == Stage::accounts)
       depth = static_cast<std::int64_t>(depth_of(after, change.key.name));
-    if (stage == Stage::accounts_that_go)
+    if (stage == Stage::removed_accounts)
       depth = -static_cast<std::int64_t>(going.at(change.key.name));
     places.push_back({stage, depth, owner_of(change.key), i});
   }

@@ -15,7 +15,7 @@ namespace ares::aacctmgr {
 using Records = core::Accounting;
 
 // What the controller said when it was asked.
-struct Known {
+struct Snapshot {
   Records records;
   std::string cluster;
   std::string enforce;

@@ -126,10 +126,10 @@ class Dump {
 
 }  // namespace
 
-std::string dump_text(const Known& known) {
+std::string dump_text(const Snapshot& snapshot) {
   return "# Accounts, users and QOS, as aacctmgr dump writes them: aacctmgr load FILE makes the "
          "cluster's like these.\n" +
-         Dump(known.records).run(known.cluster);
+         Dump(snapshot.records).run(snapshot.cluster);
 }
 
 }  // namespace ares::aacctmgr

@@ -34,9 +34,9 @@ Result<std::string> read(const std::string& path) {
 
 Result<int> dump(Context& context, const Words& operands) {
   if (operands.size() > 1) return bad("dump takes one file");
-  const auto known = context.records();
-  if (!known) return fail(known.error());
-  const std::string text = dump_text(*known);
+  const auto snapshot = context.records();
+  if (!snapshot) return fail(snapshot.error());
+  const std::string text = dump_text(*snapshot);
   if (operands.empty() || operands[0] == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
@@ -48,8 +48,8 @@ Result<int> dump(Context& context, const Words& operands) {
   out.close();
   if (!out) return bad(path + ": cannot be written");
   if (!context.flags.quiet)
-    std::printf("%s: %zu records of cluster %s\n", path.c_str(), known->records.size(),
-                cli::printable(known->cluster).c_str());
+    std::printf("%s: %zu records of cluster %s\n", path.c_str(), snapshot->records.size(),
+                cli::printable(snapshot->cluster).c_str());
   return 0;
 }
 
@@ -72,14 +72,14 @@ Result<int> load(Context& context, const Words& operands) {
   if (!text) return fail(text.error());
   const auto file = parse_tree(*text, path == "-" ? "standard input" : path);
   if (!file) return fail(file.error());
-  const auto known = context.records();
-  if (!known) return fail(known.error());
-  if (!file->cluster.empty() && file->cluster != known->cluster && !context.flags.quiet)
+  const auto snapshot = context.records();
+  if (!snapshot) return fail(snapshot.error());
+  if (!file->cluster.empty() && file->cluster != snapshot->cluster && !context.flags.quiet)
     std::fprintf(stderr, "aacctmgr: the file is of cluster %s, this one is %s\n",
-                 cli::printable(file->cluster).c_str(), cli::printable(known->cluster).c_str());
+                 cli::printable(file->cluster).c_str(), cli::printable(snapshot->cluster).c_str());
   if (path == "-" && !context.flags.immediate && !context.flags.dry_run)
     return bad("standard input holds the file, so nobody can be asked: add -i, or --dry-run");
-  return context.change(*known, merged(known->records, file->records, clean));
+  return context.change(*snapshot, merged(snapshot->records, file->records, clean));
 }
 
 }  // namespace ares::aacctmgr

@@ -17,11 +17,11 @@ class Reader {
  public:
   explicit Reader(std::string_view name) : name_(name) {}
 
-  Result<Known> run(const std::string& text) {
+  Result<Snapshot> run(const std::string& text) {
     const auto tree = config::parse_yaml(text, name_);
     if (!tree) return fail(tree.error());
     if (Status read = top(*tree); !read) return fail(read.error());
-    return std::move(known_);
+    return std::move(snapshot_);
   }
 
  private:
@@ -41,7 +41,7 @@ class Reader {
     for (const Entry& entry : tree.entries) {
       Status read;
       if (entry.key == "cluster")
-        known_.cluster = entry.value.text;
+        snapshot_.cluster = entry.value.text;
       else if (entry.key == "qos")
         read = each(entry, [&](const Entry& one) { return plain(RecordKind::qos, one); });
       else if (entry.key == "accounts")
@@ -93,8 +93,8 @@ class Reader {
 
   Status keep(AccountingRecord record, int line) {
     const RecordKey key = key_of(record);
-    if (known_.records.find(key)) return bad(line, describe(key) + " is there twice");
-    known_.records.set(key, std::move(record));
+    if (snapshot_.records.find(key)) return bad(line, describe(key) + " is there twice");
+    snapshot_.records.set(key, std::move(record));
     return {};
   }
 
@@ -169,12 +169,12 @@ class Reader {
   }
 
   const std::string name_;
-  Known known_;
+  Snapshot snapshot_;
 };
 
 }  // namespace
 
-Result<Known> parse_tree(const std::string& text, std::string_view name) {
+Result<Snapshot> parse_tree(const std::string& text, std::string_view name) {
   return Reader(name).run(text);
 }
 

@@ -11,11 +11,11 @@
 namespace ares::aacctmgr {
 
 // Properties under their names, each as aacctmgr's command line has it; what is usual is left out.
-std::string dump_text(const Known& known);
+std::string dump_text(const Snapshot& snapshot);
 
 // The records that such a file holds, without ids. invalid_argument, "NAME:LINE: …": not YAML, an unknown property (with a suggestion), a
 // value that cannot be read, a name given twice.
-Result<Known> parse_tree(const std::string& text, std::string_view name);
+Result<Snapshot> parse_tree(const std::string& text, std::string_view name);
 
 // What the records become by loading a file: those in it as it says, the others as they are, or removed (`clean`); the account root and the
 // QOS normal always stay.

@@ -112,7 +112,7 @@ std::vector<Field> all_fields() {
        [](R r) { return r.file ? time_text(r.file->written()) : ""; }},
       {"Attempt", "Attempt", 7, "which attempt of a runaway job",
        [](R r) { return r.runaway ? std::to_string(r.runaway->attempt()) : ""; }},
-      {"Cluster", "Cluster", 10, "cluster", [](R r) { return r.known->cluster; }},
+      {"Cluster", "Cluster", 10, "cluster", [](R r) { return r.snapshot->cluster; }},
       {"Coordinators", "Coord Accounts", 20, "users who administer the account", coordinators},
       {"DefaultAccount", "Def Acct", 10, "the user's default account",
        [](R r) { return r.user ? r.user->default_account : ""; }},
@@ -122,7 +122,7 @@ std::vector<Field> all_fields() {
        [](R r) { return r.user ? r.user->default_wckey : ""; }},
       {"Description", "Descr", 20, "description of an account or QOS", description},
       {"Enforce", "Enforce", 12, "how far jobs are held to all this: accounting.enforce",
-       [](R r) { return r.known->enforce; }},
+       [](R r) { return r.snapshot->enforce; }},
       {"File", "File", -40, "file of an archive, on the controller's machine",
        [](R r) { return r.file ? r.file->path() : ""; }},
       {"Flags", "Flags", 20, "flags of a QOS",
@@ -203,12 +203,12 @@ std::vector<Field> all_fields() {
 
 // Spellings of sacctmgr that are no beginnings of ours.
 std::string other_name(const std::string& name) {
-  static const std::vector<std::pair<std::string, std::string>> known = {
+  static const std::vector<std::pair<std::string, std::string>> snapshot = {
       {"fairshare", "Share"},        {"acct", "Account"},      {"parent", "ParentName"},
       {"defacct", "DefaultAccount"}, {"defqos", "DefaultQOS"}, {"defwckey", "DefaultWCKey"},
       {"descr", "Description"},      {"org", "Organization"},  {"qoslevel", "QOS"},
       {"coord", "Coordinators"}};
-  for (const auto& [other, ours] : known)
+  for (const auto& [other, ours] : snapshot)
     if (other == name) return cli::lower(ours);
   if (const LimitRow* limit = find_limit(name)) return cli::lower(limit->name);
   return name;
@@ -253,14 +253,14 @@ std::vector<std::string> field_texts() {
   return texts;
 }
 
-Result<std::vector<Chosen>> parse_fields(const std::string& list) {
-  std::vector<Chosen> chosen;
+Result<std::vector<SelectedField>> parse_fields(const std::string& list) {
+  std::vector<SelectedField> chosen;
   for (const std::string& item : cli::split(list, ',')) {
     if (item.empty()) continue;
     const std::size_t percent = item.find('%');
     const auto field = find_field(item.substr(0, percent));
     if (!field) return fail(field.error());
-    Chosen one{*field, (*field)->width, false};
+    SelectedField one{*field, (*field)->width, false};
     if (percent != std::string::npos) {
       const auto width = cli::parse_integer(item.substr(percent + 1), -1000, 1000);
       if (!width || *width == 0)

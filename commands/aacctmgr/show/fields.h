@@ -16,7 +16,7 @@ namespace ares::aacctmgr {
 
 // A line of a listing: whatever records it is of.
 struct Row {
-  const Known* known = nullptr;
+  const Snapshot* snapshot = nullptr;
   const Account* account = nullptr;
   const Association* association = nullptr;
   const User* user = nullptr;
@@ -42,14 +42,14 @@ struct Field {
 const std::vector<Field>& fields();
 std::vector<std::string> field_texts();  // for the manual
 
-struct Chosen {
+struct SelectedField {
   const Field* field = nullptr;
   int width = 0;
   bool fixed = false;  // the user named it
 };
 
 // "Account%20,User,QOS": names or how they begin, in any case. invalid_argument, with a suggestion.
-Result<std::vector<Chosen>> parse_fields(const std::string& list);
+Result<std::vector<SelectedField>> parse_fields(const std::string& list);
 
 // The usual ones.
 std::string usual_fields(Entity entity, bool with_associations);

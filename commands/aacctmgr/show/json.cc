@@ -116,9 +116,9 @@ class Sections {
     sections_[section].push_back(quoted(text));
   }
 
-  std::string text(const Known& known) const {
-    std::string out =
-        "{\n  \"cluster\": " + quoted(known.cluster) + ",\n  \"enforce\": " + quoted(known.enforce);
+  std::string text(const Snapshot& snapshot) const {
+    std::string out = "{\n  \"cluster\": " + quoted(snapshot.cluster) +
+                      ",\n  \"enforce\": " + quoted(snapshot.enforce);
     for (const char* name :
          {"accounts", "associations", "users", "qos", "wckeys", "tres", "problems"}) {
       const auto found = sections_.find(name);
@@ -136,10 +136,10 @@ class Sections {
 
 }  // namespace
 
-std::string json_of(const Known& known, const Rows& rows) {
+std::string json_of(const Snapshot& snapshot, const Rows& rows) {
   Sections sections;
   std::set<const User*> made;
-  for (const User& user : rows.made) made.insert(&user);
+  for (const User& user : rows.extra_users) made.insert(&user);
   for (const Row& row : rows.rows) {
     sections.add("accounts", row.account);
     sections.add("associations", row.association);
@@ -150,7 +150,7 @@ std::string json_of(const Known& known, const Rows& rows) {
     const bool tres = core::is_limited_tres(row.text);
     sections.add_text(tres ? "tres" : "problems", row.text);
   }
-  return sections.text(known);
+  return sections.text(snapshot);
 }
 
 }  // namespace ares::aacctmgr

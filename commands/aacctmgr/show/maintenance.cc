@@ -24,12 +24,12 @@ void put(const std::string& text) {
 // One row for each item of `items`, to which `member` points.
 template <class Items, class Member>
 std::string table(const Context& context, const Items& items, Member member,
-                  const std::vector<Chosen>& chosen) {
-  static const Known nothing;
+                  const std::vector<SelectedField>& chosen) {
+  static const Snapshot nothing;
   std::vector<Row> rows;
   for (const auto& item : items) {
     rows.push_back({});
-    rows.back().known = &nothing;
+    rows.back().snapshot = &nothing;
     rows.back().*member = &item;
   }
   const Flags& flags = context.flags;
@@ -124,7 +124,7 @@ Result<int> run_archive(Context& context, const api::Archive& what) {
 }  // namespace
 
 Result<int> show_transactions(Context& context, const Where& where,
-                              const std::vector<Chosen>& chosen) {
+                              const std::vector<SelectedField>& chosen) {
   auto filter = transactions_filter(where);
   if (!filter) return fail(filter.error());
   api::Transactions all;
@@ -143,7 +143,7 @@ Result<int> show_transactions(Context& context, const Where& where,
   return 0;
 }
 
-Result<int> show_runaways(Context& context, const std::vector<Chosen>& chosen) {
+Result<int> show_runaways(Context& context, const std::vector<SelectedField>& chosen) {
   api::Request request;
   request.mutable_runaways();
   const auto answer = context.call(request);

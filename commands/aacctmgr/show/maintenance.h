@@ -10,9 +10,9 @@
 namespace ares::aacctmgr {
 
 Result<int> show_transactions(Context& context, const Where& where,
-                              const std::vector<Chosen>& chosen);
+                              const std::vector<SelectedField>& chosen);
 
 // Lists them, and sets them ended if that is wanted: 1 where it was not.
-Result<int> show_runaways(Context& context, const std::vector<Chosen>& chosen);
+Result<int> show_runaways(Context& context, const std::vector<SelectedField>& chosen);
 
 }  // namespace ares::aacctmgr

@@ -24,12 +24,13 @@ std::string_view head(std::string_view text, std::size_t width) {
 
 using Cells = std::vector<std::string>;
 
-std::vector<Cells> cells_of(const std::vector<Row>& rows, const std::vector<Chosen>& chosen) {
+std::vector<Cells> cells_of(const std::vector<Row>& rows,
+                            const std::vector<SelectedField>& chosen) {
   std::vector<Cells> lines;
   lines.reserve(rows.size());
   for (const Row& row : rows) {
     Cells& line = lines.emplace_back();
-    for (const Chosen& one : chosen) line.push_back(cli::printable(one.field->text(row)));
+    for (const SelectedField& one : chosen) line.push_back(cli::printable(one.field->text(row)));
   }
   return lines;
 }
@@ -56,12 +57,13 @@ void put(const std::string& cell, std::size_t width, bool left, bool last, std::
 
 }  // namespace
 
-std::string print(const std::vector<Row>& rows, const std::vector<Chosen>& chosen,
+std::string print(const std::vector<Row>& rows, const std::vector<SelectedField>& chosen,
                   const PrintOptions& options) {
   std::vector<Cells> lines = cells_of(rows, chosen);
   const bool plain = options.parsable || options.parsable2;
   Cells headers;
-  for (const Chosen& one : chosen) headers.push_back(plain ? one.field->name : one.field->header);
+  for (const SelectedField& one : chosen)
+    headers.push_back(plain ? one.field->name : one.field->header);
   if (plain) {
     if (!options.no_header) lines.insert(lines.begin(), headers);
     return delimited(lines, options.parsable);

@@ -10,13 +10,13 @@
 namespace ares::aacctmgr {
 namespace {
 
-// What `Known` holds, in the order of the tree.
+// What `Snapshot` holds, in the order of the tree.
 class Tree {
  public:
-  explicit Tree(const Known& known) {
-    each_of<Account>(known.records, RecordKind::account,
+  explicit Tree(const Snapshot& snapshot) {
+    each_of<Account>(snapshot.records, RecordKind::account,
                      [&](const Account& account) { below_[account.parent].push_back(&account); });
-    each_of<Association>(known.records, RecordKind::association,
+    each_of<Association>(snapshot.records, RecordKind::association,
                          [&](const Association& one) { within_[one.key.account].push_back(&one); });
   }
 
@@ -40,8 +40,8 @@ class Tree {
 
 class Listing {
  public:
-  Listing(const Known& known, const Where& where, const ListingOptions& options)
-      : known_(known), where_(where), options_(options) {}
+  Listing(const Snapshot& snapshot, const Where& where, const ListingOptions& options)
+      : snapshot_(snapshot), where_(where), options_(options) {}
 
   Rows run(Entity entity) {
     switch (entity) {
@@ -49,20 +49,22 @@ class Listing {
       case Entity::user: users(); break;
       case Entity::association: associations(); break;
       case Entity::qos:
-        each_of<Qos>(known_.records, RecordKind::qos, [&](const Qos& qos) {
+        each_of<Qos>(snapshot_.records, RecordKind::qos, [&](const Qos& qos) {
           if (chosen(where_, qos)) add().qos = &qos;
         });
         break;
       case Entity::wckey:
-        each_of<Wckey>(known_.records, RecordKind::wckey, [&](const Wckey& wckey) {
+        each_of<Wckey>(snapshot_.records, RecordKind::wckey, [&](const Wckey& wckey) {
           if (chosen(where_, wckey)) add().wckey = &wckey;
         });
         break;
       case Entity::coordinator: coordinators(); break;
-      case Entity::cluster: add().account = core::find_account(known_.records, kRootAccount); break;
+      case Entity::cluster:
+        add().account = core::find_account(snapshot_.records, kRootAccount);
+        break;
       case Entity::tres: tres(); break;
       case Entity::problem:
-        for (std::string& text : problems(known_)) add().text = std::move(text);
+        for (std::string& text : problems(snapshot_)) add().text = std::move(text);
         break;
       case Entity::transaction:
       case Entity::runaway_jobs: break;
@@ -73,7 +75,7 @@ class Listing {
  private:
   Row& add() {
     out_.rows.push_back({});
-    out_.rows.back().known = &known_;
+    out_.rows.back().snapshot = &snapshot_;
     return out_.rows.back();
   }
   void add(const Account* account, const Association* association, std::size_t depth) {
@@ -81,19 +83,19 @@ class Listing {
     row.account = account;
     row.association = association;
     row.indent = options_.tree ? depth : 0;
-    if (association) row.user = core::find_user(known_.records, association->key.user);
+    if (association) row.user = core::find_user(snapshot_.records, association->key.user);
   }
 
   void accounts() {
-    Tree(known_).walk([&](const Account& account, const Association* one, std::size_t depth) {
+    Tree(snapshot_).walk([&](const Account& account, const Association* one, std::size_t depth) {
       if (chosen(where_, account) && (!one || options_.with_associations))
         add(&account, one, depth);
     });
   }
 
   void associations() {
-    const bool of_users = where_.has(Selector::user) && !where_.allows(Selector::user, "");
-    Tree(known_).walk([&](const Account& account, const Association* one, std::size_t depth) {
+    const bool of_users = where_.has(Selector::user) && !where_.matches(Selector::user, "");
+    Tree(snapshot_).walk([&](const Account& account, const Association* one, std::size_t depth) {
       if (one ? chosen(where_, *one, account.parent)
               : !of_users && !where_.has(Selector::partition) && chosen(where_, account) &&
                     own_terms(account))
@@ -103,11 +105,11 @@ class Listing {
   // What associations are chosen by beside their names.
   bool own_terms(const Account& account) const {
     if (where_.has(Selector::id) &&
-        !where_.allows(Selector::id, std::to_string(account.id.value())))
+        !where_.matches(Selector::id, std::to_string(account.id.value())))
       return false;
     if (!where_.has(Selector::qos)) return true;
     for (const std::string& name : account.terms.qos)
-      if (where_.allows(Selector::qos, name)) return true;
+      if (where_.matches(Selector::qos, name)) return true;
     return false;
   }
 
@@ -115,10 +117,10 @@ class Listing {
     std::map<std::string_view, std::vector<const Association*>> of;
     const bool in_some = where_.has(Selector::account) || where_.has(Selector::partition);
     if (options_.with_associations || in_some)
-      each_of<Association>(known_.records, RecordKind::association, [&](const Association& one) {
+      each_of<Association>(snapshot_.records, RecordKind::association, [&](const Association& one) {
         if (chosen(where_, one, {})) of[one.key.user].push_back(&one);
       });
-    each_of<User>(known_.records, RecordKind::user, [&](const User& user) {
+    each_of<User>(snapshot_.records, RecordKind::user, [&](const User& user) {
       if (!chosen(where_, user)) return;
       const auto own = of.find(user.name);
       if (in_some && own == of.end()) return;
@@ -135,15 +137,15 @@ class Listing {
   }
 
   void coordinators() {
-    each_of<Account>(known_.records, RecordKind::account, [&](const Account& account) {
-      if (!where_.allows(Selector::account, account.name)) return;
+    each_of<Account>(snapshot_.records, RecordKind::account, [&](const Account& account) {
+      if (!where_.matches(Selector::account, account.name)) return;
       for (const std::string& name : account.coordinators) {
-        if (!where_.allows(Selector::user, name)) continue;
-        out_.made.push_back({});
-        out_.made.back().name = name;
+        if (!where_.matches(Selector::user, name)) continue;
+        out_.extra_users.push_back({});
+        out_.extra_users.back().name = name;
         Row& row = add();
         row.account = &account;
-        row.user = &out_.made.back();
+        row.user = &out_.extra_users.back();
       }
     });
   }
@@ -155,15 +157,15 @@ class Listing {
       for (const Limit& limit : limits)
         if (!limit.tres.empty()) names.insert(limit.tres);
     };
-    each_of<Account>(known_.records, RecordKind::account,
+    each_of<Account>(snapshot_.records, RecordKind::account,
                      [&](const Account& one) { take(one.terms.limits); });
-    each_of<Association>(known_.records, RecordKind::association,
+    each_of<Association>(snapshot_.records, RecordKind::association,
                          [&](const Association& one) { take(one.terms.limits); });
-    each_of<Qos>(known_.records, RecordKind::qos, [&](const Qos& one) { take(one.limits); });
+    each_of<Qos>(snapshot_.records, RecordKind::qos, [&](const Qos& one) { take(one.limits); });
     for (const std::string& name : names) add().text = name;
   }
 
-  const Known& known_;
+  const Snapshot& snapshot_;
   const Where& where_;
   const ListingOptions& options_;
   Rows out_;
@@ -186,12 +188,13 @@ void add_missing_qos(const Records& records, const Association& one,
 
 }  // namespace
 
-Rows rows_of(const Known& known, Entity entity, const Where& where, const ListingOptions& options) {
-  return Listing(known, where, options).run(entity);
+Rows rows_of(const Snapshot& snapshot, Entity entity, const Where& where,
+             const ListingOptions& options) {
+  return Listing(snapshot, where, options).run(entity);
 }
 
-std::vector<std::string> problems(const Known& known) {
-  const Records& records = known.records;
+std::vector<std::string> problems(const Snapshot& snapshot) {
+  const Records& records = snapshot.records;
   std::set<std::string> used_accounts, users_somewhere;
   each_of<Association>(records, RecordKind::association, [&](const Association& one) {
     users_somewhere.insert(one.key.user);

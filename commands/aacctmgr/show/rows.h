@@ -18,18 +18,19 @@ struct ListingOptions {
 // What a row names that is no record by itself (a user who coordinates).
 struct Rows {
   std::vector<Row> rows;
-  std::deque<User> made;
+  std::deque<User> extra_users;
 };
 
 // Associations come as the tree has them: an account, its users, then the accounts below it; all others ascending.
-Rows rows_of(const Known& known, Entity entity, const Where& where, const ListingOptions& options);
+Rows rows_of(const Snapshot& snapshot, Entity entity, const Where& where,
+             const ListingOptions& options);
 
 // What was probably not meant: accounts without users below them, users in no account or without a default one, wckeys that no user has
 // any more, records that refer to what is not there or may not be used, and users whose jobs have to name a QOS.
-std::vector<std::string> problems(const Known& known);
+std::vector<std::string> problems(const Snapshot& snapshot);
 
 // The same records as JSON: maps accounts, users, associations, qos and wckeys, with amounts as numbers.
-std::string json_of(const Known& known, const Rows& rows);
+std::string json_of(const Snapshot& snapshot, const Rows& rows);
 
 // With a line of fields first, unless that is not wanted.
 struct PrintOptions {
@@ -37,7 +38,7 @@ struct PrintOptions {
   bool parsable = false;   // -p: a | behind the last
   bool parsable2 = false;  // -P
 };
-std::string print(const std::vector<Row>& rows, const std::vector<Chosen>& chosen,
+std::string print(const std::vector<Row>& rows, const std::vector<SelectedField>& chosen,
                   const PrintOptions& options);
 
 }  // namespace ares::aacctmgr

@@ -71,13 +71,13 @@ Result<int> show(Context& context, const Words& operands) {
 
   if (*entity == Entity::transaction) return show_transactions(context, *where, *chosen);
   if (*entity == Entity::runaway_jobs) return show_runaways(context, *chosen);
-  const auto known = context.records();
-  if (!known) return fail(known.error());
-  if (Status ok = check_names(*known, *where); !ok) return fail(ok.error());
-  const Rows rows = rows_of(*known, *entity, *where, switches->listing);
+  const auto snapshot = context.records();
+  if (!snapshot) return fail(snapshot.error());
+  if (Status ok = check_names(*snapshot, *where); !ok) return fail(ok.error());
+  const Rows rows = rows_of(*snapshot, *entity, *where, switches->listing);
   const std::string text =
       context.flags.json
-          ? json_of(*known, rows)
+          ? json_of(*snapshot, rows)
           : print(rows.rows, *chosen,
                   {context.flags.no_header, context.flags.parsable, context.flags.parsable2});
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -12,23 +12,23 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // The changes that a command makes, as they are shown.
-std::string done(const std::string& text, const Known& known = site()) {
-  const auto made = after(known, text);
+std::string done(const std::string& text, const Snapshot& snapshot = site()) {
+  const auto made = after(snapshot, text);
   EXPECT_TRUE(made) << text << ": " << made.error().message;
   if (!made) return {};
-  EXPECT_EQ(complaint(*made), "") << text;
-  return preview(changes_between(known.records, *made));
+  EXPECT_EQ(reference_error(*made), "") << text;
+  return preview(changes_between(snapshot.records, *made));
 }
 
-std::string refused(const std::string& text, const Known& known = site()) {
-  const auto made = after(known, text);
+std::string refused(const std::string& text, const Snapshot& snapshot = site()) {
+  const auto made = after(snapshot, text);
   EXPECT_FALSE(made) << text << ":\n"
-                     << (made ? preview(changes_between(known.records, *made)) : "");
+                     << (made ? preview(changes_between(snapshot.records, *made)) : "");
   return made ? "" : made.error().message;
 }
 
 TEST(Expand, TheSiteIsGood) {
-  EXPECT_EQ(complaint(site().records), "");
+  EXPECT_EQ(reference_error(site().records), "");
 }
 
 TEST(Expand, AddsAccounts) {
@@ -171,7 +171,7 @@ TEST(Expand, MendingWhatIsGoodChangesNothing) {
   for (int i = 0; i < 300; ++i) {
     const Records before = random_tree(random);
     Records mended = before;
-    mend(mended);
+    remove_dangling_references(mended);
     EXPECT_THAT(changes_between(before, mended), IsEmpty());
     // And whatever single record is taken out, the rest is good again.
     std::vector<RecordKey> keys;
@@ -180,9 +180,9 @@ TEST(Expand, MendingWhatIsGoodChangesNothing) {
     });
     if (keys.empty()) continue;
     mended.erase(keys[random.below(keys.size())]);
-    mend(mended);
+    remove_dangling_references(mended);
     // A default QOS that the account above does not allow any more is the site's to settle: the controller names it.
-    const std::string said = complaint(mended);
+    const std::string said = reference_error(mended);
     EXPECT_TRUE(said.empty() || said.find("is not one of those it may use") != std::string::npos)
         << said;
   }

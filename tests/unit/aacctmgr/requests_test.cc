@@ -39,7 +39,7 @@ TEST(Requests, EachIsGoodByItselfAndTogetherTheyAreAll) {
   for (int i = 0; i < 3000; ++i) {
     const Records before = random_tree(random), file = random_tree(random);
     const Records after = merged(before, file, random.percent(60));
-    if (!complaint(after).empty()) continue;  // such a file is refused whatever the order
+    if (!reference_error(after).empty()) continue;  // such a file is refused whatever the order
     const std::size_t most = 1 + random.below(6);
     Records now = before;
     std::uint64_t lsn = 10;

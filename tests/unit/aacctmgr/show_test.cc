@@ -16,11 +16,11 @@ using testing::IsSupersetOf;
 
 std::string shown(Entity entity, const std::string& words, const std::string& format,
                   ListingOptions listing = {}, PrintOptions how = {true, false, true}) {
-  const Known known = site();
+  const Snapshot snapshot = site();
   const std::vector<std::string> cut = cli::split(words, ' ');
   const auto where = where_of(entity, *parse_line(cut));
   EXPECT_TRUE(where) << where.error().message;
-  return print(rows_of(known, entity, *where, listing).rows, *parse_fields(format), how);
+  return print(rows_of(snapshot, entity, *where, listing).rows, *parse_fields(format), how);
 }
 
 TEST(Show, EachEntity) {
@@ -59,40 +59,40 @@ TEST(Show, FieldsAreFoundByHowTheyBegin) {
 }
 
 TEST(Show, JsonHasRecordsOnce) {
-  const Known known = site();
-  const std::string text = json_of(known, rows_of(known, Entity::account, {}, {}));
+  const Snapshot snapshot = site();
+  const std::string text = json_of(snapshot, rows_of(snapshot, Entity::account, {}, {}));
   EXPECT_THAT(text, HasSubstr("{\"name\": \"physics\", \"id\": 0, \"parent\": \"science\""));
   EXPECT_THAT(text, HasSubstr("\"coordinators\": [\"ada\"]"));
   EXPECT_THAT(text, HasSubstr("\"qos\": [\"high\", \"normal\"]"));
 }
 
 TEST(Problems, AreFound) {
-  Known known = site();
-  EXPECT_THAT(problems(known), IsEmpty());
-  put(known.records, account("empty", "science"));
-  put(known.records, user("eve", ""));
-  put(known.records, user("ada", ""));
-  put(known.records, Wckey{{"k", "eve"}, {}, {}});
-  EXPECT_THAT(problems(known),
+  Snapshot snapshot = site();
+  EXPECT_THAT(problems(snapshot), IsEmpty());
+  put(snapshot.records, account("empty", "science"));
+  put(snapshot.records, user("eve", ""));
+  put(snapshot.records, user("ada", ""));
+  put(snapshot.records, Wckey{{"k", "eve"}, {}, {}});
+  EXPECT_THAT(problems(snapshot),
               ElementsAre("account empty has no users, nor has any below it",
                           "user ada has no default account", "user eve is in no account",
                           "wckey k is of user eve, who is in no account"));
 }
 
 TEST(Problems, WhatAboveHasChanged) {
-  Known known = site();
+  Snapshot snapshot = site();
   Account physics =
-      std::get<Account>(*known.records.find({RecordKind::account, "physics", {}, {}}));
+      std::get<Account>(*snapshot.records.find({RecordKind::account, "physics", {}, {}}));
   physics.terms.qos = {"gone"};
   physics.terms.default_qos = "gone";
-  put(known.records, physics);
-  const auto found = problems(known);
+  put(snapshot.records, physics);
+  const auto found = problems(snapshot);
   EXPECT_THAT(found, testing::Contains(HasSubstr("account physics: there is no QOS gone")));
   // Its users inherit a default that their own lists do not have.
-  Association ada = *core::find_association(known.records, "physics", "ada");
+  Association ada = *core::find_association(snapshot.records, "physics", "ada");
   ada.terms.qos = {"high"};
-  put(known.records, ada);
-  EXPECT_THAT(problems(known),
+  put(snapshot.records, ada);
+  EXPECT_THAT(problems(snapshot),
               testing::Contains("jobs of user ada in account physics that name no QOS are refused: "
                                 "the default one, gone, is not among those he may use, high"));
 }

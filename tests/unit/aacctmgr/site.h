@@ -43,31 +43,31 @@ inline Qos qos(std::string name) {
 }
 
 // root > science > physics (ada, bob), biology (bob, and for partition gpu); QOS high.
-inline Known site() {
-  Known known;
-  known.cluster = "c";
-  known.enforce = "limits";
-  add_roots(known.records);
-  put(known.records, qos("high"));
-  put(known.records, account("science", "root"));
+inline Snapshot site() {
+  Snapshot snapshot;
+  snapshot.cluster = "c";
+  snapshot.enforce = "limits";
+  add_roots(snapshot.records);
+  put(snapshot.records, qos("high"));
+  put(snapshot.records, account("science", "root"));
   Account physics = account("physics", "science");
   physics.coordinators = {"ada"};
   physics.terms.qos = {"high", "normal"};
   physics.terms.default_qos = "high";
-  put(known.records, physics);
-  put(known.records, account("biology", "science"));
-  put(known.records, user("ada", "physics"));
-  put(known.records, user("bob", "physics"));
-  put(known.records, member("ada", "physics"));
-  put(known.records, member("bob", "physics"));
-  put(known.records, member("bob", "biology"));
-  put(known.records, member("bob", "biology", "gpu"));
-  put(known.records, Wckey{{"key", "bob"}, {}, {}});
-  return known;
+  put(snapshot.records, physics);
+  put(snapshot.records, account("biology", "science"));
+  put(snapshot.records, user("ada", "physics"));
+  put(snapshot.records, user("bob", "physics"));
+  put(snapshot.records, member("ada", "physics"));
+  put(snapshot.records, member("bob", "physics"));
+  put(snapshot.records, member("bob", "biology"));
+  put(snapshot.records, member("bob", "biology", "gpu"));
+  put(snapshot.records, Wckey{{"key", "bob"}, {}, {}});
+  return snapshot;
 }
 
 // "modify user where name=ada set fairshare=3" as a demand, and what it makes of the site.
-inline Result<Records> after(const Known& known, const std::string& text) {
+inline Result<Records> after(const Snapshot& snapshot, const std::string& text) {
   const std::vector<std::string> words = cli::split(text, ' ');
   const Verb verb = words[0] == "add"      ? Verb::add
                     : words[0] == "modify" ? Verb::modify
@@ -76,13 +76,13 @@ inline Result<Records> after(const Known& known, const std::string& text) {
   if (!entity) return fail(entity.error());
   const auto line = parse_line(std::span(words).subspan(2));
   if (!line) return fail(line.error());
-  const auto demand = demand_of(verb, *entity, *line);
-  if (!demand) return fail(demand.error());
-  return expand(known, *demand);
+  const auto edit = parse_edit(verb, *entity, *line);
+  if (!edit) return fail(edit.error());
+  return expand(snapshot, *edit);
 }
 
 // What the engine would say of these records.
-inline std::string complaint(const Records& records) {
+inline std::string reference_error(const Records& records) {
   std::string said;
   records.for_each([&](const RecordKey&, const AccountingRecord& record) {
     if (const Status ok = core::check_record(records, record); !ok && said.empty())

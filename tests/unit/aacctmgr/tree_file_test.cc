@@ -15,9 +15,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(TreeFile, IsReadableByPeople) {
-  Known known = site();
-  known.records.erase({RecordKind::association, "biology", "bob", {}});
-  EXPECT_THAT(dump_text(known), HasSubstr(R"(cluster: c
+  Snapshot snapshot = site();
+  snapshot.records.erase({RecordKind::association, "biology", "bob", {}});
+  EXPECT_THAT(dump_text(snapshot), HasSubstr(R"(cluster: c
 qos:
   high: {}
   normal:
@@ -51,17 +51,18 @@ users:
 TEST(TreeFile, LoadingWhatWasDumpedChangesNothing) {
   Random random(1);
   for (int i = 0; i < 500; ++i) {
-    Known known;
-    known.cluster = "c";
-    known.records = random_tree(random);
-    ASSERT_EQ(complaint(known.records), "");
-    const auto read = parse_tree(dump_text(known), "tree.yaml");
-    ASSERT_TRUE(read) << read.error().message << "\n" << dump_text(known);
+    Snapshot snapshot;
+    snapshot.cluster = "c";
+    snapshot.records = random_tree(random);
+    ASSERT_EQ(reference_error(snapshot.records), "");
+    const auto read = parse_tree(dump_text(snapshot), "tree.yaml");
+    ASSERT_TRUE(read) << read.error().message << "\n" << dump_text(snapshot);
     EXPECT_EQ(read->cluster, "c");
     for (const bool clean : {false, true})
-      ASSERT_EQ(
-          preview(changes_between(known.records, merged(known.records, read->records, clean))), "")
-          << dump_text(known);
+      ASSERT_EQ(preview(changes_between(snapshot.records,
+                                        merged(snapshot.records, read->records, clean))),
+                "")
+          << dump_text(snapshot);
     // And into a site that has nothing yet, or something else, the same comes.
     Records empty;
     add_roots(empty);
@@ -127,13 +128,15 @@ TEST(TreeFile, RefusalsNameTheLine) {
 }
 
 TEST(TreeFile, CleanRemovesWhatItDoesNotHave) {
-  const Known known = site();
+  const Snapshot snapshot = site();
   const auto read = parse_tree("accounts: {root: {description: the cluster}}\n", "t.yaml");
   ASSERT_TRUE(read);
-  EXPECT_EQ(preview(changes_between(known.records, merged(known.records, read->records, false))),
-            "");
-  EXPECT_EQ(count_text(changes_between(known.records, merged(known.records, read->records, true))),
-            "11 removed");
+  EXPECT_EQ(
+      preview(changes_between(snapshot.records, merged(snapshot.records, read->records, false))),
+      "");
+  EXPECT_EQ(
+      count_text(changes_between(snapshot.records, merged(snapshot.records, read->records, true))),
+      "11 removed");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr const char* kWhoAdministers =
     "who is administrator or operator is said in ares.yaml (admins, operators), and who "
     "coordinates an account by add coordinator";
 
-// Known from sacctmgr and nothing is made of them: refused by name.
+// Snapshot from sacctmgr and nothing is made of them: refused by name.
 bool is_unsupported(const std::string& word) {
   for (const char* name :
        {"classification", "federation", "features", "comment", "newname", "grpcpus", "grpnodes",
@@ -69,27 +69,27 @@ Result<Setting> setting_of(Entity entity, const Term& term) {
 }
 
 // Of what is added some words say where, and the others what it is like.
-Status take_added(Demand& demand, const Line& line) {
+Status merge_added(EditRequest& edit, const Line& line) {
   std::vector<Spelling> words;
   std::vector<Selector> places;
-  for (const SelectorRow& one : selectors(demand.entity)) {
+  for (const SelectorRow& one : selectors(edit.entity)) {
     if (!one.adds) continue;
     words.push_back(one.spelling);
     places.push_back(one.selector);
   }
-  for (const std::string& name : line.names) demand.where.add_name(places.front(), name);
+  for (const std::string& name : line.names) edit.where.add_name(places.front(), name);
   std::vector<Term> terms = line.where;
   terms.insert(terms.end(), line.set.begin(), line.set.end());
   for (const Term& term : terms) {
     if (const auto place = match_word(term.word, words, ""); place) {
       if (term.op != Op::set) return bad(term.word + " takes =");
       if (cli::trim(term.value).empty()) return bad(term.word + "= names nothing");
-      demand.where.add(places[*place], term.value);
+      edit.where.add(places[*place], term.value);
       continue;
     }
-    auto setting = setting_of(demand.entity, term);
+    auto setting = setting_of(edit.entity, term);
     if (!setting) return fail(setting.error());
-    demand.settings.push_back(std::move(*setting));
+    edit.settings.push_back(std::move(*setting));
   }
   return {};
 }
@@ -113,30 +113,30 @@ std::vector<RecordKind> kinds_of(Entity entity) {
   return {};
 }
 
-Result<Demand> demand_of(Verb verb, Entity entity, const Line& line) {
-  Demand demand{verb, entity, {}, {}};
-  if (is_only_shown(entity)) return bad("a " + name_of(entity) + " is only shown");
+Result<EditRequest> parse_edit(Verb verb, Entity entity, const Line& line) {
+  EditRequest edit{verb, entity, {}, {}};
+  if (is_read_only(entity)) return bad("a " + name_of(entity) + " is only shown");
   const bool modifies = verb == Verb::modify;
   if (modifies && kinds_of(entity).empty())
     return bad("a " + name_of(entity) + " is added and deleted, not modified");
   if (!modifies && entity == Entity::cluster)
     return bad("there is one cluster, the controller's own; it is neither added nor deleted");
   if (verb == Verb::add) {
-    if (Status taken = take_added(demand, line); !taken) return fail(taken.error());
-    return demand;
+    if (Status taken = merge_added(edit, line); !taken) return fail(taken.error());
+    return edit;
   }
   auto where = where_of(entity, line);
   if (!where) return fail(where.error());
-  demand.where = std::move(*where);
+  edit.where = std::move(*where);
   if (modifies && line.set.empty())
     return bad("modify what? modify " + name_of(entity) + " where NAME=VALUE set NAME=VALUE");
   if (!modifies && line.has_set) return bad("set has no place behind delete");
   for (const Term& term : line.set) {
     auto setting = setting_of(entity, term);
     if (!setting) return fail(setting.error());
-    demand.settings.push_back(std::move(*setting));
+    edit.settings.push_back(std::move(*setting));
   }
-  return demand;
+  return edit;
 }
 
 Status apply(const std::vector<Setting>& settings, AccountingRecord& record) {
@@ -149,11 +149,11 @@ Status apply(const std::vector<Setting>& settings, AccountingRecord& record) {
   return {};
 }
 
-Result<Records> expand(const Known& known, const Demand& demand) {
-  switch (demand.verb) {
-    case Verb::add: return expand_add(known, demand);
-    case Verb::modify: return expand_modify(known, demand);
-    case Verb::remove: return expand_remove(known, demand);
+Result<Records> expand(const Snapshot& snapshot, const EditRequest& edit) {
+  switch (edit.verb) {
+    case Verb::add: return expand_add(snapshot, edit);
+    case Verb::modify: return expand_modify(snapshot, edit);
+    case Verb::remove: return expand_remove(snapshot, edit);
   }
   return fail(ErrorCode::internal, "no such verb");
 }
