@@ -1,7 +1,7 @@
 #include <cstdio>
 
+#include "aprio/print.h"
 #include "aprio/query.h"
-#include "aprio/sheet.h"
 #include "cli/output/json.h"
 
 namespace ares::aprio {

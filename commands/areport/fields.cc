@@ -19,8 +19,8 @@ Field text(const char* name, const char* key, const char* help, TextOf of) {
 
 // In JSON in TRES-seconds, parts of a GPU's rounded.
 Cell amount_cell(std::int64_t amount, const Line& line, const Setting& setting) {
-  const std::int64_t one = one_of(line.tres);
-  return Cell{amount_text(amount, line.whole, *setting.unit, one), (amount + one / 2) / one};
+  const std::int64_t one = unit_scale(line.tres);
+  return Cell{amount_text(amount, line.capacity, *setting.unit, one), (amount + one / 2) / one};
 }
 
 // TRES-seconds, in the unit asked for.

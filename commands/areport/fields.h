@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "areport/lines.h"
-#include "areport/sheet.h"
+#include "areport/report_table.h"
 #include "areport/units.h"
 #include "base/result.h"
 

@@ -17,7 +17,7 @@ std::int64_t total(const Row& row) {
 }
 
 // What there was of each TRES.
-Amounts wholes(const api::Reported& answer) {
+Amounts capacities(const api::Reported& answer) {
   Amounts amounts;
   for (const Row& row : answer.capacity()) amounts[row.tres()] = total(row);
   return amounts;
@@ -28,7 +28,7 @@ std::int64_t of(const Amounts& amounts, const std::string& tres) {
   return found == amounts.end() ? 0 : found->second;
 }
 
-Line line_of(const Row& row, const Amounts& whole) {
+Line line_of(const Row& row, const Amounts& capacity) {
   Line line;
   line.account = row.account();
   line.user = row.user();
@@ -47,23 +47,23 @@ Line line_of(const Row& row, const Amounts& whole) {
   line.jobs = row.jobs();
   line.start = row.start();
   line.end = row.end();
-  line.whole = of(whole, row.tres());
+  line.capacity = of(capacity, row.tres());
   return line;
 }
 
 }  // namespace
 
-std::vector<Line> plain_lines(const api::Reported& answer, const Shown&) {
+std::vector<Line> plain_lines(const api::Reported& answer, const LineOptions&) {
   std::vector<Line> lines;
   for (const Row& row : answer.rows()) {
     lines.push_back(line_of(row, {}));
-    lines.back().whole = total(row);
+    lines.back().capacity = total(row);
   }
   return lines;
 }
 
-std::vector<Line> account_lines(const api::Reported& answer, const Shown&) {
-  const Amounts whole = wholes(answer);
+std::vector<Line> account_lines(const api::Reported& answer, const LineOptions&) {
+  const Amounts capacity = capacities(answer);
   std::map<std::string, Amounts> own;
   std::map<std::string, std::vector<const Row*>> rows;
   for (const Row& row : answer.rows()) {
@@ -80,21 +80,21 @@ std::vector<Line> account_lines(const api::Reported& answer, const Shown&) {
       line.depth = sum.depth;
       line.tres = tres;
       line.used = amount;
-      line.whole = of(whole, tres);
+      line.capacity = of(capacity, tres);
       lines.push_back(std::move(line));
     }
     for (const Row* row : rows[sum.account]) {
-      lines.push_back(line_of(*row, whole));
+      lines.push_back(line_of(*row, capacity));
       lines.back().depth = sum.depth;
     }
   }
   return lines;
 }
 
-std::vector<Line> user_lines(const api::Reported& answer, const Shown&) {
-  const Amounts whole = wholes(answer);
+std::vector<Line> user_lines(const api::Reported& answer, const LineOptions&) {
+  const Amounts capacity = capacities(answer);
   std::vector<Line> lines;
-  for (const Row& row : answer.rows()) lines.push_back(line_of(row, whole));
+  for (const Row& row : answer.rows()) lines.push_back(line_of(row, capacity));
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
     return std::tie(a.user, a.account, a.wckey, a.tres) <
            std::tie(b.user, b.account, b.wckey, b.tres);
@@ -102,8 +102,8 @@ std::vector<Line> user_lines(const api::Reported& answer, const Shown&) {
   return lines;
 }
 
-std::vector<Line> wckey_lines(const api::Reported& answer, const Shown&) {
-  const Amounts whole = wholes(answer);
+std::vector<Line> wckey_lines(const api::Reported& answer, const LineOptions&) {
+  const Amounts capacity = capacities(answer);
   std::map<std::string, Amounts> sums;
   std::map<std::string, std::vector<const Row*>> rows;
   for (const Row& row : answer.rows()) {
@@ -117,19 +117,19 @@ std::vector<Line> wckey_lines(const api::Reported& answer, const Shown&) {
       line.wckey = wckey;
       line.tres = tres;
       line.used = amount;
-      line.whole = of(whole, tres);
+      line.capacity = of(capacity, tres);
       lines.push_back(std::move(line));
     }
-    for (const Row* row : rows[wckey]) lines.push_back(line_of(*row, whole));
+    for (const Row* row : rows[wckey]) lines.push_back(line_of(*row, capacity));
   }
   return lines;
 }
 
-std::vector<Line> top_lines(const api::Reported& answer, const Shown& shown) {
+std::vector<Line> top_lines(const api::Reported& answer, const LineOptions& line_options) {
   // Of each user, or user and account, a line for each TRES; who comes when is the first TRES's to say.
   std::map<std::pair<std::string, std::string>, std::vector<Line>> found;
-  for (Line& line : user_lines(answer, shown)) {
-    auto& lines = found[{line.user, shown.group ? "" : line.account}];
+  for (Line& line : user_lines(answer, line_options)) {
+    auto& lines = found[{line.user, line_options.group ? "" : line.account}];
     const auto same = std::find_if(lines.begin(), lines.end(),
                                    [&](const Line& other) { return other.tres == line.tres; });
     if (same == lines.end()) {
@@ -150,20 +150,20 @@ std::vector<Line> top_lines(const api::Reported& answer, const Shown& shown) {
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](const auto* a, const auto* b) { return weight(a) > weight(b); });
-  if (order.size() > shown.top) order.resize(shown.top);
+  if (order.size() > line_options.top) order.resize(line_options.top);
   std::vector<Line> lines;
   for (const auto* some : order) lines.insert(lines.end(), some->begin(), some->end());
   return lines;
 }
 
-std::vector<Line> cost_lines(const api::Reported& answer, const Shown&) {
+std::vector<Line> cost_lines(const api::Reported& answer, const LineOptions&) {
   std::map<std::string, Amounts> own;  // by account, as one kind of amount
   std::map<std::string, std::map<std::string, std::int64_t>> of_users;  // by account and user
   for (const Row& row : answer.rows()) {
     const auto price = answer.prices().find(row.tres());
     if (price == answer.prices().end()) continue;
     const auto cost = static_cast<std::int64_t>(static_cast<double>(row.allocated()) /
-                                                    static_cast<double>(one_of(row.tres())) /
+                                                    static_cast<double>(unit_scale(row.tres())) /
                                                     3600.0 * price->second * 1e6 +
                                                 0.5);
     own[row.account()]["cost"] += cost;
@@ -188,19 +188,19 @@ std::vector<Line> cost_lines(const api::Reported& answer, const Shown&) {
   return lines;
 }
 
-std::vector<Line> size_lines(const api::Reported& answer, const Shown& shown) {
-  const Amounts whole = wholes(answer);
+std::vector<Line> size_lines(const api::Reported& answer, const LineOptions& line_options) {
+  const Amounts capacity = capacities(answer);
   std::map<std::tuple<std::string, std::string, std::string>, Line> lines;
   for (const Row& row : answer.rows()) {
     Line& line = lines[{row.account(), row.wckey(), row.tres()}];
     if (line.by_size.empty()) {
-      line = line_of(row, whole);
+      line = line_of(row, capacity);
       line.used = 0;
       line.jobs = 0;
-      line.by_size.resize(shown.size_count);
-      line.jobs_by_size.resize(shown.size_count);
+      line.by_size.resize(line_options.size_count);
+      line.jobs_by_size.resize(line_options.size_count);
     }
-    const std::size_t at = std::min<std::size_t>(row.size(), shown.size_count - 1);
+    const std::size_t at = std::min<std::size_t>(row.size(), line_options.size_count - 1);
     line.by_size[at] += row.allocated();
     line.jobs_by_size[at] += row.jobs();
     line.used += row.allocated();

@@ -10,9 +10,9 @@ namespace {
 // So much is summed up again in one call, which takes a few seconds.
 constexpr Duration kAgainAtOnce = std::chrono::hours(7 * 24);
 
-Result<api::RolledUp> roll(rpc::Client& client, const api::Rollup& ask) {
+Result<api::RolledUp> roll(rpc::Client& client, const api::Rollup& rollup) {
   api::Request request;
-  *request.mutable_rollup() = ask;
+  *request.mutable_rollup() = rollup;
   auto response = client.call(std::move(request));
   if (!response) return fail(response.error());
   return response->rolled_up();
@@ -20,22 +20,22 @@ Result<api::RolledUp> roll(rpc::Client& client, const api::Rollup& ask) {
 
 // Sums up again in parts, or what is left until nothing changes any more.
 Result<api::RolledUp> roll_up(rpc::Client& client, const Query& query) {
-  api::Rollup ask;
-  ask.set_what(query.rollup);
-  if (query.rollup == api::Rollup::SHOW) return roll(client, ask);
+  api::Rollup rollup;
+  rollup.set_what(query.rollup);
+  if (query.rollup == api::Rollup::SHOW) return roll(client, rollup);
   if (query.rollup == api::Rollup::AGAIN) {
     Result<api::RolledUp> last;
     for (Time at = *query.start; at < *query.end; at += kAgainAtOnce) {
-      ask.set_start(at.time_since_epoch().count());
-      ask.set_end(std::min(*query.end, at + kAgainAtOnce).time_since_epoch().count());
-      last = roll(client, ask);
+      rollup.set_start(at.time_since_epoch().count());
+      rollup.set_end(std::min(*query.end, at + kAgainAtOnce).time_since_epoch().count());
+      last = roll(client, rollup);
       if (!last) return last;
     }
     return last;
   }
-  auto before = roll(client, ask);
+  auto before = roll(client, rollup);
   while (before) {
-    auto after = roll(client, ask);
+    auto after = roll(client, rollup);
     if (!after || after->end() == before->end()) return after;
     before = std::move(after);
   }
@@ -63,7 +63,8 @@ Result<int> run(const cli::Words& words) {
         if (Status filled = complete(query, now); !filled) return fail(filled.error());
         // A wrong field is told before anything is asked.
         if (query.report)
-          if (auto sheet = make_sheet(query, {}); !sheet) return fail(sheet.error());
+          if (auto report_table = make_table(query, {}); !report_table)
+            return fail(report_table.error());
         auto client = cli::open_client("areport", query.common, cli::RetryPolicy::query);
         if (!client) return fail(client.error());
         if (!query.report) {
@@ -73,12 +74,13 @@ Result<int> run(const cli::Words& words) {
           return 0;
         }
         api::Request request;
-        *request.mutable_report() = query.ask;
+        *request.mutable_report() = query.filter;
         auto response = client->call(std::move(request));
         if (!response) return fail(response.error());
-        auto sheet = make_sheet(query, response->reported());
-        if (!sheet) return fail(sheet.error());
-        std::fputs(print(*sheet, query.layout, !query.no_header, query.delimiter).c_str(), stdout);
+        auto report_table = make_table(query, response->reported());
+        if (!report_table) return fail(report_table.error());
+        std::fputs(print(*report_table, query.layout, !query.no_header, query.delimiter).c_str(),
+                   stdout);
         return 0;
       });
 }

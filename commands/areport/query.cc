@@ -38,7 +38,7 @@ using Names = google::protobuf::RepeatedPtrField<std::string>* (api::Report::*)(
 std::function<Status(const std::string&, Time, Query&)> names_into(Names field) {
   return [field](const std::string& value, Time, Query& query) -> Status {
     for (const std::string& name : cli::split(value, ','))
-      if (!name.empty()) *(query.ask.*field)()->Add() = name;
+      if (!name.empty()) *(query.filter.*field)()->Add() = name;
     return {};
   };
 }
@@ -61,14 +61,14 @@ std::function<Status(const std::string&, Time, Query&)> flag_into(bool& (*of)(Qu
 }
 
 Status read_sizes(const std::string& value, Time, Query& query) {
-  query.ask.clear_sizes();
+  query.filter.clear_sizes();
   for (const std::string& item : cli::split(value, ',')) {
     const auto size = cli::parse_integer(item, 1, 1'000'000'000);
     if (!size) return fail(size.error());
-    if (query.ask.sizes_size() > 0 &&
-        static_cast<std::uint64_t>(*size) <= query.ask.sizes(query.ask.sizes_size() - 1))
+    if (query.filter.sizes_size() > 0 &&
+        static_cast<std::uint64_t>(*size) <= query.filter.sizes(query.filter.sizes_size() - 1))
       return fail(ErrorCode::invalid_argument, "sizes must ascend");
-    query.ask.add_sizes(static_cast<std::uint64_t>(*size));
+    query.filter.add_sizes(static_cast<std::uint64_t>(*size));
   }
   return {};
 }
@@ -98,12 +98,12 @@ const std::vector<Word>& words_table() {
        [](const std::string& value, Time, Query& query) -> Status {
          const auto count = cli::parse_integer(value, 1, 1'000'000);
          if (!count) return fail(count.error());
-         query.shown.top = static_cast<std::size_t>(*count);
+         query.line_options.top = static_cast<std::size_t>(*count);
          return {};
        },
        of_top},
       {"group", "", "One line for each top user, with all accounts.",
-       flag_into([](Query& q) -> bool& { return q.shown.group; }), of_top},
+       flag_into([](Query& q) -> bool& { return q.line_options.group; }), of_top},
       {"grouping", "CPUS",
        "Job sizes from which on the next column counts. Default: 50,250,500,1000.", read_sizes,
        of_sizes},
@@ -142,7 +142,7 @@ Result<Time> day_of(Time at) {
 
 std::string tres_list(const Query& query) {
   std::string text;
-  for (const std::string& name : query.ask.tres()) text += (text.empty() ? "" : ",") + name;
+  for (const std::string& name : query.filter.tres()) text += (text.empty() ? "" : ",") + name;
   return text.empty() ? "all TRES" : text;
 }
 
@@ -237,25 +237,25 @@ Status complete(Query& query, Time now) {
     return fail(ErrorCode::invalid_argument,
                 "the report's time ends before it begins: " + format_local_time(*query.start) +
                     " to " + format_local_time(*query.end));
-  query.ask.set_start(query.start->time_since_epoch().count());
-  query.ask.set_end(query.end->time_since_epoch().count());
+  query.filter.set_start(query.start->time_since_epoch().count());
+  query.filter.set_end(query.end->time_since_epoch().count());
   if (!query.unit) query.unit = &units()[1];  // Minutes
   if (!query.report) return {};
-  query.ask.set_kind(query.report->kind);
-  query.ask.set_by_account(query.report->by_account);
-  query.ask.set_by_user(query.report->by_user);
-  query.ask.set_by_qos(query.report->by_qos);
-  query.ask.set_by_wckey(query.report->by_wckey);
-  query.ask.set_with_capacity(query.report->with_capacity);
-  if (query.ask.sizes().empty())
-    for (const std::uint64_t size : {50, 250, 500, 1000}) query.ask.add_sizes(size);
-  query.shown.size_count = static_cast<std::size_t>(query.ask.sizes_size()) + 1;
+  query.filter.set_kind(query.report->kind);
+  query.filter.set_by_account(query.report->by_account);
+  query.filter.set_by_user(query.report->by_user);
+  query.filter.set_by_qos(query.report->by_qos);
+  query.filter.set_by_wckey(query.report->by_wckey);
+  query.filter.set_with_capacity(query.report->with_capacity);
+  if (query.filter.sizes().empty())
+    for (const std::uint64_t size : {50, 250, 500, 1000}) query.filter.add_sizes(size);
+  query.line_options.size_count = static_cast<std::size_t>(query.filter.sizes_size()) + 1;
   // Of efficiency cpu and mem are all there is; costs are of all that has a price.
   const bool one =
       query.report->kind != api::Report::EFFICIENCY && query.report->lines != cost_lines;
-  if (query.tres.empty() && one) query.ask.add_tres("cpu");
+  if (query.tres.empty() && one) query.filter.add_tres("cpu");
   for (const std::string& name : query.tres)
-    if (cli::upper(name) != "ALL") query.ask.add_tres(name);
+    if (cli::upper(name) != "ALL") query.filter.add_tres(name);
   if (query.format.empty()) {
     query.format = query.report->fields;
     if (!query.tres.empty() && one && query.format.find("TRESName") == std::string::npos)
@@ -264,34 +264,34 @@ Status complete(Query& query, Time now) {
   return {};
 }
 
-Result<Sheet> make_sheet(const Query& query, const api::Reported& answer) {
-  const std::vector<std::uint64_t> sizes(query.ask.sizes().begin(), query.ask.sizes().end());
+Result<ReportTable> make_table(const Query& query, const api::Reported& answer) {
+  const std::vector<std::uint64_t> sizes(query.filter.sizes().begin(), query.filter.sizes().end());
   const auto chosen = parse_fields(query.format, sizes, query.job_count);
   if (!chosen) return fail(chosen.error());
-  Sheet sheet;
+  ReportTable report_table;
   const Time start{Duration(answer.start())}, end{Duration(answer.end())};
   const auto seconds = std::chrono::duration_cast<Seconds>(end - start).count();
-  sheet.heading = {
+  report_table.heading = {
       query.report->title + " " + format_local_time(start) + " - " + format_local_time(end) + " (" +
           std::to_string(seconds) + " secs)",
       "Usage reported in TRES " + std::string(query.unit->title) + ", of " + tres_list(query)};
   if (query.report->lines == cost_lines && answer.prices().empty() && answer.now() != 0)
     return fail(ErrorCode::failed_precondition,
                 "nothing has a price here: name some in ares.yaml, as in prices: {cpu: 0.02}");
-  sheet.facts = {{"report", query.report->object + " " + query.report->name},
-                 {"cluster", answer.cluster()},
-                 {"start", answer.start()},
-                 {"end", answer.end()},
-                 {"now", answer.now()}};
+  report_table.facts = {{"report", query.report->object + " " + query.report->name},
+                        {"cluster", answer.cluster()},
+                        {"start", answer.start()},
+                        {"end", answer.end()},
+                        {"now", answer.now()}};
   for (const SelectedField& one : *chosen)
-    sheet.columns.push_back({one.field.name, one.field.key, one.field.left, one.width});
+    report_table.columns.push_back({one.field.name, one.field.key, one.field.left, one.width});
   const Setting setting{answer.cluster(), query.unit, query.tree};
-  for (const Line& line : query.report->lines(answer, query.shown)) {
+  for (const Line& line : query.report->lines(answer, query.line_options)) {
     std::vector<Cell> row;
     for (const SelectedField& one : *chosen) row.push_back(one.field.cell(line, setting));
-    sheet.rows.push_back(std::move(row));
+    report_table.rows.push_back(std::move(row));
   }
-  return sheet;
+  return report_table;
 }
 
 const cli::Manual& manual() {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "areport/fields.h"
+#include "areport/report_table.h"
 #include "areport/reports.h"
-#include "areport/sheet.h"
 #include "areport/units.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -19,7 +19,7 @@ namespace ares::areport {
 
 struct Query {
   cli::CommonOptions common;
-  api::Report ask;
+  api::Report filter;
   const ReportKind* report = nullptr;
   const Unit* unit = nullptr;
   std::vector<std::string> tres;  // as -T names them; empty = cpu
@@ -27,7 +27,7 @@ struct Query {
   Layout layout = Layout::aligned;
   std::string delimiter = "|";
   std::string format;  // "" = the report's own
-  Shown shown;
+  LineOptions line_options;
   bool no_header = false;
   bool tree = false;
   bool job_count = false;                        // of sizes: jobs in place of what they held
@@ -43,6 +43,6 @@ Status read_words(const cli::Words& words, Time now, Query& query);
 // Fills in what is not given, with the day before the one of `now` in the process's time zone as the report's time.
 Status complete(Query& query, Time now);
 
-Result<Sheet> make_sheet(const Query& query, const api::Reported& answer);
+Result<ReportTable> make_table(const Query& query, const api::Reported& answer);
 
 }  // namespace ares::areport

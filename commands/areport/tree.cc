@@ -8,16 +8,16 @@ namespace {
 using Children = std::map<std::string, std::set<std::string>>;
 
 // Accounts from one up to the root, each once.
-std::vector<std::string> way_up(const std::string& account, const Parents& parents) {
-  std::vector<std::string> way;
+std::vector<std::string> path_to_root(const std::string& account, const Parents& parents) {
+  std::vector<std::string> path;
   std::set<std::string> seen{kRoot};
   for (std::string at = account; seen.insert(at).second;) {
-    way.push_back(at);
+    path.push_back(at);
     const auto parent = parents.find(at);
     if (parent == parents.end()) break;
     at = parent->second;
   }
-  return way;
+  return path;
 }
 
 void walk(const std::string& account, unsigned depth, const Children& children,
@@ -38,9 +38,9 @@ std::vector<AccountSum> sum_up(const std::map<std::string, Amounts>& own, const 
   std::map<std::string, std::string> above;
   for (const auto& [account, amounts] : own) {
     if (account == kRoot) continue;
-    const auto way = way_up(account, parents);
-    for (std::size_t i = 0; i < way.size(); ++i)
-      if (!above.emplace(way[i], i + 1 < way.size() ? way[i + 1] : kRoot).second) break;
+    const auto path = path_to_root(account, parents);
+    for (std::size_t i = 0; i < path.size(); ++i)
+      if (!above.emplace(path[i], i + 1 < path.size() ? path[i + 1] : kRoot).second) break;
   }
   for (const auto& [account, parent] : above) children[parent].insert(account);
   for (const auto& [account, amounts] : own) {

@@ -35,25 +35,25 @@ Result<const Unit*> parse_unit(const std::string& text) {
   return fail(ErrorCode::invalid_argument, "unknown unit \"" + text + "\": there is " + all);
 }
 
-std::string percent_text(std::int64_t part, std::int64_t whole) {
+std::string percent_text(std::int64_t part, std::int64_t capacity) {
   const double share =
-      whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+      capacity > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(capacity) : 0.0;
   char text[48];
   std::snprintf(text, sizeof text, "%.2f%%", share);
   return text;
 }
 
-std::int64_t one_of(std::string_view tres) {
+std::int64_t unit_scale(std::string_view tres) {
   return tres == "gres/gpu" || tres.starts_with("gres/gpu:") ? kWholeGpu : 1;
 }
 
-std::string amount_text(std::int64_t seconds, std::int64_t whole, const Unit& unit,
+std::string amount_text(std::int64_t seconds, std::int64_t capacity, const Unit& unit,
                         std::int64_t one) {
-  if (unit.seconds == 0) return percent_text(seconds, whole);
+  if (unit.seconds == 0) return percent_text(seconds, capacity);
   const std::int64_t length = unit.seconds * one;
   const std::int64_t rounded = seconds / length + (seconds % length * 2 >= length ? 1 : 0);
   std::string text = std::to_string(length == 1 ? seconds : rounded);
-  if (unit.percent) text += "(" + percent_text(seconds, whole) + ")";
+  if (unit.percent) text += "(" + percent_text(seconds, capacity) + ")";
   return text;
 }
 

@@ -24,13 +24,13 @@ std::span<const Unit> units();
 Result<const Unit*> parse_unit(const std::string& text);
 
 // GPUs come in thousandths: jobs may have parts of one. How much of an amount is one of that TRES: 1000 or 1.
-std::int64_t one_of(std::string_view tres);
+std::int64_t unit_scale(std::string_view tres);
 
 // Rounded to the nearest, halves up. Both amounts in TRES-seconds times `one`; shares of nothing are "0.00%".
-std::string amount_text(std::int64_t seconds, std::int64_t whole, const Unit& unit,
+std::string amount_text(std::int64_t seconds, std::int64_t capacity, const Unit& unit,
                         std::int64_t one = 1);
 
 // "12.34%"
-std::string percent_text(std::int64_t part, std::int64_t whole);
+std::string percent_text(std::int64_t part, std::int64_t capacity);
 
 }  // namespace ares::areport

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "ashare/options.h"
-#include "ashare/sheet.h"
+#include "ashare/print.h"
 #include "cli/output/json.h"
 
 namespace ares::ashare {

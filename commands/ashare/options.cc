@@ -1,6 +1,6 @@
 #include "ashare/options.h"
 
-#include "ashare/sheet.h"
+#include "ashare/print.h"
 
 namespace ares::ashare {
 

@@ -97,11 +97,11 @@ TEST(ReportWords, AreAbbreviatedAndTakenInAnyCase) {
   const Query query =
       query_of({"CL", "accountutilizationbyU", "Acc=a,b", "USERS=x", "tr"}, utc(2030, 6, 1));
   EXPECT_EQ(query.report->name, "AccountUtilizationByUser");
-  EXPECT_THAT(query.ask.accounts(), ElementsAre("a", "b"));
-  EXPECT_THAT(query.ask.users(), ElementsAre("x"));
-  EXPECT_THAT(query.ask.tres(), ElementsAre("cpu"));
+  EXPECT_THAT(query.filter.accounts(), ElementsAre("a", "b"));
+  EXPECT_THAT(query.filter.users(), ElementsAre("x"));
+  EXPECT_THAT(query.filter.tres(), ElementsAre("cpu"));
   EXPECT_TRUE(query.tree);
-  EXPECT_TRUE(query.ask.by_account() && query.ask.by_user() && !query.ask.by_qos());
+  EXPECT_TRUE(query.filter.by_account() && query.filter.by_user() && !query.filter.by_qos());
 }
 
 TEST(ReportWords, AreRefusedByName) {
@@ -198,9 +198,9 @@ std::string printed(const cli::Words& words, const api::Reported& of,
   const Time now = utc(2030, 6, 1);
   EXPECT_TRUE(read_words(words, now, query));
   EXPECT_TRUE(complete(query, now));
-  const auto sheet = make_sheet(query, of);
-  EXPECT_TRUE(sheet) << sheet.error().message;
-  return print(*sheet, layout, true);
+  const auto report_table = make_table(query, of);
+  EXPECT_TRUE(report_table) << report_table.error().message;
+  return print(*report_table, layout, true);
 }
 
 TEST(ReportSheet, AccountsAreFollowedByTheirUsers) {
@@ -275,10 +275,10 @@ TEST(ReportSheet, AlignsWithAHeading) {
 }
 
 TEST(ReportSheet, CsvQuotesWhatHasTo) {
-  Sheet sheet;
-  sheet.columns = {{"A", "a"}, {"B", "b"}};
-  sheet.rows = {{Cell{"x,y", ""}, Cell{"say \"no\"", ""}}};
-  EXPECT_EQ(print(sheet, Layout::csv, true), "A,B\n\"x,y\",\"say \"\"no\"\"\"\n");
+  ReportTable report_table;
+  report_table.columns = {{"A", "a"}, {"B", "b"}};
+  report_table.rows = {{Cell{"x,y", ""}, Cell{"say \"no\"", ""}}};
+  EXPECT_EQ(print(report_table, Layout::csv, true), "A,B\n\"x,y\",\"say \"\"no\"\"\"\n");
 }
 
 TEST(ReportFields, UnknownOnesAreRefused) {

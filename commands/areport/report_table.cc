@@ -1,4 +1,4 @@
-#include "areport/sheet.h"
+#include "areport/report_table.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,21 +23,21 @@ std::string cut(const std::string& text, std::size_t width) {
   return text.substr(0, at) + "+";
 }
 
-std::string aligned(const Sheet& sheet, bool header) {
+std::string aligned(const ReportTable& report_table, bool header) {
   std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-    const SheetColumn& column = sheet.columns[i];
+  for (std::size_t i = 0; i < report_table.columns.size(); ++i) {
+    const TableColumn& column = report_table.columns[i];
     std::size_t width = static_cast<std::size_t>(std::abs(column.width));
     if (width == 0) {
       width = header ? display_width(column.header) : 1;
-      for (const auto& row : sheet.rows) width = std::max(width, display_width(row[i].text));
+      for (const auto& row : report_table.rows) width = std::max(width, display_width(row[i].text));
     }
     widths.push_back(width);
   }
   const auto line = [&](auto&& text_of) {
     std::string out;
-    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-      const SheetColumn& column = sheet.columns[i];
+    for (std::size_t i = 0; i < report_table.columns.size(); ++i) {
+      const TableColumn& column = report_table.columns[i];
       const std::string text = cut(text_of(i), widths[i]);
       const std::string pad(widths[i] - std::min(widths[i], display_width(text)), ' ');
       const bool left = column.width ? column.width < 0 : column.left;
@@ -51,12 +51,12 @@ std::string aligned(const Sheet& sheet, bool header) {
   if (header) {
     const std::string rule(80, '-');
     out += rule + "\n";
-    for (const std::string& text : sheet.heading) out += text + "\n";
+    for (const std::string& text : report_table.heading) out += text + "\n";
     out += rule + "\n";
-    out += line([&](std::size_t i) { return sheet.columns[i].header; });
+    out += line([&](std::size_t i) { return report_table.columns[i].header; });
     out += line([&](std::size_t i) { return std::string(widths[i], '-'); });
   }
-  for (const auto& row : sheet.rows) out += line([&](std::size_t i) { return row[i].text; });
+  for (const auto& row : report_table.rows) out += line([&](std::size_t i) { return row[i].text; });
   return out;
 }
 
@@ -68,20 +68,20 @@ std::string csv_cell(const std::string& text) {
   return out + "\"";
 }
 
-std::string delimited(const Sheet& sheet, Layout layout, bool header,
+std::string delimited(const ReportTable& report_table, Layout layout, bool header,
                       const std::string& delimiter) {
   const bool csv = layout == Layout::csv;
   const auto line = [&](auto&& text_of) {
     std::string out;
-    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    for (std::size_t i = 0; i < report_table.columns.size(); ++i) {
       if (i > 0) out += csv ? "," : delimiter;
       out += csv ? csv_cell(text_of(i)) : text_of(i);
     }
     return out + (layout == Layout::parsable ? delimiter : "") + "\n";
   };
   std::string out;
-  if (header) out += line([&](std::size_t i) { return sheet.columns[i].header; });
-  for (const auto& row : sheet.rows) out += line([&](std::size_t i) { return row[i].text; });
+  if (header) out += line([&](std::size_t i) { return report_table.columns[i].header; });
+  for (const auto& row : report_table.rows) out += line([&](std::size_t i) { return row[i].text; });
   return out;
 }
 
@@ -92,32 +92,33 @@ void put_value(const std::variant<std::string, std::int64_t>& value, std::string
     out += std::to_string(std::get<std::int64_t>(value));
 }
 
-std::string json(const Sheet& sheet) {
+std::string json(const ReportTable& report_table) {
   std::string out = "{\n";
-  for (const auto& [key, value] : sheet.facts) {
+  for (const auto& [key, value] : report_table.facts) {
     out += "  \"" + key + "\": ";
     put_value(value, out);
     out += ",\n";
   }
   out += "  \"rows\": [";
-  for (std::size_t at = 0; at < sheet.rows.size(); ++at) {
+  for (std::size_t at = 0; at < report_table.rows.size(); ++at) {
     out += at ? ",\n    {" : "\n    {";
-    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-      out += (i ? ", \"" : "\"") + sheet.columns[i].key + "\": ";
-      put_value(sheet.rows[at][i].value, out);
+    for (std::size_t i = 0; i < report_table.columns.size(); ++i) {
+      out += (i ? ", \"" : "\"") + report_table.columns[i].key + "\": ";
+      put_value(report_table.rows[at][i].value, out);
     }
     out += "}";
   }
-  return out + (sheet.rows.empty() ? "]\n}\n" : "\n  ]\n}\n");
+  return out + (report_table.rows.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 
 }  // namespace
 
-std::string print(const Sheet& sheet, Layout layout, bool header, const std::string& delimiter) {
+std::string print(const ReportTable& report_table, Layout layout, bool header,
+                  const std::string& delimiter) {
   switch (layout) {
-    case Layout::aligned: return aligned(sheet, header);
-    case Layout::json: return json(sheet);
-    default: return delimited(sheet, layout, header, delimiter);
+    case Layout::aligned: return aligned(report_table, header);
+    case Layout::json: return json(report_table);
+    default: return delimited(report_table, layout, header, delimiter);
   }
 }
 

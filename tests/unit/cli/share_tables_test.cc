@@ -1,8 +1,8 @@
 // What ashare and aprio print of an answer.
 #include <gmock/gmock.h>
 
-#include "aprio/sheet.h"
-#include "ashare/sheet.h"
+#include "aprio/print.h"
+#include "ashare/print.h"
 
 namespace ares {
 namespace {

@@ -1,4 +1,4 @@
-#include "ashare/sheet.h"
+#include "ashare/print.h"
 
 #include <algorithm>
 #include <cmath>

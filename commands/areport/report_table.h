@@ -9,7 +9,7 @@
 
 namespace ares::areport {
 
-struct SheetColumn {
+struct TableColumn {
   std::string header;  // "PLND Down"; in JSON planned_down comes from `key`
   std::string key;
   bool left = false;
@@ -24,15 +24,15 @@ struct Cell {
 
 enum class Layout { aligned, parsable, parsable2, csv, json };
 
-struct Sheet {
+struct ReportTable {
   std::vector<std::string> heading;  // lines above an aligned table
   std::vector<std::pair<std::string, std::variant<std::string, std::int64_t>>>
       facts;  // beside the rows in JSON
-  std::vector<SheetColumn> columns;
+  std::vector<TableColumn> columns;
   std::vector<std::vector<Cell>> rows;
 };
 
-std::string print(const Sheet& sheet, Layout layout, bool header,
+std::string print(const ReportTable& report_table, Layout layout, bool header,
                   const std::string& delimiter = "|");
 
 }  // namespace ares::areport

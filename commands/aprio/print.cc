@@ -1,4 +1,4 @@
-#include "aprio/sheet.h"
+#include "aprio/print.h"
 
 #include <algorithm>
 #include <cstdio>
