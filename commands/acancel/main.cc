@@ -58,7 +58,7 @@ Result<std::vector<api::Job>> list(rpc::Client& client, const Selection& selecti
   return rows;
 }
 
-bool says_yes(const std::string& question) {
+bool confirmed(const std::string& question) {
   for (;;) {
     std::fputs(question.c_str(), stdout);
     std::fflush(stdout);
@@ -80,7 +80,7 @@ Result<std::vector<api::Cancel>> ask(rpc::Client& client, const Selection& selec
   if (!base) return fail(base.error());
   std::vector<api::JobRef> chosen;
   for (const api::Job& row : *rows)
-    if (says_yes(question(selection, row)))
+    if (confirmed(question(selection, row)))
       for (api::JobRef& ref : refs_of(row)) chosen.push_back(std::move(ref));
   std::vector<api::Cancel> all;
   for (std::size_t at = 0; at < chosen.size(); at += kIdsAtOnce) {

@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kStartPatience{60'000};
+constexpr milliseconds kStartTimeout{60'000};
 constexpr milliseconds kEndPatience{60'000};
 
 // One `up` or `down` of a cluster at a time.
@@ -154,7 +154,7 @@ std::string last_lines(const std::string& path, std::size_t count) {
 // The roles whose processes came and went while we waited explain most.
 Error not_ready(const Layout& layout, const std::string& what) {
   std::string text =
-      "not ready after " + std::to_string(kStartPatience.count() / 1000) + " s: " + what;
+      "not ready after " + std::to_string(kStartTimeout.count() / 1000) + " s: " + what;
   for (const char* role : {"supervisor", "aresctld"})
     if (const std::string lines = last_lines(layout.log(role), 5); !lines.empty())
       text += "\nlast of " + layout.log(role) + ":" + lines;
@@ -162,7 +162,7 @@ Error not_ready(const Layout& layout, const std::string& what) {
 }
 
 Status wait_ready(const Layout& layout, std::size_t nodes) {
-  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
   std::string what = "the controller did not answer";
   while (std::chrono::steady_clock::now() < deadline) {
     if (::access(layout.controller_socket.c_str(), F_OK) == 0) {
@@ -198,9 +198,9 @@ Result<int> up(Layout layout, const UpOptions& options) {
       return fail(
           ErrorCode::failed_precondition,
           "a supervisor runs already; end the cluster first: acluster down --dir " + layout.dir);
-    Keeper keeper(layout,
-                  services_of(layout, prepared->settings, prepared->config, prepared->postgres));
-    if (auto started = keeper.start_all(kStartPatience); !started) return fail(started.error());
+    ServiceSupervisor supervisor(
+        layout, services_of(layout, prepared->settings, prepared->config, prepared->postgres));
+    if (auto started = supervisor.start_all(kStartTimeout); !started) return fail(started.error());
   }
   if (auto ready = wait_ready(layout, prepared->config.nodes.size()); !ready)
     return fail(ready.error());
@@ -224,7 +224,7 @@ Result<int> supervise(Layout layout) {
   const auto config = make_config(
       layout, *settings, settings->isolate ? std::optional(isolated_address()) : std::nullopt);
   if (!config) return fail(config.error());
-  return Keeper(layout, services_of(layout, *settings, *config, *postgres)).supervise();
+  return ServiceSupervisor(layout, services_of(layout, *settings, *config, *postgres)).supervise();
 }
 
 Result<int> down(Layout layout) {
@@ -239,7 +239,7 @@ Result<int> down(Layout layout) {
       wait_end(*supervisor, milliseconds(5000));
     }
   }
-  end_everything(layout);
+  stop_everything(layout);
   ::unlink(layout.record("supervisor").c_str());
   remove_run_folder(layout);
   std::printf("cluster in %s is down; its data is kept\n", layout.dir.c_str());

@@ -39,8 +39,8 @@ std::string namespace_of(const Layout& layout, const std::string& name, const ch
 
 bool ready(const Layout& layout, const std::string& name) {
   const auto holder = read_record(layout.record(role_of(name)));
-  const auto said = read_record(ready_file(layout, name));
-  return holder && said && *holder == *said && alive(*holder);
+  const auto recorded = read_record(ready_file(layout, name));
+  return holder && recorded && *holder == *recorded && alive(*holder);
 }
 
 // Runs `ip` with the words of `line`; in the namespace of `enter` if that is given.

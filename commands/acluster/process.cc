@@ -113,11 +113,11 @@ bool send_signal(const ProcessId& process, int signal) {
   return fd && ::syscall(SYS_pidfd_send_signal, fd.get(), signal, nullptr, 0) == 0;
 }
 
-bool wait_end(const ProcessId& process, std::chrono::milliseconds patience) {
+bool wait_end(const ProcessId& process, std::chrono::milliseconds timeout) {
   const os::Fd fd = watch(process);
   if (!fd) return true;
   pollfd wait{fd.get(), POLLIN, 0};
-  return ::poll(&wait, 1, static_cast<int>(patience.count())) > 0;
+  return ::poll(&wait, 1, static_cast<int>(timeout.count())) > 0;
 }
 
 Result<ProcessId> launch(const Launch& launch) {

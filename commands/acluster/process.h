@@ -36,7 +36,7 @@ os::Fd watch(const ProcessId& process);
 bool send_signal(const ProcessId& process, int signal);
 
 // Whether it ended within the time.
-bool wait_end(const ProcessId& process, std::chrono::milliseconds patience);
+bool wait_end(const ProcessId& process, std::chrono::milliseconds timeout);
 
 struct Launch {
   std::vector<std::string> argv;  // argv[0] is the path

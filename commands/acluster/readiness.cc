@@ -7,7 +7,7 @@
 
 namespace ares::acluster {
 
-Result<Answer> ping(const Layout& layout) {
+Result<ControllerStatus> ping(const Layout& layout) {
   rpc::ClientOptions options;
   options.addresses = {"unix:" + layout.controller_socket};
   options.munge_socket = layout.munge_socket;
@@ -20,7 +20,7 @@ Result<Answer> ping(const Layout& layout) {
   const auto response = client->call(std::move(request), rpc::Retry::never);
   if (!response) return fail(response.error());
   const api::Pong& pong = response->pong();
-  return Answer{pong.state(), pong.nodes(), pong.nodes_responding()};
+  return ControllerStatus{pong.state(), pong.nodes(), pong.nodes_responding()};
 }
 
 }  // namespace ares::acluster

@@ -10,13 +10,13 @@
 
 namespace ares::acluster {
 
-struct Answer {
+struct ControllerStatus {
   std::string state;  // "active"
   std::uint32_t nodes = 0;
   std::uint32_t responding = 0;
 };
 
 // One try, at most two seconds.
-Result<Answer> ping(const Layout& layout);
+Result<ControllerStatus> ping(const Layout& layout);
 
 }  // namespace ares::acluster

@@ -43,30 +43,30 @@ Launch daemon(const Layout& layout, const std::string& role, const std::string& 
 }
 
 // How a role is ended, by the beginning of its name; the order is that of the table.
-struct Ending {
+struct StopRule {
   std::string_view prefix;
   int signal;  // the polite one
-  milliseconds patience;
+  milliseconds timeout;
 };
-constexpr std::array kEndings = {
-    Ending{"aresd", SIGTERM, milliseconds(5000)},
-    Ending{"aresctld", SIGTERM, milliseconds(10000)},
-    Ending{"postgres", SIGINT, milliseconds(10000)},  // fast shutdown
-    Ending{"munged", SIGTERM, milliseconds(3000)},
-    Ending{"netns", SIGKILL, milliseconds(3000)},
+constexpr std::array kStopRules = {
+    StopRule{"aresd", SIGTERM, milliseconds(5000)},
+    StopRule{"aresctld", SIGTERM, milliseconds(10000)},
+    StopRule{"postgres", SIGINT, milliseconds(10000)},  // fast shutdown
+    StopRule{"munged", SIGTERM, milliseconds(3000)},
+    StopRule{"netns", SIGKILL, milliseconds(3000)},
 };
 constexpr std::string_view kAfterNodes = "aresctld";
 
 std::size_t rank_of(const std::string& role) {
   // "aresctld" does not begin with "aresd": no prefix is one of another.
-  for (std::size_t i = 0; i < kEndings.size(); ++i)
-    if (role.starts_with(kEndings[i].prefix)) return i;
-  return kEndings.size();
+  for (std::size_t i = 0; i < kStopRules.size(); ++i)
+    if (role.starts_with(kStopRules[i].prefix)) return i;
+  return kStopRules.size();
 }
 
-void end_together(const std::vector<ProcessId>& processes, int signal, milliseconds patience) {
+void stop_together(const std::vector<ProcessId>& processes, int signal, milliseconds timeout) {
   for (const ProcessId& process : processes) send_signal(process, signal);
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (const ProcessId& process : processes) {
     const auto left =
         std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -108,7 +108,7 @@ void end_jobs(const Layout& layout) {
   }
   // Stopped first, so that no supervisor restarts, reports or records anything while its tree is taken down.
   for (const ProcessId& process : trees) send_signal(process, SIGSTOP);
-  end_together(trees, SIGKILL, milliseconds(5000));
+  stop_together(trees, SIGKILL, milliseconds(5000));
   for (const std::string& directories : groups) os::remove_groups(directories);
 }
 
@@ -173,17 +173,17 @@ std::vector<std::string> recorded_roles(const Layout& layout) {
   return roles;
 }
 
-void end_everything(const Layout& layout) {
+void stop_everything(const Layout& layout) {
   const auto roles = recorded_roles(layout);
-  for (const Ending& ending : kEndings) {
-    if (ending.prefix == kAfterNodes) end_jobs(layout);
+  for (const StopRule& rule : kStopRules) {
+    if (rule.prefix == kAfterNodes) end_jobs(layout);
     std::vector<ProcessId> group;
     for (const std::string& role : roles) {
-      if (!role.starts_with(ending.prefix)) continue;
+      if (!role.starts_with(rule.prefix)) continue;
       if (const auto process = read_record(layout.record(role)); process && alive(*process))
         group.push_back(*process);
     }
-    end_together(group, ending.signal, ending.patience);
+    stop_together(group, rule.signal, rule.timeout);
   }
   for (const std::string& role : roles)
     if (role != "supervisor") ::unlink(layout.record(role).c_str());

@@ -22,6 +22,6 @@ std::vector<std::string> recorded_roles(const Layout& layout);
 
 // Ends all that records name and the jobs' supervisors in the spools; nodes first, then jobs, the controller, PostgreSQL,
 // munged. Politely, then not. Removes the records. Also after a crash of whoever started them.
-void end_everything(const Layout& layout);
+void stop_everything(const Layout& layout);
 
 }  // namespace ares::acluster

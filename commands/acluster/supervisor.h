@@ -1,4 +1,4 @@
-// Keeper: starts what is not running, in order; and as a supervisor starts again what ends, with back-off.
+// ServiceSupervisor: starts what is not running, in order; and as a supervisor starts again what ends, with back-off.
 // Owned by acluster's only thread; a supervisor is a process of its own.
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace ares::acluster {
 
-class Keeper {
+class ServiceSupervisor {
  public:
-  Keeper(Layout layout, std::vector<Service> services);
+  ServiceSupervisor(Layout layout, std::vector<Service> services);
 
   // Starts what does not run and may start now. True when everything runs.
   bool start_missing();
 
   // For --no-supervise: until everything runs. An error names what could not be started.
-  Status start_all(std::chrono::milliseconds patience);
+  Status start_all(std::chrono::milliseconds timeout);
 
   // For the supervisor: until SIGTERM or SIGINT, then ends everything. Returns the exit status.
   int supervise();
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Kept {
+  struct SupervisedService {
     Service service;
     std::optional<ProcessId> process;
     os::Fd ended;  // readable when it has
@@ -37,12 +37,12 @@ class Keeper {
     std::chrono::milliseconds delay{0};
   };
 
-  void note_ends();
-  void start(Kept& kept);
-  Clock::time_point next_look() const;
+  void note_exits();
+  void start(SupervisedService& supervised);
+  Clock::time_point next_check() const;
 
   Layout layout_;
-  std::vector<Kept> kept_;
+  std::vector<SupervisedService> services_;
   std::optional<Error> last_error_;
 };
 

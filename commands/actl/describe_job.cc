@@ -29,7 +29,7 @@ std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& na
   return or_null(compress_hostlist(std::vector<std::string>(names.begin(), names.end())));
 }
 
-std::string memory_asked(const api::JobSpec& spec) {
+std::string requested_memory(const api::JobSpec& spec) {
   if (spec.has_memory_per_node())
     return spec.memory_per_node() == 0 ? "all"
                                        : format_memory(Bytes(spec.memory_per_node())) + "/node";
@@ -125,11 +125,11 @@ std::string end_text(const api::Job& job) {
 }
 
 // In thousandths.
-std::uint64_t asked_of(const api::GpuRequest& gpu) {
+std::uint64_t requested_of(const api::GpuRequest& gpu) {
   return std::uint64_t{gpu.count()} * kWholeGpu + gpu.part();
 }
 
-std::string asked_tres(const api::Job& job) {
+std::string requested_tres(const api::Job& job) {
   const api::JobSpec& spec = job.spec();
   const std::uint64_t nodes = std::max(spec.min_nodes(), 1u);
   const std::uint64_t cpus = std::max<std::uint64_t>(
@@ -140,8 +140,9 @@ std::string asked_tres(const api::Job& job) {
   else if (spec.has_memory_per_cpu())
     memory = spec.memory_per_cpu() * static_cast<std::int64_t>(cpus);
   std::map<std::string, std::uint64_t> gpus;
-  for (const api::GpuRequest& gpu : spec.gpus_per_node()) gpus[gpu.type()] += asked_of(gpu) * nodes;
-  for (const api::GpuRequest& gpu : spec.gpus_total()) gpus[gpu.type()] += asked_of(gpu);
+  for (const api::GpuRequest& gpu : spec.gpus_per_node())
+    gpus[gpu.type()] += requested_of(gpu) * nodes;
+  for (const api::GpuRequest& gpu : spec.gpus_total()) gpus[gpu.type()] += requested_of(gpu);
   return tres_text(cpus, memory, nodes, gpus);
 }
 
@@ -164,10 +165,10 @@ void add_resources(Lines& lines, const api::Job& job) {
       .count("NumTasks", std::max(spec.tasks(), 1u))
       .count("CPUs/Task", std::max(spec.cpus_per_task(), 1u))
       .end_line();
-  lines.add("ReqTRES", asked_tres(job)).end_line();
+  lines.add("ReqTRES", requested_tres(job)).end_line();
   lines.add("AllocTRES", or_null(job.tres())).end_line();
   lines.count("NtasksPerNode", spec.tasks_per_node())
-      .add("MinMemory", memory_asked(spec))
+      .add("MinMemory", requested_memory(spec))
       .add("TresPerNode", job.gpus().empty() ? "(null)" : "gres/gpu:" + joined(job.gpus()))
       .end_line();
   if (!spec.gpu_alternatives().empty())
@@ -218,10 +219,10 @@ void add_shares(Lines& lines, const api::Job& job) {
 
 // Each line of the account under a key of its own: "WaitsFor=Resources in main: …", numbered where there are several.
 void add_why(Lines& lines, const api::Explanation& why) {
-  const auto told = cli::explanation_lines(why);
+  const auto reasons = cli::explanation_lines(why);
   std::map<std::string, int> counts, seen;
-  for (const cli::ExplanationLine& line : told) ++counts[line.title];
-  for (const cli::ExplanationLine& line : told) {
+  for (const cli::ExplanationLine& line : reasons) ++counts[line.title];
+  for (const cli::ExplanationLine& line : reasons) {
     std::string key;
     for (const std::string& word : cli::split(line.title, ' '))
       key += cli::upper(word.substr(0, 1)) + word.substr(1);

@@ -29,7 +29,7 @@ Result<int> run_line(Context& context, const std::vector<std::string>& words) {
 }  // namespace
 
 int interact(Context& context) {
-  KnownNames known(context);
+  NameCache known(context);
   return cli::interact({.program = "actl",
                         .run = [&](const Words& words) { return run_line(context, words); },
                         .complete =

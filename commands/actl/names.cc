@@ -4,13 +4,13 @@
 
 namespace ares::actl {
 
-const std::vector<std::string>& KnownNames::of(Names names) {
+const std::vector<std::string>& NameCache::of(Names names) {
   const auto [found, added] = known_.try_emplace(names);
-  if (added) found->second = ask(names);
+  if (added) found->second = fetch(names);
   return found->second;
 }
 
-std::vector<std::string> KnownNames::ask(Names names) {
+std::vector<std::string> NameCache::fetch(Names names) {
   api::Request request;
   switch (names) {
     case Names::jobs: request.mutable_list_jobs(); break;

@@ -10,16 +10,16 @@
 
 namespace ares::actl {
 
-class KnownNames {
+class NameCache {
  public:
-  explicit KnownNames(Context& context) : context_(context) {}
+  explicit NameCache(Context& context) : context_(context) {}
 
   // Empty while the controller does not answer: completion never complains.
   const std::vector<std::string>& of(Names names);
   void forget() { known_.clear(); }
 
  private:
-  std::vector<std::string> ask(Names names);
+  std::vector<std::string> fetch(Names names);
 
   Context& context_;
   std::map<Names, std::vector<std::string>> known_;

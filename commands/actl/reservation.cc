@@ -38,8 +38,8 @@ Result<std::string> take_name(std::vector<Assignment>& all) {
 // `create reservation NAME …`, and scontrol's `create reservationname=NAME …`.
 Result<int> create(Context& context, const Words& operands) {
   Words words = operands;
-  const bool said = !words.empty() && cli::lower(words[0]) == "reservation";
-  if (said) {
+  const bool has_keyword = !words.empty() && cli::lower(words[0]) == "reservation";
+  if (has_keyword) {
     words.erase(words.begin());
     if (!words.empty() && words[0].find('=') == std::string::npos)
       words[0] = "reservationname=" + words[0];
@@ -47,7 +47,7 @@ Result<int> create(Context& context, const Words& operands) {
   auto all = assignments(words);
   if (!all) return fail(all.error());
   for (const char* other : {"nodename", "partitionname"})
-    if (!said && !all->empty() && all->front().key == other)
+    if (!has_keyword && !all->empty() && all->front().key == other)
       return bad("create with " + all->front().key + "= is not supported yet: write " +
                  (all->front().key == "nodename" ? "nodes" : "partitions") +
                  " into ares.yaml and reconfigure");
@@ -85,16 +85,16 @@ Result<int> remove(Context& context, const Words& operands) {
   Words words = operands;
   if (!words.empty() && cli::lower(words[0]) == "reservation") words.erase(words.begin());
   api::Request request;
-  api::DeleteReservations& gone = *request.mutable_delete_reservations();
+  api::DeleteReservations& deletion = *request.mutable_delete_reservations();
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (equals != std::string::npos && !names_reservation(cli::lower(word.substr(0, equals))))
       return bad("delete with " + word.substr(0, equals) + "= is not supported yet");
     for (const std::string& name :
          cli::split(equals == std::string::npos ? word : word.substr(equals + 1), ','))
-      if (!name.empty()) gone.add_names(name);
+      if (!name.empty()) deletion.add_names(name);
   }
-  if (gone.names().empty()) return bad("name the reservations");
+  if (deletion.names().empty()) return bad("name the reservations");
   return context.change(request);
 }
 

@@ -81,11 +81,11 @@ Result<api::ViewPart> fetch(rpc::Client& client, std::uint64_t dump, std::uint64
   return std::move(*response->mutable_view_part());
 }
 
-Result<int> dump_view(const Asked& asked, const std::string& path) {
+Result<int> dump_view(const Query& query, const std::string& path) {
   if (path == "-" && isatty(STDOUT_FILENO))
     return fail(ErrorCode::invalid_argument,
                 "a dump is no text: name a file, or send standard output into a pipe");
-  auto client = cli::open_client("adiag", asked.common, cli::RetryPolicy::query);
+  auto client = cli::open_client("adiag", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());
   auto part = fetch(*client, 0, 0);
   if (!part) return fail(part.error());
@@ -108,14 +108,14 @@ Result<int> dump_view(const Asked& asked, const std::string& path) {
 }
 
 Result<int> run(const cli::Words& words) {
-  Asked asked;
-  const cli::OptionTable table = options(asked);
-  return cli::run_line(manual(), table, asked.common, words,
+  Query query;
+  const cli::OptionTable table = options(query);
+  return cli::run_line(manual(), table, query.common, words,
                        [&](const cli::Words& operands) -> Result<int> {
                          if (operands.size() != 2 || operands.front() != "dump-view")
                            return fail(ErrorCode::invalid_argument,
                                        "say what to do: dump-view FILE; try adiag --help");
-                         return dump_view(asked, operands.back());
+                         return dump_view(query, operands.back());
                        });
 }
 

@@ -2,12 +2,12 @@
 
 namespace ares::adiag {
 
-cli::OptionTable options(Asked& asked) {
+cli::OptionTable options(Query& query) {
   cli::OptionTable table;
   table.unsupported = {{'r', "reset", false},        {'i', "sort-by-id", false},
                        {'t', "sort-by-time", false}, {'T', "sort-by-time2", false},
                        {'a', "all", false},          {'M', "cluster"}};
-  cli::add_common_options(table, asked.common);
+  cli::add_common_options(table, query.common);
   return table;
 }
 

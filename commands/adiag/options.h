@@ -8,11 +8,11 @@
 
 namespace ares::adiag {
 
-struct Asked {
+struct Query {
   cli::CommonOptions common;
 };
 
-cli::OptionTable options(Asked& asked);
+cli::OptionTable options(Query& query);
 cli::Manual manual();
 
 }  // namespace ares::adiag

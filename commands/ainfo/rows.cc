@@ -37,14 +37,14 @@ class Lines {
       : grouping_(grouping), cluster_(cluster) {
     for (const auto* column : shown)
       if (column->fold == kTells || (grouping.exact && column->fold == kLeast))
-        telling_.push_back(column);
+        distinguishing_.push_back(column);
   }
 
   void add(const api::Partition* partition, const api::Node* node) {
     Row alone{partition, {node}, cluster_};
     if (!grouping_.each_node) {
       std::string key;
-      for (const auto* column : telling_) {
+      for (const auto* column : distinguishing_) {
         column->put(alone, key);
         key += '\0';
       }
@@ -73,7 +73,7 @@ class Lines {
  private:
   const Grouping& grouping_;
   const std::string* cluster_;
-  std::vector<const cli::Column<Row>*> telling_;
+  std::vector<const cli::Column<Row>*> distinguishing_;
   std::vector<Row> rows_;
   std::unordered_map<std::string, std::size_t> places_;
   std::size_t sorted_ = 0;

@@ -15,7 +15,7 @@ void write_out(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void tell_missing(const api::Jobs& page) {
+void report_missing(const api::Jobs& page) {
   for (const api::JobRef& ref : page.missing())
     std::fprintf(stderr, "aqueue: Invalid job id specified: %s\n",
                  cli::format_job_id(cli::key_of(ref)).c_str());
@@ -32,7 +32,7 @@ Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter
   const auto take = [&](const api::Jobs& page) -> Status {
     if (++pages == 1) {
       first_lsn = page.lsn();
-      tell_missing(page);
+      report_missing(page);
       if (page.missing_size() > 0 && page.missing_size() == filter.jobs_size())
         return fail(ErrorCode::not_found,
                     "none of these jobs is known; aacct shows those that ended");

@@ -127,13 +127,13 @@ class WhyJsonReport final : public Report {
   explicit WhyJsonReport(Explain explain) : explain_(std::move(explain)) {}
   std::vector<std::uint32_t> fields() const override { return every_field(); }
   void add(const Row& row) override {
-    api::Explanation told;
+    api::Explanation explanation;
     if (state_of(row.job) == JobState::pending)
-      if (auto answer = explain_(row.job.key())) told = std::move(*answer);
-    *told.mutable_job() = row.job;
+      if (auto answer = explain_(row.job.key())) explanation = std::move(*answer);
+    *explanation.mutable_job() = row.job;
     out_ += first_ ? "{\n  \"jobs\": [\n    " : ",\n    ";
     first_ = false;
-    cli::put_json(told, 2, out_);
+    cli::put_json(explanation, 2, out_);
   }
   std::string ready() override { return std::exchange(out_, {}); }
   std::string finish(const api::Jobs& last, bool moved) override {

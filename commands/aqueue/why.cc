@@ -32,13 +32,13 @@ std::string id_of(const api::JobRef& ref) {
   return text;
 }
 
-struct Sentence {
+struct ReasonText {
   const char* reason;
   const char* text;
 };
 
 // What each reason means and what can be done, where the controller's detail does not say it already.
-constexpr Sentence kMeanings[] = {
+constexpr ReasonText kMeanings[] = {
     {"Priority", "waits its turn"},
     {"Resources", "is first in line and waits for resources"},
     {"Dependency", "waits for other jobs"},
@@ -67,7 +67,7 @@ constexpr Sentence kMeanings[] = {
 };
 
 std::string meaning(const std::string& reason) {
-  for (const Sentence& row : kMeanings)
+  for (const ReasonText& row : kMeanings)
     if (reason == row.reason) return row.text;
   return "waits";
 }
@@ -151,12 +151,14 @@ class WhyReport final : public Report {
   void add(const Row& row) override {
     if (!out_.empty()) out_ += '\n';
     if (state_of(row.job) != JobState::pending) return add_text(text_of(row));
-    const auto told = explain_(row.job.key());
-    if (told && !told->waits())  // it has started, or ended, since it was listed
-      return add_text(text_of({told->job(), row.now, row.cluster}));
-    add_text(pending_text(row, told.has_value()));
-    out_ += told ? cli::format_explanation(*told, width_)
-                 : "  More cannot be told now: " + cli::printable(told.error().message) + "\n";
+    const auto explanation = explain_(row.job.key());
+    if (explanation && !explanation->waits())  // it has started, or ended, since it was listed
+      return add_text(text_of({explanation->job(), row.now, row.cluster}));
+    add_text(pending_text(row, explanation.has_value()));
+    out_ +=
+        explanation
+            ? cli::format_explanation(*explanation, width_)
+            : "  More cannot be told now: " + cli::printable(explanation.error().message) + "\n";
   }
   std::string finish(const api::Jobs&, bool) override { return std::move(out_); }
 

@@ -20,6 +20,6 @@ struct Batch {
   api::Request request;
   std::size_t first_line = 0, last_line = 0;
 };
-std::vector<Batch> make_batches(const std::vector<Prepared>& jobs, const std::string& id);
+std::vector<Batch> make_batches(const std::vector<PreparedJob>& jobs, const std::string& id);
 
 }  // namespace ares::asub

@@ -109,8 +109,8 @@ Status check_for_line(const std::vector<cli::GivenOption>& given) {
   return {};
 }
 
-Result<Prepared> prepare_line(std::string_view text, const std::vector<std::string>& words,
-                              Surroundings& around) {
+Result<PreparedJob> prepare_line(std::string_view text, const std::vector<std::string>& words,
+                                 SubmitContext& context) {
   auto line = read_line(text);
   if (!line) return fail(line.error());
   Submission wanted;
@@ -121,17 +121,17 @@ Result<Prepared> prepare_line(std::string_view text, const std::vector<std::stri
   if (!own) return fail(own.error());
   given->given.insert(given->given.end(), own->given.begin(), own->given.end());
   if (Status good = check_for_line(given->given); !good) return fail(good.error());
-  auto job = prepare(wanted, table, given->given, line->operands, around);
+  auto job = prepare(wanted, table, given->given, line->operands, context);
   if (job && wanted.wait) return bad("--wait, from the script or the environment, is for one job");
   return job;
 }
 
-Result<std::vector<Prepared>> prepare_all(std::string_view text, const std::string& name,
-                                          const std::vector<std::string>& words,
-                                          Surroundings& around) {
-  std::vector<Prepared> jobs;
+Result<std::vector<PreparedJob>> prepare_all(std::string_view text, const std::string& name,
+                                             const std::vector<std::string>& words,
+                                             SubmitContext& context) {
+  std::vector<PreparedJob> jobs;
   for (const auto& [number, line] : lines_of(text)) {
-    auto job = prepare_line(line, words, around);
+    auto job = prepare_line(line, words, context);
     if (!job)
       return fail(job.error().code,
                   name + ":" + std::to_string(number) + ": " + job.error().message);
@@ -165,11 +165,11 @@ std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view 
 
 Result<int> submit_from(const Submission& wanted, const std::vector<std::string>& words) {
   const std::string name = *wanted.from == "-" ? "standard input" : *wanted.from;
-  auto around = Surroundings::look();
-  if (!around) return fail(around.error());
+  auto context = SubmitContext::capture();
+  if (!context) return fail(context.error());
   const auto text = read_all(*wanted.from);
   if (!text) return fail(text.error());
-  const auto jobs = prepare_all(*text, name, words, *around);
+  const auto jobs = prepare_all(*text, name, words, *context);
   if (!jobs) return fail(jobs.error());
 
   const std::string id = wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id;

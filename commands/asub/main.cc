@@ -35,7 +35,7 @@ Result<int> submit(const Submission& wanted, const api::Request& request) {
   return wait_for_end(*client, job);
 }
 
-api::Request request_for(const Submission& wanted, Prepared job) {
+api::Request request_for(const Submission& wanted, PreparedJob job) {
   api::Request request;
   request.set_request_id(wanted.request_id.empty() ? rpc::new_request_id() : wanted.request_id);
   api::Submit* submit = request.mutable_submit();
@@ -46,7 +46,7 @@ api::Request request_for(const Submission& wanted, Prepared job) {
 }
 
 // Asks when the job would start and makes none.
-Result<int> test_only(const Submission& wanted, Prepared job) {
+Result<int> test_only(const Submission& wanted, PreparedJob job) {
   auto client = cli::open_client("asub", wanted.common, cli::RetryPolicy::query, wanted.quiet);
   if (!client) return fail(client.error());
   api::Request request;
@@ -94,9 +94,9 @@ Result<int> run(const std::vector<std::string>& words) {
     if (Status good = check_from(wanted, line->operands); !good) return fail(good.error());
     return submit_from(wanted, words);
   }
-  auto around = Surroundings::look();
-  if (!around) return fail(around.error());
-  auto job = prepare(wanted, table, line->given, line->operands, *around);
+  auto context = SubmitContext::capture();
+  if (!context) return fail(context.error());
+  auto job = prepare(wanted, table, line->given, line->operands, *context);
   if (!job) return fail(job.error());
   if (wanted.test_only) return test_only(wanted, std::move(*job));
   return submit(wanted, request_for(wanted, std::move(*job)));

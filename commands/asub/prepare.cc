@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "asub/surroundings.h"
+#include "asub/process_context.h"
 #include "cli/options/directives.h"
 
 namespace ares::asub {
@@ -23,19 +23,19 @@ Result<Script> find_script(const Submission& wanted, const std::vector<std::stri
 
 }  // namespace
 
-Result<Surroundings> Surroundings::look() {
-  Surroundings around;
+Result<SubmitContext> SubmitContext::capture() {
+  SubmitContext context;
   std::error_code error;
-  around.directory_ = std::filesystem::current_path(error).string();
+  context.directory_ = std::filesystem::current_path(error).string();
   if (error)
     return fail(ErrorCode::not_found,
                 "cannot tell the current folder: " + error.message() + "; cd to one that exists");
-  add_surroundings(around.common_);
-  around.variables_ = process_environment();
-  return around;
+  add_process_context(context.common_);
+  context.variables_ = process_environment();
+  return context;
 }
 
-Result<std::string> Surroundings::environment(const std::string& export_list) {
+Result<std::string> SubmitContext::environment(const std::string& export_list) {
   const auto known = environments_.find(export_list);
   if (known != environments_.end()) return known->second;
   auto made = environment_for(export_list, variables_);
@@ -43,11 +43,11 @@ Result<std::string> Surroundings::environment(const std::string& export_list) {
   return made;
 }
 
-Result<Prepared> prepare(Submission& wanted, const cli::OptionTable& table,
-                         std::span<const cli::GivenOption> given,
-                         const std::vector<std::string>& operands, Surroundings& around) {
+Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
+                            std::span<const cli::GivenOption> given,
+                            const std::vector<std::string>& operands, SubmitContext& context) {
   if (Status applied = cli::apply_options(given); !applied) return fail(applied.error());
-  Result<Script> script = find_script(wanted, operands, around.directory());
+  Result<Script> script = find_script(wanted, operands, context.directory());
   if (!script) return fail(script.error());
   if (Status good = check_script(*script); !good) return fail(good.error());
 
@@ -61,14 +61,14 @@ Result<Prepared> prepare(Submission& wanted, const cli::OptionTable& table,
   wanted.spec.Clear();
   if (Status applied = cli::apply_options(*all); !applied) return fail(applied.error());
 
-  if (Status complete_now = complete(wanted, script->path, around.directory()); !complete_now)
+  if (Status complete_now = complete(wanted, script->path, context.directory()); !complete_now)
     return fail(complete_now.error());
-  auto environment = around.environment(wanted.export_list);
+  auto environment = context.environment(wanted.export_list);
   if (!environment) return fail(environment.error());
-  around.add_to(wanted.spec);
+  context.add_to(wanted.spec);
   wanted.spec.set_command(script->path);
   for (std::size_t i = 1; i < operands.size(); ++i) wanted.spec.add_arguments(operands[i]);
-  return Prepared{wanted.spec, std::move(script->content), std::move(*environment), 0};
+  return PreparedJob{wanted.spec, std::move(script->content), std::move(*environment), 0};
 }
 
 }  // namespace ares::asub

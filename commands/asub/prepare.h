@@ -14,7 +14,7 @@
 namespace ares::asub {
 
 // One job, ready to be sent.
-struct Prepared {
+struct PreparedJob {
   api::JobSpec spec;
   std::string script;
   std::string environment;
@@ -22,10 +22,10 @@ struct Prepared {
 };
 
 // What all jobs of one call share, found once.
-class Surroundings {
+class SubmitContext {
  public:
   // not_found where the current folder is gone.
-  static Result<Surroundings> look();
+  static Result<SubmitContext> capture();
 
   const std::string& directory() const { return directory_; }
   // As environment_for(), remembered by list.
@@ -43,8 +43,8 @@ class Surroundings {
 // Finds and checks the script, applies the options of all places in their order of precedence, and fills in the rest. `given`
 // is what the user wrote for this job: it is applied once before, for --wrap says what the script is. `operands` are the
 // script's name and its arguments.
-Result<Prepared> prepare(Submission& wanted, const cli::OptionTable& table,
-                         std::span<const cli::GivenOption> given,
-                         const std::vector<std::string>& operands, Surroundings& around);
+Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
+                            std::span<const cli::GivenOption> given,
+                            const std::vector<std::string>& operands, SubmitContext& context);
 
 }  // namespace ares::asub

@@ -184,7 +184,7 @@ void read_gang(Reader& read, const api::JobSpec& in, JobSpec& out) {
     read.seconds("gang timeout", in.gang().timeout(), gang.timeout.emplace());
 }
 
-void read_surroundings(Reader& read, const api::JobSpec& in, JobSpec& out) {
+void read_process_context(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.digest("script", in.script(), out.script);
   read.digest("environment", in.environment(), out.environment);
   read.texts("arguments", in.arguments(), TextKind::argument, out.arguments);
@@ -346,7 +346,7 @@ Result<JobSpec> from_api(const api::JobSpec& in, bool requeue_default) {
   read_resources(read, in, out);
   read_timing(read, in, requeue_default, out);
   read_gang(read, in, out);
-  read_surroundings(read, in, out);
+  read_process_context(read, in, out);
   read_mail(read, in, out);
   return read.finish(std::move(out));
 }

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "asub/process_context.h"
 #include "asub/script.h"
-#include "asub/surroundings.h"
 #include "asub/wait.h"
 
 namespace ares::asub {
@@ -103,7 +103,7 @@ TEST(Environment, FollowsTheExportList) {
 TEST(Surroundings, CarryLimitsMaskHostAndZone) {
   api::JobSpec s;
   const mode_t before = umask(027);
-  add_surroundings(s);
+  add_process_context(s);
   umask(before);
   EXPECT_EQ(s.umask(), 027u);
   EXPECT_GT(s.limits_size(), 10);

@@ -18,6 +18,6 @@ Result<std::string> environment_for(const std::string& export_list,
 std::vector<std::string> process_environment();
 
 // Limits, umask, host and zone of this process.
-void add_surroundings(api::JobSpec& spec);
+void add_process_context(api::JobSpec& spec);
 
 }  // namespace ares::asub

@@ -1,4 +1,4 @@
-#include "asub/surroundings.h"
+#include "asub/process_context.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -112,7 +112,7 @@ std::vector<std::string> process_environment() {
   return all;
 }
 
-void add_surroundings(api::JobSpec& spec) {
+void add_process_context(api::JobSpec& spec) {
   for (int resource = 0; resource < RLIMIT_NLIMITS; ++resource) {
     rlimit limit{};
     if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) continue;
