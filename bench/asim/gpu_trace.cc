@@ -78,13 +78,13 @@ class Table {
 };
 
 // One form for all jobs that ask for the same.
-class Forms {
+class SpecTable {
  public:
-  explicit Forms(Workload& out) : out_(out) {}
+  explicit SpecTable(Workload& out) : out_(out) {}
   std::uint32_t of(const std::string& key, const JobSpec& spec) {
     const auto [found, added] =
-        known_.try_emplace(key, static_cast<std::uint32_t>(out_.forms.size()));
-    if (added) out_.forms.push_back(spec);
+        known_.try_emplace(key, static_cast<std::uint32_t>(out_.specs.size()));
+    if (added) out_.specs.push_back(spec);
     return found->second;
   }
 
@@ -123,7 +123,7 @@ JobSpec pod_spec(double cpus, double memory, double gpus, double share, const st
 Result<Workload> read_openb(Table table) {
   Workload out;
   out.has_times = table.has("creation_time");
-  Forms forms(out);
+  SpecTable specs(out);
   for (;;) {
     const Result<bool> more = table.next();
     if (!more) return fail(more.error());
@@ -146,11 +146,11 @@ Result<Workload> read_openb(Table table) {
     job.number = out.jobs.size() + 1;
     job.submit = Seconds(std::llround(*from));
     job.run = Seconds(std::llround(*to - started));
-    job.form = forms.of(std::string(table.text("cpu_milli")) + "/" +
-                            std::string(table.text("memory_mib")) + "/" +
-                            std::string(table.text("num_gpu")) + "/" +
-                            std::string(part ? table.text("gpu_milli") : "") + "/" + models,
-                        spec);
+    job.spec_index = specs.of(std::string(table.text("cpu_milli")) + "/" +
+                                  std::string(table.text("memory_mib")) + "/" +
+                                  std::string(table.text("num_gpu")) + "/" +
+                                  std::string(part ? table.text("gpu_milli") : "") + "/" + models,
+                              spec);
     out.jobs.push_back(job);
   }
 }
@@ -178,7 +178,7 @@ constexpr std::uint32_t kPhillyNode = 8;
 
 Result<Workload> read_philly(Table table) {
   Workload out;
-  Forms forms(out);
+  SpecTable specs(out);
   std::map<std::string, std::uint32_t> clusters;
   std::optional<Seconds> first;
   for (;;) {
@@ -210,7 +210,7 @@ Result<Workload> read_philly(Table table) {
                    .try_emplace(std::string(table.text("cluster")),
                                 static_cast<std::uint32_t>(clusters.size()))
                    .first->second;
-    job.form = forms.of(std::to_string(count), spec);
+    job.spec_index = specs.of(std::to_string(count), spec);
     first = std::min(first.value_or(job.submit), job.submit);
     out.jobs.push_back(job);
   }

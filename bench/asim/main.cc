@@ -16,24 +16,25 @@
 namespace ares::sim {
 namespace {
 
-std::vector<Setting> settings_of(const Asked& asked, const Workload& workload) {
-  std::vector<Setting> out = {{"workload", workload.name},
-                              {"cluster", asked.cluster.substr(asked.cluster.rfind('/') + 1)},
-                              {"estimates", asked.sim.exact_estimates ? "exact" : "logged"},
-                              {"seed", std::to_string(asked.sim.seed)}};
+std::vector<Setting> settings_of(const CommandLine& command_line, const Workload& workload) {
+  std::vector<Setting> out = {
+      {"workload", workload.name},
+      {"cluster", command_line.cluster.substr(command_line.cluster.rfind('/') + 1)},
+      {"estimates", command_line.sim.exact_estimates ? "exact" : "logged"},
+      {"seed", std::to_string(command_line.sim.seed)}};
   std::string policy;
-  for (const std::string& one : asked.policy) policy += (policy.empty() ? "" : " ") + one;
+  for (const std::string& one : command_line.policy) policy += (policy.empty() ? "" : " ") + one;
   if (!policy.empty()) out.push_back({"policy", policy});
   const auto add = [&](const char* name, Seconds value) {
     if (value > Seconds{0}) out.push_back({name, std::to_string(value.count()) + " s"});
   };
-  add("node_mtbf", asked.sim.node_mtbf.value_or(Seconds{0}));
-  add("interval", asked.sim.interval);
-  if (asked.load != 1) out.push_back({"load", std::to_string(asked.load)});
+  add("node_mtbf", command_line.sim.node_mtbf.value_or(Seconds{0}));
+  add("interval", command_line.sim.interval);
+  if (command_line.load != 1) out.push_back({"load", std::to_string(command_line.load)});
   return out;
 }
 
-void speed_up(Workload& workload, double load) {
+void scale_arrivals(Workload& workload, double load) {
   if (workload.jobs.empty() || load == 1) return;
   const Seconds first = workload.jobs.front().submit;
   for (WorkJob& job : workload.jobs)
@@ -57,21 +58,21 @@ Status write_out(const std::string& folder, const std::vector<Setting>& settings
   return {};
 }
 
-Result<int> replay(const Asked& asked, const std::string& path) {
-  if (asked.cluster.empty())
+Result<int> replay(const CommandLine& command_line, const std::string& path) {
+  if (command_line.cluster.empty())
     return fail(ErrorCode::invalid_argument,
                 "say on what: --cluster=FILE, or --cluster=swf for the machine of the log");
-  auto workload = read_workload(path, asked.sim.seed);
+  auto workload = read_workload(path, command_line.sim.seed);
   if (!workload) return fail(workload.error());
   if (!workload->has_times)
     return fail(ErrorCode::invalid_argument,
                 path + ": a list of what pods ask for, without times; there is nothing to replay");
-  settle(*workload, asked.jobs);
-  speed_up(*workload, asked.load);
-  const auto config = read_cluster(asked.cluster, *workload, asked.policy);
+  sort_and_limit(*workload, command_line.jobs);
+  scale_arrivals(*workload, command_line.load);
+  const auto config = read_cluster(command_line.cluster, *workload, command_line.policy);
   if (!config) return fail(config.error());
 
-  Simulation simulation(*workload, *config, asked.sim);
+  Simulation simulation(*workload, *config, command_line.sim);
   const Time begin =
       workload->jobs.empty() ? workload->origin : workload->origin + workload->jobs.front().submit;
   Result<Outcome> outcome = [&] {
@@ -80,38 +81,38 @@ Result<int> replay(const Asked& asked, const std::string& path) {
   }();
   if (!outcome) return fail(outcome.error());
   const std::vector<Row> rows = summarise(*workload, *outcome);
-  const std::vector<Setting> settings = settings_of(asked, *workload);
-  const auto print = asked.json ? summary_json : summary_text;
+  const std::vector<Setting> settings = settings_of(command_line, *workload);
+  const auto print = command_line.json ? summary_json : summary_text;
   std::fputs(print(settings, *workload, *outcome, rows).c_str(), stdout);
-  if (!asked.out.empty())
-    if (Status written = write_out(asked.out, settings, *workload, *outcome, rows); !written)
+  if (!command_line.out.empty())
+    if (Status written = write_out(command_line.out, settings, *workload, *outcome, rows); !written)
       return fail(written.error());
   return 0;
 }
 
 Result<int> run(const std::vector<std::string>& words) {
-  Asked asked;
-  const cli::OptionTable table = table_of(asked);
+  CommandLine command_line;
+  const cli::OptionTable table = table_of(command_line);
   if (const auto code = cli::answer_hidden(manual(), table, words)) return *code;
   const auto operands = cli::take_options(table, words);
   if (!operands) return fail(operands.error());
   cli::CommonOptions common;
-  common.help = asked.help;
-  common.version = asked.version;
+  common.help = command_line.help;
+  common.version = command_line.version;
   if (const auto code = cli::answer_common(manual(), table, common)) return *code;
-  if (!asked.view.empty()) {
-    if (!operands->empty() || !asked.cluster.empty() || !asked.out.empty())
+  if (!command_line.view.empty()) {
+    if (!operands->empty() || !command_line.cluster.empty() || !command_line.out.empty())
       return fail(ErrorCode::invalid_argument,
                   "--view plans what is in its file: it takes neither a workload nor --cluster "
                   "nor --out");
-    if (Status done = replay_view(asked.view, asked.policy, asked.json); !done)
+    if (Status done = replay_view(command_line.view, command_line.policy, command_line.json); !done)
       return fail(done.error());
     return 0;
   }
   if (operands->size() != 2 || operands->front() != "run")
     return fail(ErrorCode::invalid_argument,
                 "say what to do: run WORKLOAD --cluster=FILE, or --view=FILE; try asim --help");
-  return replay(asked, operands->back());
+  return replay(command_line, operands->back());
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "asim/own_workload.h"
+#include "asim/yaml_workload.h"
 #include "base/duration.h"
 #include "cli/options/frame.h"
 #include "cli/output/text.h"
@@ -74,7 +74,7 @@ Apply append(std::vector<std::string>& list) {
 
 }  // namespace
 
-cli::OptionTable table_of(Asked& a) {
+cli::OptionTable table_of(CommandLine& a) {
   return {
       .options = {
           {'c', "cluster", "FILE",
@@ -159,7 +159,7 @@ cli::Manual manual() {
               std::vector<std::string> keys = {
                   "A YAML file with one key, jobs: a list of kinds of jobs. Each is a map "
                   "of these keys:"};
-              for (std::string& key : own_workload_keys()) keys.push_back(std::move(key));
+              for (std::string& key : yaml_workload_keys()) keys.push_back(std::move(key));
               return keys;
             }()},
            {"FIGURES",

@@ -11,7 +11,7 @@
 
 namespace ares::sim {
 
-struct Asked {
+struct CommandLine {
   std::string cluster;
   std::vector<std::string> policy;  // KEY=VALUE
   std::string view;                 // file; empty = a workload is run
@@ -23,7 +23,7 @@ struct Asked {
   bool help = false, version = false;
 };
 
-cli::OptionTable table_of(Asked& asked);
+cli::OptionTable table_of(CommandLine& command_line);
 cli::Manual manual();
 
 }  // namespace ares::sim

@@ -20,7 +20,7 @@ struct JobOutcome {
   std::optional<Time> end;                      // of the last
   std::uint32_t nodes = 0, cpus = 0, gpus = 0;  // of GPUs thousandths
   std::uint32_t restarts = 0;
-  bool holds = false;             // nodes, now
+  bool holds_nodes = false;       // nodes, now
   bool cpus_released = false;     // its CPUs, while it is suspended
   std::optional<Time> since;      // when the attempt that runs began
   Duration ran{};                 // of all attempts

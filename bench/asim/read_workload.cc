@@ -1,8 +1,8 @@
 #include "asim/read_workload.h"
 
 #include "asim/gpu_trace.h"
-#include "asim/own_workload.h"
 #include "asim/swf.h"
+#include "asim/yaml_workload.h"
 
 namespace ares::sim {
 namespace {
@@ -18,7 +18,7 @@ std::string file_name(const std::string& path) {
 Result<Workload> read_workload(const std::string& path, std::uint64_t seed) {
   const std::string name = file_name(path);
   const auto read = [&]() -> Result<Workload> {
-    if (name.ends_with(".yaml") || name.ends_with(".yml")) return read_own_workload(path, seed);
+    if (name.ends_with(".yaml") || name.ends_with(".yml")) return read_yaml_workload(path, seed);
     auto lines = Lines::open(path);
     if (!lines) return fail(lines.error());
     if (name.ends_with(".csv")) return read_gpu_trace(std::move(*lines));

@@ -89,21 +89,21 @@ std::string jobs_csv(const Workload& workload, const Outcome& outcome) {
       "job,user,submit,start,end,state,nodes,cpus,gpus,limit,run,wait,bounded_slowdown,restarts,"
       "predicted_start\n";
   for (std::size_t i = 0; i < outcome.jobs.size(); ++i) {
-    const WorkJob& asked = workload.jobs[i];
+    const WorkJob& request = workload.jobs[i];
     const JobOutcome& job = outcome.jobs[i];
-    const Time submitted = workload.origin + asked.submit;
+    const Time submitted = workload.origin + request.submit;
     const auto slowdown = bounded_slowdown(job, submitted);
-    const std::string cells[] = {std::to_string(asked.number),
-                                 std::to_string(asked.user),
-                                 std::to_string(asked.submit.count()),
+    const std::string cells[] = {std::to_string(request.number),
+                                 std::to_string(request.user),
+                                 std::to_string(request.submit.count()),
                                  seconds_since(workload.origin, job.start),
                                  job.start ? seconds_since(workload.origin, job.end) : "",
                                  job.accepted ? std::string(to_string(job.state)) : "REFUSED",
                                  std::to_string(job.nodes),
                                  std::to_string(job.cpus),
                                  format_thousandths(job.gpus),
-                                 asked.limit ? std::to_string(asked.limit->count()) : "",
-                                 std::to_string(asked.run.count()),
+                                 request.limit ? std::to_string(request.limit->count()) : "",
+                                 std::to_string(request.run.count()),
                                  seconds_since(submitted, job.start),
                                  slowdown ? number(*slowdown, 3) : "",
                                  std::to_string(job.restarts),

@@ -53,7 +53,7 @@ Simulation::Simulation(const Workload& workload, const config::Config& config, S
 
 Simulation::~Simulation() = default;
 
-Result<Outcome> Simulation::run(const Watch& watch) {
+Result<Outcome> Simulation::run(const ProgressCallback& on_progress) {
   const double begin = cpu_seconds();
   if (Status ready = set_up(); !ready) return fail(ready.error());
   for (std::uint64_t moment = 0; work_left(); ++moment) {
@@ -61,21 +61,21 @@ Result<Outcome> Simulation::run(const Watch& watch) {
     if (!next) break;  // what waits now waits for ever
     out_.history->until(*next, level());
     now_ = std::max(now_, *next);
-    while (!due_.empty() && due_.top().at <= now_) {
-      const Due event = due_.top();
-      due_.pop();
-      happen(event);
+    while (!events_.empty() && events_.top().at <= now_) {
+      const TimedEvent event = events_.top();
+      events_.pop();
+      handle_event(event);
     }
     submit_due();
     handle(Command{Tick{}});
-    settle();
-    plan_until_quiet();
+    run_until_idle();
+    plan_until_idle();
     if (std::exchange(predict_now_, false)) predict();
-    if (moment % kWatchEvery == 0) watch(over_, now_);
+    if (moment % kWatchEvery == 0) on_progress(finished_, now_);
   }
   out_.end = now_;
   out_.cost.everything = cpu_seconds() - begin;
-  watch(over_, now_);
+  on_progress(finished_, now_);
   return std::move(out_);
 }
 
@@ -101,29 +101,29 @@ Status Simulation::set_up() {
   take_batch();
   if (engine_->state().nodes.size() != config_.nodes.size())
     return fail(ErrorCode::internal, "the engine did not take in the nodes of the cluster");
-  fleet_.emplace(config_, engine_->state());
+  simulated_nodes_.emplace(config_, engine_->state());
   std::vector<NodeId> nodes;
   engine_->state().nodes.for_each([&](NodeId id, const Node&) { nodes.push_back(id); });
   for (const NodeId node : nodes) {
-    fleet_->said.push_back(fleet_->registration(node));
+    simulated_nodes_->outbox.push_back(simulated_nodes_->registration(node));
     if (options_.node_mtbf)
-      due(now_ + Seconds(1 + static_cast<std::int64_t>(random_.exponential(
-                                 static_cast<double>(options_.node_mtbf->count())))),
-          Kind::node_fails, {}, node);
+      schedule(now_ + Seconds(1 + static_cast<std::int64_t>(random_.exponential(
+                                      static_cast<double>(options_.node_mtbf->count())))),
+               Kind::node_fails, {}, node);
   }
-  settle();
+  run_until_idle();
   first_id_ = engine_->state().next_job_id.value();
   if (options_.predict_every > Seconds{0})
-    due(now_ + options_.predict_every, Kind::predict, {}, {});
+    schedule(now_ + options_.predict_every, Kind::predict, {}, {});
   return {};
 }
 
-void Simulation::due(Time at, Kind kind, AttemptKey attempt, NodeId node) {
-  due_.push({at, kind, ++order_, attempt, node});
+void Simulation::schedule(Time at, Kind kind, AttemptKey attempt, NodeId node) {
+  events_.push({at, kind, ++order_, attempt, node});
 }
 
 bool Simulation::work_left() const {
-  return next_submit_ < workload_.jobs.size() || over_ < submitted_.size();
+  return next_submit_ < workload_.jobs.size() || finished_ < submitted_.size();
 }
 
 // The next time at which anything happens; nothing if only such things would that no waiting job waits for.
@@ -135,12 +135,12 @@ std::optional<Time> Simulation::next_moment() const {
   const Time may_pass = last_pass_.value_or(now_) + options_.interval;
   if (wake_) at(std::max(*wake_, may_pass));
   if (changed_) at(may_pass);
-  if (!next && running_ == 0 && fleet_->down() == 0) return std::nullopt;
-  if (!due_.empty()) at(due_.top().at);
+  if (!next && running_ == 0 && simulated_nodes_->down() == 0) return std::nullopt;
+  if (!events_.empty()) at(events_.top().at);
   return next;
 }
 
-void Simulation::happen(const Due& event) {
+void Simulation::handle_event(const TimedEvent& event) {
   const ClusterState& state = engine_->state();
   switch (event.kind) {
     case Kind::job_end: {
@@ -150,30 +150,31 @@ void Simulation::happen(const Due& event) {
       if (!job || job->attempt != event.attempt.attempt || !job->allocation) return;
       if (job->state == JobState::suspended || now_ < script_end(*job)) return;  // set anew
       exit.timed_out = run_of(*job) > job->allocation->time_limit.value_or(Seconds::max());
-      fleet_->end(event.attempt, exit);
+      simulated_nodes_->end(event.attempt, exit);
       return;
     }
     case Kind::node_fails: {
       ++out_.node_failures;
-      fleet_->fail(event.node, now_);
+      simulated_nodes_->fail(event.node, now_);
       const Node& node = *state.nodes.find(event.node);
-      due(core::silent_at(state, *policy_, node, now_), Kind::node_silent, {}, event.node);
-      due(now_ + options_.node_repair, Kind::node_returns, {}, event.node);
+      schedule(core::silent_at(state, *policy_, node, now_), Kind::node_silent, {}, event.node);
+      schedule(now_ + options_.node_repair, Kind::node_returns, {}, event.node);
       return;
     }
     case Kind::node_silent:
-      if (const auto heard = fleet_->failed_at(event.node))
+      if (const auto heard = simulated_nodes_->failed_at(event.node))
         handle(Command{NodeSilent{event.node, *heard}});
       return;
     case Kind::node_returns: {
-      fleet_->said.push_back(fleet_->come_back(event.node));
+      simulated_nodes_->outbox.push_back(simulated_nodes_->restart(event.node));
       const double pause = random_.exponential(static_cast<double>(options_.node_mtbf->count()));
-      due(now_ + Seconds(1 + static_cast<std::int64_t>(pause)), Kind::node_fails, {}, event.node);
+      schedule(now_ + Seconds(1 + static_cast<std::int64_t>(pause)), Kind::node_fails, {},
+               event.node);
       return;
     }
     case Kind::predict:
       predict_now_ = true;
-      due(now_ + options_.predict_every, Kind::predict, {}, {});
+      schedule(now_ + options_.predict_every, Kind::predict, {}, {});
       return;
   }
 }
@@ -192,7 +193,7 @@ std::optional<Seconds> Simulation::limit_of(const WorkJob& job) const {
 }
 
 JobSpec Simulation::spec_of(const WorkJob& job) const {
-  JobSpec spec = workload_.forms[job.form];
+  JobSpec spec = workload_.specs[job.spec_index];
   spec.uid = UserId(kFirstUid + job.user);
   spec.gid = GroupId(kFirstUid + job.user);
   spec.user = "u" + std::to_string(job.user);
@@ -218,8 +219,8 @@ void Simulation::submit(std::size_t index) {
   if (engine_->state().next_job_id == id) return;  // refused: the reply says why
   submitted_.push_back(index);
   out_.jobs[index].accepted = true;
-  if (!workload_.forms[workload_.jobs[index].form].gpus_per_node.empty() ||
-      !workload_.forms[workload_.jobs[index].form].gpus_total.empty())
+  if (!workload_.specs[workload_.jobs[index].spec_index].gpus_per_node.empty() ||
+      !workload_.specs[workload_.jobs[index].spec_index].gpus_total.empty())
     ++waiting_for_gpus_;
 }
 
@@ -229,16 +230,16 @@ void Simulation::handle(Command command, core::Ticket ticket) {
   engine_->handle(command, now_, ticket);
 }
 
-void Simulation::settle() {
+void Simulation::run_until_idle() {
   for (;;) {
-    while (!fleet_->said.empty() && !engine_->full()) {
-      Fleet::Said word = std::move(fleet_->said.front());
-      fleet_->said.pop_front();
-      handle(Command{fleet_->command(std::move(word))});
+    while (!simulated_nodes_->outbox.empty() && !engine_->full()) {
+      SimulatedNodes::NodeMessage message = std::move(simulated_nodes_->outbox.front());
+      simulated_nodes_->outbox.pop_front();
+      handle(Command{simulated_nodes_->command(std::move(message))});
     }
     take_batch();
     begin_scripts();
-    if (fleet_->said.empty()) return;
+    if (simulated_nodes_->outbox.empty()) return;
   }
 }
 
@@ -260,8 +261,8 @@ void Simulation::take_batch() {
       auto& refusal = out_.refused[text.substr(0, text.find(':'))];
       if (refusal.jobs++ == 0) refusal.first = text;
     }
-  if (fleet_)
-    for (const Effect& effect : outgoing.effects) fleet_->receive(effect);
+  if (simulated_nodes_)
+    for (const Effect& effect : outgoing.effects) simulated_nodes_->receive(effect);
 }
 
 Seconds Simulation::run_of(const Job& job) const {
@@ -278,16 +279,16 @@ Time Simulation::script_end(const Job& job) const {
 }
 
 void Simulation::begin_scripts() {
-  for (const AttemptKey& attempt : fleet_->begun) {
+  for (const AttemptKey& attempt : simulated_nodes_->started) {
     const Job& job = *engine_->state().jobs.find(attempt.job);
-    due(script_end(job), Kind::job_end, attempt, {});
+    schedule(script_end(job), Kind::job_end, attempt, {});
   }
-  fleet_->begun.clear();
+  simulated_nodes_->started.clear();
 }
 
 void Simulation::observe(const Event& event) {
   const auto release = [&](JobOutcome& job) {
-    if (!std::exchange(job.holds, false)) return;
+    if (!std::exchange(job.holds_nodes, false)) return;
     if (!std::exchange(job.cpus_released, false)) busy_cpus_ -= job.cpus;
     busy_gpus_ -= job.gpus;
     if (job.since) job.ran += event.at - *job.since;
@@ -305,18 +306,18 @@ void Simulation::observe(const Event& event) {
     busy_cpus_ += job.cpus;
     busy_gpus_ += job.gpus;
     if (job.gpus > 0) --waiting_for_gpus_;
-    job.holds = true;
+    job.holds_nodes = true;
     ++running_;
   } else if (const auto* started = std::get_if<Started>(&event.body)) {
     JobOutcome& job = out_.jobs[index_of(started->attempt.job.job)];
     job.since = event.at;
     if (job.start) return;
     job.start = event.at;
-    const auto told = told_.find(started->attempt.job.job.value());
-    if (told == told_.end()) return;
-    for (const auto& [when, expected] : told->second)
+    const auto predictions = predictions_.find(started->attempt.job.job.value());
+    if (predictions == predictions_.end()) return;
+    for (const auto& [when, expected] : predictions->second)
       if (when <= event.at - kAhead) job.predicted = expected;
-    told_.erase(told);
+    predictions_.erase(predictions);
   } else if (const auto* suspended = std::get_if<Suspended>(&event.body)) {
     JobOutcome& job = out_.jobs[index_of(suspended->attempt.job.job)];
     if (!std::exchange(job.cpus_released, true)) busy_cpus_ -= job.cpus;
@@ -329,13 +330,13 @@ void Simulation::observe(const Event& event) {
     job.since = event.at;
     const Job* record = engine_->state().jobs.find(resumed->attempt.job);
     if (record && record->attempt == resumed->attempt.attempt && record->allocation)
-      due(script_end(*record), Kind::job_end, resumed->attempt, {});
+      schedule(script_end(*record), Kind::job_end, resumed->attempt, {});
   } else if (const auto* ended = std::get_if<Ended>(&event.body)) {
     JobOutcome& job = out_.jobs[index_of(ended->key.job)];
     release(job);
     job.end = event.at;
     job.state = ended->state;
-    ++over_;
+    ++finished_;
   } else if (const auto* requeued = std::get_if<Requeued>(&event.body)) {
     JobOutcome& job = out_.jobs[index_of(requeued->key.job)];
     release(job);
@@ -346,15 +347,15 @@ void Simulation::observe(const Event& event) {
 
 // --- planning -----------------------------------------------------------------------------------
 
-void Simulation::plan_until_quiet() {
+void Simulation::plan_until_idle() {
   if (last_pass_ && now_ < *last_pass_ + options_.interval) return;
   if (!changed_ && !(wake_ && *wake_ <= now_)) return;
   last_pass_ = now_;
-  while (pass()) settle();
+  while (run_pass()) run_until_idle();
   changed_ = false;
 }
 
-bool Simulation::pass() {
+bool Simulation::run_pass() {
   core::Budget budget;
   budget.details = false;
   budget.estimates = 0;
@@ -385,9 +386,9 @@ void Simulation::predict() {
   const Plan plan = planner_.plan(engine_->state(), *policy_, budget, now_);
   plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
     if (!info.expected_start) return;
-    auto& told = told_[key.job.value()];
-    told.emplace_back(now_, *info.expected_start);
-    while (told.size() > 1 && told[1].first <= now_ - kAhead) told.pop_front();
+    auto& predictions = predictions_[key.job.value()];
+    predictions.emplace_back(now_, *info.expected_start);
+    while (predictions.size() > 1 && predictions[1].first <= now_ - kAhead) predictions.pop_front();
   });
 }
 

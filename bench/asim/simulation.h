@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "asim/fleet.h"
 #include "asim/outcome.h"
+#include "asim/simulated_nodes.h"
 #include "asim/workload.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -41,41 +41,41 @@ class Simulation {
   ~Simulation();
 
   // Is told now and then how many jobs are over, and the virtual time.
-  using Watch = std::function<void(std::uint64_t over, Time now)>;
+  using ProgressCallback = std::function<void(std::uint64_t over, Time now)>;
   // Once. An error means that the engine refused the cluster itself.
-  Result<Outcome> run(const Watch& watch);
+  Result<Outcome> run(const ProgressCallback& on_progress);
 
  private:
   enum class Kind : std::uint8_t { job_end, node_fails, node_silent, node_returns, predict };
-  struct Due {
+  struct TimedEvent {
     Time at;
     Kind kind;
     std::uint64_t order;
     AttemptKey attempt{};
     NodeId node{};
-    bool operator>(const Due& other) const {
+    bool operator>(const TimedEvent& other) const {
       return std::tie(at, kind, order) > std::tie(other.at, other.kind, other.order);
     }
   };
 
   Status set_up();
-  void due(Time at, Kind kind, AttemptKey attempt, NodeId node);
+  void schedule(Time at, Kind kind, AttemptKey attempt, NodeId node);
   std::optional<Time> next_moment() const;
   bool work_left() const;
-  void happen(const Due& event);
+  void handle_event(const TimedEvent& event);
   void submit_due();
   void submit(std::size_t index);
   JobSpec spec_of(const WorkJob& job) const;
   std::optional<Seconds> limit_of(const WorkJob& job) const;
   Seconds run_of(const Job& job) const;  // precondition: it has an allocation
   void handle(Command command, core::Ticket ticket = 0);
-  void settle();  // commits and lets nodes answer until all is quiet
+  void run_until_idle();  // commits and lets nodes answer until all is quiet
   void take_batch();
   void observe(const Event& event);
   Time script_end(const Job& job) const;
   void begin_scripts();
-  bool pass();  // whether something started
-  void plan_until_quiet();
+  bool run_pass();  // whether something started
+  void plan_until_idle();
   void predict();
   std::size_t index_of(JobId id) const { return submitted_[id.value() - first_id_]; }
   History::Level level() const;
@@ -85,18 +85,18 @@ class Simulation {
   const SimOptions options_;
   std::shared_ptr<const Policy> policy_;
   std::optional<core::Engine> engine_;
-  std::optional<Fleet> fleet_;
+  std::optional<SimulatedNodes> simulated_nodes_;
   core::Planner planner_;
   Random random_;
   Outcome out_;
 
   Time now_{};
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::priority_queue<TimedEvent, std::vector<TimedEvent>, std::greater<>> events_;
   std::uint64_t order_ = 0;
   std::size_t next_submit_ = 0;
   std::vector<std::size_t> submitted_;  // job in the workload by its id
   std::uint64_t first_id_ = 1;
-  std::uint64_t over_ = 0;
+  std::uint64_t finished_ = 0;
   std::uint64_t running_ = 0;
   std::uint64_t busy_cpus_ = 0, busy_gpus_ = 0;  // of GPUs thousandths
   std::uint64_t waiting_for_gpus_ = 0;           // jobs
@@ -105,7 +105,7 @@ class Simulation {
   bool changed_ = false;  // since the last pass
   bool predict_now_ = false;
   std::unordered_map<std::uint64_t, std::deque<std::pair<Time, Time>>>
-      told_;  // by job id: when, which start
+      predictions_;  // by job id: when, which start
 };
 
 }  // namespace ares::sim

@@ -61,9 +61,9 @@ std::optional<double> number_in(std::string_view word) {
 class Reader {
  public:
   Result<Workload> read(Lines lines) {
-    JobSpec form;
-    form.name = "job";
-    out_.forms.push_back(std::move(form));
+    JobSpec spec;
+    spec.name = "job";
+    out_.specs.push_back(std::move(spec));
     std::string line;
     for (;;) {
       const Result<bool> more = lines.next(line);

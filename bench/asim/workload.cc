@@ -5,7 +5,7 @@
 
 namespace ares::sim {
 
-void settle(Workload& workload, std::uint64_t most) {
+void sort_and_limit(Workload& workload, std::uint64_t most) {
   std::stable_sort(workload.jobs.begin(), workload.jobs.end(),
                    [](const WorkJob& a, const WorkJob& b) {
                      return std::tie(a.submit, a.number) < std::tie(b.submit, b.number);

@@ -22,8 +22,8 @@ struct WorkJob {
   std::optional<Seconds> limit;  // as its user asked; none = the log does not know
   std::uint32_t user = 0;        // in the workload's own numbering
   std::uint32_t tasks = 1;
-  Bytes memory_per_cpu{};  // 0 = not asked
-  std::uint32_t form = 0;  // in Workload::forms
+  Bytes memory_per_cpu{};        // 0 = not asked
+  std::uint32_t spec_index = 0;  // in Workload::specs
   std::uint32_t gang =
       0;  // starts with the others of this number, of whom the form says how many; 0 = alone
 };
@@ -33,7 +33,7 @@ struct Workload {
   Time origin{};          // of all submit times
   bool has_times = true;  // else only what is asked for is known, and there is nothing to replay
   std::vector<WorkJob> jobs;   // ascending submit time, then number
-  std::vector<JobSpec> forms;  // everything else that jobs ask for; most logs have one
+  std::vector<JobSpec> specs;  // everything else that jobs ask for; most logs have one
   std::map<std::string, std::uint64_t> left_out;  // why, and how many
   std::map<std::string, std::uint64_t> notes;     // what was read in some way worth telling
 
@@ -43,6 +43,6 @@ struct Workload {
 };
 
 // Puts jobs into the order in which they are submitted and drops all behind the first `most` (0 = keeps all).
-void settle(Workload& workload, std::uint64_t most);
+void sort_and_limit(Workload& workload, std::uint64_t most);
 
 }  // namespace ares::sim

@@ -41,20 +41,20 @@ sim::Workload workload_of(const std::vector<Training>& jobs) {
   sim::Workload workload;
   workload.name = "trainings";
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    JobSpec form;
-    form.name = "training";
-    form.min_nodes = 1;
-    form.max_nodes = kWorkers;
-    form.tasks = kWorkers;
-    form.cpus_per_task = 4;
-    form.gpus_per_task = {{"", jobs[i].gpus}};
-    workload.forms.push_back(form);
+    JobSpec spec;
+    spec.name = "training";
+    spec.min_nodes = 1;
+    spec.max_nodes = kWorkers;
+    spec.tasks = kWorkers;
+    spec.cpus_per_task = 4;
+    spec.gpus_per_task = {{"", jobs[i].gpus}};
+    workload.specs.push_back(spec);
     sim::WorkJob job;
     job.number = i + 1;
     job.run = jobs[i].work;
     job.limit = 5 * jobs[i].work;  // nobody knows where it is going to run
     job.tasks = kWorkers;
-    job.form = static_cast<std::uint32_t>(i);
+    job.spec_index = static_cast<std::uint32_t>(i);
     workload.jobs.push_back(job);
   }
   return workload;

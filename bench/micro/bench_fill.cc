@@ -129,12 +129,13 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
   for (const IndexedNode& node : index.nodes())
     capacity += node.node->inventory.gpus.size() * kWholeGpu;
 
-  std::vector<std::int64_t> counts(pods.forms.size(), 0);
-  for (const WorkJob& job : pods.jobs) ++counts[job.form];
+  std::vector<std::int64_t> counts(pods.specs.size(), 0);
+  for (const WorkJob& job : pods.jobs) ++counts[job.spec_index];
   WorkloadHistogram workload;
-  for (std::size_t form = 0; form < counts.size(); ++form)
-    workload.add(workload_class_of(make_amounts(pods.forms[form], all, index), index.stride()),
-                 counts[form]);
+  for (std::size_t spec_index = 0; spec_index < counts.size(); ++spec_index)
+    workload.add(
+        workload_class_of(make_amounts(pods.specs[spec_index], all, index), index.stride()),
+        counts[spec_index]);
   workload.settle();
   index.set_workload(&workload);
 
@@ -143,18 +144,18 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
     Candidates candidates;
   };
   std::vector<Kind> kinds;
-  for (const JobSpec& form : pods.forms) {
+  for (const JobSpec& spec : pods.specs) {
     Job job;
-    job.spec = std::make_shared<const JobSpec>(form);
-    kinds.push_back({make_demand(form, all, index), filter(job, all, index)});
+    job.spec = std::make_shared<const JobSpec>(spec);
+    kinds.push_back({make_demand(spec, all, index), filter(job, all, index)});
   }
   Random dice(seed);
   Reached reached;
   SearchBudget work = SearchBudget::unbounded();
   while (static_cast<double>(asked) < kMore * static_cast<double>(capacity)) {
-    const std::uint32_t form = pods.jobs[dice.next() % pods.jobs.size()].form;
-    const Kind& kind = kinds[form];
-    asked += gpus_of(pods.forms[form]);
+    const std::uint32_t spec_index = pods.jobs[dice.next() % pods.jobs.size()].spec_index;
+    const Kind& kind = kinds[spec_index];
+    asked += gpus_of(pods.specs[spec_index]);
     const NodeSet set{kind.candidates.usable, {}, &kind.candidates.usable.bits()};
     const auto placement = strategy.choose
                                ? place_by(strategy.choose, kind.demand, set, index, dice)
@@ -164,7 +165,7 @@ Reached fill(const ClusterState& state, const Workload& pods, const Strategy& st
         choose_devices(index.nodes()[share.node], share, {}, index);
         index.update_free(share.node);
       }
-      given += gpus_of(pods.forms[form]);
+      given += gpus_of(pods.specs[spec_index]);
     }
     if (asked <= capacity)
       reached.at_full = static_cast<double>(given) / static_cast<double>(capacity);

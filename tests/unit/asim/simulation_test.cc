@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "asim/own_workload.h"
 #include "asim/report.h"
 #include "asim/summary.h"
+#include "asim/yaml_workload.h"
 
 namespace ares::sim {
 namespace {
@@ -32,8 +32,8 @@ WorkJob job(std::int64_t submit, std::int64_t run, std::int64_t limit, std::uint
 
 Workload workload(std::vector<WorkJob> jobs) {
   Workload made;
-  made.forms.resize(1);
-  made.forms[0].name = "job";
+  made.specs.resize(1);
+  made.specs[0].name = "job";
   made.jobs = std::move(jobs);
   for (std::size_t i = 0; i < made.jobs.size(); ++i) made.jobs[i].number = i + 1;
   return made;
@@ -150,7 +150,7 @@ TEST(Simulation, StartsAreForetoldAnHourAhead) {
 }
 
 TEST(Simulation, JobsOfNodesThatFailRunAgain) {
-  const auto work = parse_own_workload(
+  const auto work = parse_yaml_workload(
       "jobs:\n  - {count: 200, every: 60, run: [600, 7200], tasks: [1, 8]}\n", "w.yaml", 3);
   ASSERT_TRUE(work);
   SimOptions options;
@@ -173,7 +173,7 @@ TEST(Simulation, JobsOfNodesThatFailRunAgain) {
 
 TEST(Simulation, GpusAreCountedAndMissedWhileSomebodyWaits) {
   Workload work = workload({job(0, 100, 100), job(0, 50, 50)});
-  work.forms[0].gpus_per_node = {{"a100", 3}};
+  work.specs[0].gpus_per_node = {{"a100", 3}};
   const Outcome outcome = run(work, cluster("  - {name: n1, cpus: 8, gpus: \"a100:4\"}\n"));
   EXPECT_EQ(start_of(outcome, 1), 100);
   const auto rows = summarise(work, outcome);

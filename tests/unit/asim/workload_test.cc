@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "asim/cluster.h"
-#include "asim/own_workload.h"
+#include "asim/yaml_workload.h"
 
 namespace ares::sim {
 namespace {
@@ -46,7 +46,7 @@ Workload good(const std::string& name, const std::string& text) {
   auto workload = read_workload(file.path(), 1);
   EXPECT_TRUE(workload) << workload.error().message;
   if (!workload) return {};
-  settle(*workload, 0);
+  sort_and_limit(*workload, 0);
   return std::move(*workload);
 }
 
@@ -155,13 +155,13 @@ TEST(GpuTrace, ReadsPodsOfOpenb) {
            "p4,1000,10,0,0,,BE,Pending,8,,\n");
   ASSERT_EQ(workload.jobs.size(), 4u);
   EXPECT_EQ(workload.jobs[0].run, Seconds(80));
-  const JobSpec& shared = workload.forms[workload.jobs[1].form];
+  const JobSpec& shared = workload.specs[workload.jobs[1].spec_index];
   EXPECT_EQ(shared.cpus_per_task, 7u);
   EXPECT_EQ(shared.memory_per_node, Bytes::mib(12288));
   EXPECT_EQ(shared.gpus_per_node, (std::vector{GpuRequest{"", 0, 460}}));
-  EXPECT_EQ(workload.forms[workload.jobs[2].form].gpus_per_node,
+  EXPECT_EQ(workload.specs[workload.jobs[2].spec_index].gpus_per_node,
             (std::vector{GpuRequest{"T4", 2}}));
-  EXPECT_THAT(workload.forms[workload.jobs[3].form].features, ElementsAre("G2|T4"));
+  EXPECT_THAT(workload.specs[workload.jobs[3].spec_index].features, ElementsAre("G2|T4"));
   EXPECT_EQ(workload.left_out.at("no end in the trace"), 1u);
 }
 
@@ -174,11 +174,11 @@ TEST(GpuTrace, ReadsListsOfPodsWithoutTimesOrModels) {
                                  "c,12000,16384,1,460\n");
   EXPECT_FALSE(workload.has_times);
   ASSERT_EQ(workload.jobs.size(), 3u);
-  EXPECT_EQ(workload.jobs[0].form, workload.jobs[2].form);
-  const JobSpec& part = workload.forms[workload.jobs[0].form];
+  EXPECT_EQ(workload.jobs[0].spec_index, workload.jobs[2].spec_index);
+  const JobSpec& part = workload.specs[workload.jobs[0].spec_index];
   EXPECT_EQ(part.gpus_per_node, (std::vector<GpuRequest>{{"", 0, 460}}));
   EXPECT_TRUE(part.features.empty());
-  EXPECT_EQ(workload.forms[workload.jobs[1].form].gpus_per_node,
+  EXPECT_EQ(workload.specs[workload.jobs[1].spec_index].gpus_per_node,
             (std::vector<GpuRequest>{{"", 8}}));
   EXPECT_TRUE(good("timed.csv",
                    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,"
@@ -195,9 +195,9 @@ TEST(OwnWorkload, DrawsTheSameFromTheSameSeed) {
   const std::string text =
       "jobs:\n  - {name: a, users: 2, count: 50, every: 10, arrivals: random, run: [60, 3600], "
       "tasks: [1, 8], overestimate: 2}\n  - {submit: 1:00:00, run: 5, time_limit: 10}\n";
-  const auto once = parse_own_workload(text, "w.yaml", 7);
-  const auto again = parse_own_workload(text, "w.yaml", 7);
-  const auto other = parse_own_workload(text, "w.yaml", 8);
+  const auto once = parse_yaml_workload(text, "w.yaml", 7);
+  const auto again = parse_yaml_workload(text, "w.yaml", 7);
+  const auto other = parse_yaml_workload(text, "w.yaml", 8);
   ASSERT_TRUE(once) << once.error().message;
   ASSERT_EQ(once->jobs.size(), 51u);
   bool same = true, differs = false;
@@ -219,7 +219,7 @@ TEST(OwnWorkload, DrawsTheSameFromTheSameSeed) {
 }
 
 TEST(OwnWorkload, GangsComeTogetherAndAreOneUsers) {
-  const auto workload = parse_own_workload(
+  const auto workload = parse_yaml_workload(
       "jobs:\n  - {users: 2, count: 6, gang: 3, every: 10, run: 5}\n", "w.yaml", 1);
   ASSERT_TRUE(workload) << workload.error().message;
   ASSERT_EQ(workload->jobs.size(), 6u);
@@ -228,12 +228,12 @@ TEST(OwnWorkload, GangsComeTogetherAndAreOneUsers) {
     EXPECT_EQ(workload->jobs[i].user, i < 3 ? 0u : 1u);
     EXPECT_EQ(workload->jobs[i].gang, i < 3 ? 1u : 2u);
   }
-  EXPECT_EQ(workload->forms[0].gang->size, 3u);
+  EXPECT_EQ(workload->specs[0].gang->size, 3u);
 }
 
 TEST(OwnWorkload, RefusesWithFileAndLine) {
   const auto why = [](const std::string& text) {
-    const auto workload = parse_own_workload(text, "w.yaml", 1);
+    const auto workload = parse_yaml_workload(text, "w.yaml", 1);
     return workload ? "accepted" : workload.error().message;
   };
   EXPECT_THAT(why("jobs:\n  - {runn: 5}\n"), HasSubstr("w.yaml:2: unknown key \"runn\""));

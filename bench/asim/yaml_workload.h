@@ -13,11 +13,11 @@
 namespace ares::sim {
 
 // Errors name file and line. Equal seeds give equal workloads.
-Result<Workload> read_own_workload(const std::string& path, std::uint64_t seed);
-Result<Workload> parse_own_workload(const std::string& text, const std::string& name,
-                                    std::uint64_t seed);
+Result<Workload> read_yaml_workload(const std::string& path, std::uint64_t seed);
+Result<Workload> parse_yaml_workload(const std::string& text, const std::string& name,
+                                     std::uint64_t seed);
 
 // The keys with their types and texts, a paragraph each, for the manual.
-std::vector<std::string> own_workload_keys();
+std::vector<std::string> yaml_workload_keys();
 
 }  // namespace ares::sim

@@ -1,4 +1,4 @@
-// Fleet: the nodes of the simulated cluster. They answer what the controller tells them at once: no network, no disk, no
+// SimulatedNodes: the nodes of the simulated cluster. They answer what the controller tells them at once: no network, no disk, no
 // processes. They keep the node protocol: ready, running only on Go, done once, nothing after they broke.
 // Owned by a Simulation; one thread.
 #pragma once
@@ -15,20 +15,20 @@
 
 namespace ares::sim {
 
-class Fleet {
+class SimulatedNodes {
  public:
   // What a node says next; `body` goes into a NodeCommand under its name.
-  struct Said {
+  struct NodeMessage {
     NodeId node;
     FromNodeBody body;
   };
 
   // Nodes in the order of the configuration, with the ids the engine gave them. The state is not kept.
-  Fleet(const config::Config& config, const ClusterState& state);
+  SimulatedNodes(const config::Config& config, const ClusterState& state);
 
   std::size_t size() const { return nodes_.size(); }
-  NodeCommand command(Said word) const;
-  Said registration(NodeId node) const;
+  NodeCommand command(NodeMessage message) const;
+  NodeMessage registration(NodeId node) const;
 
   void receive(const Effect& effect);
   // The script of the attempt is over. Nothing if it is not running there any more.
@@ -36,39 +36,39 @@ class Fleet {
 
   // It stops in mid-sentence with all it runs; and comes back empty, as after a reboot.
   void fail(NodeId node, Time now);
-  Said come_back(NodeId node);
+  NodeMessage restart(NodeId node);
   // Since when it is silent; none if it is up.
   std::optional<Time> failed_at(NodeId node) const { return of(node).failed; }
   std::size_t down() const { return down_; }
 
   // What nodes have to say, oldest first; and attempts whose script has just begun.
-  std::deque<Said> said;
-  std::vector<AttemptKey> begun;
+  std::deque<NodeMessage> outbox;
+  std::vector<AttemptKey> started;
 
  private:
-  struct Place {
+  struct SimulatedNode {
     std::string name;
     Inventory inventory;
     std::uint64_t incarnation = 1;
     std::optional<Time> failed;
   };
-  struct Held {
+  struct PreparedAttempt {
     Fence fence;
-    NodeId batch;                // runs the script
-    bool running = false;        // and has begun to
-    std::vector<NodeId> places;  // where it is prepared or runs
+    NodeId batch;               // runs the script
+    bool running = false;       // and has begun to
+    std::vector<NodeId> nodes;  // where it is prepared or runs
   };
 
-  Place& of(NodeId node) { return nodes_[node.value() - first_]; }
-  const Place& of(NodeId node) const { return nodes_[node.value() - first_]; }
-  void tell(NodeId node, const AttemptKey& attempt, Fence fence, AttemptPhase phase,
-            ExitStatus exit = {});
-  void leave(const AttemptKey& attempt, NodeId node);
+  SimulatedNode& of(NodeId node) { return nodes_[node.value() - first_]; }
+  const SimulatedNode& of(NodeId node) const { return nodes_[node.value() - first_]; }
+  void report_phase(NodeId node, const AttemptKey& attempt, Fence fence, AttemptPhase phase,
+                    ExitStatus exit = {});
+  void remove_from_node(const AttemptKey& attempt, NodeId node);
 
-  std::vector<Place> nodes_;  // by id, without a gap
+  std::vector<SimulatedNode> nodes_;  // by id, without a gap
   std::uint32_t first_ = 1;
   std::size_t down_ = 0;
-  std::unordered_map<AttemptKey, Held> attempts_;
+  std::unordered_map<AttemptKey, PreparedAttempt> attempts_;
 };
 
 }  // namespace ares::sim

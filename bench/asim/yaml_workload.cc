@@ -1,4 +1,4 @@
-#include "asim/own_workload.h"
+#include "asim/yaml_workload.h"
 
 #include <charconv>
 #include <cmath>
@@ -148,13 +148,13 @@ std::vector<Field<Kind>> fields() {
   };
 }
 
-class Maker {
+class WorkloadBuilder {
  public:
-  explicit Maker(std::uint64_t seed) : random_(seed) {}
+  explicit WorkloadBuilder(std::uint64_t seed) : random_(seed) {}
 
   void add(const Kind& kind) {
-    const auto form = static_cast<std::uint32_t>(out_.forms.size());
-    out_.forms.push_back(form_of(kind));
+    const auto spec_index = static_cast<std::uint32_t>(out_.specs.size());
+    out_.specs.push_back(to_spec(kind));
     const std::uint32_t first_user = users_;
     users_ += kind.users;
     double at = static_cast<double>(kind.submit.count());
@@ -172,7 +172,7 @@ class Maker {
       if (kind.gang > 1) job.gang = i % kind.gang == 0 ? ++gangs_ : gangs_;
       job.tasks = static_cast<std::uint32_t>(std::max(1.0, std::round(kind.tasks.draw(random_))));
       job.memory_per_cpu = kind.memory_per_cpu;
-      job.form = form;
+      job.spec_index = spec_index;
       out_.jobs.push_back(job);
       if ((i + 1) % kind.gang != 0) continue;
       const double pause = kind.every.draw(random_);
@@ -183,7 +183,7 @@ class Maker {
   Workload take() { return std::move(out_); }
 
  private:
-  static JobSpec form_of(const Kind& kind) {
+  static JobSpec to_spec(const Kind& kind) {
     JobSpec spec;
     spec.name = kind.name;
     spec.min_nodes = kind.nodes;
@@ -206,8 +206,8 @@ class Maker {
 
 }  // namespace
 
-Result<Workload> parse_own_workload(const std::string& text, const std::string& name,
-                                    std::uint64_t seed) {
+Result<Workload> parse_yaml_workload(const std::string& text, const std::string& name,
+                                     std::uint64_t seed) {
   const auto located = [&](int line, const std::string& message) {
     return fail(ErrorCode::invalid_argument, name + ":" + std::to_string(line) + ": " + message);
   };
@@ -217,7 +217,7 @@ Result<Workload> parse_own_workload(const std::string& text, const std::string& 
       root->entries.front().key != "jobs" || root->entries.front().value.kind != Value::Kind::list)
     return located(std::max(root->line, 1), "expected a list under \"jobs:\" and nothing else");
   const auto table = fields();
-  Maker maker(seed);
+  WorkloadBuilder builder(seed);
   for (const Value& item : root->entries.front().value.items) {
     Kind kind;
     if (item.kind != Value::Kind::map) return located(item.line, "expected {name: ..., run: ...}");
@@ -227,12 +227,12 @@ Result<Workload> parse_own_workload(const std::string& text, const std::string& 
       return located(item.line, "count is no multiple of gang: the last gang would wait for ever");
     if (kind.gang > 1 && kind.partitions.size() > 1)
       return located(item.line, "all members of a gang wait in one and the same partition");
-    maker.add(kind);
+    builder.add(kind);
   }
-  return maker.take();
+  return builder.take();
 }
 
-Result<Workload> read_own_workload(const std::string& path, std::uint64_t seed) {
+Result<Workload> read_yaml_workload(const std::string& path, std::uint64_t seed) {
   auto lines = Lines::open(path);
   if (!lines) return fail(lines.error());
   std::string text, line;
@@ -242,10 +242,10 @@ Result<Workload> read_own_workload(const std::string& path, std::uint64_t seed) 
     if (!*more) break;
     text += line + "\n";
   }
-  return parse_own_workload(text, path, seed);
+  return parse_yaml_workload(text, path, seed);
 }
 
-std::vector<std::string> own_workload_keys() {
+std::vector<std::string> yaml_workload_keys() {
   std::vector<std::string> out;
   for (const auto& row : fields()) out.push_back(row.name + " (" + row.type + "): " + row.help);
   return out;
