@@ -37,17 +37,17 @@ void Disk::lose_unsynced(Random& random) {
 }
 
 Status VirtualDir::create(node::Record record, std::string_view text) {
-  toucher_.boundary();
+  disk_client_.boundary();
   auto& slot = directory_->records[index(record)];
   if (slot) return fail(ErrorCode::already_exists, "the record exists");
   if (disk_.full && !(record == node::Record::exit && reserved_)) return disk_full();
   slot = Directory::Written{std::string(text), false};
   if (node::is_durable(record)) {
-    toucher_.boundary();  // visible, not yet durable
+    disk_client_.boundary();  // visible, not yet durable
     if (!disk_.forgets_to_sync) slot->synced = directory_->synced = true;
   }
-  if (record == node::Record::exit) toucher_.boundaries->exit_written();
-  toucher_.boundary();
+  if (record == node::Record::exit) disk_client_.boundaries->exit_written();
+  disk_client_.boundary();
   return {};
 }
 
@@ -70,9 +70,9 @@ Status VirtualDir::sync() const {
 }
 
 Result<bool> VirtualDir::lock() {
-  toucher_.boundary();
-  if (directory_->holder && *directory_->holder != toucher_.process) return false;
-  directory_->holder = toucher_.process;
+  disk_client_.boundary();
+  if (directory_->holder && *directory_->holder != disk_client_.process) return false;
+  directory_->holder = disk_client_.process;
   return true;
 }
 
@@ -89,20 +89,20 @@ Result<std::vector<AttemptKey>> VirtualSpool::list() const {
 }
 
 Result<std::unique_ptr<node::AttemptDir>> VirtualSpool::create(const AttemptKey& key) {
-  toucher_.boundary();
+  disk_client_.boundary();
   auto found = disk_.directories.find(key);
   if (found == disk_.directories.end()) {
     if (disk_.full) return fail(disk_full().error());
     found = disk_.directories.emplace(key, std::make_shared<Directory>()).first;
   }
-  toucher_.boundary();
-  return std::make_unique<VirtualDir>(disk_, found->second, toucher_);
+  disk_client_.boundary();
+  return std::make_unique<VirtualDir>(disk_, found->second, disk_client_);
 }
 
 std::unique_ptr<node::AttemptDir> VirtualSpool::open(const AttemptKey& key) const {
   const auto found = disk_.directories.find(key);
   if (found == disk_.directories.end()) return nullptr;
-  return std::make_unique<VirtualDir>(disk_, found->second, toucher_);
+  return std::make_unique<VirtualDir>(disk_, found->second, disk_client_);
 }
 
 bool VirtualSpool::locked(const AttemptKey& key) const {
@@ -112,12 +112,12 @@ bool VirtualSpool::locked(const AttemptKey& key) const {
 }
 
 Status VirtualSpool::remove(const AttemptKey& key) {
-  toucher_.boundary();
+  disk_client_.boundary();
   const auto found = disk_.directories.find(key);
   if (found == disk_.directories.end()) return {};
   disk_.removed[key] = found->second;
   disk_.directories.erase(found);
-  toucher_.boundary();
+  disk_client_.boundary();
   return {};
 }
 
@@ -127,18 +127,18 @@ Result<std::string> VirtualSpool::read_identity() const {
 }
 
 Status VirtualSpool::write_identity(std::string_view text) {
-  toucher_.boundary();
+  disk_client_.boundary();
   if (disk_.full) return disk_full();
   disk_.identity = std::string(text);
-  toucher_.boundary();
+  disk_client_.boundary();
   return {};
 }
 
 Status VirtualSpool::remember_forgotten(const AttemptKey& key, Fence fence) {
-  toucher_.boundary();
+  disk_client_.boundary();
   if (disk_.full) return disk_full();
   disk_.forgotten.emplace_back(key, fence);
-  toucher_.boundary();
+  disk_client_.boundary();
   return {};
 }
 

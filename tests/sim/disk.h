@@ -37,7 +37,7 @@ struct Disk {
 };
 
 // Who touches the disk: boundaries are charged to this process.
-struct Toucher {
+struct DiskClient {
   Boundaries* boundaries = nullptr;
   Actor actor = Actor::aresd;
   Life process;
@@ -48,8 +48,8 @@ struct Toucher {
 
 class VirtualDir final : public node::AttemptDir {
  public:
-  VirtualDir(Disk& disk, std::shared_ptr<Directory> directory, Toucher toucher)
-      : disk_(disk), directory_(std::move(directory)), toucher_(toucher) {}
+  VirtualDir(Disk& disk, std::shared_ptr<Directory> directory, DiskClient disk_client)
+      : disk_(disk), directory_(std::move(directory)), disk_client_(disk_client) {}
 
   Status create(node::Record record, std::string_view text) override;
   Result<std::string> read(node::Record record) const override;
@@ -61,14 +61,14 @@ class VirtualDir final : public node::AttemptDir {
  private:
   Disk& disk_;
   std::shared_ptr<Directory> directory_;
-  Toucher toucher_;
+  DiskClient disk_client_;
   bool reserved_ = false;
 };
 
 class VirtualSpool final : public node::Spool {
  public:
-  VirtualSpool(Disk& disk, Toucher toucher, const Timeline& timeline)
-      : disk_(disk), toucher_(toucher), timeline_(timeline) {}
+  VirtualSpool(Disk& disk, DiskClient disk_client, const Timeline& timeline)
+      : disk_(disk), disk_client_(disk_client), timeline_(timeline) {}
 
   Result<std::vector<AttemptKey>> list() const override;
   Result<std::unique_ptr<node::AttemptDir>> create(const AttemptKey& key) override;
@@ -82,7 +82,7 @@ class VirtualSpool final : public node::Spool {
 
  private:
   Disk& disk_;
-  Toucher toucher_;
+  DiskClient disk_client_;
   const Timeline& timeline_;
 };
 

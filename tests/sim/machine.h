@@ -75,7 +75,7 @@ class Machine {
   Disk& disk() { return disk_; }
   Stage& stage() { return stage_; }
   Network& network() { return network_; }
-  Toucher toucher(Actor actor, Life process) {
+  DiskClient disk_client(Actor actor, Life process) {
     return {&stage_.boundaries, actor, process, index_};
   }
 

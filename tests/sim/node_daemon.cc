@@ -14,8 +14,8 @@ NodeDaemon::NodeDaemon(Machine& machine, Life life)
     : machine_(machine),
       stage_(machine.stage()),
       life_(life),
-      toucher_(machine.toucher(Actor::aresd, life)),
-      spool_(machine.disk(), toucher_, stage_.timeline) {}
+      disk_client_(machine.disk_client(Actor::aresd, life)),
+      spool_(machine.disk(), disk_client_, stage_.timeline) {}
 
 NodeDaemon::~NodeDaemon() = default;
 

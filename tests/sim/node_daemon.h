@@ -43,12 +43,12 @@ class NodeDaemon final : public node::Uplink, public node::Users, public node::S
 
  private:
   void settle();
-  void boundary() { toucher_.boundary(); }
+  void boundary() { disk_client_.boundary(); }
 
   Machine& machine_;
   Stage& stage_;
   Life life_;
-  Toucher toucher_;
+  DiskClient disk_client_;
   VirtualSpool spool_;
   std::unique_ptr<node::NodeAgent> agent_;
   std::unique_ptr<node::Supervisors> supervisors_;

@@ -13,13 +13,13 @@ StepProcess::StepProcess(Machine& machine, AttemptKey key, Life life, Life aresd
       key_(key),
       life_(life),
       aresd_(aresd),
-      toucher_(machine.toucher(Actor::stepd, life)) {}
+      disk_client_(machine.disk_client(Actor::stepd, life)) {}
 
 StepProcess::~StepProcess() = default;
 
 void StepProcess::start() {
   boundary();
-  dir_ = VirtualSpool(machine_.disk(), toucher_, stage_.timeline).open(key_);
+  dir_ = VirtualSpool(machine_.disk(), disk_client_, stage_.timeline).open(key_);
   Result<std::string> text =
       dir_ ? dir_->read(node::Record::spec) : fail(ErrorCode::not_found, "no directory");
   Result<node::StepSpec> spec = text ? node::decode_step_spec(*text) : fail(text.error());
@@ -30,9 +30,9 @@ void StepProcess::start() {
   spec_ = std::move(*spec);
   node::StepSettings settings = node::settings_of(spec_.launch);
   settings.self.pid = life_.slot;
-  brain_ = std::make_unique<node::StepMachine>(std::move(settings), *dir_, *this,
-                                               [this](node::StepNotice n) { notice(n); });
-  const Status started = brain_->start(machine_.moment());
+  step_machine_ = std::make_unique<node::StepMachine>(std::move(settings), *dir_, *this,
+                                                      [this](node::StepNotice n) { notice(n); });
+  const Status started = step_machine_->start(machine_.moment());
   stage_.note("stepd start", number_of(key_), machine_.index(), [&] {
     return node::directory_name(key_) + " on " + machine_.name() +
            (started ? "" : ": " + started.error().message);
@@ -42,36 +42,36 @@ void StepProcess::start() {
 }
 
 void StepProcess::deliver(const node::StepCommand& command) {
-  if (!brain_) return early_.push_back(command);
-  if (brain_->finished()) return;
+  if (!step_machine_) return early_.push_back(command);
+  if (step_machine_->finished()) return;
   boundary();
   // The packet as it goes over the socket.
   const auto packet = node::decode_step_command(node::encode(command));
   if (!packet) throw Violation{"a step command does not survive its own encoding"};
-  brain_->receive(*packet, machine_.moment());
+  step_machine_->receive(*packet, machine_.moment());
   settle();
 }
 
 void StepProcess::task_ended(const ExitStatus& exit) {
   boundary();
-  brain_->task_ended(exit, "", machine_.moment());
+  step_machine_->task_ended(exit, "", machine_.moment());
   settle();
 }
 
 void StepProcess::settle() {
-  if (!brain_) return;
-  if (brain_->finished()) {
+  if (!step_machine_) return;
+  if (step_machine_->finished()) {
     boundary();
     return machine_.step_exits(life_);
   }
-  const auto due = brain_->next_deadline();
+  const auto due = step_machine_->next_deadline();
   if (!due || (armed_ && *armed_ <= *due)) return;
   armed_ = due;
   stage_.timeline.at(machine_.clock().when(*due), life_, [this, at = *due] {
     if (armed_ != at) return;
     armed_.reset();
     boundary();
-    brain_->tick(machine_.moment());
+    step_machine_->tick(machine_.moment());
     settle();
   });
 }
@@ -122,9 +122,9 @@ void StepProcess::kill_all() {
   machine_.kill_tree(key_);
   boundary();
   stage_.timeline.after(stage_.soon(), life_, [this] {
-    if (!brain_ || brain_->finished()) return;
+    if (!step_machine_ || step_machine_->finished()) return;
     boundary();
-    brain_->tree_gone(Usage{}, false, machine_.moment());
+    step_machine_->tree_gone(Usage{}, false, machine_.moment());
     settle();
   });
 }

@@ -37,17 +37,17 @@ class StepProcess final : public node::ProcessTree {
  private:
   void notice(node::StepNotice notice);
   void settle();  // after every event: exits when finished, sets the timer otherwise
-  void boundary() { toucher_.boundary(); }
+  void boundary() { disk_client_.boundary(); }
 
   Machine& machine_;
   Stage& stage_;
   AttemptKey key_;
   Life life_;
   Life aresd_;  // the far end of the channel
-  Toucher toucher_;
+  DiskClient disk_client_;
   std::unique_ptr<node::AttemptDir> dir_;
   node::StepSpec spec_;
-  std::unique_ptr<node::StepMachine> brain_;
+  std::unique_ptr<node::StepMachine> step_machine_;
   std::vector<node::StepCommand> early_;  // on the channel before it reads
   std::optional<BootTime> armed_;
 };
