@@ -160,7 +160,7 @@ void Ingress::dump(const Principal& who, const api::DumpView& request, Responder
   if (!core::is_operator(config->policy, who.uid))
     return responder->send(refused({ErrorCode::permission_denied,
                                     "only operators and administrators may read a whole view: it "
-                                    "holds everybody's jobs"}));
+                                    "holds the jobs of all users"}));
   if (request.dump() != 0)
     return responder->send(answer_with(parts_.dumps.part(request.dump(), request.offset()),
                                        &api::Response::mutable_view_part));
@@ -178,8 +178,9 @@ void Ingress::dump(const Principal& who, const api::DumpView& request, Responder
 
 void Ingress::roll_up(const Principal& who, const api::Rollup& request, ResponderPtr responder) {
   if (request.what() != api::Rollup::SHOW && !core::is_operator(*parts_.config.policy(), who.uid))
-    return responder->send(refused(
-        {ErrorCode::permission_denied, "only operators and administrators may sum accounting up"}));
+    return responder->send(
+        refused({ErrorCode::permission_denied,
+                 "only operators and administrators may run accounting rollups"}));
   const auto full = parts_.accounting.add(who.uid, [this, request, responder] {
     if (responder->abandoned()) return;
     responder->send(
