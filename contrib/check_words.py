@@ -43,14 +43,13 @@ class Lists:
         phrases = list(self.rows(folder / "phrases.txt", "\t", 2))
         patterns = [pattern.replace(" ", r"\s+") for pattern, _ in phrases]
         self.phrases = re.compile(rf"\b(?:{'|'.join(patterns)})\b" if patterns else r"(?!)")
-        self.advice = [(re.compile(pattern), advice) for pattern, (_, advice) in zip(patterns, phrases)]
+        self.advice = [(re.compile(rf"\b(?:{pattern})\b"), advice) for pattern, (_, advice) in zip(patterns, phrases)]
         self.allowed = [(re.compile(pattern, re.IGNORECASE), glob)
                         for pattern, glob, _ in self.rows(folder / "allowed.txt", "\t", 3)]
 
     def advice_for(self, text, match):
         """What to say in place of a hit of `phrases` in `text`."""
-        return next(advice for pattern, advice in self.advice
-                    if (own := pattern.match(text, match.start())) and own.end() == match.end())
+        return next(advice for pattern, advice in self.advice if pattern.match(text, match.start()))
 
     @staticmethod
     def rows(path, separator, count):

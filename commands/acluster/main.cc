@@ -52,7 +52,7 @@ cli::OptionTable table_of(Words& w) {
           {'m', "memory", "SIZE", "Memory of each node. Default: 4000M.",
            set_optional(w.up.memory)},
           {'g', "gpus", "TYPE:N",
-           "GPUs of each node, pretended: a100:4, or a100:2,h100:2. Default: none.",
+           "GPUs of each node, simulated: a100:4, or a100:2,h100:2. Default: none.",
            set_optional(w.up.gpus)},
           {0, "topology", "FILE",
            "Take each node's GPUs, and how they are linked, from this file: what nvidia-smi topo "
@@ -60,9 +60,8 @@ cli::OptionTable table_of(Words& w) {
            "prints.",
            set_optional(w.up.topology)},
           {'x', "exec", "KIND",
-           "baremetal runs real processes under one aresd for each node; mock pretends them, "
-           "thousands of nodes in one "
-           "aresd; or the absolute path of a plugin. Default: baremetal.",
+           "baremetal runs real processes under one aresd for each node; mock simulates them, "
+           "thousands of nodes in one aresd; or the absolute path of a plugin. Default: baremetal.",
            set_optional(w.up.exec)},
           {0, "config", "FILE",
            "An ares.yaml to begin with: policy, nodes, partitions, operators. Addresses, folders "
@@ -75,7 +74,7 @@ cli::OptionTable table_of(Words& w) {
           {0, "isolate", "",
            "Every node in a network and mount namespace of its own, with its own spool; root only.",
            cli::set_flag(w.up.isolate)},
-          {'f', "follow", "", "logs: go on printing what is added.", cli::set_flag(w.follow)},
+          {'f', "follow", "", "logs: continue to print what is added.", cli::set_flag(w.follow)},
           {0, "lines", "N", "logs: how many lines of each file. Default: 20.",
            set_number("--lines", w.lines)},
           {'h', "help", "", "Print this text and stop.", cli::set_flag(w.help)},
@@ -84,39 +83,37 @@ cli::OptionTable table_of(Words& w) {
 }
 
 cli::Manual manual() {
-  return {.name = "acluster",
-          .summary = "a whole private cluster on one machine",
-          .synopsis = {"up [OPTION]...", "down", "status", "env",
-                       "logs [ROLE[@NODE]]... [--follow] [--lines=N]", "pid ROLE[@NODE]"},
-          .description = {"Keeps a private PostgreSQL, a private munged with a key of its own, a "
-                          "controller and nodes in one folder. No root "
-                          "is needed: without it everything runs as the caller, and jobs too. As "
-                          "root PostgreSQL runs as the user postgres "
-                          "(or ares-pg), the rest as root, and jobs as whoever submitted them. Any "
-                          "number of clusters may run side by side; "
-                          "no port is opened.",
-                          "up starts what does not run, and returns when the controller and all "
-                          "nodes answer. On a folder that holds a "
-                          "cluster already its data is kept, and options that are not given are "
-                          "those of the first up. A supervisor starts "
-                          "again what ends, waiting longer each time it ends at once.",
-                          "down ends everything that belongs to the cluster, running jobs too, and "
-                          "nothing else, also when the supervisor "
-                          "is gone. The data stays: delete the folder to be rid of it.",
-                          "status shows every process and asks the controller; it exits with 0 if "
-                          "all is well. env prints lines for the "
-                          "shell's eval that let the other commands find the cluster. logs prints "
-                          "the ends of logs, pid the number of a "
-                          "process. Roles are supervisor, munged, postgres, aresctld and "
-                          "aresd@NODE (aresd alone with --exec=mock)."},
-          .examples = {{"acluster up --dir=/tmp/c --nodes=2 --gpus=a100:4",
-                        "Start two nodes of four GPUs each."},
-                       {"eval \"$(acluster env --dir=/tmp/c)\"", "Let asub and the others use it."},
-                       {"kill -9 $(acluster pid aresctld)",
-                        "See the supervisor start the controller again."}},
-          .exit_status = {{"0", "Done."},
-                          {"1", "Refused or failed; a line on standard error says why."}},
-          .see_also = {"asub(1)", "ares.yaml(5)"}};
+  return {
+      .name = "acluster",
+      .summary = "a whole private cluster on one machine",
+      .synopsis = {"up [OPTION]...", "down", "status", "env",
+                   "logs [ROLE[@NODE]]... [--follow] [--lines=N]", "pid ROLE[@NODE]"},
+      .description =
+          {"Keeps a private PostgreSQL, a private munged with a key of its own, a controller and "
+           "nodes in one folder. No root is needed: without it everything runs as the caller, and "
+           "jobs too. As root PostgreSQL runs as the user postgres (or ares-pg), the rest as root, "
+           "and jobs as the users that submitted them. Any number of clusters may run side by "
+           "side; no port is opened.",
+           "up starts the processes that do not run, and returns when the controller and all nodes "
+           "answer. If the folder already holds a cluster, its data is kept, and options that are "
+           "not given are those of the first up. A supervisor restarts processes that end, and "
+           "waits longer each time one ends at once.",
+           "down ends everything that belongs to the cluster, running jobs too, and nothing else, "
+           "also when the supervisor is gone. The data stays: delete the folder to remove it.",
+           "status shows every process and asks the controller; it exits with 0 if "
+           "all is well. env prints lines for the "
+           "shell's eval that let the other commands find the cluster. logs prints "
+           "the ends of logs, pid the number of a "
+           "process. Roles are supervisor, munged, postgres, aresctld and "
+           "aresd@NODE (aresd alone with --exec=mock)."},
+      .examples = {{"acluster up --dir=/tmp/c --nodes=2 --gpus=a100:4",
+                    "Start two nodes of four GPUs each."},
+                   {"eval \"$(acluster env --dir=/tmp/c)\"", "Let asub and the others use it."},
+                   {"kill -9 $(acluster pid aresctld)",
+                    "See the supervisor start the controller again."}},
+      .exit_status = {{"0", "Done."},
+                      {"1", "Refused or failed; a line on standard error says why."}},
+      .see_also = {"asub(1)", "ares.yaml(5)"}};
 }
 
 std::string default_dir() {

@@ -109,7 +109,7 @@ Status check_passable(const Postgres& postgres, const Layout& layout) {
         status.st_uid != postgres.user->uid.value())
       return fail(ErrorCode::failed_precondition,
                   "user " + postgres.user->name +
-                      ", whom PostgreSQL runs as, cannot pass through " + path.string() +
+                      ", as which PostgreSQL runs, cannot pass through " + path.string() +
                       "; choose another --dir, or: chmod o+x " + path.string());
   }
   return {};

@@ -14,7 +14,7 @@ cli::OptionTable options(Query& query) {
 cli::Manual manual() {
   return {
       .name = "adiag",
-      .summary = "what the scheduler sees, for diagnosis",
+      .summary = "the scheduler's input, for diagnosis",
       .synopsis = {"dump-view FILE [OPTIONS]"},
       .description =
           {"dump-view writes all that the scheduler plans from into FILE (- is standard output): "
@@ -22,7 +22,7 @@ cli::Manual manual() {
            "the plan that the controller makes of it. asim --view FILE plans it again, on any "
            "machine, also under another policy, and says whether the plan is the same.",
            "Nothing on the cluster changes, and no job waits for it. The dump holds the names, "
-           "comments, working directories and arguments of everybody's jobs, but no scripts, no "
+           "comments, working directories and arguments of all users' jobs, but no scripts, no "
            "environments and no secrets; FILE is made readable by its owner alone. Only operators "
            "and administrators may ask for it."},
       .examples = {{"adiag dump-view now.view", "What the scheduler sees at this moment."},

@@ -10,7 +10,7 @@ using cli::set_list;
 cli::OptionTable options(Query& query) {
   cli::OptionTable table;
   table.options = {
-      {'a', "all", "", "Users of everybody, not only your own lines.", set_flag(query.all)},
+      {'a', "all", "", "The lines of all users, not only your own.", set_flag(query.all)},
       {'A', "accounts", "LIST", "Only these accounts, and what is above them.",
        set_list(query.accounts)},
       {'u', "users", "LIST", "Only these users.", set_list(query.users), {}, {"all"}},
@@ -39,13 +39,13 @@ cli::Manual manual() {
       .synopsis = {"[OPTIONS]"},
       .description =
           {"Lists the tree of accounts with the shares that each has, what its jobs have used, and "
-           "the fair-share factor that follows for each user: 1 for whom all others come behind, "
-           "near "
-           "0 for who comes last. Without options you see the accounts and your own lines.",
+           "the resulting fair-share factor of each user: 1 for the user that comes before all "
+           "others, near 0 for the last one. Without options you see the accounts and your own "
+           "lines.",
            "Usage is what jobs were billed (fairness.billing_weights in ares.yaml(5)), from their "
-           "allocation until everything was let go, running ones until now. It halves with every "
-           "fairness.half_life. RawUsage is in billed TRES-seconds; NormUsage is its part of all "
-           "usage.",
+           "allocation until everything was released, for running jobs until now. It halves with "
+           "every fairness.half_life. RawUsage is in billed TRES-seconds; NormUsage is its part of "
+           "all usage.",
            "By default users are ranked by Fair Tree: level by level, by LevelFS, the part an "
            "account "
            "has of its siblings' shares divided by the part it has of the parent's usage "

@@ -234,8 +234,8 @@ class Rows {
         "is said of several nodes together, [a|b] and a*2, cannot be preferred.",
         spec(set_prefer));
     add(0, "exclusive", "[user]",
-        "Whole nodes with all their CPUs and GPUs, shared with nobody; memory as asked for. With "
-        "user: as much as asked for, on nodes where no other user's jobs run.",
+        "Whole nodes with all their CPUs and GPUs, not shared with other jobs; memory as asked "
+        "for. With user: as much as asked for, on nodes where no other user's jobs run.",
         spec(set_exclusive));
   }
 

@@ -162,7 +162,7 @@ void Ingress::dump(const Principal& caller, const api::DumpView& request, Respon
   if (!core::is_operator(config->policy, caller.uid))
     return responder->send(refused({ErrorCode::permission_denied,
                                     "only operators and administrators may read a whole view: it "
-                                    "holds everybody's jobs"}));
+                                    "holds the jobs of all users"}));
   if (request.dump() != 0)
     return responder->send(answer_with(parts_.dumps.part(request.dump(), request.offset()),
                                        &api::Response::mutable_view_part));
@@ -181,8 +181,9 @@ void Ingress::dump(const Principal& caller, const api::DumpView& request, Respon
 void Ingress::roll_up(const Principal& caller, const api::Rollup& request, ResponderPtr responder) {
   if (request.what() != api::Rollup::SHOW &&
       !core::is_operator(*parts_.config.policy(), caller.uid))
-    return responder->send(refused(
-        {ErrorCode::permission_denied, "only operators and administrators may sum accounting up"}));
+    return responder->send(
+        refused({ErrorCode::permission_denied,
+                 "only operators and administrators may run accounting rollups"}));
   const auto full = parts_.accounting.add(caller.uid, [this, request, responder] {
     if (responder->abandoned()) return;
     responder->send(

@@ -28,24 +28,17 @@ std::vector<Field<AccountingPolicy>> accounting_fields() {
   return {
       field<AccountingPolicy>(
           "enforce", &AccountingPolicy::enforce, enforce_type(),
-          "What jobs are held to of what aacctmgr administers. none: nothing; whoever can reach "
-          "the "
-          "controller runs jobs on any account. associations: only users of an account run jobs on "
-          "it, "
-          "with a QOS that is theirs. limits: and a job that is over a limit of its QOS, its user "
-          "or "
-          "an "
-          "account above it waits, and says over which; one that would be more than may be "
-          "submitted, "
-          "or that is over a limit by itself under the QOS flag DenyOnLimit, is refused. safe: and "
-          "under "
-          "a limit on TRES-minutes (GrpTRESMins, GrpWall) only jobs start that it lets run until "
-          "their "
-          "time limits."),
+          "Which records of aacctmgr are enforced for jobs. none: none; every user that can reach "
+          "the controller runs jobs on any account. associations: only users of an account run "
+          "jobs on it, with a QOS that they may use. limits: and a job that is over a limit of its "
+          "QOS, its user or an account above it waits, and says over which; one that would be more "
+          "than may be submitted, or that is over a limit by itself under the QOS flag "
+          "DenyOnLimit, is refused. safe: and under a limit on TRES-minutes (GrpTRESMins, GrpWall) "
+          "only jobs start that it lets run until their time limits."),
       field<AccountingPolicy>(
           "require_wckey", &AccountingPolicy::require_wckey, boolean_type(),
-          "Whether each job must be for one of its user's wckeys: the one it names with "
-          "--wckey, or his default one. Otherwise it may name any, or none.")};
+          "Whether each job must have one of its user's wckeys: the one it names with --wckey, or "
+          "the user's default. Otherwise it may name any, or none.")};
 }
 
 }  // namespace ares::config

@@ -38,14 +38,13 @@ Type<std::string> folder_type() {
 
 std::vector<Field<ArchiveConfig>> archive_fields() {
   return {
-      field<ArchiveConfig>(
-          "after", &ArchiveConfig::after, age_type(),
-          "Attempts that ended in a month (of UTC) which has been over for so long are written to "
-          "a "
-          "file and leave the database; the sums of reports stay. At least 31 days; 0: never."),
+      field<ArchiveConfig>("after", &ArchiveConfig::after, age_type(),
+                           "Attempts that ended in a month (of UTC) which has been over for this "
+                           "time are written to a file and leave the database; the sums of reports "
+                           "stay. At least 31 days; 0: never."),
       field<ArchiveConfig>("dir", &ArchiveConfig::dir, folder_type(),
-                           "Folder of these files on the controller's machine. It is made if it is "
-                           "not there; nobody but the controller's user may read it then."),
+                           "Folder of these files on the controller's machine. It is created if it "
+                           "does not exist; then only the controller's user may read it."),
   };
 }
 

@@ -119,25 +119,23 @@ std::vector<Field<Partition>> partition_fields() {
                        "Name of the network between its nodes, of topology_file. Jobs of several "
                        "nodes are then kept close together, and --switches and --segment work."),
       field<Partition>("qos", &Partition::qos, qos_name_type(),
-                       "A QOS whose limits hold for all jobs of the partition, before those of "
-                       "their own QOS (but for one with the flag OverPartQOS). It says nothing of "
-                       "which QOS they may ask for. While there is none of that name, nothing "
-                       "starts where limits are enforced."),
+                       "A QOS whose limits apply to all jobs of the partition and precede those of "
+                       "their own QOS (except for a QOS with the flag OverPartQOS). It does not "
+                       "restrict which QOS they may ask for. If no QOS of that name exists and "
+                       "limits are enforced, no job starts in the partition."),
       partition_billing_field(),
       field<Partition>(
           "preempt_mode", &Partition::preempt_mode, preempt_mode_type(),
-          "What becomes of its running jobs when one of a partition of a higher tier "
-          "(or, with policy.preemption.by_qos, of a higher QOS) needs their place. "
-          "Where a job's QOS has a PreemptMode, that counts. off: nothing. requeue: they get "
-          "SIGTERM, after the grace SIGKILL, and run "
-          "again later; one submitted with --no-requeue is ended for good. cancel: "
-          "they are ended for good. The state is PREEMPTED. suspend: they stand still and lend "
-          "their CPUs, nothing else, and go on by themselves as soon as these are free, before "
-          "jobs "
-          "of the same or a lower tier start; jobs of higher tiers come first for as long as there "
-          "are any. Members of a gang, jobs that "
-          "name several kinds of GPUs, arrays with a bound on their running tasks "
-          "and jobs about which a plugin of the scheduler has a say preempt nobody."),
+          "How its running jobs are preempted when a job of a partition of a higher tier (or, with "
+          "policy.preemption.by_qos, of a higher QOS) needs their resources. A PreemptMode of a "
+          "job's QOS takes precedence. off: not at all. requeue: they get SIGTERM, after the grace "
+          "SIGKILL, and run again later; one submitted with --no-requeue is ended for good. "
+          "cancel: they are ended for good. The state is PREEMPTED. suspend: they are suspended, "
+          "release their CPUs and nothing else, and resume by themselves as soon as these are "
+          "free, before jobs of the same or a lower tier start; jobs of higher tiers come first as "
+          "long as there are any. Members of a gang, jobs that name several kinds of GPUs, arrays "
+          "with a limit on their running tasks and jobs to which a plugin of the scheduler applies "
+          "do not preempt."),
   };
 }
 

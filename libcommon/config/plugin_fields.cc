@@ -108,13 +108,12 @@ std::vector<Field<SchedulerConfig>> scheduler_fields() {
 std::vector<Field<PluginConfig>> plugin_fields() {
   return {
       required(field<PluginConfig>("name", &PluginConfig::name, name_type(),
-                                   "What listings and reasons call it.")),
-      required(field<PluginConfig>(
-          "path", &PluginConfig::path, plugin_path_type(),
-          "The shared object. It and its folder belong to root or to the controller's user, and "
-          "nobody else may write to them.")),
+                                   "Its name in listings and reasons.")),
+      required(field<PluginConfig>("path", &PluginConfig::path, plugin_path_type(),
+                                   "The shared object. It and its folder belong to root or to the "
+                                   "controller's user, and only the owner may write to them.")),
       field<PluginConfig>("partitions", &PluginConfig::partitions, some_texts(),
-                          "Names of partitions whose jobs it has a say in. Not given: all."),
+                          "Names of the partitions to whose jobs it applies. Not given: all."),
       field<PluginConfig>("options", &PluginConfig::options, options_type(),
                           "What the plugin is told when it is opened."),
   };

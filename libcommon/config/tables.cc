@@ -140,11 +140,10 @@ std::vector<Field<Config>> cluster_fields() {
           "licenses", [](Config & c) -> auto& { return c.policy.licenses; }, count_map_type(),
           "Licences of software that jobs ask for with asub --licenses, and how many there are of "
           "each: {matlab: 10}."),
-      field<Config>(
-          "prices", &Config::prices, price_map_type(),
-          "What an hour of one of a TRES costs, in any currency, for areport's reports of "
-          "costs: {cpu: 0.02, \"gres/gpu\": 1.5}. Memory counts in MiB. Who counts a TRES "
-          "twice, as gres/gpu and as gres/gpu:a100, pays twice."),
+      field<Config>("prices", &Config::prices, price_map_type(),
+                    "What an hour of one of a TRES costs, in any currency, for areport's reports "
+                    "of costs: {cpu: 0.02, \"gres/gpu\": 1.5}. Memory counts in MiB. A TRES that "
+                    "is priced twice, as gres/gpu and as gres/gpu:a100, costs twice."),
       field<Config>("topology_file", &Config::topology_file,
                     Type<std::string>{"FILE", text_type().parse,
                                       [](const std::string& path) {
@@ -205,9 +204,8 @@ std::vector<Field<DatabaseConfig>> database_fields() {
           "reports", &DatabaseConfig::reports, conninfo_type(),
           "Where aacct, areport and aacctmgr show transactions read from: a read replica of this "
           "database, as words KEY=VALUE of a libpq connection string, such as \"host=replica "
-          "port=5433\". What they do not say is as above. Answers are as old as it is behind. "
-          "Empty, or "
-          "while it is away: the database itself."),
+          "port=5433\". Unspecified words default to the settings above. Results lag by the "
+          "replica's replication delay. Empty, or while it is away: the database itself."),
   };
 }
 
@@ -231,7 +229,7 @@ std::vector<Field<Policy>> policy_fields() {
                "Time between SIGTSTP and SIGSTOP when a job is suspended on a node that has no "
                "freezer control group; where there is one it stops at once."),
       duration("kill_allowance", &Policy::kill_allowance,
-               "Time granted to a node, after a lease has run out, to freeze or kill what it ran."),
+               "Time granted to a node, after a lease has run out, to freeze or kill its jobs."),
       duration("min_job_age", &Policy::min_job_age,
                "How long aqueue and actl still know a finished job; accounting always does."),
       duration("request_retention", &Policy::request_retention,
@@ -243,17 +241,16 @@ std::vector<Field<Policy>> policy_fields() {
       duration("launch_backoff", &Policy::launch_backoff,
                "Pause after a launch that failed by a node's fault; it doubles each time."),
       duration("launch_backoff_max", &Policy::launch_backoff_max, "The longest such pause."),
-      field<Policy>(
-          "backfill", &Policy::backfill, backfill_type(),
-          "Who may start before a job that waits for nodes. none: nobody in its partition. easy: "
-          "whoever does not delay the first that waits, or one of the first COUNT. conservative: "
-          "whoever delays none of them; every waiting job is promised a start, as far as the work "
-          "that one pass may spend goes."),
+      field<Policy>("backfill", &Policy::backfill, backfill_type(),
+                    "Which jobs may start before a job that waits for nodes. none: no job of its "
+                    "partition. easy: jobs that do not delay the first waiting job, or one of the "
+                    "first COUNT. conservative: jobs that delay no waiting job; every waiting job "
+                    "gets a planned start, within the work limit of a pass."),
       field<Policy>("backfill_of", &Policy::backfill_of, backfill_map_type(),
                     "The same for single partitions: {debug: none}."),
       field<Policy>("preemption", &Policy::preemption, map_type(preemption_fields()),
-                    "Bounds on preemption: {grace: 120, min_age: 600}. Its keys are below. Which "
-                    "jobs can be preempted is a matter of partitions[].preempt_mode."),
+                    "Limits on preemption: {grace: 120, min_age: 600}. Its keys are below. "
+                    "partitions[].preempt_mode says which jobs can be preempted."),
       field<Policy>("max_array_size", &Policy::max_array_size, count_type(1),
                     "Indices of array tasks are below this."),
       field<Policy>("max_jobs", &Policy::max_jobs, count_type(1),
@@ -292,32 +289,33 @@ std::vector<Field<NodeEntry>> node_fields() {
 
 std::vector<Field<NodeConfig>> node_daemon_fields() {
   return {
-      field<NodeConfig>("spool", &NodeConfig::spool, text_type(),
-                        "Folder in which a node keeps what it runs. %n is the node's name."),
+      field<NodeConfig>(
+          "spool", &NodeConfig::spool, text_type(),
+          "Folder in which a node keeps the records of its attempts. %n is the node's name."),
       field<NodeConfig>("exec", &NodeConfig::exec, exec_type(), "What runs the jobs."),
       field<NodeConfig>("stepd", &NodeConfig::stepd, text_type(),
                         "Path of aresstepd. Empty: beside aresd."),
       field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
-                        "How pretended nodes behave, with exec: mock."),
+                        "How simulated nodes behave, with exec: mock."),
   };
 }
 
 std::vector<Field<Preemption>> preemption_fields() {
   using P = Preemption;
   return {
-      field<P>(
-          "by_qos", &P::by_qos, boolean_type(),
-          "Also let a job preempt others of its partition (unless its preempt_mode is off) "
-          "whose QOS has a priority that is lower by min_gap. QOS that name others which they "
-          "preempt (aacctmgr, Preempt) need no such switch; for them and against them priorities "
-          "say nothing."),
-      field<P>("min_gap", &P::min_gap, count_type(1), "By so much, with by_qos."),
+      field<P>("by_qos", &P::by_qos, boolean_type(),
+               "Also let a job preempt others of its partition (unless its preempt_mode is off) "
+               "whose QOS has a priority that is lower by min_gap. QOS that name the QOS they "
+               "preempt (aacctmgr, Preempt) do not need this switch; QOS priority is ignored for "
+               "their jobs, as preemptor and as victim."),
+      field<P>("min_gap", &P::min_gap, count_type(1),
+               "The least difference of priorities, with by_qos."),
       field<P>("min_age", &P::min_age, duration_type(),
                "How long a job has run before it can be preempted, unless its QOS says so."),
       field<P>("grace", &P::grace, duration_type(),
                "Time between a preempted job's SIGTERM and SIGKILL, unless its QOS says so."),
       field<P>("per_hour", &P::per_hour, count_type(),
-               "Jobs that may be preempted within an hour for the jobs of one user. 0: no bound."),
+               "Jobs that may be preempted within an hour for the jobs of one user. 0: no limit."),
       field<P>("per_day", &P::per_day, count_type(), "The same within a day."),
   };
 }
@@ -327,7 +325,7 @@ std::vector<Field<MockConfig>> mock_fields() {
       field<MockConfig>("start_delay_ms", &MockConfig::start_delay, milliseconds_type(),
                         "Time a launch takes."),
       field<MockConfig>("run_time_ms", &MockConfig::run_time, milliseconds_type(),
-                        "Time a job takes. 0: what its script says."),
+                        "Time a job takes. 0: as its script says."),
       field<MockConfig>("fail_rate", &MockConfig::fail_rate, fraction_type(),
                         "Share of jobs whose script fails, 0 to 1."),
       field<MockConfig>("launch_fail_rate", &MockConfig::launch_fail_rate, fraction_type(),
@@ -367,9 +365,8 @@ const std::vector<Section>& sections() {
        "A list of queues over those nodes. Plain numbers in time limits are minutes, as with asub "
        "-t."},
       {"fairness",
-       "Who is served before whom. Queue policies, and the shares and usage they go by. Not given: "
-       "by priority, nice and age "
-       "everywhere."},
+       "The order in which jobs are served: queue policies, and the shares and usage they use. Not "
+       "given: by priority, nice and age everywhere."},
       {"scheduler", "What the site adds to the scheduler. Read by the controller only."},
       {"node", "The node daemon, aresd."},
       {"log", "What daemons write."},

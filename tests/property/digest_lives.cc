@@ -8,7 +8,7 @@
 #include "core/topology/parsed_topology.h"
 #include "property/plan_digest.h"
 #include "property/world.h"
-#include "unit/sched/preempting.h"
+#include "unit/sched/preemption.h"
 #include "unit/sched/random_cluster.h"
 #include "unit/sched/test_plugins.h"
 

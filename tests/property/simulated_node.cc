@@ -1,4 +1,4 @@
-#include "property/pretend_node.h"
+#include "property/simulated_node.h"
 
 namespace ares::property {
 

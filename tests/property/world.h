@@ -17,7 +17,7 @@
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/job/transitions.h"
-#include "property/pretend_node.h"
+#include "property/simulated_node.h"
 
 namespace ares::property {
 

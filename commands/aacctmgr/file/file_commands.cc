@@ -65,7 +65,7 @@ Result<int> load(Context& context, const Words& operands) {
       return bad("unexpected \"" + word + "\" behind the file; only clean may follow");
     }
   }
-  if (path.empty()) return bad("load what? Name a file that dump has written, or -");
+  if (path.empty()) return bad("load: missing file operand (a file written by dump, or -)");
   if (path == "-" && context.script)
     return bad("standard input holds the commands here; name a file");
   const auto text = read(path);

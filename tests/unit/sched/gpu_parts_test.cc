@@ -9,7 +9,7 @@
 #include "core/sched/place/shared_gpus.h"
 #include "core/sched/time/backfill.h"
 #include "unit/sched/cluster.h"
-#include "unit/sched/preempting.h"
+#include "unit/sched/preemption.h"
 
 namespace ares::core::sched {
 namespace {

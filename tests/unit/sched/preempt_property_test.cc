@@ -12,7 +12,7 @@
 #include "core/sched/pass/plan_text.h"
 #include "core/sched/pass/preempt.h"
 #include "core/sched/place/filter.h"
-#include "unit/sched/preempting.h"
+#include "unit/sched/preemption.h"
 
 namespace ares::core::sched {
 namespace {

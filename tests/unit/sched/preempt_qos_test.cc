@@ -4,7 +4,7 @@
 
 #include "core/cluster/preemptible.h"
 #include "unit/sched/four_nodes.h"
-#include "unit/sched/preempting.h"
+#include "unit/sched/preemption.h"
 
 namespace ares::core::sched {
 namespace {

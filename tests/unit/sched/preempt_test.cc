@@ -6,7 +6,7 @@
 
 #include "core/sched/why/explanation.h"
 #include "unit/sched/four_nodes.h"
-#include "unit/sched/preempting.h"
+#include "unit/sched/preemption.h"
 
 namespace ares::core::sched {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/state/indexes.h"
 #include "core/state/timers.h"
 #include "unit/sched/four_nodes.h"
-#include "unit/sched/preempting.h"
+#include "unit/sched/preemption.h"
 
 namespace ares::core::sched {
 namespace {
