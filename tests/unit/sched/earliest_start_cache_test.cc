@@ -99,7 +99,8 @@ class Passes {
     SearchBudget work = SearchBudget::unbounded();
     const Time from = dice_.percent(20) ? now_ + seconds(dice_.upto(5000)) : Time::min();
     const auto limit = job.spec->time_limit;
-    const auto kept = cache_.find(job_class, limit, *index_, profile, work, from);
+    const auto kept =
+        cache_.find(job_class.demand, job_class.nodes(), limit, *index_, profile, work, from);
     const auto searched = find_earliest_start(job_class.demand, limit, job_class.nodes(), *index_,
                                               profile, work, from);
     ASSERT_EQ(kept.has_value(), searched.has_value());

@@ -99,8 +99,8 @@ class ClusterIndex {
 
   // The site's plugins; null where none is asked (set_plugins() in place/plugged.h). Demands made before know of none.
   const PluginClasses* plugin_classes() const { return plugin_classes_.get(); }
-  void set_plugged(std::shared_ptr<const PluginClasses> plugged) {
-    plugin_classes_ = std::move(plugged);
+  void set_plugin_classes(std::shared_ptr<const PluginClasses> classes) {
+    plugin_classes_ = std::move(classes);
   }
 
   // The partition's nodes, ascending. Nodes it names that are not known are left out.

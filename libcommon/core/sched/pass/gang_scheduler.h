@@ -14,6 +14,7 @@
 #include "core/sched/queue/gang_admission.h"
 #include "core/sched/queue/job_classes.h"
 #include "core/sched/queue/service_order.h"
+#include "core/sched/time/planned_start_ledger.h"
 
 namespace ares::core::sched {
 

@@ -17,6 +17,7 @@
 #include "core/sched/pass/plan.h"
 #include "core/sched/pass/preemptor.h"
 #include "core/sched/pass/resumer.h"
+#include "core/sched/place/plugin_classes.h"
 #include "core/sched/place/score_fragmentation.h"
 #include "core/sched/queue/admit.h"
 #include "core/sched/queue/job_classes.h"

@@ -111,8 +111,7 @@ bool Resumer::reservations_allow(const Job& job, const Placement& placement) con
                 [&](const std::string& name) { return !pass_.state.reservations.find(name); });
   access.flexible = true;
   return std::all_of(placement.begin(), placement.end(), [&](const PlacedShare& share) {
-    return pass_.index.reservations().reservations_allow(share.node, access, pass_.now,
-                                                         pass_.now + kSoon);
+    return pass_.index.reservations().admits(share.node, access, pass_.now, pass_.now + kSoon);
   });
 }
 

@@ -277,8 +277,8 @@ std::optional<std::string> PluginClasses::refusal(std::span<const ProposedStart>
 }
 
 void set_plugins(ClusterIndex& index, const SharedPlugins& plugins, const Networks* networks) {
-  index.set_plugged(plugins.value ? std::make_shared<const PluginClasses>(plugins, networks, index)
-                                  : nullptr);
+  index.set_plugin_classes(
+      plugins.value ? std::make_shared<const PluginClasses>(plugins, networks, index) : nullptr);
 }
 
 }  // namespace ares::core::sched

@@ -76,7 +76,7 @@ void Queue::leave(const ClusterState& state, const Job& job, const Ranking& rank
         [](const Queued& queued, const Rank& wanted) { return queued.rank < wanted; });
     while (found != entries_.end() && found->rank == rank && !found->entry.job) ++found;
     if (found == entries_.end() || found->rank != rank) return;
-    note(*found, false);
+    set_waiting(*found, false);
     found->entry.job = nullptr;
     found->reason.reset();
     ++holes_;

@@ -77,11 +77,9 @@ class CapacityTimeline {
 class EarliestStartCache {
  public:
   // What earliest() says of the demand, from a forecast where that is possible.
-  std::optional<EarliestStart> find_earliest_start(const Demand& demand, NodeSet set,
-                                                   std::optional<Seconds> limit,
-                                                   const ClusterIndex& index,
-                                                   const Profile& profile, SearchBudget& work,
-                                                   Time from);
+  std::optional<EarliestStart> find(const Demand& demand, NodeSet set, std::optional<Seconds> limit,
+                                    const ClusterIndex& index, const Profile& profile,
+                                    SearchBudget& work, Time from);
   // Demands are made anew.
   void clear() { entries_.clear(); }
 
