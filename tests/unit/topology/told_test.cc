@@ -49,7 +49,7 @@ TEST(Told, ReadsAsTheSameMachine) {
 
 TEST(Told, ReadsAsTheSameRecordedMachine) {
   const auto machines = recorded_machines();
-  if (machines.empty()) GTEST_SKIP() << "no ARES_DATA";
+  ASSERT_GE(machines.size(), 30u);
   for (const NamedMachine& named : machines) expect_round_trip(named.name, named.machine.matrix());
 }
 
