@@ -1,3 +1,4 @@
+# Tests: topology_json, topology_text
 """actl topology as a user runs it: on files, from a pipe, without a controller."""
 
 import json

@@ -1,3 +1,4 @@
+// Tests: base/file_pattern, node_layout
 #include "core/node/environment.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tests: images
 #include "store/mem_journal.h"
 
 #include <gtest/gtest.h>

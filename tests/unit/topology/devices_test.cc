@@ -1,3 +1,4 @@
+// Tests: gpu_constraint
 // Which devices of a node a share gets, against brute force: random jobs come and go on recorded machines.
 #include "core/sched/devices.h"
 

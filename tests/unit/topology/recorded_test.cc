@@ -1,3 +1,4 @@
+// Tests: link
 // What is understood of recorded machines. A recording without a row here fails: somebody should look at it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: format_matrix
 // What a node tells of its GPUs: the shortest text of a matrix reads as the same machine, and a line says what was understood.
 #include "core/topology/told.h"
 
