@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Measures first come first served, EASY and conservative backfill on logs of the Parallel Workloads Archive.
 
-    report_backfill.py run --results DIR [--jobs N] [--within SECONDS] [--bin DIR] [--only WORD]...
+    report_backfill.py run --logs DIR --results DIR [--jobs N] [--within SECONDS] [--bin DIR] [--only WORD]...
     report_backfill.py print --results DIR
 
 `run` replays each log with each rule and both kinds of estimates with asim, and keeps a summary of each run in DIR. What is
 there already is not run again, so it may be stopped and called again; with --within no run begins after that time.
-`print` writes the tables of bench/reports/backfill.md. The logs are taken from $ARES_DATA/swf (default ../shared/data/swf).
+`print` writes the tables of bench/reports/backfill.md. The folder of --logs holds the logs of the archive
+(https://www.cs.huji.ac.il/labs/parallel/workload/), compressed and under their own names.
 """
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -27,10 +27,6 @@ RULES = ["none", "easy", "easy:4", "conservative"]
 ESTIMATES = ["logged", "exact"]
 # Expected starts are asked for with one of the rules only where they are promises, for each asking costs a whole plan.
 FORETOLD = {"easy", "conservative"}
-
-
-def data_folder():
-    return pathlib.Path(os.environ.get("ARES_DATA", ROOT.parent / "shared" / "data")) / "swf"
 
 
 def cases():
@@ -55,7 +51,7 @@ def run(arguments):
         if arguments.within and time.monotonic() - begin > arguments.within:
             print("time is up; call again")
             return 0
-        command = [str(arguments.bin / "asim"), "run", str(data_folder() / LOGS[log]), "--cluster=swf",
+        command = [str(arguments.bin / "asim"), "run", str(arguments.logs / LOGS[log]), "--cluster=swf",
                    f"--policy=backfill={rule}", f"--estimates={estimates}", "--json"]
         if arguments.jobs:
             command.append(f"--jobs={arguments.jobs}")
@@ -110,6 +106,7 @@ def print_tables(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["run", "print"])
+    parser.add_argument("--logs", type=pathlib.Path, help="folder of the logs that run replays")
     parser.add_argument("--results", type=pathlib.Path, required=True)
     parser.add_argument("--jobs", type=int, help="only the first N jobs of each log")
     parser.add_argument("--predict", type=int, default=1800, help="seconds between questions for expected starts")
@@ -117,6 +114,8 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin")
     parser.add_argument("--only", action="append", default=[], help="runs whose names hold this")
     arguments = parser.parse_args()
+    if arguments.action == "run" and not arguments.logs:
+        parser.error("run needs --logs")
     return {"run": run, "print": print_tables}[arguments.action](arguments)
 
 

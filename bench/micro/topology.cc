@@ -1,10 +1,9 @@
-// How long it takes to choose k GPUs on each recorded machine ($ARES_DATA/topo), and on three that are written down here:
-// a DGX-2, 16 GPUs below PCIe switches, and 16 without any symmetry, which no machine is as bad as.
+// How long it takes to choose k GPUs on each recorded machine (tests/data/topologies), and on three that are
+// written down here: a DGX-2, 16 GPUs below PCIe switches, and 16 without any symmetry, which no machine is as bad as.
 //
 //   bench_topology [--benchmark_filter=...]      steps = nodes of the search, 0 for one GPU
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -57,11 +56,8 @@ Machines all_machines() {
   add(machines, "dgx2", text_of(16, [](unsigned, unsigned) { return "NV6"; }));
   add(machines, "pcie16", text_of(16, below_switches));
   add(machines, "unordered16", text_of(16, without_order));
-  const char* data = std::getenv("ARES_DATA");
-  const std::filesystem::path folder =
-      std::filesystem::path(data ? data : "../shared/data") / "topo";
-  if (!std::filesystem::is_directory(folder)) return machines;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(ARES_SOURCE_DIR "/tests/data/topologies")) {
     if (entry.path().extension() != ".txt") continue;
     std::ifstream file(entry.path(), std::ios::binary);
     std::stringstream text;

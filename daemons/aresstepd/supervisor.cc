@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 
 #include "aresstepd/task_body.h"
 #include "aresstepd/tree_events.h"
@@ -20,9 +21,14 @@ namespace ares::stepd {
 namespace {
 
 constexpr std::size_t kLargestPacket = 4096;
+constexpr Duration kListenAgain = std::chrono::seconds(1);
 
 node::Moment now() {
   return {os::wall_now(), os::boot_now()};
+}
+
+std::string socket_path(const exec::FileAttemptDir& dir) {
+  return dir.path() + "/sock";
 }
 
 // The controller counts on a lease: without a namespace the attempt is this node's failure, not a run that nothing stops.
@@ -131,8 +137,8 @@ Status Supervisor::run() {
   settings.self.start_ticks = os::process_start_ticks(::getpid());
   machine_ = std::make_unique<node::StepMachine>(
       settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); });
-  if (Status started = machine_->start(now()); !started) return started;
-  if (clients_.empty()) listen();
+  if (Status started = machine_->start(now(), [this] { return prepare_to_listen(); }); !started)
+    return started;
   if (const int fd = tree_->processes().control_fd(); fd >= 0) watch(fd, true);
 
   while (!machine_->finished()) {
@@ -143,6 +149,7 @@ Status Supervisor::run() {
     for (int i = 0; i < count; ++i) serve(events[i].data.fd);
     collect();
     if (!machine_->finished()) machine_->tick(now());
+    if (listen_at_ && os::boot_now() >= *listen_at_) listen_or_try_again();
     collect();
   }
   return {};
@@ -155,20 +162,53 @@ void Supervisor::watch(int fd, bool on) {
   ::epoll_ctl(poll_.get(), on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
 }
 
-// An aresd that was restarted finds us here: not before the one that started us has gone, for a socket's name costs a file. By a relative name, because a socket's path may have only 108 bytes.
-void Supervisor::listen() {
+// What can fail before the script may run fails here, so that the launch fails with it: an aresd that is started again
+// reaches a job through its socket only. The socket gets its name in listen().
+Status Supervisor::prepare_to_listen() {
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener_) return fail(os::errno_error("cannot make the socket " + socket_path(dir_)));
+  if (clients_.empty()) return listen();
+  return clear_socket_name();
+}
+
+Status Supervisor::clear_socket_name() const {
+  const std::string path = socket_path(dir_);
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  return fail(os::errno_error("cannot use " + path + " as a socket"));
+}
+
+// Not before the aresd that started us has gone, because a socket's name costs a file. By a relative name, because a
+// socket's path may have only 108 bytes.
+Status Supervisor::listen() {
+  if (Status cleared = clear_socket_name(); !cleared) return cleared;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy_n("sock", 5, address.sun_path);
+  if (::chdir(dir_.path().c_str()) != 0)
+    return fail(os::errno_error("cannot enter " + dir_.path() + " to listen there"));
   const mode_t mask = ::umask(0177);
-  if (::chdir(dir_.path().c_str()) == 0) {
-    ::unlink(address.sun_path);
-    if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-        ::listen(listener_.get(), 8) == 0)
-      watch(listener_.get(), true);
-  }
+  const int bound =
+      ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int bind_error = errno;
   ::umask(mask);
+  if (bound != 0)
+    return fail(os::errno_error("cannot use " + socket_path(dir_) + " as a socket", bind_error));
+  if (::listen(listener_.get(), 8) != 0)
+    return fail(os::errno_error("cannot listen on " + socket_path(dir_)));
+  watch(listener_.get(), true);
+  listening_ = true;
+  return {};
+}
+
+// The script may run by now, so that the job goes on without a socket until there is one. Standard error is the file
+// `log` of the attempt.
+void Supervisor::listen_or_try_again() {
+  const bool first = !listen_at_;
+  const Status listens = listen();
+  listen_at_.reset();
+  if (listens) return;
+  listen_at_ = os::boot_now() + kListenAgain;
+  if (first) std::fprintf(stderr, "aresstepd: %s; trying again\n", listens.error().message.c_str());
 }
 
 void Supervisor::serve(int fd) {
@@ -212,7 +252,7 @@ void Supervisor::read_client(int fd) {
 void Supervisor::drop_client(int fd) {
   watch(fd, false);
   std::erase_if(clients_, [fd](const os::Fd& client) { return client.get() == fd; });
-  if (clients_.empty() && !listener_) listen();
+  if (clients_.empty() && !listening_ && !listen_at_) listen_or_try_again();
 }
 
 void Supervisor::notify(node::StepNotice notice) {
@@ -240,7 +280,9 @@ void Supervisor::collect() {
 
 void Supervisor::set_timer() {
   itimerspec when{};
-  if (const std::optional<BootTime> deadline = machine_->next_deadline()) {
+  std::optional<BootTime> deadline = machine_->next_deadline();
+  if (listen_at_) deadline = std::min(deadline.value_or(*listen_at_), *listen_at_);
+  if (deadline) {
     const auto us = std::max<std::int64_t>(1, deadline->time_since_epoch().count());
     when.it_value.tv_sec = us / 1'000'000;
     when.it_value.tv_nsec = us % 1'000'000 * 1000;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "exec/baremetal/file_spool.h"
 #include "node/step.h"
 #include "node/step_spec.h"
@@ -31,7 +33,10 @@ class Supervisor {
   friend std::default_delete<Supervisor>;
 
   Status prepare_loop();
-  void listen();
+  Status prepare_to_listen();
+  Status clear_socket_name() const;
+  Status listen();
+  void listen_or_try_again();
   void watch(int fd, bool on);
   void serve(int fd);
   void accept_client();
@@ -47,6 +52,8 @@ class Supervisor {
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;
+  bool listening_ = false;
+  std::optional<BootTime> listen_at_;  // when to try again
   std::vector<os::Fd> clients_;
 };
 

@@ -39,7 +39,7 @@ StepMachine::StepMachine(StepSettings settings, AttemptDir& dir, ProcessTree& tr
   // meant.
 }
 
-Status StepMachine::start(Moment now) {
+Status StepMachine::start(Moment now, const std::function<Status()>& prepare) {
   auto unlock_and_fail = [this](Error error) {
     state_ = State::finished;
     return fail(std::move(error));
@@ -70,6 +70,10 @@ Status StepMachine::start(Moment now) {
   if (Status reserved = dir_.reserve_exit(); !reserved) {
     cancel_start(reserved.error().message, now);
     return reserved;
+  }
+  if (Status prepared = prepare ? prepare() : Status{}; !prepared) {
+    cancel_start(prepared.error().message, now);
+    return prepared;
   }
 
   TaskRecord task;

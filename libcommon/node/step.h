@@ -57,7 +57,9 @@ class StepMachine {
   // Checks the intent, takes the lock, creates `started`, forks the gated task, creates `task`. An
   // error says why nothing was started; finished() is then true, the process ends, and the records
   // tell what that means. already_exists: another supervisor has it.
-  Status start(Moment now);
+  // `prepare` is called once this supervisor is elected, before anything is forked; its error
+  // becomes the reason in the record `cancelled`.
+  Status start(Moment now, const std::function<Status()>& prepare = {});
 
   void receive(const StepCommand& command, Moment now);
   void task_ended(const ExitStatus& exit, std::string detail,

@@ -19,7 +19,7 @@ BIN = pathlib.Path(os.environ.get("ARES_BIN_DIR") or ROOT / "build/release/bin")
 TERMINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE",
             "PREEMPTED"}
 
-# The fixture F1 of the acceptance cases: four nodes of four CPUs and 4000 MiB, 500 MiB a CPU, quick to kill.
+# The cluster that most cases of doc/acceptance.md assume: four nodes of four CPUs and 4000 MiB, 500 MiB a CPU, quick to kill.
 F1 = """
 cluster: test
 controller:

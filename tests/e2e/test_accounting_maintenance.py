@@ -1,3 +1,4 @@
+# Tests: archive_fields, archiver, upkeep
 """Care of accounting: what was never ended, who changed what, and months that leave the database and come back."""
 
 import json

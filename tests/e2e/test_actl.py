@@ -1,3 +1,5 @@
+# Tests: act, actl/interact, actl/lines, actl/names, actl/show, asub/manual, describe_cluster
+# Tests: describe_job, write
 """actl itself: showing, writing scripts, commands from a pipe and from a terminal."""
 
 import json

@@ -1,3 +1,4 @@
+# Tests: state_dir
 """Backup and restore, as ares-backup(7) describes them: what was in the copy is there again, and no job runs twice."""
 
 import os

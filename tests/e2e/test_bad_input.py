@@ -1,3 +1,4 @@
+# Tests: ingress
 """Bad input: refused with a clear message, and nothing changed."""
 
 import subprocess

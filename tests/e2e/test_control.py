@@ -1,3 +1,4 @@
+# Tests: controller, ingress, node_hub
 """Controlling jobs and nodes: cancel, signals, time limits, requeue, drain, priorities, other users' jobs."""
 
 import os

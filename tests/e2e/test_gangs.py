@@ -1,3 +1,4 @@
+# Tests: spec_gang
 """Gangs: --gang starts jobs together or not at all, by when their scripts ran and what the rest of the cluster did meanwhile."""
 
 import json

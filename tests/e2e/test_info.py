@@ -1,3 +1,4 @@
+# Tests: ainfo/columns, ainfo/rows, fold, query_nodes
 """Looking at nodes and partitions: ainfo as users and their scripts call it."""
 
 import getpass

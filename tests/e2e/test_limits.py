@@ -1,3 +1,4 @@
+# Tests: accounting_fields
 """Limits on jobs together, on every level a site sets them, through the real commands: who waits says why, and goes on by himself."""
 
 import getpass

@@ -1,3 +1,5 @@
+# Tests: aqueue/columns, aqueue/why, cells, columns_identity, columns_places, columns_resources
+# Tests: frame, query_estimate, query_rows, repeat
 """Reading the queue and cancelling from it: aqueue and acancel as users and their scripts call them."""
 
 import getpass

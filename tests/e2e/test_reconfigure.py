@@ -1,3 +1,4 @@
+# Tests: reconfigure
 """Another configuration while the cluster lives: checked first, applied whole or not at all, with what it changes shown."""
 
 import json

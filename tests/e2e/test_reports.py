@@ -1,3 +1,4 @@
+# Tests: roller
 """areport: what the cluster was used for, as the commands and the database tell it."""
 
 import csv

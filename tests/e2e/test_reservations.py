@@ -1,3 +1,4 @@
+# Tests: actl/reservation, query_reservations, reservation_commands, reservation_keys
 """Reservations through the real commands: who runs where when, what is refused, and that they outlive the controller."""
 
 import os

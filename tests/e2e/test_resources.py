@@ -1,3 +1,4 @@
+# Tests: scheduler_loop
 """What a job is given: nodes, CPUs, memory, GPUs (F2), and why it waits."""
 
 from cluster import until

@@ -1,3 +1,4 @@
+# Tests: acluster/supervisor, process, services
 """The supervisor of acluster starts again whatever ends, and the cluster works on."""
 
 import os

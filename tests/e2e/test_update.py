@@ -1,3 +1,4 @@
+# Tests: act, job_keys, node_keys, partition_keys
 """Changing jobs, nodes and partitions by `actl update`."""
 
 import time

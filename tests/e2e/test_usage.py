@@ -1,3 +1,4 @@
+# Tests: aacctmgr/usage, usage_rebuild, usage_records
 """What was used, by whom and for what: wckeys on jobs, usage set to nothing, and reckoned again from the records."""
 
 import getpass

@@ -1,3 +1,4 @@
+# Tests: adiag/options, view_dumps
 """Dumps of what the scheduler sees: fetched with adiag, planned again with asim, under the same policy and under another."""
 
 import json

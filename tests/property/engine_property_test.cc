@@ -1,3 +1,4 @@
+// Tests: attempt_row, step_invariants
 // Whatever users, nodes, the network and a failing controller do: the promises of the core hold after every step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests: aacctmgr/demand, aacctmgr/records, aacctmgr/selection, expand_add, expand_modify
+// Tests: expand_remove, properties, property_parts, qos_properties
 // What commands make of the records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: aacctmgr/records
 // Changes in several requests: each has to be one that the engine takes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

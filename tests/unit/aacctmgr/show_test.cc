@@ -1,3 +1,4 @@
+// Tests: aacctmgr/fields, aacctmgr/selection, line
 // Listings, problems and completion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

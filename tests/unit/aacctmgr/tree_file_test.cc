@@ -1,3 +1,4 @@
+// Tests: aacctmgr/load, aacctmgr/records, dump
 // Files of dump and load.
 #include "aacctmgr/file/tree_file.h"
 #include "core/accounts/check.h"

@@ -1,3 +1,4 @@
+// Tests: fnv1a
 #include "aresctld/accounting/archive_file.h"
 
 #include <gmock/gmock.h>

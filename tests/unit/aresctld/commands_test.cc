@@ -1,3 +1,4 @@
+// Tests: identity, request_limits
 // What a request of a client may bring into the controller.
 #include "aresctld/commands.h"
 

@@ -1,3 +1,4 @@
+// Tests: mail_program
 // The mailer with a script in place of the site's mail program.
 #include "aresctld/mail/mailer.h"
 

@@ -1,3 +1,4 @@
+// Tests: query_filter, query_rows, row_page
 // list_jobs: what is listed, in which order, and how a long listing goes on from page to page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: config_board
 // Reconfigurer: what is published when a request is sent twice, and who hears of it.
 #include "aresctld/reconfigurer.h"
 

@@ -1,3 +1,4 @@
+// Tests: resources
 #include "aresd/inventory.h"
 
 #include <gmock/gmock.h>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -33,6 +35,16 @@ class SupervisorTest : public testing::Test {
     return path + "/" + name;
   }
 
+  // An attempt that aresd has accepted; its script would leave a file `ran` behind.
+  std::string accepted(const std::string& name, const AttemptKey& key) {
+    const std::string attempt_directory = directory(name, key);
+    const node::IntentRecord intent{key, Fence{}, 1, "boot", 0, false, Time(Seconds(1))};
+    EXPECT_TRUE(os::replace_file(attempt_directory + "/intent", encode(intent)));
+    EXPECT_TRUE(os::replace_file(attempt_directory + "/script",
+                                 "#!/bin/sh\necho ran > " + path + "/ran\n"));
+    return attempt_directory;
+  }
+
   std::string path;
 };
 
@@ -48,6 +60,27 @@ TEST_F(SupervisorTest, ADirectoryGivenToAnotherAttemptMeanwhileIsLeftAlone) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::stale);
   EXPECT_NE(made.error().message.find("7.1"), std::string::npos) << made.error().message;
+}
+
+// An aresd that is started again reaches a job through this socket only.
+TEST_F(SupervisorTest, AnAttemptWhoseSocketCannotBeMadeNeverRuns) {
+  const std::string attempt_directory = accepted("7.1", attempt(7));
+  const std::string socket = attempt_directory + "/sock";
+  std::filesystem::create_directory(socket);
+  const std::string errors = path + "/errors";
+  const int status = std::system(
+      ("timeout -s KILL 20 " ARES_BIN_DIR "/aresstepd " + attempt_directory + " 2>" + errors)
+          .c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+
+  const std::string reason = "cannot use " + socket + " as a socket: Is a directory";
+  EXPECT_EQ(*os::read_file(errors), "aresstepd: " + reason + "\n");
+  const auto tombstone = os::read_file(attempt_directory + "/cancelled");
+  ASSERT_TRUE(tombstone) << tombstone.error().message;
+  EXPECT_EQ(node::decode_cancelled(*tombstone)->why, reason);
+  EXPECT_FALSE(std::filesystem::exists(attempt_directory + "/task")) << "nothing was forked";
+  EXPECT_FALSE(std::filesystem::exists(attempt_directory + "/go"));
+  EXPECT_FALSE(std::filesystem::exists(path + "/ran"));
 }
 
 }  // namespace

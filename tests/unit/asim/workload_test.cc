@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -108,6 +109,45 @@ TEST(Swf, ReadsSemicolonsAndNamesOfUsers) {
   EXPECT_EQ(workload.jobs[0].tasks, 12u);
   EXPECT_EQ(workload.jobs[1].tasks, 2u);
   EXPECT_NE(workload.jobs[0].user, workload.jobs[1].user);
+}
+
+Workload recorded(const std::string& name) {
+  auto workload = read_workload(ARES_SOURCE_DIR "/tests/data/workloads/" + name, 1);
+  EXPECT_TRUE(workload) << workload.error().message;
+  if (!workload) return {};
+  settle(*workload, 0);
+  return std::move(*workload);
+}
+
+// Numbers counted in the files with awk.
+TEST(Recorded, ExcerptsOfLogsAreReadWhole) {
+  const Workload kth = recorded("kth-sp2.swf");
+  EXPECT_EQ(kth.machine_nodes, 100u);
+  EXPECT_EQ(kth.origin, Time{Seconds(843'480'031)});
+  EXPECT_EQ(kth.jobs.size(), 300u);
+  EXPECT_EQ(kth.jobs.front().number, 15u);
+  EXPECT_TRUE(
+      std::all_of(kth.jobs.begin(), kth.jobs.end(), [](const WorkJob& j) { return j.limit; }));
+
+  const Workload nasa = recorded("nasa-ipsc.swf");
+  EXPECT_EQ(nasa.jobs.size(), 150u);
+  EXPECT_TRUE(
+      std::none_of(nasa.jobs.begin(), nasa.jobs.end(), [](const WorkJob& j) { return j.limit; }));
+
+  const Workload thunder = recorded("llnl-thunder.swf");
+  EXPECT_EQ(thunder.machine_cpus, 4008u);
+  std::uint64_t left_out = 0;
+  for (const auto& [why, count] : thunder.left_out) left_out += count;
+  EXPECT_GT(left_out, 0u);
+  EXPECT_EQ(thunder.jobs.size() + left_out, 150u);
+  EXPECT_TRUE(
+      std::is_sorted(thunder.jobs.begin(), thunder.jobs.end(),
+                     [](const WorkJob& a, const WorkJob& b) { return a.submit < b.submit; }))
+      << "two records of the file are out of order";
+
+  const Workload philly = recorded("philly.csv");
+  EXPECT_EQ(philly.jobs.size(), 300u);
+  EXPECT_TRUE(philly.has_times);
 }
 
 TEST(Swf, RefusesWhatIsNoLogWithItsLine) {

@@ -1,3 +1,4 @@
+// Tests: sodium
 #include "auth/seal.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: result
 #include "base/hostlist.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests: aacct/fields, field_table, filter_options, values
 // What aacct asks for, and what it makes of the answer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: prepare
 // asub --from: what a line means, and how jobs are put into requests.
 #include "asub/from.h"
 

@@ -1,3 +1,4 @@
+// Tests: ainfo/columns, ainfo/rows, fold
 // What ainfo makes of the controller's answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests: aqueue/columns, cells, column_groups, columns_identity, columns_places
+// Tests: columns_resources, filter_options, listing_options
 // What aqueue makes of the controller's answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

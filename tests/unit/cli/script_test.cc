@@ -1,3 +1,4 @@
+// Tests: prepare
 // What asub sends along with a specification, the script, the environment and the shell's limits, and what it waits for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

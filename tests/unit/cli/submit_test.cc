@@ -1,3 +1,4 @@
+// Tests: asub/options, spec_dependencies, spec_gang, spec_mail
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// Tests: topology_json, topology_text
 // actl topology: its options, and what it shows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

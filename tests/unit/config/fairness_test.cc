@@ -1,3 +1,4 @@
+// Tests: fairness_fields
 // The section `fairness` of ares.yaml.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: plugin_fields
 // The section `scheduler`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests: backfill_type, config/client, config/fields, config/partition_fields, config/print
+// Tests: suggest, types, yaml_tree
 #include "config/read.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests: accounts, decide_accounting, membership
 // Records of accounting by command: what they become, what is refused and why, who may; and what jobs are held to by them.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// Tests: decide_config, decide_partition, job/partition_fields
 // Changing partitions by command, and applying another configuration while jobs run.
 #include "unit/core/engine_fixture.h"
 

@@ -1,3 +1,4 @@
+// Tests: decide_time
 // Deadlines, and licences as the engine checks them once more.
 #include "unit/core/engine_fixture.h"
 

@@ -1,3 +1,4 @@
+// Tests: follow
 // Dependencies beyond "the target ended": delays, any of several, task by task, one of a name at a time.
 #include <algorithm>
 #include <random>

@@ -1,3 +1,4 @@
+// Tests: decide_plan, job/records
 // Nothing leaves the engine before its commit.
 #include "core/engine/engine.h"
 

@@ -1,3 +1,4 @@
+// Tests: model/gang
 // Gangs in the engine: who may join, all or nothing whatever the plan says, lost members, timeouts, what is left after the start.
 #include "core/job/gang.h"
 #include "core/state/indexes.h"

@@ -1,3 +1,4 @@
+// Tests: about_job, apply_attempt, apply_job, attempt_row, decide_jobs, follow, job/report
 // A job's life from submission to its end, as its owner and the nodes see it.
 #include "unit/core/engine_fixture.h"
 

@@ -1,3 +1,4 @@
+// Tests: apply_attempt, apply_node, cluster/inventory, decide_node, job/report, reconcile
 // Nodes: registration, failure, silence, late results; and what the scheduler proposes about them.
 #include "core/job/effects/effects.h"
 #include "unit/core/engine_fixture.h"

@@ -1,3 +1,4 @@
+// Tests: preempt_mode
 // Preemption as the engine takes it: what a plan may end for whom, what becomes of both, and what outlives a restart.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// Tests: decide_jobs, decide_plan
 // Waiting: holds, dependencies, arrays, requeue, limits.
 #include "unit/core/engine_fixture.h"
 

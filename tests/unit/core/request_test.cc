@@ -1,3 +1,4 @@
+// Tests: apply_bookkeeping
 // A request acts once, however often it is sent; every command leaves its trail.
 #include "core/job/decide/decide.h"
 #include "core/state/indexes.h"

@@ -1,3 +1,4 @@
+// Tests: decide_reservation
 // Reservations by command: what is refused, what it becomes, and that a plan that knew nothing of one is not taken.
 #include <gmock/gmock.h>
 

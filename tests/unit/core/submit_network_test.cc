@@ -1,3 +1,4 @@
+// Tests: feasible_network
 // What is refused of --switches, --segment and --prefer at submission and when a job is changed.
 #include <gmock/gmock.h>
 

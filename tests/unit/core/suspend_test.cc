@@ -1,3 +1,4 @@
+// Tests: decide_suspend
 // Suspend and resume as the engine takes them: by command, by a plan, and what outlives node reports, ends and restarts.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// Tests: apply_bookkeeping, decide_usage, model/usage
 // Usage of those who change while it is used: wckeys, resets, members who leave, corrections; and that it can be reckoned again from
 // the attempts.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests: backend, glue/convert, step_channels, task_body
 #include <sys/wait.h>
 
 #include "base/clip.h"
@@ -73,6 +74,44 @@ TEST_F(Baremetal, KillOfAnUnknownAttemptRefusesALaterLaunch) {
   node.restart();
   node.tell(prepare);
   EXPECT_EQ(node.report(prepare.launch.attempt).phase, AttemptPhase::never_ran);
+}
+
+TEST_F(Baremetal, AnAttemptWhoseSocketCannotBeMadeNeverRuns) {
+  // It gets the directory of an attempt that is over.
+  const Prepare first = job(2, "true\n");
+  ASSERT_EQ(node.run(first).phase, AttemptPhase::done);
+  ASSERT_TRUE(node.until([&] { return !node.spool().locked(first.launch.attempt); }));
+  node.tell(Forget{first.launch.attempt, first.launch.fence});
+  ASSERT_TRUE(std::filesystem::create_directory(work / "spool/free/2.1/sock"));
+  const Prepare prepare = job(1, "echo started > mark\n");
+  const AttemptKey key = prepare.launch.attempt;
+  node.tell(prepare);
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::never_ran));
+  EXPECT_EQ(node.report(key).detail,
+            "cannot use " + node.spool().directory(key) + "/sock as a socket: Is a directory");
+  EXPECT_FALSE(std::filesystem::exists(work / "mark"));
+}
+
+// The socket gets its name only when the aresd that started the job has gone; by then the job runs.
+TEST_F(Baremetal, ASocketThatFailsLaterIsReportedAndTriedAgain) {
+  const Prepare prepare = job(1, "sleep 100\n");
+  const AttemptKey key = prepare.launch.attempt;
+  node.tell(prepare);
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::ready));
+  node.tell(Go{key, prepare.launch.fence});
+  ASSERT_TRUE(node.until_phase(key, AttemptPhase::running));
+  const std::string directory = node.spool().directory(key);
+  std::filesystem::create_directory(directory + "/sock");
+  const std::int64_t supervisor = node.supervisor_pid(key);
+  node.restart();
+  EXPECT_TRUE(node.until([&] { return !file_text(directory + "/log").empty(); }));
+  EXPECT_EQ(file_text(directory + "/log"), "aresstepd: cannot use " + directory +
+                                               "/sock as a socket: Is a directory; trying again\n");
+  EXPECT_TRUE(alive(supervisor)) << "the job goes on";
+  std::filesystem::remove(directory + "/sock");
+  node.tell(Kill{key, prepare.launch.fence, true});
+  EXPECT_TRUE(node.until_phase(key, AttemptPhase::done));
+  EXPECT_EQ(node.report(key).exit.signal, SIGKILL);
 }
 
 TEST_F(Baremetal, TermThenKillAfterKillWait) {

@@ -1,3 +1,4 @@
+// Tests: executor
 #include "node/agent.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: base/file_pattern, node_layout
 #include "node/environment.h"
 
 #include <algorithm>

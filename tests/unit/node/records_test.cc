@@ -1,3 +1,4 @@
+// Tests: text_fields
 #include "node/records.h"
 
 #include <gtest/gtest.h>

@@ -122,6 +122,18 @@ TEST_F(StepTest, ATombstoneOrAMissingIntentStopsIt) {
   EXPECT_FALSE(without.start(now));
 }
 
+TEST_F(StepTest, ASupervisorThatCannotPrepareForksNothingAndSaysWhy) {
+  const Status started = machine().start(now, [this] {
+    EXPECT_TRUE(dir->has(Record::started)) << "only the elected supervisor prepares";
+    return fail(ErrorCode::resource_exhausted, "no socket");
+  });
+  EXPECT_EQ(started.error().message, "no socket");
+  EXPECT_TRUE(machine().finished());
+  EXPECT_EQ(decode_cancelled(*dir->read(Record::cancelled))->why, "no socket");
+  EXPECT_FALSE(dir->has(Record::task));
+  EXPECT_EQ(notices, std::vector{StepNotice::finished});
+}
+
 TEST_F(StepTest, GoOfAnotherFenceOpensNothing) {
   ASSERT_TRUE(machine().start(now));
   for (Fence fence : {Fence(49), Fence(51)}) machine().receive(StepGo{fence, std::nullopt}, now);

@@ -1,3 +1,4 @@
+// Tests: fd
 #include "os/file.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// Tests: exec_abi
 #include "plugin/loader.h"
 
 #include <sys/stat.h>

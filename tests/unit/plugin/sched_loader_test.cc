@@ -1,3 +1,4 @@
+// Tests: sched_abi
 #include "plugin/sched_loader.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// Tests: convert_parts, convert_to_node
 #include "proto/convert_node.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: api_reader
 #include "proto/convert.h"
 
 #include <gtest/gtest.h>

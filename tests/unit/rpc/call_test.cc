@@ -1,3 +1,4 @@
+// Tests: call_desk, call_reactor, connection, grpc_transport, transport
 #include <thread>
 
 #include "unit/rpc/rpc_fixture.h"

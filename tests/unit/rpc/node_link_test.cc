@@ -1,3 +1,4 @@
+// Tests: backoff, link_stream, node_stream, send_queue
 #include "rpc/client/node_link.h"
 
 #include <grpcpp/client_context.h>

@@ -1,3 +1,4 @@
+// Tests: shapes
 // Jobs whose GPUs may be had in several ways: which of them starts, what is promised, what is said.
 #include "core/sched/queue/alternatives.h"
 

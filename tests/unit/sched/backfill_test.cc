@@ -1,3 +1,4 @@
+// Tests: able, pass_waiting, profile
 // The kinds of backfill: who may pass whom, and that nobody who was promised a start is delayed by those who pass.
 #include "core/sched/time/backfill.h"
 

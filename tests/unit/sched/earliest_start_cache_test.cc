@@ -1,3 +1,4 @@
+// Tests: releases, shapes
 // What is kept from pass to pass of when a demand comes to fit, against a search that knows nothing.
 #include "core/sched/time/earliest_start_cache.h"
 

@@ -1,3 +1,4 @@
+// Tests: moments, profile, releases
 // The earliest start, against trying every moment at which anything changes one after the other.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Tests: admit, why_alternatives, why_causes, why_search, why_trial, witness
 // What a person is told of a job that waits: each kind of reason with its numbers, and what would let it start.
 #include "core/sched/why/explanation.h"
 

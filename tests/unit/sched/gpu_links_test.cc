@@ -1,3 +1,4 @@
+// Tests: machines
 // Jobs that ask how their GPUs are linked: they start on such GPUs or wait, say why with numbers, and their turn comes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: model/network
 // pack() on trees and blocks: what it takes is held against all that could be taken.
 #include "core/topology/network.h"
 

@@ -1,3 +1,4 @@
+// Tests: fit_nodes
 // Where jobs go that ask for features, for certain numbers of nodes, or for licences, and how long they may run there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests: admit, pass_waiting
 // Which reason is told of jobs that cannot start.
 #include <functional>
 

@@ -1,3 +1,4 @@
+// Tests: preempt_pass
 // Properties of preemption: minimal sets against every subset, and that a life with it over-commits nothing and keeps its bounds.
 #include <gtest/gtest.h>
 

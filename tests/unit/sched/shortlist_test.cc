@@ -1,3 +1,4 @@
+// Tests: fit_layout, fit_nodes
 // The shortlist, against the choice among all nodes.
 #include "core/sched/place/shortlist.h"
 

@@ -1,3 +1,4 @@
+// Tests: accounting_columns
 // What may be asked of accounting: filters, windows, pages, and how it is asked.
 #include <gmock/gmock.h>
 

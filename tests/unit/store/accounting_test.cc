@@ -1,3 +1,4 @@
+// Tests: pg_attempts
 // What a row of accounting tells of an attempt, and which attempts have one.
 #include <gmock/gmock.h>
 

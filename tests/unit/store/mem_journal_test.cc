@@ -1,3 +1,4 @@
+// Tests: images
 #include "store/journal/mem_journal.h"
 
 #include <gtest/gtest.h>

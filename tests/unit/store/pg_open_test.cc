@@ -1,3 +1,4 @@
+// Tests: pg_takeover, store/load
 // What a controller accepts of a database, and what it refuses with which advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

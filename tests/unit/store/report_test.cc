@@ -1,3 +1,4 @@
+// Tests: report_sql
 // Reports and the sums behind them, against a count second by second and a real PostgreSQL.
 #include "store/accounting/report.h"
 

@@ -1,3 +1,4 @@
+// Tests: whole_gpu
 // The Gaia paper's algorithms, and its experiments 1 to 4 as relations that must hold in 500 repetitions of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -130,13 +130,10 @@ std::vector<NamedMachine> known_machines() {
           {"gaia", machine_of(gaia_machine())}};
 }
 
-std::optional<std::vector<std::pair<std::string, std::string>>> recorded_texts() {
-  const char* data = std::getenv("ARES_DATA");
-  const std::string folder =
-      (data ? data : std::string(ARES_SOURCE_DIR) + "/../shared/data") + std::string("/topo");
-  if (!std::filesystem::is_directory(folder)) return std::nullopt;
+std::vector<std::pair<std::string, std::string>> recorded_texts() {
   std::vector<std::pair<std::string, std::string>> texts;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(ARES_SOURCE_DIR "/tests/data/topologies")) {
     if (entry.path().extension() != ".txt") continue;
     std::ifstream file(entry.path(), std::ios::binary);
     std::stringstream text;
@@ -149,8 +146,7 @@ std::optional<std::vector<std::pair<std::string, std::string>>> recorded_texts()
 
 std::vector<NamedMachine> recorded_machines() {
   std::vector<NamedMachine> machines;
-  for (const auto& [name, text] :
-       recorded_texts().value_or(decltype(recorded_texts())::value_type{}))
+  for (const auto& [name, text] : recorded_texts())
     if (Result<Matrix> matrix = parse_matrix(text))
       machines.push_back({name, MachineTopology(std::move(*matrix))});
   return machines;

@@ -43,8 +43,8 @@ struct NamedMachine {
 };
 std::vector<NamedMachine> known_machines();
 
-// The files of $ARES_DATA/topo, name and text, or none where the folder is absent.
-std::optional<std::vector<std::pair<std::string, std::string>>> recorded_texts();
+// The files of tests/data/topologies: name and text, in the order of names.
+std::vector<std::pair<std::string, std::string>> recorded_texts();
 // Those that parse.
 std::vector<NamedMachine> recorded_machines();
 

@@ -1,3 +1,4 @@
+// Tests: topology/text
 // Texts that are no matrix, or a damaged one: where, what and what to do is said; and none takes long.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
