@@ -1,4 +1,4 @@
-# Tests: aacct/fields, field_table, values
+# Tests: aacct/fields, field_table, aacct/values
 """aacct: what waits, what runs and what has ended, by window, state and field."""
 
 import json

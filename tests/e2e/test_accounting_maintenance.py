@@ -1,4 +1,4 @@
-# Tests: archive_fields, archiver, upkeep
+# Tests: archive_fields, archiver, aresctld/accounting/maintenance, aacctmgr/show/maintenance
 """Care of accounting: what was never ended, who changed what, and months that leave the database and come back."""
 
 import json

@@ -1,4 +1,4 @@
-# Tests: aacctmgr/command, aacctmgr/demand, aacctmgr/interact, aacctmgr/json, aacctmgr/load
+# Tests: aacctmgr/command, edit_request, aacctmgr/interact, aacctmgr/json, aacctmgr/load
 # Tests: aacctmgr/print, account_commands, dump, file_commands, prompt, qos_properties, remote
 """Accounts, users and QOS through aacctmgr: added, changed, removed, dumped and loaded, by whom, and what jobs make of it."""
 

@@ -1,4 +1,4 @@
-# Tests: acluster/munge, acluster/network, acluster/supervisor, actions, aresctld/options
+# Tests: acluster/munge, acluster/network, acluster/supervisor, actions, aresctld/options, service
 # Tests: cluster_config, hosted_node, layout, node_host, postgres, process, readiness, services
 # Tests: state_dir
 """acluster: up, down, status, env, logs, pid; several side by side; nothing left behind, also after a crash."""

@@ -1,4 +1,4 @@
-# Tests: act, actl/interact, actl/lines, actl/names, actl/show, asub/manual, describe_cluster
+# Tests: act, actl/interact, actl/lines, actl/names, actl/show, asub/manual, describe_cluster, actl/errors, show_topology
 # Tests: describe_job, write
 """actl itself: showing, writing scripts, commands from a pipe and from a terminal."""
 

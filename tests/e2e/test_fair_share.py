@@ -1,4 +1,4 @@
-# Tests: aprio/query, ashare/query, query_priorities
+# Tests: aprio/query, ashare/query, query_priorities, ashare/options
 """Accounts at work: who may run on them, limits that hold at once, usage that is charged, ranks that follow, over a restart."""
 
 import getpass

@@ -1,4 +1,4 @@
-# Tests: ainfo/columns, ainfo/rows, fold, query_nodes
+# Tests: ainfo/columns, ainfo/rows, ainfo/row, query_nodes
 """Looking at nodes and partitions: ainfo as users and their scripts call it."""
 
 import getpass

@@ -1,4 +1,4 @@
-# Tests: roller
+# Tests: rollup_worker
 """areport: what the cluster was used for, as the commands and the database tell it."""
 
 import csv

@@ -1,4 +1,4 @@
-# Tests: wait_room
+# Tests: job_waiters
 """Submission and scripts: AC-003 to AC-018, AC-026, AC-034, AC-035; what users write into scripts and on the command line."""
 
 import os

@@ -1,4 +1,4 @@
-# Tests: aqueue/why, explanation, query_estimate, query_why
+# Tests: aqueue/why, output/explanation, query_estimate, query_why
 """aqueue --why, actl show job and asub --test-only on a real cluster: why a job waits, and what would let it start now."""
 
 import json

@@ -1,4 +1,4 @@
-// Tests: aacctmgr/demand, aacctmgr/records, aacctmgr/selection, expand_add, expand_modify
+// Tests: edit_request, aacctmgr/records, aacctmgr/selection, expand_add, expand_modify, aacctmgr/edit/property
 // Tests: expand_remove, properties, property_parts, qos_properties
 // What commands make of the records.
 #include <gmock/gmock.h>

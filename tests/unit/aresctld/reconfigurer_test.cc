@@ -1,4 +1,4 @@
-// Tests: config_board
+// Tests: config_holder
 // Reconfigurer: what is published when a request is sent twice, and who hears of it.
 #include "aresctld/reconfigurer.h"
 

@@ -1,4 +1,4 @@
-// Tests: aacct/fields, field_table, filter_options, values
+// Tests: aacct/fields, field_table, filter_options, aacct/values
 // What aacct asks for, and what it makes of the answer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

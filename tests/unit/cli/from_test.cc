@@ -1,4 +1,4 @@
-// Tests: prepare
+// Tests: prepare, asub/batch
 // asub --from: what a line means, and how jobs are put into requests.
 #include "asub/from.h"
 

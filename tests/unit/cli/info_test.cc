@@ -1,4 +1,4 @@
-// Tests: ainfo/columns, ainfo/rows, fold
+// Tests: ainfo/columns, ainfo/rows, ainfo/row
 // What ainfo makes of the controller's answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests: aqueue/columns, cells, column_groups, columns_identity, columns_places
+// Tests: aqueue/columns, cells, column_groups, columns_identity, columns_places, aqueue/row, aqueue/why
 // Tests: columns_resources, filter_options, listing_options
 // What aqueue makes of the controller's answers.
 #include <gmock/gmock.h>

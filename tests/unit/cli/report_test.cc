@@ -1,4 +1,4 @@
-// Tests: areport/fields, areport/lines, areport/sheet, areport/units, reports
+// Tests: areport/fields, areport/lines, report_table, areport/units, reports
 // What areport asks for, and what it makes of the answer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

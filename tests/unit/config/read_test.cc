@@ -1,4 +1,4 @@
-// Tests: backfill_type, config/client, config/fields, config/partition_fields, config/print
+// Tests: backfill_type, config/client, config/fields, config/partition_fields, config/print, config/values
 // Tests: suggest, types, yaml_tree
 #include "config/read.h"
 

@@ -1,4 +1,4 @@
-// Tests: follow
+// Tests: follow, task_rank
 // Dependencies beyond "the target ended": delays, any of several, task by task, one of a name at a time.
 #include <algorithm>
 #include <random>

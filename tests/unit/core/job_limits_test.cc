@@ -1,4 +1,4 @@
-// Tests: asked, limit_parties, limit_reasons, plan_taken, wholes
+// Tests: requested_tres, applicable_limits, limit_reasons, plan_claims, cluster_totals
 // Limits on a job by itself: each kind, at each level it can be set at, keeps the job waiting under the reason users know, and
 // not one unit earlier.
 #include <gmock/gmock.h>

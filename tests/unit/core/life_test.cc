@@ -1,4 +1,4 @@
-// Tests: about_job, apply_attempt, apply_job, attempt_row, decide_jobs, follow, job/report
+// Tests: job_event_of, apply_attempt, apply_job, attempt_row, decide_jobs, follow, job/report
 // A job's life from submission to its end, as its owner and the nodes see it.
 #include "unit/core/engine_fixture.h"
 

@@ -1,4 +1,4 @@
-// Tests: plan_taken
+// Tests: plan_claims
 // Room under limits on jobs together is kept for the first that waits: those behind it cannot use it up again and again, and use all of it
 // that it does not need.
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests: holding_sums, limit_parties, saturating
+// Tests: usage_totals, applicable_limits, saturating
 // Limits on jobs together: each kind, at each level it can be set at, keeps the job waiting under the reason users know, beside what
 // runs and not one unit earlier; and what is in use is counted from what there is, whatever happens to jobs.
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests: decide_submit, feasible, resource_checks, submit_checks, text_check
+// Tests: decide_submit, feasible, resource_checks, submit_checks, text_check, decide/decision
 // What is refused at submission, in words users and wrappers know.
 #include "unit/core/engine_fixture.h"
 

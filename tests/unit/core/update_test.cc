@@ -1,4 +1,4 @@
-// Tests: about_job, acting, decide_update, privileges, select, spec_fields
+// Tests: job_event_of, bulk_action, decide_update, privileges, select, spec_fields
 // Changing jobs after their submission: what may be changed, when, by whom, and what a refusal says.
 #include "unit/core/engine_fixture.h"
 

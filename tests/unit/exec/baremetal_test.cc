@@ -1,4 +1,4 @@
-// Tests: backend, glue/convert, step_channels, task_body
+// Tests: backend, adapter/convert, step_channels, task_body
 #include <sys/wait.h>
 
 #include "base/clip.h"

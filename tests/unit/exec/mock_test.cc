@@ -1,4 +1,4 @@
-// Tests: backend, glue/convert
+// Tests: backend, adapter/convert
 // The mock plugin behind the exec interface, driven by a node agent as aresd drives it.
 #include "exec/mock/mock.h"
 

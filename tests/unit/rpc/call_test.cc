@@ -1,4 +1,4 @@
-// Tests: call_desk, call_reactor, connection, grpc_transport, transport
+// Tests: call_context, call_reactor, connection, grpc_transport, transport, rpc/client/transport, handlers, make_transport
 #include <thread>
 
 #include "unit/rpc/rpc_fixture.h"

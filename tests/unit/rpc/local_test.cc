@@ -1,4 +1,4 @@
-// Tests: call_desk, connection, door, local_peer, local_transport, transport
+// Tests: call_context, connection, authenticator, local_peer, local_transport, transport
 // The local socket against clients that do not behave, and the frames that go through it.
 #include <fcntl.h>
 #include <poll.h>

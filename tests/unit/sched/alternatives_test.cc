@@ -1,4 +1,4 @@
-// Tests: shapes
+// Tests: job_classes, job_class
 // Jobs whose GPUs may be had in several ways: which of them starts, what is promised, what is said.
 #include "core/sched/queue/alternatives.h"
 

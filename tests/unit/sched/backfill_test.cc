@@ -1,4 +1,4 @@
-// Tests: able, pass_waiting, profile
+// Tests: nodes_with_capacity, pass_waiting, profile, place/search, typed_demand
 // The kinds of backfill: who may pass whom, and that nobody who was promised a start is delayed by those who pass.
 #include "core/sched/time/backfill.h"
 

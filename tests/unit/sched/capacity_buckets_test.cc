@@ -1,3 +1,4 @@
+// Tests: amounts
 // What is remembered of free amounts, against looking at every node.
 #include "core/sched/index/capacity_buckets.h"
 

@@ -1,4 +1,4 @@
-// Tests: releases, shapes
+// Tests: expected_releases, job_classes
 // What is kept from pass to pass of when a demand comes to fit, against a search that knows nothing.
 #include "core/sched/time/earliest_start_cache.h"
 

@@ -1,4 +1,4 @@
-// Tests: moments, profile, releases
+// Tests: candidate_start_times, profile, expected_releases
 // The earliest start, against trying every moment at which anything changes one after the other.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests: why_alternatives, why_search
+// Tests: change_kinds, change_search
 // Whatever a person is told would let a job start does: on random clusters each change is made, and the next pass starts the job.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests: admit, why_alternatives, why_causes, why_search, why_trial, witness
+// Tests: admit, change_kinds, wait_causes, change_search, what_if, pass_observer
 // What a person is told of a job that waits: each kind of reason with its numbers, and what would let it start.
 #include "core/sched/why/explanation.h"
 

@@ -1,4 +1,4 @@
-// Tests: gathering
+// Tests: gang_admission
 // Gangs in the plan: together or not at all, nothing held meanwhile, one promise for all.
 #include "core/sched/pass/gang_scheduler.h"
 

@@ -1,3 +1,4 @@
+// Tests: indexed_node
 // Parts of GPUs: who shares a device with whom, how long it is taken, and that nobody's promise suffers from it.
 #include <gmock/gmock.h>
 

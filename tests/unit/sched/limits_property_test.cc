@@ -1,4 +1,4 @@
-// Tests: holding_sums, limit_parties
+// Tests: usage_totals, applicable_limits
 // Limits on jobs together along random lives: what a plan starts stays within them, whoever waits for one is over it, and a planner
 // that remembers plans what a new one would. What is in use is counted here from the jobs one by one.
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests: ranking, running_use, turns
+// Tests: ranking, running_use, service_order
 // Under every queue policy a planner that remembers plans what a new one would, and the order in which records were made, or
 // partitions and users are stored, never shows.
 #include <gtest/gtest.h>

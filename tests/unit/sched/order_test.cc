@@ -1,4 +1,4 @@
-// Tests: accruals, ranking, ranking_measure, stored_use, turns
+// Tests: accruals, ranking, ranking_measure, stored_use, service_order
 // What each queue policy means to users: who starts first where not all can.
 #include "core/sched/queue/order.h"
 

@@ -1,4 +1,4 @@
-// Tests: node_log, pass, releases
+// Tests: node_change_log, pass, expected_releases
 // Properties of plan() on random clusters: no over-commitment, determinism, and no promise broken by back-filling.
 #include <gtest/gtest.h>
 

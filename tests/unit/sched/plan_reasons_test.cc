@@ -1,4 +1,4 @@
-// Tests: admit, pass_waiting
+// Tests: admit, pass_waiting, reason_text
 // Which reason is told of jobs that cannot start.
 #include <functional>
 

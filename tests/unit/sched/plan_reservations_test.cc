@@ -1,4 +1,4 @@
-// Tests: guests, staying
+// Tests: node_tenants, reservation_access
 // Reservations in plan(): who starts on reserved nodes when, what is promised behind them, and that nobody breaks in.
 #include "core/sched/index/reservation_index.h"
 

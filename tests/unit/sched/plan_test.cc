@@ -1,4 +1,4 @@
-// Tests: fit_layout, licenses, pass, placed_limits
+// Tests: fit_layout, licenses, pass, placed_limits, cluster/time_limit, planner, queue_entry, planned_start_ledger
 // What users see of scheduling: who starts, where and with what. Why others wait: plan_reasons_test.cc; who comes before whom:
 // plan_order_test.cc.
 #include "core/sched/pass/plan.h"

@@ -1,4 +1,4 @@
-// Tests: preempt_pass
+// Tests: preemptor
 // Properties of preemption: minimal sets against every subset, and that a life with it over-commits nothing and keeps its bounds.
 #include <gtest/gtest.h>
 

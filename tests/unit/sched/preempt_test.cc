@@ -1,4 +1,4 @@
-// Tests: preempt_pass
+// Tests: preemptor
 // Preemption in plan(): who is ended for whom, what is kept for the preemptor meanwhile, and all that holds it back.
 #include "core/sched/pass/preempt.h"
 

@@ -1,4 +1,4 @@
-// Tests: resuming
+// Tests: resumer
 // Suspended jobs in plan(): what they lend and what they keep, who they make room for, and when they go on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

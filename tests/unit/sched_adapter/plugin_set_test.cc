@@ -1,4 +1,4 @@
-// Tests: glue/told
+// Tests: plugin_views
 // What a plugin in C is told, and what becomes of its answers.
 #include "sched/adapter/plugin_set.h"
 

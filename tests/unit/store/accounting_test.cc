@@ -1,4 +1,4 @@
-// Tests: pg_attempts
+// Tests: pg_attempts, accounting_filter
 // What a row of accounting tells of an attempt, and which attempts have one.
 #include <gmock/gmock.h>
 

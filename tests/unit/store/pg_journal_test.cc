@@ -1,4 +1,4 @@
-// Tests: catalogue, last_of_each, pg_accounts, pg_rows, store/load
+// Tests: catalogue, last_of_each, pg_accounts, pg_rows, store/load, pg_task
 #include "store/pg/pg_journal.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests: gpu_constraint, search, topology/constraint
+// Tests: gpu_constraint, topology/search, topology/constraint
 // Which GPUs a request gets: examples that a user would check by hand, and all sets of every machine against the slow reference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests: header, row, topology/text
+// Tests: header, topology/row, topology/text
 // The layouts in which nvidia-smi, terminals and people leave the matrix.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
