@@ -1,6 +1,7 @@
 // What can be set of a QOS.
 #include <algorithm>
 
+#include "aacctmgr/edit/properties.h"
 #include "aacctmgr/edit/property_parts.h"
 #include "base/duration.h"
 #include "cli/output/text.h"
