@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "core/sched/place/devices.h"
+#include "core/sched/queue/job_classes.h"
 #include "unit/sched/cluster.h"
 
 namespace ares::core::sched {

@@ -84,9 +84,10 @@ TEST_F(GpuLinks, WaitsWhileOnlyUnlinkedGpusAreFree) {
       HasSubstr("2 GPUs of one type a node with --gpu-topology=nvlink on 1 node: 1 node with "
                 "too few free GPUs so linked (at most 1 together)"));
   EXPECT_EQ(pending_of(plan, waits)->expected_start, kNow + minutes(60));
-  EXPECT_EQ(
-      Explainer(cluster.state, cluster.policy).why(*cluster.state.jobs.find(waits), kNow).detail,
-      pending_of(plan, waits)->detail);
+  EXPECT_EQ(Explainer(cluster.state, cluster.policy)
+                .explain(*cluster.state.jobs.find(waits), kNow)
+                .detail,
+            pending_of(plan, waits)->detail);
   cluster.end(single[3]);
   plan = cluster.plan();
   ASSERT_TRUE(start_of(plan, waits));
