@@ -3,6 +3,7 @@
 
     contrib/check_words.py [ROOT]          check a source tree (default: the one this file lies in)
     contrib/check_words.py --count [ROOT]  print the number of violations for each folder instead
+    contrib/check_words.py --ratchet       fail only where a folder has more violations than contrib/words/remaining.txt allows
     contrib/check_words.py --self-test     check the checker on made-up trees
 
 Prints one line for each violation, `path:line: "whom": say ...`, and exits 1 if there is any. The lists are in
@@ -160,6 +161,30 @@ def check_tree(root):
             for number, message in check_source(name, (root / name).read_text(encoding="utf-8"), lists)]
 
 
+def ratchet(root, found):
+    """1 if a folder (two levels deep) has more violations than remaining.txt allows; it may only shrink."""
+    allowed = {}
+    for line in (root / "contrib" / "words" / "remaining.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            count, folder = line.split()
+            allowed[folder] = int(count)
+    by_folder = collections.defaultdict(list)
+    for name, number, message in found:
+        parts = name.split("/")
+        by_folder["/".join(parts[:2]) if len(parts) > 2 else parts[0]].append(f"{name}:{number}: {message}")
+    failed = 0
+    for folder in sorted(set(by_folder) | set(allowed)):
+        count, most = len(by_folder.get(folder, [])), allowed.get(folder, 0)
+        if count > most:
+            failed = 1
+            print("\n".join(by_folder[folder]))
+            print(f"{folder}: {count} violations, {most} allowed")
+        elif count < most:
+            print(f"{folder}: {count} violations left of {most}; write {count} into contrib/words/remaining.txt")
+    print(f"check_words: {len(found)} violations left, {'more than' if failed else 'no folder has more than'} contrib/words/remaining.txt allows")
+    return failed
+
+
 def print_counts(found):
     """A line for each folder with its number of violations, most first."""
     counts = collections.Counter(os.path.dirname(name) or "." for name, _, _ in found)
@@ -222,7 +247,8 @@ def main(arguments):
         print(__doc__)
         return 0
     count = arguments[:1] == ["--count"]
-    if count:
+    ratcheted = arguments[:1] == ["--ratchet"]
+    if count or ratcheted:
         arguments = arguments[1:]
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         print(__doc__)
@@ -232,6 +258,8 @@ def main(arguments):
         print(f"{root}: no contrib/words folder there; give the root of the source tree")
         return 2
     found = check_tree(root)
+    if ratcheted:
+        return ratchet(root, found)
     if count:
         print_counts(found)
     else:
