@@ -66,7 +66,7 @@ class Shortlist {
   // The number of nodes of a placement, and the tasks of the smallest of that many nodes, largest
   // first.
   struct Size {
-    std::size_t nodes = 0;  // 0: there is none
+    std::size_t nodes = 0;  // 0: no such number
     std::uint32_t least = 0;
   };
   Size size() const;
