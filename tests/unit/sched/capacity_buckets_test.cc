@@ -1,4 +1,4 @@
-// What is remembered of free amounts, against looking at every node.
+// Capacity buckets compared with a scan of every node.
 #include "core/sched/index/capacity_buckets.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace ares::core::sched {
 namespace {
 
-TEST(CapacityBuckets, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
+TEST(CapacityBuckets, KeepNodesWithEnoughAndDropNodesWithMuchLess) {
   std::mt19937_64 dice(3);
   constexpr std::size_t kNodes = 200, kStride = 4;
   CapacityBuckets buckets(kNodes, kStride);
@@ -41,7 +41,7 @@ TEST(CapacityBuckets, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
   }
 }
 
-TEST(CapacityBuckets, MoreThanAnybodyEverHadKeepsNobody) {
+TEST(CapacityBuckets, AmountAboveAllNodesKeepsNoNode) {
   CapacityBuckets buckets(2, 3);
   buckets.set(0, Amounts{8, 1 << 20, 2});
   Bitset kept(2, true);
