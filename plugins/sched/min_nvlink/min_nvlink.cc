@@ -45,7 +45,7 @@ void* open(const ares_sched_host* host, char* error, size_t error_size) {
     }
     made.links = number(option.value);
     if (made.links == 0) {
-      std::snprintf(error, error_size, "links: \"%s\" is no number from 1 to 255", option.value);
+      std::snprintf(error, error_size, "links: \"%s\" is not a number from 1 to 255", option.value);
       return nullptr;
     }
   }

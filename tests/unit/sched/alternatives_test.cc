@@ -375,7 +375,7 @@ TEST(AlternativesProperty, PlannedStartNeverBecomesWorse) {
       for (const JobKey& key : busy)
         if (end_of(key) <= now || dice.percent(10)) cluster.end(key);
     }
-    ASSERT_EQ(cluster.state.pending.size(), 0u) << "seed " << seed << ": somebody starves";
+    ASSERT_EQ(cluster.state.pending.size(), 0u) << "seed " << seed << ": some job starves";
   }
   EXPECT_GT(promises, 300);
 }

@@ -332,7 +332,7 @@ TEST(JobExplanation, WithoutBackfillNoSuggestionPassesAnotherJob) {
   cluster.submit(on(4, minutes(60)));
   const JobExplanation told = why(cluster, cluster.submit(on(1, minutes(10))));
   EXPECT_THAT(cause(told, Reason::priority),
-              HasSubstr("nobody passes those that wait before it, first job 2"));
+              HasSubstr("no job passes those that wait before it, first job 2"));
   EXPECT_THAT(changes(told), IsEmpty());
 }
 

@@ -190,7 +190,8 @@ TEST_F(OrderTest, FairTreeServesTheUnderservedAccountFirst) {
   submit('r');
   submit('s');
   submit('p');
-  EXPECT_EQ(started(), "p") << "his account used less, though the other's user s used nothing";
+  EXPECT_EQ(started(), "p")
+      << "the account of p used less, though user s of the other account used nothing";
   with.tree.back().usage["cpu"] = 1100;
   use(with);
   EXPECT_EQ(started(), "s") << "and within the account who used less";

@@ -71,7 +71,7 @@ class PreemptionByQos : public testing::Test {
 TEST_F(PreemptionByQos, NamedQosIsPreemptedWithinItsTier) {
   fill("scavenger");
   EXPECT_EQ(victims(submit("urgent")), 1u);
-  EXPECT_EQ(victims(submit("normal")), 0u) << "it names nobody";
+  EXPECT_EQ(victims(submit("normal")), 0u) << "its QOS names none";
 }
 
 TEST_F(PreemptionByQos, QosThatIsNotNamedIsNotPreempted) {

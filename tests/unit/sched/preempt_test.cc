@@ -168,7 +168,7 @@ TEST_F(Preemption, ExplanationReportsARateLimit) {
   ASSERT_FALSE(why.causes.empty());
   EXPECT_THAT(why.causes.back().text, HasSubstr("1 in an hour, 50 in a day"));
   EXPECT_EQ(why.causes.back().until, kNow + minutes(10));
-  EXPECT_TRUE(why.start) << "when somebody ends by himself";
+  EXPECT_TRUE(why.start) << "when a running job ends without preemption";
 }
 
 TEST_F(Preemption, ExplanationNamesTheVictims) {
@@ -291,7 +291,8 @@ TEST_F(Preemption, PlannedStartsOfEarlierJobsAreRespected) {
   EXPECT_THAT(victims(before), IsEmpty()) << "it could not start";
   EXPECT_EQ(pending_info(before).expected_start, kNow + hours(23))
       << "when the low one ends by itself";
-  EXPECT_EQ(victims(cluster.submit(high_spec(4))).size(), 1u) << "an hour on n4 delays nobody";
+  EXPECT_EQ(victims(cluster.submit(high_spec(4))).size(), 1u)
+      << "an hour on n4 delays no other job";
   JobSpec longer = high_spec(4);
   longer.time_limit = hours(23) + minutes(1);
   const JobKey late = cluster.submit(longer);

@@ -71,11 +71,12 @@ PreemptionDenial preemption_denial(const ClusterState& state, const Policy& poli
   });
   if (!concerned || is_binding(job, now)) return {};
   if (!job.spec->gpu_alternatives.empty())
-    return {"preempts nobody, for it names several kinds of GPUs", std::nullopt};
+    return {"preempts no job, because it names several kinds of GPUs", std::nullopt};
   if (job.array && job.array->throttle > 0)
-    return {"preempts nobody, for its array bounds how many of its tasks run", std::nullopt};
+    return {"preempts no job, because its array limits how many of its tasks run", std::nullopt};
   if (job.preempted)
-    return {"preempts nobody before it has run again, for it was preempted itself", std::nullopt};
+    return {"preempts no job before it has run again, because it was preempted itself",
+            std::nullopt};
   const EvictionsLeft left = evictions_left(state, policy, job.spec->uid, now);
   if (left.count > 0) return {};
   const auto most = [](std::uint32_t count, const char* in) {
@@ -83,7 +84,7 @@ PreemptionDenial preemption_denial(const ClusterState& state, const Policy& poli
   };
   const std::string hour = most(policy.preemption.per_hour, "an hour"),
                     day = most(policy.preemption.per_day, "a day");
-  return {"preempts nobody now, for its user has had as many jobs preempted as may be: " + hour +
+  return {"preempts no job now, because its user has reached the limit on preemptions: " + hour +
               (hour.empty() || day.empty() ? "" : ", ") + day,
           left.more_at};
 }

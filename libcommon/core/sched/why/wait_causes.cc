@@ -235,8 +235,8 @@ WaitAnalysis analyze_view(const ClusterState& state, const PassView& view,
   if (view.exhausted) add(Reason::priority, "not looked at in this pass: its budget was spent");
   if (view.closed)
     add(Reason::priority, planned_starts.empty()
-                              ? "nobody passes those that wait before it"
-                              : "nobody passes those that wait before it, first job " +
+                              ? "no job passes those that wait before it"
+                              : "no job passes those that wait before it, first job " +
                                     job_text(planned_starts.front().job));
   SearchBudget work(units);
   for (WaitCause& cause : causes_of_nodes(state, view, job_class, planned_starts, now, work)) {
