@@ -194,7 +194,7 @@ TEST_F(OrderTest, FairTreeServesTheUnderservedAccountFirst) {
       << "the account of p used less, though user s of the other account used nothing";
   with.tree.back().usage["cpu"] = 1100;
   use(with);
-  EXPECT_EQ(started(), "s") << "and within the account who used less";
+  EXPECT_EQ(started(), "s") << "and within the account the user that used less";
   with.policy = QueuePolicy::fifo;
   use(with);
   EXPECT_EQ(started(), "x");
@@ -218,7 +218,8 @@ TEST_F(OrderTest, FairTreeCountsRunningAndRecentlyEndedJobs) {
     free.put(ended);
     return free.state.jobs.find(free.plan(now).groups.at(0).jobs.at(0).first)->spec->user;
   };
-  EXPECT_EQ(first(kNow + minutes(10)), "a") << "who has no attempt running used what is configured";
+  EXPECT_EQ(first(kNow + minutes(10)), "a")
+      << "a user without running attempts has the configured usage";
   TestCluster more = cluster;
   more.add_node("n2", 4);
   const auto second = [&](Time now) {

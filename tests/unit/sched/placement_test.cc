@@ -267,7 +267,8 @@ TEST(TimeLimit, IsLoweredToItsMinimumToEndBeforeAPlannedStart) {
   EXPECT_FALSE(start_of(plan, stubborn));
   EXPECT_FALSE(start_of(plan, demanding));
   ASSERT_TRUE(start_of(plan, modest));
-  EXPECT_EQ(start_of(plan, modest)->time_limit, minutes(60)) << "as much as the promise leaves";
+  EXPECT_EQ(start_of(plan, modest)->time_limit, minutes(60))
+      << "as much as the planned start leaves";
 }
 
 // Two nodes of 8 CPUs, 8000 MiB and 4 GPUs, with different GPU types.
@@ -378,7 +379,7 @@ TEST(ExclusiveUser, WaitsUntilJobsOfOtherUsersHaveEnded) {
   JobSpec long_job = of_user(3, "n1");
   long_job.time_limit = minutes(61);
   const JobKey late = cluster.submit(long_job);
-  EXPECT_FALSE(start_of(cluster.plan(), late)) << "it would be in the way of the promise";
+  EXPECT_FALSE(start_of(cluster.plan(), late)) << "it would delay the planned start";
   cluster.end(other);
   EXPECT_TRUE(start_of(cluster.plan(), alone)) << "its own user's job may stay";
 }

@@ -102,8 +102,8 @@ bool Resumer::can_resume_now(const Job& job, const Placement& placement,
   return true;
 }
 
-// An active reservation keeps the job suspended. A future one is ignored, as it is for a running job
-// that was never suspended.
+// An active reservation keeps the job suspended. A future one is ignored, as it is for a running
+// job that was never suspended.
 bool Resumer::reservations_allow(const Job& job, const Placement& placement) const {
   AccessRequest access{job.spec->uid};
   // Its own reservation may be over. The job is on its nodes already, so only reservations of

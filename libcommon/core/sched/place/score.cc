@@ -36,9 +36,7 @@ Parts spread(const Demand& demand, const Suitable& node) {
 
 // Differences in growth below one step count as equal, so that the fullest of such nodes is taken.
 // On the openb lists a placement by exact growth leaves up to 0.8 % more of all GPUs unused
-// (bench/reports/placement.md).
-
-// In thousandths of a GPU that the expected job could not use.
+// (bench/reports/placement.md). In thousandths of a GPU that the expected job could not use.
 constexpr std::int64_t kGrowthStep = 25;
 
 std::int64_t in_steps(std::int64_t growth, std::int64_t weight) {
