@@ -81,7 +81,7 @@ std::string delays_text(const std::vector<DelayedStart>& planned_starts) {
   for (std::size_t i = 0; i < planned_starts.size(); ++i)
     text += (i > 0 ? ", " : "") + job_text(planned_starts[i].job);
   return text + (planned_starts.size() == 1 ? ", which is" : ", which are") +
-         " promised nodes that it would use";
+         " planned to start on nodes that it would use";
 }
 
 // The refusal of a start with this placement by plugins.
