@@ -8,7 +8,7 @@ namespace {
 
 using MessageBuffer = std::array<char, 512>;
 
-// A plugin's words: cut where it did not end them, and fit to be printed.
+// The text of a plugin: truncated if the plugin did not terminate it, and made printable.
 std::string text_of(MessageBuffer& words) {
   words.back() = 0;
   std::string text(words.data());
@@ -28,7 +28,7 @@ PluginFacts facts_of(const PluginSource& source, const ares_sched_plugin& table)
   return facts;
 }
 
-// Runs code of a plugin, and lets no exception of it go further.
+// Runs code of a plugin. No exception of the plugin leaves this function.
 template <class Run>
 auto call_plugin(CallGuard& guard, const std::string& mark, Run&& run) noexcept {
   struct LeaveOnExit {

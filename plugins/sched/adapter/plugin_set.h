@@ -1,5 +1,6 @@
-// PluginSet: the plugins of the scheduler that the configuration names, loaded and opened, behind the interface that the scheduler's core
-// asks. Immutable; shared by whoever has a policy that holds it. Any thread: calls wait for each other.
+// PluginSet: loads and opens the scheduler plugins that the configuration names, and implements the
+// interface that the scheduler's core calls. Immutable; shared by all owners of a policy that
+// contains it. Any thread; calls are serialised.
 #pragma once
 
 #include <map>
@@ -16,13 +17,14 @@
 
 namespace ares::sched {
 
-// Lets one thread at a time call plugins, and sees it enter and leave one. This one only looks on.
+// Serialises calls of plugins, and is notified when a thread enters and leaves one. This base class
+// does nothing on these notifications.
 class CallGuard {
  public:
   virtual ~CallGuard() = default;
   std::mutex& mutex() { return mutex_; }
-  // Between these the calling thread, whose turn it is, runs code of a plugin: its shared object is loaded, called or closed. `mark`: of
-  // its source; lies where it is until leave().
+  // Between these calls the calling thread, which holds the guard, runs code of a plugin: its
+  // shared object is loaded, called or closed. `mark`: the mark of its source; valid until leave().
   virtual void enter(const std::string& mark) noexcept;
   virtual void leave() noexcept;
 
@@ -35,8 +37,9 @@ struct PluginSource {
   std::string path;
   std::vector<std::string> partitions;
   std::map<std::string, std::string> options;
-  std::string mark{};                        // for the guard
-  const ares_sched_plugin* table = nullptr;  // of a plugin within this program, which has no path
+  std::string mark{};  // for the guard
+  // For a plugin within this program, which has no path.
+  const ares_sched_plugin* table = nullptr;
 };
 
 class PluginSet final : public SchedPlugins {
@@ -48,7 +51,7 @@ class PluginSet final : public SchedPlugins {
   };
   using Loaded = tl::expected<std::shared_ptr<const PluginSet>, Refused>;
 
-  // An exception that a plugin lets out ends the process, here and in every call.
+  // An exception that leaves a plugin ends the process, here and in every other call.
   static Loaded load(std::vector<PluginSource> sources, std::shared_ptr<CallGuard> guard);
   ~PluginSet() override;
 
@@ -73,7 +76,8 @@ class PluginSet final : public SchedPlugins {
   std::shared_ptr<CallGuard> guard_;
   std::vector<PluginFacts> facts_;
   std::vector<OpenPlugin> open_;
-  mutable PluginViews views_;  // whoever is in a call
+  // Used by the thread that is in a call.
+  mutable PluginViews views_;
 };
 
 }  // namespace ares::sched

@@ -10,7 +10,7 @@
 namespace ares::sched {
 namespace {
 
-// Nodes that register again bring other texts; above so many they are read anew.
+// Nodes that register again have new texts. Above this number of entries the cache is cleared.
 constexpr std::size_t kMostLinks = 65'536;
 
 std::uint64_t bytes(const std::optional<Bytes>& amount) {
@@ -21,11 +21,12 @@ std::uint64_t amount(std::int64_t value) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
 }
 
-// How many NVLinks join the GPUs at two positions of the inventory. Empty: the text cannot be read, or does not know one of them.
+// Number of NVLinks between the GPUs at two positions of the inventory. Empty: the text cannot be
+// parsed or lacks one of the GPUs.
 std::vector<std::uint8_t> nvlinks_of(const Inventory& inventory) {
   const auto matrix = core::topology::parse_matrix(inventory.gpu_topology.text());
   if (!matrix) return {};
-  std::vector<std::size_t> at;  // in the matrix, by position
+  std::vector<std::size_t> at;  // position in the matrix of each GPU
   for (const Gpu& gpu : inventory.gpus) {
     const auto found = std::find_if(matrix->gpus.begin(), matrix->gpus.end(),
                                     [&](const auto& g) { return g.number == gpu.index.value(); });
@@ -66,7 +67,8 @@ void PluginViews::fill(const PluginJob& job, PluginLooks looks_at, JobView& out)
   };
   out.gpus.clear();
   add_gpus(out.gpus, spec.gpus_per_task, ARES_SCHED_PER_TASK);
-  if (spec.gpus_per_task.empty()) {  // the others say the same in other words
+  // The other GPU options are then consistent with it and add nothing.
+  if (spec.gpus_per_task.empty()) {
     add_gpus(out.gpus, spec.gpus_per_node, ARES_SCHED_PER_NODE);
     add_gpus(out.gpus, spec.gpus_total, ARES_SCHED_IN_ALL);
   }
@@ -118,7 +120,7 @@ const std::uint8_t* PluginViews::links_of(const Inventory& inventory) {
   const auto [found, added] = links_.try_emplace(inventory.gpu_topology.text().data());
   if (added) found->second = {inventory.gpu_topology, nvlinks_of(inventory)};
   const std::size_t count = inventory.gpus.size();
-  // Another inventory might name fewer of the same machine's GPUs.
+  // Another inventory with the same text may have fewer of the machine's GPUs.
   if (!added && found->second.nvlinks.size() != count * count)
     found->second.nvlinks = nvlinks_of(inventory);
   return found->second.nvlinks.empty() ? nullptr : found->second.nvlinks.data();
@@ -163,7 +165,7 @@ const ares_sched_node* const* PluginViews::nodes(std::span<const PluginNode> nod
   types_.clear();
   indices_.clear();
   free_.clear();
-  // One more, so that a node without any points to something.
+  // One more than needed, so that a node without entries has a valid pointer.
   features_.reserve(features + 1);
   types_.reserve(gpus + 1);
   indices_.reserve(gpus + 1);

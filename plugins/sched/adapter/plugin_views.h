@@ -1,5 +1,6 @@
-// PluginViews: jobs and nodes of the scheduler as the C structs that plugins get. Valid until the next one is made: whoever calls a plugin owns
-// it and keeps it for as long as the call lasts; not thread-safe.
+// PluginViews: jobs and nodes of the scheduler as the C structs that plugins get. A view is valid
+// until the next one is made, so the caller of a plugin owns the object and keeps it during the
+// call. Not thread-safe.
 #pragma once
 
 #include <deque>
@@ -15,10 +16,10 @@ namespace ares::sched {
 
 class PluginViews {
  public:
-  // For filter() and score(): of the job only what `looks_at` names.
+  // For filter() and score(): contains only the properties of the job that `looks_at` names.
   const ares_sched_job* job(const PluginJob& job, PluginLooks looks_at);
   const ares_sched_node* const* nodes(std::span<const PluginNode> nodes);
-  // For permit(): everything.
+  // For permit(): contains everything.
   const ares_sched_placement* const* placements(std::span<const PluginPlacement> placements);
 
  private:
@@ -29,7 +30,7 @@ class PluginViews {
     std::vector<const char*> features;
   };
   struct Links {
-    GpuTopology of;  // keeps the text where it is
+    GpuTopology of;  // keeps the text in place
     std::vector<std::uint8_t> nvlinks;
   };
 
@@ -40,11 +41,11 @@ class PluginViews {
   JobView job_;
   std::vector<ares_sched_node> nodes_;
   std::vector<const ares_sched_node*> node_pointers_;
-  // What the nodes point into, made large enough before.
+  // Storage for the arrays of the nodes; reserved before pointers into it are taken.
   std::vector<const char*> features_, types_;
   std::vector<std::uint32_t> indices_;
   std::vector<std::uint64_t> free_;
-  std::map<const char*, Links> links_;  // by where the text lies
+  std::map<const char*, Links> links_;  // by the address of the text
 
   std::deque<JobView> jobs_;
   std::vector<ares_sched_placement> placements_;

@@ -1,13 +1,14 @@
-// min_nvlink: a scheduler plugin, and the worked example of one (ares-sched-plugin(7)). A job of several GPUs may use a node only if they
-// can be chosen from the free ones so that every GPU is joined by at least so many NVLinks to another one of the job's, and starts only
-// with such GPUs. asub --min-nvlink asks for more: every two of them joined.
+// min_nvlink: a scheduler plugin, and the worked example of ares-sched-plugin(7). A job of several
+// GPUs may use a node only if its GPUs can be chosen from the free ones so that each is connected
+// by at least N NVLinks to another GPU of the job, and it starts only with such GPUs. asub
+// --min-nvlink is stricter: every two GPUs must be connected.
 //
 //   scheduler:
 //     plugins:
 //       - {name: min_nvlink, path: /usr/lib/ares/plugins/min_nvlink.so, options: {links: 2}}
 //
-// How many is said by the option `links` (1 if it is not given), and for one job by the word min_nvlink=N in its comment. The host calls
-// one thread at a time, and what is opened never changes.
+// N is the option `links` (default 1), or for one job the word min_nvlink=N in its comment. The
+// host calls one thread at a time, and an opened plugin never changes.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,8 @@ struct MinNvlink {
   unsigned long links = 1;
 };
 
-// The number at the front of `text`, which a blank or the end follows; 0 if there is none that makes sense.
+// The number at the beginning of `text`, followed by a blank or the end; 0 if there is no valid
+// number.
 unsigned long number(const char* text) {
   char* end = nullptr;
   if (*text < '0' || *text > '9') return 0;
@@ -43,7 +45,7 @@ void* open(const ares_sched_host* host, char* error, size_t error_size) {
     }
     made.links = number(option.value);
     if (made.links == 0) {
-      std::snprintf(error, error_size, "links: \"%s\" is no number from 1 to 255", option.value);
+      std::snprintf(error, error_size, "links: \"%s\" is not a number from 1 to 255", option.value);
       return nullptr;
     }
   }
@@ -62,7 +64,8 @@ unsigned long links_for(const void* self, const ares_sched_job& job) {
   return own > 0 ? own : static_cast<const MinNvlink*>(self)->links;
 }
 
-// The fewest GPUs that a node of the job has to give; a node may give more than that, which permit() sees.
+// The smallest number of GPUs that a node of the job must provide. A node may provide more, which
+// permit() checks.
 size_t fewest(const ares_sched_job& job) {
   const size_t most_nodes = std::max<size_t>(job.max_nodes > 0 ? job.max_nodes : job.tasks, 1);
   const size_t tasks = (std::max<size_t>(job.tasks, 1) + most_nodes - 1) / most_nodes;
@@ -80,7 +83,7 @@ bool is_free(const ares_sched_node& node, size_t gpu) {
   return (node.free_gpus[gpu / 64] >> (gpu % 64) & 1) != 0;
 }
 
-// Whether a job that asks for GPUs by type may get this one.
+// Whether a job that requests GPUs by type may get a GPU of this type.
 bool is_asked(const ares_sched_job& job, const char* type) {
   for (size_t i = 0; i < job.gpu_request_count; ++i) {
     const char* asked = job.gpu_requests[i]->type;
@@ -93,7 +96,8 @@ unsigned long links_between(const ares_sched_node& node, size_t a, size_t b) {
   return a == b ? 0 : node.nvlinks[a * node.gpu_count + b];
 }
 
-// How many GPUs hang together with `first` by `links`; they are taken out of `left`.
+// Number of GPUs connected with `first`, directly or through others, by at least `links` links.
+// They are removed from `left`.
 size_t take_component(const ares_sched_node& node, unsigned long links, size_t first,
                       std::vector<bool>& left) {
   std::vector<size_t> found{first};
@@ -107,8 +111,9 @@ size_t take_component(const ares_sched_node& node, unsigned long links, size_t f
   return found.size();
 }
 
-// Whether `count` of these GPUs can be taken so that none is alone. Of GPUs that hang together any number from two on can be: so all
-// that matters is which sums of such numbers there are.
+// Whether `count` of these GPUs can be chosen so that each is connected to another one. Of a
+// connected component any number from two on can be chosen, so only the possible sums of such
+// numbers matter.
 bool can_take(const ares_sched_node& node, unsigned long links, size_t count,
               std::vector<bool> left) {
   std::vector<bool> sums(count + 1, false);
@@ -123,7 +128,7 @@ bool can_take(const ares_sched_node& node, unsigned long links, size_t count,
   return sums[count];
 }
 
-// Of GPUs of one type, as a job never gets several.
+// Considers GPUs of one type at a time, because a job never gets several types.
 bool is_possible(const ares_sched_job& job, const ares_sched_node& node, unsigned long links,
                  size_t count) {
   if (!node.nvlinks) return false;
@@ -154,7 +159,8 @@ void filter(void* self, const ares_sched_job* job, const ares_sched_node* const*
                   links, links == 1 ? "" : "s");
 }
 
-// The host chooses the devices: the fastest ones, which are not always such.
+// The host chooses the devices. It prefers the fastest ones, which do not always meet the
+// condition.
 int32_t permit(void* self, const ares_sched_placement* const* placements, size_t count, char* why,
                size_t why_size) {
   for (size_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 // Tests: job_classes, job_class
-// Jobs whose GPUs may be had in several ways: which of them starts, what is promised, what is said.
+// Jobs with alternative GPUs: which alternative starts, which one is planned, and the reasons.
 #include "core/sched/queue/alternatives.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ void run(TestCluster& cluster, const JobSpec& spec) {
   cluster.take(plan, kNow);
 }
 
-TEST(Alternatives, TheFirstIsTakenWhereAllAreFree) {
+TEST(Alternatives, FirstIsTakenIfAllAreFree) {
   TestCluster cluster = mixed();
   const JobKey key = cluster.submit(either());
   const Plan plan = cluster.plan();
@@ -63,7 +63,7 @@ TEST(Alternatives, TheFirstIsTakenWhereAllAreFree) {
   EXPECT_EQ(start_of(plan, key)->nodes[0].gpus.size(), 4u);
 }
 
-TEST(Alternatives, AnotherIsTakenAtOnceWhereItCostsTheSame) {
+TEST(Alternatives, AnotherOfTheSameCostStartsAtOnce) {
   TestCluster cluster = mixed();
   run(cluster, gpus("h100", 1, hours(1)));
   const JobKey key = cluster.submit(either());
@@ -73,11 +73,11 @@ TEST(Alternatives, AnotherIsTakenAtOnceWhereItCostsTheSame) {
   EXPECT_EQ(start_of(plan, key)->nodes[0].gpus.size(), 8u);
 }
 
-TEST(Alternatives, WhatCostsMoreIsTakenOnlyInPlaceOfALongWait) {
+TEST(Alternatives, CostlierOneIsTakenOnlyInsteadOfALongWait) {
   for (const auto& [busy, starts] : {std::pair(hours(4), false), std::pair(hours(6), true)}) {
     TestCluster cluster = mixed();
     run(cluster, gpus("h100", 1, busy));
-    const JobKey key = cluster.submit(either(1500));  // ten hours there count as fifteen
+    const JobKey key = cluster.submit(either(1500));  // ten hours count as fifteen
     const Plan plan = cluster.plan();
     EXPECT_EQ(start_of(plan, key) != nullptr, starts);
     if (starts) continue;
@@ -109,7 +109,7 @@ TEST(Alternatives, AJobWithADeadlineDoesNotWaitForACheaperOne) {
   EXPECT_EQ(start_of(plan, key)->alternative, 1u);
 }
 
-TEST(Alternatives, OneThatTheClusterNeverHasIsNoObstacle) {
+TEST(Alternatives, ImpossibleAlternativeDoesNotBlockTheOthers) {
   TestCluster cluster = mixed();
   JobSpec spec = either();
   spec.gpus_per_node = {{"b200", 4}};
@@ -121,7 +121,7 @@ TEST(Alternatives, OneThatTheClusterNeverHasIsNoObstacle) {
   EXPECT_EQ(start_of(plan, key)->alternative, 1u);
 }
 
-TEST(Alternatives, WhereNoneIsPossibleEachSaysWhy) {
+TEST(Alternatives, IfNoneIsPossibleTheReasonOfEachIsReported) {
   TestCluster cluster = mixed();
   JobSpec spec = either();
   spec.gpus_per_node = {{"h100", 5}};
@@ -135,7 +135,7 @@ TEST(Alternatives, WhereNoneIsPossibleEachSaysWhy) {
       AllOf(HasSubstr("5 h100 a node"), HasSubstr("; or needs"), HasSubstr("9 a100 a node")));
 }
 
-TEST(Alternatives, WhoWaitsIsToldOfEach) {
+TEST(Alternatives, ReasonOfAWaitingJobNamesEachAlternative) {
   TestCluster cluster = mixed();
   run(cluster, gpus("h100", 3, hours(3)));
   run(cluster, gpus("a100", 2, hours(2)));
@@ -151,8 +151,8 @@ TEST(Alternatives, WhoWaitsIsToldOfEach) {
   EXPECT_EQ(explainer.explain(*cluster.state.jobs.find(key), kNow).detail, info->detail);
 }
 
-// Only what the promise is of is kept free; what would delay it does not pass.
-TEST(Alternatives, ThePromiseIsKeptOfTheOneThatIsPromised) {
+// Only the resources of the planned start are kept free; a job that would delay it does not pass.
+TEST(Alternatives, OnlyThePlannedAlternativeIsKeptFree) {
   TestCluster cluster = mixed();
   run(cluster, gpus("h100", 3, hours(3)));
   run(cluster, gpus("a100", 2, hours(2)));
@@ -167,7 +167,7 @@ TEST(Alternatives, ThePromiseIsKeptOfTheOneThatIsPromised) {
   EXPECT_TRUE(start_of(plan, long_h100));
 }
 
-TEST(Alternatives, TasksOfAnArrayEachGetTheirOwn) {
+TEST(Alternatives, EachTaskOfAnArrayChoosesItsOwn) {
   TestCluster cluster = mixed();
   JobSpec spec = either();
   spec.array.emplace().insert(0, 2);
@@ -181,8 +181,8 @@ TEST(Alternatives, TasksOfAnArrayEachGetTheirOwn) {
   EXPECT_FALSE(start_of(plan, {key.job, TaskIndex{2}}));
 }
 
-// All nodes of a job get the same, though each could have one.
-TEST(Alternatives, ModelsAreNeverMixed) {
+// All nodes of a job get the same alternative, though each could have another one.
+TEST(Alternatives, GpuTypesAreNeverMixed) {
   TestCluster cluster = mixed();
   cluster.add_node("n3", 16, Bytes::gib(64));
   cluster.add_gpus("n3", "a100", 8);
@@ -195,7 +195,7 @@ TEST(Alternatives, ModelsAreNeverMixed) {
   EXPECT_THAT(node_names(cluster.state, *start_of(plan, key)), ::testing::ElementsAre("n2", "n3"));
 }
 
-TEST(Alternatives, EachOfSeveralPartitionsIsTriedWithAll) {
+TEST(Alternatives, AllAreTriedInEachOfSeveralPartitions) {
   TestCluster cluster = mixed();
   Partition other = cluster.partition();
   other.name = "h";
@@ -217,8 +217,8 @@ TEST(Alternatives, EachOfSeveralPartitionsIsTriedWithAll) {
   EXPECT_TRUE(pending_of(plan, three)->expected_start);
 }
 
-// The mix of jobs counts who runs with what it has got.
-TEST(Alternatives, FragmentationLooksAtWhatAJobHasGot) {
+// The workload histogram counts running jobs with the alternative that they got.
+TEST(Alternatives, WorkloadCountsTheAllocatedAlternative) {
   TestCluster cluster = mixed();
   ClusterIndex index(cluster.state);
   WorkloadHistogram kept;
@@ -247,8 +247,9 @@ TEST(Alternatives, FragmentationLooksAtWhatAJobHasGot) {
   follow();
 }
 
-// Alone in the queue a job starts, or is promised, what counts least of all that it would get if it asked for each way alone.
-TEST(AlternativesProperty, ALoneJobGetsWhatCountsLeast) {
+// Alone in the queue, a job starts or is planned with the best combination of start and cost among
+// the starts that it would get if it requested each alternative alone.
+TEST(AlternativesProperty, SingleJobGetsTheBestCombinationOfStartAndCost) {
   int waits = 0, starts = 0, dear = 0;
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     Random dice(seed);
@@ -296,7 +297,7 @@ TEST(AlternativesProperty, ALoneJobGetsWhatCountsLeast) {
       continue;
     }
     if (started) {
-      // Of equals the earlier start is taken.
+      // Of equal combinations the earlier start is chosen.
       const CostlyStart got{kNow, spec.gpu_alternatives[started->alternative].cost};
       ASSERT_FALSE(counts_less(*best, got, spec.time_limit)) << "seed " << seed;
       ASSERT_TRUE(matches_alternative(cluster.state, spec, started->partition, started->alternative,
@@ -313,9 +314,9 @@ TEST(AlternativesProperty, ALoneJobGetsWhatCountsLeast) {
   EXPECT_GT(dear, 20);
 }
 
-// What a promise counts as never grows, though with costs its start may move. Nodes have GPUs of one type, which tells the
-// alternative that is promised.
-TEST(AlternativesProperty, APromiseNeverCountsAsMore) {
+// The combination of start and cost of a planned start never gets worse, though with costs the
+// start itself may move. Nodes have GPUs of one type, which identifies the planned alternative.
+TEST(AlternativesProperty, PlannedStartNeverBecomesWorse) {
   int promises = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random dice(seed);
@@ -375,7 +376,7 @@ TEST(AlternativesProperty, APromiseNeverCountsAsMore) {
       for (const JobKey& key : busy)
         if (end_of(key) <= now || dice.percent(10)) cluster.end(key);
     }
-    ASSERT_EQ(cluster.state.pending.size(), 0u) << "seed " << seed << ": somebody starves";
+    ASSERT_EQ(cluster.state.pending.size(), 0u) << "seed " << seed << ": some job starves";
   }
   EXPECT_GT(promises, 300);
 }

@@ -1,5 +1,6 @@
 // Tests: nodes_with_capacity, pass_waiting, profile, place/search, typed_demand
-// The kinds of backfill: who may pass whom, and that nobody who was promised a start is delayed by those who pass.
+// The kinds of backfill: which jobs may pass which, and that jobs that pass never delay a planned
+// start.
 #include "core/sched/time/backfill.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ JobSpec timed(std::uint32_t tasks, int limit) {
   return spec;
 }
 
-// One node of 8 CPUs, 6 of which are busy for an hour; the first that waits needs all of it.
+// One node of 8 CPUs, 6 of which are busy for an hour; the first waiting job needs all of it.
 struct Blocked {
   TestCluster cluster;
   JobKey large;
@@ -41,18 +42,18 @@ struct Blocked {
   }
 };
 
-TEST(Backfill, NoneLetsNobodyPass) {
+TEST(Backfill, WithKindNoneNoJobPasses) {
   Blocked b(kNone);
   const JobKey small = b.cluster.submit(timed(1, 5));
   const Plan plan = b.cluster.plan();
   EXPECT_FALSE(start_of(plan, small));
   EXPECT_EQ(pending_of(plan, small)->reason, Reason::priority);
   EXPECT_EQ(*pending_of(plan, b.large)->expected_start, kNow + minutes(60));
-  // Without passing there is nothing before the large one is over.
+  // Since no job may pass, it starts after the large job ends.
   EXPECT_EQ(*pending_of(plan, small)->expected_start, kNow + minutes(70));
 }
 
-TEST(Backfill, NoneOfOnePartitionIsNoBusinessOfAnother) {
+TEST(Backfill, KindNoneAffectsOnlyItsOwnPartition) {
   Blocked b(kEasy);
   Partition other = b.cluster.partition();
   other.name = "other";
@@ -69,10 +70,11 @@ TEST(Backfill, NoneOfOnePartitionIsNoBusinessOfAnother) {
   const Plan plan = b.cluster.plan();
   EXPECT_FALSE(start_of(plan, held));
   EXPECT_TRUE(start_of(plan, passes));
-  EXPECT_FALSE(start_of(plan, delays));  // the first of main keeps its promise on these nodes too
+  // The planned start of the first job of main is respected on these nodes too.
+  EXPECT_FALSE(start_of(plan, delays));
 }
 
-TEST(Backfill, JobsThatCanNeverRunHoldNobodyUp) {
+TEST(Backfill, JobsThatCanNeverRunDelayNoOtherJob) {
   TestCluster cluster;
   cluster.policy.backfill = kNone;
   cluster.add_node("n1", 8);
@@ -81,15 +83,16 @@ TEST(Backfill, JobsThatCanNeverRunHoldNobodyUp) {
   EXPECT_TRUE(start_of(cluster.plan(), small));
 }
 
-// 2 of 8 CPUs are free. The first needs 8 at 60, the second 4 after that; a long job on 2 CPUs delays the second alone.
-TEST(Backfill, OnlyThoseWhoArePromisedAreKeptFromDelay) {
+// 2 of 8 CPUs are free. The first job needs 8 CPUs at minute 60, the second 4 after that; a long
+// job on 2 CPUs delays only the second.
+TEST(Backfill, OnlyPlannedStartsAreProtectedFromDelay) {
   for (const auto& [rule, starts] :
        {std::pair{kEasy, true}, std::pair{kEasy3, false}, std::pair{kConservative, false}}) {
     TestCluster cluster;
     cluster.policy.backfill = rule;
     cluster.add_node("n1", 4);
     cluster.add_node("n2", 4);
-    cluster.submit(timed(4, 60));  // n1
+    cluster.submit(timed(4, 60));  // on n1
     JobSpec half = timed(2, 30);
     half.required_nodes = {"n2"};
     half.max_nodes = 1;
@@ -114,7 +117,7 @@ TEST(Backfill, OnlyThoseWhoArePromisedAreKeptFromDelay) {
   }
 }
 
-TEST(Backfill, ConservativePromisesEverybody) {
+TEST(Backfill, ConservativePlansAStartForEveryJob) {
   Blocked b(kConservative);
   std::vector<JobKey> waiting;
   for (int i = 0; i < 40; ++i) waiting.push_back(b.cluster.submit(timed(8, 10)));
@@ -124,7 +127,7 @@ TEST(Backfill, ConservativePromisesEverybody) {
     EXPECT_EQ(*pending_of(plan, key)->expected_start, kNow + minutes(10 * place++));
 }
 
-// Lives in which every job runs for just as long as it asked for.
+// Lives in which every job runs exactly as long as its time limit.
 class ExactLife {
  public:
   ExactLife(std::uint64_t seed, Backfill rule, std::uint32_t nodes) : random_(seed) {
@@ -142,7 +145,7 @@ class ExactLife {
     }
   }
 
-  // Ends what is over and goes to the next end; false if nothing runs.
+  // Ends the jobs that are over and advances to the next end; returns false if no job runs.
   bool next_end() {
     std::optional<Time> next;
     const auto end_of = [](const Job& job) { return *job.started + *job.allocation->time_limit; };
@@ -158,7 +161,7 @@ class ExactLife {
     return true;
   }
 
-  // Takes plans until nothing starts any more; each plan is shown.
+  // Takes plans until nothing starts any more; calls look() with each plan.
   template <class Look>
   void plan(Look&& look) {
     for (;;) {
@@ -180,7 +183,7 @@ class ExactLife {
   std::uint32_t cpus_ = 0;
 };
 
-TEST(BackfillProperty, WithoutBackfillJobsStartInTheirOrder) {
+TEST(BackfillProperty, WithoutBackfillJobsStartInQueueOrder) {
   int starts = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     ExactLife life(seed, kNone, 1 + seed % 4);
@@ -190,7 +193,8 @@ TEST(BackfillProperty, WithoutBackfillJobsStartInTheirOrder) {
       life.plan([&](const Plan& plan) {
         for (const PlanGroup& group : plan.groups) {
           const JobKey key = group.starts.front().key;
-          ASSERT_TRUE(!last || *last < key) << "seed " << seed;  // all alike but for their age
+          // They differ only in age.
+          ASSERT_TRUE(!last || *last < key) << "seed " << seed;
           last = key;
           ++starts;
         }
@@ -201,9 +205,9 @@ TEST(BackfillProperty, WithoutBackfillJobsStartInTheirOrder) {
   EXPECT_GT(starts, 1000);
 }
 
-// On one node the free CPUs are all there is to a promise; on several which of them are kept may change from pass to pass, and
-// only the first of the queue is certain (plan_property_test.cc).
-TEST(BackfillProperty, WhoWasPromisedAStartIsNeverDelayed) {
+// On one node the free CPUs determine a planned start. On several nodes the choice of nodes may
+// change from pass to pass, and only the first job of the queue is certain (plan_property_test.cc).
+TEST(BackfillProperty, PlannedStartIsNeverDelayed) {
   for (const Backfill rule : {kNone, kEasy, kEasy3, kConservative}) {
     int promises = 0;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -235,7 +239,8 @@ TEST(BackfillProperty, WhoWasPromisedAStartIsNeverDelayed) {
   }
 }
 
-// Small jobs keep coming, each of which would fit: the large one at the head starts when it was first told.
+// Small jobs that would fit keep arriving; the large job at the head starts at its first planned
+// start.
 TEST(BackfillProperty, TheHeadOfTheQueueNeverStarves) {
   for (const Backfill rule : {kNone, kEasy, kEasy3, kConservative}) {
     TestCluster cluster;

@@ -1,5 +1,5 @@
 // Tests: amounts
-// What is remembered of free amounts, against looking at every node.
+// Capacity buckets compared with a scan of every node.
 #include "core/sched/index/capacity_buckets.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace ares::core::sched {
 namespace {
 
-TEST(CapacityBuckets, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
+TEST(CapacityBuckets, KeepNodesWithEnoughAndDropNodesWithMuchLess) {
   std::mt19937_64 dice(3);
   constexpr std::size_t kNodes = 200, kStride = 4;
   CapacityBuckets buckets(kNodes, kStride);
@@ -42,7 +42,7 @@ TEST(CapacityBuckets, KeepEveryNodeThatHasEnoughAndDropWhatHasMuchLess) {
   }
 }
 
-TEST(CapacityBuckets, MoreThanAnybodyEverHadKeepsNobody) {
+TEST(CapacityBuckets, AmountAboveAllNodesKeepsNoNode) {
   CapacityBuckets buckets(2, 3);
   buckets.set(0, Amounts{8, 1 << 20, 2});
   Bitset kept(2, true);

@@ -1,4 +1,5 @@
-// A small cluster to plan on, built by hand: nodes, one partition, pending and running jobs.
+// A small cluster for planning tests, built by hand: nodes, one partition, pending and running
+// jobs.
 // For the tests of core/sched only; not thread-safe.
 #pragma once
 
@@ -21,7 +22,7 @@ class TestCluster {
   ClusterState state;
   Policy policy;
 
-  // Registered and idle, in partition "main".
+  // Adds a registered idle node to partition "main".
   void add_node(const std::string& name, std::uint32_t cpus = 4, Bytes memory = Bytes::mib(4000));
   void add_gpus(const std::string& name, const std::string& type, std::uint32_t count);
   Node node(const std::string& name) const;
@@ -31,7 +32,7 @@ class TestCluster {
   }
   void put(Partition partition);
 
-  // A pending job of one task; change it and put() it. Ids count from 1 in the order of calls.
+  // A pending job of one task; modify it and put() it. Ids count from 1 in the order of calls.
   Job job(JobSpec spec = {});
   static JobSpec spec(std::uint32_t tasks = 1, std::uint32_t nodes = 1);
   void put(Job job);
@@ -46,14 +47,16 @@ class TestCluster {
     return core::plan(state, policy, budget, now);
   }
 
-  // As if the engine had taken every start and the nodes had started it at `now`.
+  // Changes the state as if the engine had accepted every start and the nodes had started the jobs
+  // at `now`.
   void take(const Plan& plan, Time now);
-  // Victims are told to end and the jobs they make room for keep their earmarks, as if the engine had taken those groups.
+  // Changes the state as if the engine had accepted the preemptions: victims are ending, and the
+  // preempting jobs have claims.
   void evict(const Plan& plan, Time now);
-  // A running job stands still, by command or to make room; and goes on.
+  // Suspends a running job, by command or for a preempting job; resume() resumes it.
   void suspend(const JobKey& key, Time now, std::optional<JobKey> preempted_by = std::nullopt);
   void resume(const JobKey& key, Time now);
-  // The job ends and its charges go.
+  // Ends the job and removes its charges.
   void end(const JobKey& key);
 
  private:
@@ -63,13 +66,14 @@ class TestCluster {
   std::uint64_t version_ = 100;
 };
 
-// The record that the start relies on: the job's own, or its array's.
+// The record that the start depends on: the job's own, or its array's.
 JobKey record_of(const PlanGroup& group, const Start& start);
 const Start* start_of(const Plan& plan, const JobKey& key);
 const PendingInfo* pending_of(const Plan& plan, const JobKey& key);
 std::vector<std::string> node_names(const ClusterState& state, const Start& start);
 
-// "" if every start of the plan fits on what the state has free and every share is sound; else what is wrong.
+// Empty if every start of the plan fits into what the state has free and every share is valid;
+// otherwise the error.
 std::string over_commitment(const ClusterState& state, const Plan& plan);
 
 }  // namespace ares::core::sched

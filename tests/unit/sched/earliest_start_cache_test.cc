@@ -1,5 +1,5 @@
 // Tests: expected_releases, job_classes
-// What is kept from pass to pass of when a demand comes to fit, against a search that knows nothing.
+// Capacity timelines kept from pass to pass, compared with a search without a cache.
 #include "core/sched/time/earliest_start_cache.h"
 
 #include <gtest/gtest.h>
@@ -73,14 +73,14 @@ class Passes {
         set_limit(key);
   }
 
-  // Its nodes know nothing of that.
+  // Its nodes do not change with that.
   void set_limit(const JobKey& key) {
     Job job = *cluster_.state.jobs.find(key);
     job.allocation->time_limit = minutes(1 + dice_.upto(300));
     cluster_.put(std::move(job));
   }
 
-  // Something that the pass itself starts.
+  // Starts a job within the pass.
   void start(Profile& profile) {
     const Job job = cluster_.job(random_spec(dice_));
     const JobClass& job_class = job_class_of(job);
@@ -133,7 +133,7 @@ class Passes {
   std::vector<NodeIndex> allocated_;
 };
 
-TEST(Forecast, SaysWhatASearchWouldSay) {
+TEST(Forecast, EqualsAFreshSearch) {
   int found = 0, later = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,5 +1,5 @@
 // Tests: candidate_start_times, profile, expected_releases
-// The earliest start, against trying every moment at which anything changes one after the other.
+// The earliest start, compared with trying every time of change in order.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::minutes;
 
-// Of the kinds whose feasibility is monotone in what is free, so that the search may halve its way.
+// Only demands whose feasibility is monotonic in free amounts, so that binary search is valid.
 JobSpec random_spec(Random& dice) {
   JobSpec spec = TestCluster::spec(1 + dice.upto(5), 1 + dice.upto(2));
   if (dice.percent(30)) spec.max_nodes = dice.percent(50) ? 0 : spec.min_nodes + dice.upto(3);
@@ -45,7 +45,7 @@ struct Scene {
   }
 };
 
-TEST(Earliest, IsTheFirstOfAllMomentsAtWhichItFits) {
+TEST(Earliest, IsTheFirstTimeAtWhichItFits) {
   int found = 0, later = 0, beside_promises = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Random dice(seed);

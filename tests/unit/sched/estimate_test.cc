@@ -1,4 +1,4 @@
-// When a job would start that is not there yet.
+// When a job that is not submitted yet would start.
 #include "core/sched/why/estimate.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ class Estimate : public testing::Test {
   TestCluster cluster;
 };
 
-TEST_F(Estimate, AtOnceWithNodes) {
+TEST_F(Estimate, StartsAtOnceWithNodes) {
   const ClusterState before = cluster.state;
   const auto e = ask(TestCluster::spec(6, 2));
   ASSERT_TRUE(e) << e.error().message;
@@ -50,7 +50,7 @@ TEST_F(Estimate, AtOnceWithNodes) {
   EXPECT_TRUE(before == cluster.state) << "nothing was submitted";
 }
 
-TEST_F(Estimate, WhenRunningJobsHaveEnded) {
+TEST_F(Estimate, StartsWhenRunningJobsHaveEnded) {
   run(4, "n1", minutes(30));
   run(4, "n2", minutes(60));
   const auto one = ask(TestCluster::spec(2));
@@ -60,7 +60,7 @@ TEST_F(Estimate, WhenRunningJobsHaveEnded) {
   EXPECT_EQ(ask(TestCluster::spec(2, 2))->start, kNow + minutes(60));
 }
 
-TEST_F(Estimate, BehindThoseThatWaitAlready) {
+TEST_F(Estimate, StartsAfterJobsThatWaitAlready) {
   run(4, "n1", minutes(30));
   run(4, "n2", minutes(30));
   JobSpec ahead = TestCluster::spec(8, 2);
@@ -76,7 +76,7 @@ TEST_F(Estimate, BehindThoseThatWaitAlready) {
   EXPECT_THAT(far->nodes, IsEmpty());
 }
 
-TEST_F(Estimate, NotBeforeItsBeginTime) {
+TEST_F(Estimate, StartsNotBeforeItsBeginTime) {
   JobSpec spec = TestCluster::spec();
   spec.begin = kNow + minutes(15);
   const auto e = ask(spec);
@@ -92,7 +92,7 @@ TEST_F(Estimate, IsRefusedAsASubmissionWouldBe) {
   EXPECT_THAT(e.error().message, HasSubstr("Requested node configuration is not available"));
 }
 
-TEST_F(Estimate, NobodyKnowsOfAHeldOrDependentJob) {
+TEST_F(Estimate, UnknownForAHeldOrDependentJob) {
   JobSpec held = TestCluster::spec();
   held.hold = true;
   EXPECT_FALSE(ask(held)->start);
@@ -104,14 +104,14 @@ TEST_F(Estimate, NobodyKnowsOfAHeldOrDependentJob) {
   EXPECT_EQ(ask(dependent)->waiting.reason, Reason::dependency);
 }
 
-TEST_F(Estimate, OfAnArrayIsThatOfItsFirstTask) {
+TEST_F(Estimate, ForAnArrayIsThatOfItsFirstTask) {
   JobSpec spec = TestCluster::spec();
   spec.array.emplace().insert(0, 99);
   EXPECT_EQ(ask(spec)->start, kNow);
   EXPECT_EQ(ask(spec)->cpus, 1u);
 }
 
-TEST_F(Estimate, OfSeveralKindsOfGpusTheFirstToComeFree) {
+TEST_F(Estimate, AlternativeGpusUseTheFirstToBecomeFree) {
   cluster.add_gpus("n1", "h100", 1);
   cluster.add_gpus("n2", "a100", 2);
   run(4, "n1", minutes(60));

@@ -1,5 +1,6 @@
 // Tests: change_kinds, change_search
-// Whatever a person is told would let a job start does: on random clusters each change is made, and the next pass starts the job.
+// Every suggested change lets the job start: on random clusters each change is made, and the next
+// pass starts the job.
 #include <gtest/gtest.h>
 
 #include "core/sched/why/explanation.h"
@@ -51,7 +52,7 @@ void check_waiting(const TestCluster& cluster, Time now, std::uint64_t seed, See
   }
 }
 
-TEST(WhyProperty, WhatIsSaidToLetAJobStartDoes) {
+TEST(WhyProperty, SuggestedChangesLetTheJobStart) {
   Seen seen;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     Random dice(seed);

@@ -1,5 +1,6 @@
 // Tests: admit, change_kinds, wait_causes, change_search, what_if, pass_observer
-// What a person is told of a job that waits: each kind of reason with its numbers, and what would let it start.
+// The explanation of a waiting job: each kind of reason with its numbers, and changes that would
+// let it start.
 #include "core/sched/why/explanation.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +68,7 @@ std::string cause(const JobExplanation& why, Reason reason) {
   return text;
 }
 
-// Moves a job by hand, as an administrator or time would have.
+// Modifies a job directly, as an administrator's command or passing time would.
 template <class Change>
 void edit(TestCluster& cluster, const JobKey& key, Change&& change) {
   Job job = *cluster.state.jobs.find(key);
@@ -93,7 +94,7 @@ TEST(JobExplanation, ASmallerJobWouldFit) {
   EXPECT_FALSE(told.cut);
 }
 
-TEST(JobExplanation, MemoryToTheMebibyte) {
+TEST(JobExplanation, MemoryIsSuggestedToTheMebibyte) {
   TestCluster cluster = nodes(1);
   JobSpec half = on(1, minutes(60));
   half.memory_per_node = Bytes::mib(1500);
@@ -123,7 +124,7 @@ TEST(JobExplanation, AShorterJobWouldEndBeforeAnotherNeedsTheNodes) {
   EXPECT_EQ(told.jobs_ahead, 1u);
 }
 
-TEST(JobExplanation, FewerNodesAndTheirTasksOrAnotherPartition) {
+TEST(JobExplanation, SuggestsFewerNodesWithTheirTasksOrAnotherPartition) {
   TestCluster cluster = nodes(5);
   Partition all = cluster.partition();
   all.name = "all";
@@ -143,7 +144,7 @@ TEST(JobExplanation, FewerNodesAndTheirTasksOrAnotherPartition) {
   EXPECT_THAT(changes(why(cluster, JobKey{JobId(2), {}})), ElementsAre("--nodes=3 --ntasks=3"));
 }
 
-TEST(JobExplanation, TwoChangesWhereOneIsNotEnough) {
+TEST(JobExplanation, SuggestsTwoChangesIfOneIsNotEnough) {
   TestCluster cluster = nodes(1);
   JobSpec half = on(2, minutes(60));
   half.memory_per_node = Bytes::mib(3000);
@@ -154,7 +155,7 @@ TEST(JobExplanation, TwoChangesWhereOneIsNotEnough) {
               ElementsAre("--mem=1000M --cpus-per-task=2"));
 }
 
-TEST(JobExplanation, GpusOfTheWrongTypeAndTooMany) {
+TEST(JobExplanation, ReportsGpusOfTheWrongTypeAndTooMany) {
   TestCluster cluster = nodes(2);
   cluster.add_gpus("n1", "a100", 2);
   cluster.add_gpus("n2", "h100", 4);
@@ -170,7 +171,7 @@ TEST(JobExplanation, GpusOfTheWrongTypeAndTooMany) {
   EXPECT_THAT(changes(told), ElementsAre("--gpus-per-node=a100:1", "--gpus-per-node=h100:2"));
 }
 
-TEST(JobExplanation, WhatThePartitionNeverHas) {
+TEST(JobExplanation, ReportsDemandsThatThePartitionNeverMeets) {
   TestCluster cluster = nodes(2);
   cluster.add_gpus("n1", "a100", 2);
   JobSpec spec = on(1, minutes(30));
@@ -181,7 +182,7 @@ TEST(JobExplanation, WhatThePartitionNeverHas) {
   EXPECT_FALSE(told.start);
 }
 
-TEST(JobExplanation, Licences) {
+TEST(JobExplanation, ReportsMissingLicences) {
   TestCluster cluster = nodes(2);
   cluster.policy.licenses = {{"matlab", 3}};
   JobSpec spec = on(1, minutes(60));
@@ -195,7 +196,7 @@ TEST(JobExplanation, Licences) {
   EXPECT_EQ(explainer.explain(*cluster.state.jobs.find(key), kNow).reason, Reason::licenses);
 }
 
-TEST(JobExplanation, AHeldJobIsToldWhatElseIsInItsWay) {
+TEST(JobExplanation, HeldJobGetsAllOtherCausesToo) {
   TestCluster cluster = nodes(1);
   const JobKey first = run_on(cluster, "n1", 3, minutes(60));
   const JobKey key = cluster.submit(on(1, minutes(30)));
@@ -216,7 +217,7 @@ TEST(JobExplanation, AHeldJobIsToldWhatElseIsInItsWay) {
   EXPECT_THAT(changes(told), ElementsAre("released --cpus-per-task=1"));
 }
 
-TEST(JobExplanation, TimesAndLimitsTogether) {
+TEST(JobExplanation, ReportsTimesAndLimitsTogether) {
   TestCluster cluster = nodes(2);
   Partition main = cluster.partition();
   main.max_time = minutes(10);
@@ -234,7 +235,7 @@ TEST(JobExplanation, TimesAndLimitsTogether) {
   EXPECT_THAT(changes(told), ElementsAre("without --begin --time=00:10:00 --nodes=1 --ntasks=1"));
 }
 
-TEST(JobExplanation, PartitionsThatAreDownAndTheThrottleOfAnArray) {
+TEST(JobExplanation, ReportsPartitionsThatAreDownAndArrayThrottles) {
   TestCluster cluster = nodes(2);
   JobSpec spec = on(1, minutes(30));
   spec.array.emplace().insert(0, 4);
@@ -253,7 +254,7 @@ TEST(JobExplanation, PartitionsThatAreDownAndTheThrottleOfAnArray) {
   EXPECT_THAT(changes(told), IsEmpty());
 }
 
-TEST(JobExplanation, NodesThatAreAwayAreCounted) {
+TEST(JobExplanation, UnavailableNodesAreCounted) {
   TestCluster cluster = nodes(4);
   Node node = cluster.node("n1");
   node.admin = AdminState::drain;
@@ -290,7 +291,7 @@ TestCluster fabric() {
   return cluster;
 }
 
-TEST(JobExplanation, NetworksAreKnown) {
+TEST(JobExplanation, NetworkLimitsAreExplained) {
   TestCluster cluster = fabric();
   run_on(cluster, "n1", 4, minutes(60));
   run_on(cluster, "n3", 4, minutes(60));
@@ -317,7 +318,7 @@ TEST(JobExplanation, NetworksAreKnown) {
   EXPECT_THAT(changes(segments), ElementsAre("--segment=1"));
 }
 
-TEST(JobExplanation, WhatIsAboutToStartIsTold) {
+TEST(JobExplanation, JobThatIsAboutToStartIsReported) {
   TestCluster cluster = nodes(1);
   const JobExplanation told = why(cluster, cluster.submit(on(1, minutes(10))));
   EXPECT_TRUE(told.starts_now);
@@ -325,18 +326,18 @@ TEST(JobExplanation, WhatIsAboutToStartIsTold) {
   EXPECT_THAT(told.changes, IsEmpty());
 }
 
-TEST(JobExplanation, NobodyPassesWhereItIsFirstComeFirstServed) {
+TEST(JobExplanation, WithoutBackfillNoSuggestionPassesAnotherJob) {
   TestCluster cluster = nodes(1);
   cluster.policy.backfill.kind = BackfillKind::none;
   run_on(cluster, "n1", 3, minutes(60));
   cluster.submit(on(4, minutes(60)));
   const JobExplanation told = why(cluster, cluster.submit(on(1, minutes(10))));
   EXPECT_THAT(cause(told, Reason::priority),
-              HasSubstr("nobody passes those that wait before it, first job 2"));
+              HasSubstr("no job passes those that wait before it, first job 2"));
   EXPECT_THAT(changes(told), IsEmpty());
 }
 
-TEST(JobExplanation, SeveralPartitionsAreToldEach) {
+TEST(JobExplanation, EachOfSeveralPartitionsIsExplained) {
   TestCluster cluster = nodes(2);
   Partition main = cluster.partition(), other = main;
   main.nodes = {"n1"};
@@ -356,7 +357,7 @@ TEST(JobExplanation, SeveralPartitionsAreToldEach) {
   EXPECT_THAT(changes(told), ElementsAre("--time=00:10:00"));
 }
 
-TEST(JobExplanation, TheComputedPriorityAndItsFactors) {
+TEST(JobExplanation, ReportsTheComputedPriorityAndItsFactors) {
   TestCluster cluster = nodes(1);
   auto rules = std::make_shared<Fairness>();
   rules->policy = QueuePolicy::multifactor;
@@ -373,7 +374,7 @@ TEST(JobExplanation, TheComputedPriorityAndItsFactors) {
   EXPECT_DOUBLE_EQ(told.priority.factors[1].weighted, 500);
 }
 
-TEST(JobExplanation, ASearchThatIsCutSaysSo) {
+TEST(JobExplanation, IncompleteSearchIsReported) {
   TestCluster cluster = nodes(1);
   run_on(cluster, "n1", 3, minutes(60));
   const JobKey key = cluster.submit(on(4, minutes(60)));

@@ -1,4 +1,4 @@
-// The cluster of the tests of plan(), and what it says of a job. Not thread-safe.
+// The cluster of the plan() tests, and the reason of a job in a plan. Not thread-safe.
 #pragma once
 
 #include "core/sched/pass/plan.h"

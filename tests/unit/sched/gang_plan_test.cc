@@ -1,5 +1,6 @@
 // Tests: gang_admission
-// Gangs in the plan: together or not at all, nothing held meanwhile, one promise for all.
+// Gangs in the plan: all members start together or none does, nothing is allocated meanwhile, and
+// there is one planned start for all.
 #include "core/sched/pass/gang_scheduler.h"
 
 #include <gmock/gmock.h>
@@ -89,12 +90,14 @@ TEST(GangPlan, WaitsForAHeldMemberAndForATimeToBegin) {
   EXPECT_EQ(cluster.plan(kNow + minutes(5)).groups.size(), 1u);
 }
 
-// The deadlock of schedulers that place jobs one by one: each gang would get half and wait for the other.
-TEST(GangPlan, OfTwoGangsThatEachCouldHoldHalfOneStartsAndThenTheOther) {
+// The deadlock of schedulers that place jobs one by one: each gang would get half of the nodes and
+// wait for the rest.
+TEST(GangPlan, OfTwoGangsThatEachCouldHoldHalfOneStartsFirst) {
   TestCluster cluster;
   for (int i = 1; i <= 4; ++i) cluster.add_node("n" + std::to_string(i), 4);
   std::vector<JobKey> a, b;
-  for (int i = 0; i < 3; ++i) {  // by turns, as two users submit at the same time
+  // Alternately, as when two users submit at the same time.
+  for (int i = 0; i < 3; ++i) {
     a.push_back(cluster.submit(member(4, 3, "a")));
     b.push_back(cluster.submit(member(4, 3, "b")));
   }
@@ -110,14 +113,15 @@ TEST(GangPlan, OfTwoGangsThatEachCouldHoldHalfOneStartsAndThenTheOther) {
   for (const JobKey& key : b) EXPECT_TRUE(start_of(plan, key));
 }
 
-TEST(GangPlan, WhatWasTriedInVainLeavesNoTrace) {
+TEST(GangPlan, FailedPlacementLeavesTheIndexUnchanged) {
   TestCluster cluster;
   cluster.add_node("n1", 4);
   cluster.add_node("n2", 4);
   cluster.submit(plain(3));
   cluster.take(cluster.plan(), kNow);
   cluster.policy.backfill.kind = BackfillKind::easy;
-  // Two of three would fit. What has its shape and fits by itself goes, and gets what it would have got without the gang.
+  // Two of three members would fit. A job of the same class that fits alone starts and gets the
+  // resources that it would get without the gang.
   const auto keys = submit_gang(cluster, 3, member(2, 3, "big", 120));
   const JobKey small = cluster.submit(plain(2, 10));
   const Plan plan = cluster.plan();
@@ -131,7 +135,7 @@ TEST(GangPlan, WhatWasTriedInVainLeavesNoTrace) {
   EXPECT_EQ(start_of(alone.plan(), same)->nodes, start_of(plan, small)->nodes);
 }
 
-TEST(GangPlan, IsPromisedOneStartThatNobodyDelays) {
+TEST(GangPlan, GetsOnePlannedStartThatNoJobDelays) {
   TestCluster cluster = two_nodes();
   cluster.submit(plain(4, 30));
   cluster.take(cluster.plan(), kNow);
@@ -151,7 +155,7 @@ TEST(GangPlan, IsPromisedOneStartThatNobodyDelays) {
   EXPECT_FALSE(start_of(plan, slow)) << "it would delay the gang";
 }
 
-// However many small jobs come, the gang at the head starts when it was promised to.
+// Small jobs keep arriving; the gang at the head starts at its planned start.
 TEST(GangPlan, TheHeadGangDoesNotStarve) {
   TestCluster cluster = two_nodes();
   for (int i = 0; i < 8; ++i) cluster.submit(plain(1, 20 + i));
@@ -180,7 +184,7 @@ TEST(GangPlan, TheHeadGangDoesNotStarve) {
   EXPECT_LE(now, promised);
 }
 
-TEST(GangPlan, StandsWhereItsHighestMemberDoes) {
+TEST(GangPlan, IsRankedByItsHighestMember) {
   TestCluster cluster;
   cluster.add_node("n1", 4);
   const JobKey before = cluster.submit(plain(3));
@@ -209,7 +213,7 @@ TEST(GangPlan, LicencesAreNeededForAll) {
   EXPECT_TRUE(start_of(plan, other)) << "the gang holds none of them meanwhile";
 }
 
-TEST(GangPlan, MembersOfOneNodeGetDevicesOfTheirOwn) {
+TEST(GangPlan, MembersOnOneNodeGetSeparateDevices) {
   TestCluster cluster;
   cluster.add_node("n1", 8);
   cluster.add_gpus("n1", "a100", 4);
@@ -222,8 +226,9 @@ TEST(GangPlan, MembersOfOneNodeGetDevicesOfTheirOwn) {
   EXPECT_EQ(plan.groups[0].nodes.size(), 1u) << "one node is relied on once";
 }
 
-// Best fit would take one node of two and one of one, and leave two pieces that the second member cannot use.
-TEST(GangPlan, AlikeMembersOfSeveralNodesAreFoundRoomWheneverThereIsSome) {
+// Best fit would take a node with two free CPUs and one with one, and leave two fragments that the
+// second member cannot use.
+TEST(GangPlan, IdenticalMembersOfSeveralNodesArePlacedWheneverPossible) {
   TestCluster cluster;
   cluster.add_node("n1", 4);
   cluster.add_node("n2", 2);
@@ -237,7 +242,7 @@ TEST(GangPlan, AlikeMembersOfSeveralNodesAreFoundRoomWheneverThereIsSome) {
   EXPECT_EQ(over_commitment(cluster.state, plan), "");
 }
 
-TEST(GangPlan, WhatNeverFitsIsSaidAndHoldsNobodyUp) {
+TEST(GangPlan, ImpossibleGangIsReportedAndDelaysNoOtherJob) {
   TestCluster cluster = two_nodes();
   cluster.policy.backfill.kind = BackfillKind::none;
   const JobKey fits = cluster.submit(member(1, 2)), never = cluster.submit(member(5, 2));
@@ -246,7 +251,7 @@ TEST(GangPlan, WhatNeverFitsIsSaidAndHoldsNobodyUp) {
   EXPECT_EQ(pending_of(plan, never)->reason, Reason::bad_constraints);
   EXPECT_EQ(pending_of(plan, fits)->reason, Reason::waiting_for_gang);
   EXPECT_TRUE(start_of(plan, other));
-  // Each would fit by itself, all together do not on an empty cluster.
+  // Each member would fit alone, but not all together, even on an empty cluster.
   TestCluster crowded = two_nodes();
   crowded.policy.backfill.kind = BackfillKind::none;
   const auto keys = submit_gang(crowded, 3, member(4, 3));
@@ -258,7 +263,7 @@ TEST(GangPlan, WhatNeverFitsIsSaidAndHoldsNobodyUp) {
   EXPECT_TRUE(start_of(second, behind));
 }
 
-TEST(GangPlan, WhyTellsOfMissingMembersAndOfTheCommonStart) {
+TEST(GangPlan, ExplanationNamesMissingMembersAndTheCommonStart) {
   TestCluster cluster = two_nodes();
   const JobKey first = cluster.submit(member(4, 3));
   const auto why = [&](const JobKey& key) {

@@ -1,5 +1,6 @@
 // Tests: machines
-// Jobs that ask how their GPUs are linked: they start on such GPUs or wait, say why with numbers, and their turn comes.
+// Jobs that request links between their GPUs: they start on such GPUs or wait, their reasons
+// contain numbers, and they start eventually.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ using std::chrono::minutes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// 0 and 1 are joined by NVLinks, 2 and 3 as well.
+// NVLinks connect 0 with 1 and 2 with 3.
 constexpr const char* kPairs =
     "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
     "GPU0\tX\tNV4\tSYS\tSYS\t0-3\t0\n"
@@ -39,7 +40,7 @@ class GpuLinks : public testing::Test {
     spec.time_limit = minutes(limit);
     return spec;
   }
-  // Starts it now; its GPUs on its first node.
+  // Starts the job now; returns its GPUs on its first node.
   std::vector<GpuIndex> start(JobSpec spec, Time now = kNow) {
     last = cluster.submit(std::move(spec));
     const Plan plan = cluster.plan(now);
@@ -57,7 +58,7 @@ class GpuLinks : public testing::Test {
 
 constexpr GpuConstraint kLinked{GpuShape::nvlink, 0};
 
-TEST_F(GpuLinks, TheBestFreeGpusAndTheCpusNearThem) {
+TEST_F(GpuLinks, JobGetsTheBestFreeGpusAndTheNearestCpus) {
   add("n1");
   EXPECT_THAT(start(gpus(1)), ElementsAre(GpuIndex(0)));
   const JobKey job = cluster.submit(gpus(2));
@@ -94,8 +95,8 @@ TEST_F(GpuLinks, WaitsWhileOnlyUnlinkedGpusAreFree) {
   EXPECT_THAT(start_of(plan, waits)->nodes[0].gpus, ElementsAre(GpuIndex(2), GpuIndex(3)));
 }
 
-// Two jobs of one pass: the second must not be promised the pair that the first has just taken.
-TEST_F(GpuLinks, APassRemembersWhatItGave) {
+// Two jobs of one pass: the second must not get the pair that the first has just taken.
+TEST_F(GpuLinks, PassExcludesGpusThatItAllocated) {
   add("n1");
   start(gpus(1));
   const JobKey first = cluster.submit(gpus(2, kLinked)), second = cluster.submit(gpus(2, kLinked));
@@ -104,10 +105,11 @@ TEST_F(GpuLinks, APassRemembersWhatItGave) {
   EXPECT_FALSE(start_of(plan, second));
 }
 
-TEST_F(GpuLinks, OtherNodesAreLookedAt) {
+TEST_F(GpuLinks, OtherNodesAreTried) {
   add("n1", "\tGPU0\tGPU1\nGPU0\tX\tSYS\nGPU1\tSYS\tX\n");
   cluster.add_node("n2", 8);
-  cluster.add_gpus("n2", "a100", 4);  // which tells nothing of links
+  // It reports no links.
+  cluster.add_gpus("n2", "a100", 4);
   add("n3");
   const JobKey job = cluster.submit(gpus(2, kLinked));
   const Plan plan = cluster.plan();
@@ -118,7 +120,7 @@ TEST_F(GpuLinks, OtherNodesAreLookedAt) {
   EXPECT_TRUE(start_of(cluster.plan(), alone)) << "one GPU keeps every constraint";
 }
 
-TEST_F(GpuLinks, WhatNoNodeEverHasIsSaid) {
+TEST_F(GpuLinks, ImpossibleConstraintIsReported) {
   add("n1");
   const JobKey job = cluster.submit(gpus(3, kLinked));
   const JobKey weak = cluster.submit(gpus(2, {GpuShape::any, 5}));
@@ -130,7 +132,7 @@ TEST_F(GpuLinks, WhatNoNodeEverHasIsSaid) {
   EXPECT_THAT(pending_of(plan, weak)->detail, HasSubstr("with --min-nvlink=5"));
 }
 
-TEST_F(GpuLinks, OfSeveralNodesEachKeepsIt) {
+TEST_F(GpuLinks, EachOfSeveralNodesMeetsTheConstraint) {
   add("n1");
   add("n2");
   JobSpec total = TestCluster::spec(2, 2);
@@ -146,7 +148,7 @@ TEST_F(GpuLinks, OfSeveralNodesEachKeepsIt) {
   EXPECT_EQ(pending_of(cluster.plan(), more)->reason, Reason::bad_constraints);
 }
 
-TEST_F(GpuLinks, WholeNodesHaveAllTheirGpusLinkedOrAreNone) {
+TEST_F(GpuLinks, WholeNodesNeedAllTheirGpusLinked) {
   add("n1");
   add("n2", "\tGPU0\tGPU1\nGPU0\tX\tNV2\nGPU1\tNV2\tX\n");
   JobSpec whole = gpus(2, kLinked);
@@ -157,10 +159,10 @@ TEST_F(GpuLinks, WholeNodesHaveAllTheirGpusLinkedOrAreNone) {
   EXPECT_THAT(node_names(cluster.state, *start_of(plan, job)), ElementsAre("n2"));
 }
 
-// The promised moment comes, but what was freed is not linked: whoever comes later must not take the pair apart for ever.
-TEST_F(GpuLinks, ItsTurnComesThoughOthersKeepComing) {
+// At the planned time the freed GPUs are not linked; later jobs must not split the pair for ever.
+TEST_F(GpuLinks, JobStartsThoughOtherJobsKeepArriving) {
   add("n1");
-  std::vector<std::pair<Time, JobKey>> running;  // ends
+  std::vector<std::pair<Time, JobKey>> running;  // by end
   Time now = kNow;
   for (int i = 0; i < 4; ++i) {
     ASSERT_EQ(start(gpus(1, {}, 60 + 7 * i)).size(), 1u);
@@ -188,8 +190,8 @@ TEST_F(GpuLinks, ItsTurnComesThoughOthersKeepComing) {
   FAIL() << "it never started";
 }
 
-// What may be the same to the node search and what may not.
-TEST_F(GpuLinks, AnotherConstraintIsAnotherShape) {
+// Which differences matter to the node search and which do not.
+TEST_F(GpuLinks, AnotherConstraintIsAnotherJobClass) {
   add("n1");
   start(gpus(1));
   start(gpus(1, {}, 30));

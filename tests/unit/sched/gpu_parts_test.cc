@@ -1,5 +1,6 @@
 // Tests: indexed_node
-// Parts of GPUs: who shares a device with whom, how long it is taken, and that nobody's promise suffers from it.
+// Parts of GPUs: which jobs share a device, how long it is used, and that sharing delays no planned
+// start.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ class GpuParts : public testing::Test {
     cluster.add_node(name, 8, Bytes::gib(64));
     cluster.add_gpus(name, type, gpus);
   }
-  // Runs from now on.
+  // Starts the job now.
   JobKey run(JobSpec spec) {
     const JobKey key = cluster.submit(std::move(spec));
     const Plan plan = cluster.plan(now);
@@ -86,7 +87,7 @@ TEST_F(GpuParts, WholeGpusAreNotShared) {
   EXPECT_NE(start_of(plan, d)->nodes[0].gpus, share(b).gpus);
 }
 
-TEST_F(GpuParts, TheFullestDeviceWithRoomIsJoined) {
+TEST_F(GpuParts, FullestDeviceWithEnoughLeftIsJoined) {
   machine("n1", 3);
   const JobKey a = run(part(700)), b = run(part(600));
   EXPECT_NE(share(a).gpus, share(b).gpus);
@@ -97,7 +98,7 @@ TEST_F(GpuParts, TheFullestDeviceWithRoomIsJoined) {
   EXPECT_EQ(share(run(part(100))).gpus, share(b).gpus) << "nine tenths of it are taken by now";
 }
 
-TEST_F(GpuParts, AlsoAcrossNodes) {
+TEST_F(GpuParts, FullestDeviceIsChosenAcrossNodes) {
   machine("n1", 2);
   machine("n2", 1);
   machine("n3", 1, "h100");
@@ -117,7 +118,7 @@ TEST_F(GpuParts, ADeviceIsFreeWhenItsLastSharerEnds) {
   EXPECT_EQ(pending_of(cluster.plan(now), key)->expected_start, kNow + minutes(90));
 }
 
-TEST_F(GpuParts, WhoeverJoinsDelaysNoPromise) {
+TEST_F(GpuParts, JoiningJobDelaysNoPlannedStart) {
   machine("n1", 1);
   run(part(300, minutes(60)));
   const JobKey first = cluster.submit(whole()), too_long = cluster.submit(part(300, minutes(61))),
@@ -128,8 +129,9 @@ TEST_F(GpuParts, WhoeverJoinsDelaysNoPromise) {
   EXPECT_TRUE(start_of(plan, in_time));
 }
 
-// With nobody promised anything there it may stay for longer than those it joins; whoever comes then waits for it.
-TEST_F(GpuParts, WhoeverJoinsKeepsTheDevice) {
+// A device without planned start may be used longer than by the earlier sharers; later jobs then
+// wait for the last one.
+TEST_F(GpuParts, JoiningJobKeepsTheDeviceUntilItEnds) {
   machine("n1", 1);
   run(part(300, minutes(10)));
   const JobKey longer = cluster.submit(part(300, minutes(50))), after = cluster.submit(whole());
@@ -138,7 +140,7 @@ TEST_F(GpuParts, WhoeverJoinsKeepsTheDevice) {
   EXPECT_EQ(pending_of(plan, after)->expected_start, kNow + minutes(50));
 }
 
-TEST_F(GpuParts, AreOneOfSeveralWays) {
+TEST_F(GpuParts, MayBeOneOfSeveralAlternatives) {
   machine("n1", 1);
   machine("n2", 1, "h100");
   run(whole(1, minutes(60), "h100"));
@@ -152,7 +154,7 @@ TEST_F(GpuParts, AreOneOfSeveralWays) {
   EXPECT_FALSE(start_of(plan, b));
 }
 
-TEST_F(GpuParts, OfAGangAndOfAnArray) {
+TEST_F(GpuParts, WorkInGangsAndArrays) {
   machine("n1", 1);
   JobSpec member = part(400);
   member.gang = GangRequest{"g", 2, 0, std::nullopt};
@@ -169,7 +171,7 @@ TEST_F(GpuParts, OfAGangAndOfAnArray) {
   EXPECT_EQ(started, 2);
 }
 
-TEST_F(GpuParts, OfATypeThatNoNodeHasWait) {
+TEST_F(GpuParts, OfAnUnknownTypeWait) {
   machine("n1", 2);
   run(part(500));
   const JobKey a = cluster.submit(part(250, minutes(60), "h100"));
@@ -183,7 +185,7 @@ TEST_F(GpuParts, OfATypeThatNoNodeHasWait) {
   EXPECT_EQ(make_demand(part(250, minutes(60), "h100"), cluster.partition(), index).gpu_part, 0u);
 }
 
-TEST_F(GpuParts, WithWholeNodesAreWholeGpus) {
+TEST_F(GpuParts, OnWholeNodesAreWholeGpus) {
   machine("n1", 2);
   Partition main = cluster.partition();
   main.exclusive = true;
@@ -205,7 +207,7 @@ JobKey shares_now(TestCluster& cluster, std::uint32_t thousandths, const std::st
   return key;
 }
 
-TEST_F(GpuParts, AllSharersAreEndedForAJobOfAHigherTier) {
+TEST_F(GpuParts, AllSharersArePreemptedForAJobOfAHigherTier) {
   machine("n1", 1);
   add_tiers(cluster);
   const JobKey a = shares_now(cluster, 300, "main"), b = shares_now(cluster, 600, "main");
@@ -225,7 +227,7 @@ TEST_F(GpuParts, AllSharersAreEndedForAJobOfAHigherTier) {
   EXPECT_EQ(over_commitment(cluster.state, plan), "");
 }
 
-TEST_F(GpuParts, NobodyIsEndedWhereOneSharerMayNotBe) {
+TEST_F(GpuParts, NoSharerIsPreemptedIfOneMayNotBe) {
   machine("n1", 1);
   add_tiers(cluster);
   shares_now(cluster, 300, "main");
@@ -236,9 +238,9 @@ TEST_F(GpuParts, NobodyIsEndedWhereOneSharerMayNotBe) {
   EXPECT_THAT(victims_of(cluster.plan(now), key), IsEmpty());
 }
 
-// --- against a slow search --------------------------------------------------------------------------------------------------------
+// --- compared with a slow search --------------------------------------------------------
 
-// What is used of each device of a node, in thousandths.
+// Used thousandths of each device of a node.
 std::map<GpuIndex, std::uint32_t> used_of(const Node& node) {
   std::map<GpuIndex, std::uint32_t> used;
   for (const Gpu& gpu : node.inventory.gpus) used[gpu.index] = 0;
@@ -247,8 +249,9 @@ std::map<GpuIndex, std::uint32_t> used_of(const Node& node) {
   return used;
 }
 
-// Runs random parts and whole GPUs, some of which end again, and asks before each start what a search by device would say.
-TEST(GpuPartsProperty, FitWhereverADeviceHasRoomAndJoinTheFullest) {
+// Starts random parts and whole GPUs, ends some of them, and compares each start with a search
+// device by device.
+TEST(GpuPartsProperty, FitWhereADeviceHasEnoughLeftAndJoinTheFullest) {
   std::uint64_t joined = 0, opened = 0, refused = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random dice(seed);

@@ -1,6 +1,7 @@
 // Tests: usage_totals, applicable_limits
-// Limits on jobs together along random lives: what a plan starts stays within them, whoever waits for one is over it, and a planner
-// that remembers plans what a new one would. What is in use is counted here from the jobs one by one.
+// Limits on running jobs along random lives: what a plan starts stays within them, every job that
+// waits for a limit would exceed it, and a planner with kept state plans the same as a new one. Use
+// is counted here job by job.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -19,7 +20,7 @@ using std::chrono::minutes;
 const std::vector<std::string> kAccounts{"root", "a", "b", "a1"};
 const std::vector<std::string> kUsers{"u1", "u2"};
 
-// root with a and b below, a1 below a, every user in b and a1; QOS normal and short.
+// Account root with children a and b, a1 below a, every user in b and a1; QOS normal and short.
 class Site {
  public:
   explicit Site(TestCluster& cluster) : cluster_(cluster) {
@@ -52,7 +53,7 @@ class Site {
     cluster_.state.accounting.set(key, std::move(record));
   }
 
-  // Another limit somewhere, or none there any more.
+  // Sets another limit on a random record, or removes it.
   void change(Random& dice) {
     using enum LimitKind;
     const LimitKind group[] = {grp_jobs, grp_tres, max_jobs},
@@ -97,7 +98,7 @@ class Site {
   std::uint64_t number_ = 1;
 };
 
-// What is counted: of everybody under the limit's name.
+// Use of all jobs under one limit name.
 struct Use {
   std::uint64_t jobs = 0;
   std::uint64_t aging = 0;
@@ -110,7 +111,7 @@ Use one_aging() {
   return use;
 }
 
-// By limit ("GrpJobs|account a", "MaxTRESPerUser|cpu|QOS short|u1"): what is in use under it.
+// The use under each limit, by its name ("GrpJobs|account a", "MaxTRESPerUser|cpu|QOS short|u1").
 class Ledger {
  public:
   explicit Ledger(const ClusterState& state) : state_(state) {
@@ -138,7 +139,8 @@ class Ledger {
     }
   }
 
-  // Whether a QOS has a limit on each user's jobs, which is nearer than MaxJobs: what that then binds depends on each job's QOS.
+  // Whether some QOS has a limit on each user's jobs, which overrides MaxJobs. What MaxJobs then
+  // limits depends on each job's QOS.
   bool counted_by_qos(LimitKind kind = LimitKind::max_jobs_per_user) const {
     const auto has = [&](const char* qos) {
       return limit_of(find_qos(state_.accounting, qos)->limits, kind).has_value();
@@ -146,7 +148,7 @@ class Ledger {
     return has("normal") || has("short");
   }
 
-  // Of every limit that is exceeded, by how much.
+  // Every exceeded limit, and by how much.
   std::map<std::string, std::uint64_t> exceeded() const {
     std::map<std::string, std::uint64_t> out;
     const auto look = [&](const Limit& limit, const std::string& whose) {
@@ -197,7 +199,7 @@ class Ledger {
                        : each_account ? " account " + account
                                       : ""));
     }
-    std::map<LimitKind, bool> own{{max_jobs, counted_by_qos()},  // the nearest holds
+    std::map<LimitKind, bool> own{{max_jobs, counted_by_qos()},  // the nearest limit applies
                                   {max_jobs_accrue, counted_by_qos(max_jobs_accrue_per_user)}};
     const auto terms = [&](const Terms& of, const std::string& whose) {
       std::map<LimitKind, bool> here = own;
@@ -242,7 +244,7 @@ void let_age(TestCluster& cluster, const Plan& plan) {
   }
 }
 
-TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
+TEST(LimitsProperty, HoldAlongRandomLivesAndIncrementalPlansMatch) {
   int started = 0, refused = 0, exceeded = 0, kept = 0, aged = 0;
   for (std::uint64_t seed = 1; seed <= 250; ++seed) {
     Random dice(seed);
@@ -280,20 +282,24 @@ TEST(LimitsProperty, AreKeptAndRememberedAlongRandomLives) {
         ledger.add(*job.spec, one_aging());
         ++aged;
       }
-      // Where a limit was lowered below what runs, no more may start under it.
+      // If a limit was lowered below the current use, no further job may start under it.
       ASSERT_EQ(ledger.exceeded(), before) << "seed " << seed << " step " << step;
       exceeded += before.empty() ? 0 : 1;
       plan.pending.for_each([&](const JobKey& key, const PendingInfo& info) {
         if (info.reason != Reason::limit) return;
         const Job& job = *cluster.state.jobs.find(key);
-        if (waits_with_gang(job)) return;  // it is over it together with the other
+        // It exceeds the limit together with the other member.
+        if (waits_with_gang(job)) return;
         if (info.detail.starts_with("MaxJobs of") && ledger.counted_by_qos()) return;
         if (info.detail.find(" is kept for ") != std::string::npos) {
           ++kept;
-          return;  // within it, but not first
+          // Within the limit, but not first in the queue.
+          return;
         }
         ++refused;
-        // As much as it asks for on top of what runs and starts, and something is over a limit that was not. What it would get is
+        // Adding the request of the job to running and starting jobs exceeds a limit that was not
+        // exceeded before. What the job would be allocated is known only to the planner; the test
+        // can then check only that the limit applies to the job.
         // known to the planner alone: that a limit bounds it is all that can be seen here.
         Use asked{1, 0, {}};
         const Partition main = cluster.partition();

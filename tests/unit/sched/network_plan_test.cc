@@ -1,4 +1,5 @@
-// Jobs of several nodes in a partition whose network is known: where they go, what they wait for and how long.
+// Jobs of several nodes in a partition with a known network: their nodes, what they wait for, and
+// how long.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +60,7 @@ TEST(NetworkPlan, GangsFillLeavesAndRanksFollowThem) {
   EXPECT_THAT(started_on(cluster, gang(4)), ElementsAre("n2", "n5", "n3", "n6"));
 }
 
-TEST(NetworkPlan, WithoutOneTheTightestNodesAreTakenInTheirOrder) {
+TEST(NetworkPlan, WithoutANetworkTheFullestNodesAreTakenInTheirOrder) {
   TestCluster cluster = fabric();
   cluster.policy.networks = {};
   Partition main = cluster.partition();
@@ -68,11 +69,12 @@ TEST(NetworkPlan, WithoutOneTheTightestNodesAreTakenInTheirOrder) {
   EXPECT_THAT(started_on(cluster, gang(2)), ElementsAre("n1", "n2"));
 }
 
-TEST(NetworkPlan, AFullerLeafIsPreferredAndUnevenNodesStillDo) {
+TEST(NetworkPlan, FullerLeafIsPreferredAndUnevenSharesAreAllowed) {
   TestCluster cluster = fabric();
   occupy(cluster, "n1", 2);
   EXPECT_THAT(started_on(cluster, gang(2, 2)), ElementsAre("n1", "n4"));
-  // Five tasks of one CPU on n4, which has one left, and on another: no even share, but room.
+  // Five tasks of one CPU on n4, which has one CPU free, and another node: not an even share, but
+  // it fits.
   TestCluster narrow = fabric();
   for (const char* node : {"n1", "n2", "n3", "n5"}) occupy(narrow, node);
   occupy(narrow, "n4", 3);
@@ -84,12 +86,12 @@ TEST(NetworkPlan, AFullerLeafIsPreferredAndUnevenNodesStillDo) {
               ElementsAre("n4", "n6"));
 }
 
-TEST(NetworkPlan, ABoundOnSwitchesIsWaitedForOnlySoLong) {
+TEST(NetworkPlan, LimitOnSwitchesEndsAfterTheWaitTime) {
   TestCluster cluster = fabric();
   for (const char* node : {"n1", "n2", "n3"}) occupy(cluster, node);
   JobSpec spec = gang(2);
   spec.switches = 1;
-  spec.switches_wait = hours(2);  // the job has been eligible for one
+  spec.switches_wait = hours(2);  // the job has been eligible for one hour
   const JobKey key = cluster.submit(spec);
   Planner planner;
   const Plan first = planner.plan(cluster.state, cluster.policy, {}, kNow);
@@ -105,8 +107,8 @@ TEST(NetworkPlan, ABoundOnSwitchesIsWaitedForOnlySoLong) {
   EXPECT_THAT(node_names(cluster.state, *start), ElementsAre("n4", "n5"));
 }
 
-// More nodes than a leaf has: nothing is wrong with the job, it only waits its time.
-TEST(NetworkPlan, WhatNoLeafHoldsStartsOnceTheBoundIsOff) {
+// More nodes than a leaf has: the job is valid and only waits until its limit on switches ends.
+TEST(NetworkPlan, JobLargerThanALeafStartsAfterTheLimitEnds) {
   TestCluster cluster = fabric();
   JobSpec spec = gang(3);
   spec.switches = 1;
@@ -119,7 +121,7 @@ TEST(NetworkPlan, WhatNoLeafHoldsStartsOnceTheBoundIsOff) {
   EXPECT_TRUE(start_of(cluster.plan(kNow + minutes(30)), key));
 }
 
-TEST(NetworkPlan, WithoutATimeItWaitsForTheSwitch) {
+TEST(NetworkPlan, WithoutAWaitTimeTheLimitOnSwitchesNeverEnds) {
   TestCluster cluster = fabric();
   for (const char* node : {"n1", "n2", "n3"}) occupy(cluster, node);
   JobSpec spec = gang(2);
@@ -132,8 +134,9 @@ TEST(NetworkPlan, WithoutATimeItWaitsForTheSwitch) {
   EXPECT_EQ(pending_of(plan, key)->expected_nodes.size(), 2u);
 }
 
-// Five tasks on two nodes are three and two, but each of the nodes must be able to take three: so much of both is kept.
-TEST(NetworkPlan, AnEvenShareOfEachNodeIsKeptForAPromise) {
+// Five tasks on two nodes are three and two, but each node must be able to take three, so three are
+// kept free on both.
+TEST(NetworkPlan, PlannedStartKeepsAnEvenShareOfEachNode) {
   TestCluster cluster = fabric();
   for (const char* node : {"n2", "n3", "n5", "n6"}) occupy(cluster, node);
   JobSpec first = TestCluster::spec(4);
@@ -159,7 +162,7 @@ TEST(NetworkPlan, AnEvenShareOfEachNodeIsKeptForAPromise) {
   EXPECT_EQ(pending_of(cluster.plan(kNow + minutes(1)), head)->expected_start, kNow + minutes(60));
 }
 
-TEST(NetworkPlan, SegmentsLieEachInOneBlock) {
+TEST(NetworkPlan, EachSegmentIsInOneBlock) {
   TestCluster cluster = fabric(NetworkKind::block);
   occupy(cluster, "n6");
   JobSpec spec = gang(4);
@@ -171,8 +174,8 @@ TEST(NetworkPlan, SegmentsLieEachInOneBlock) {
   EXPECT_THAT(started_on(broken, spec), ElementsAre()) << "four nodes, but one whole segment";
 }
 
-// Of a range of nodes the largest number within the limits, in whole segments.
-TEST(NetworkPlan, ARangeGetsAsManyNodesAsTheLimitsAllow) {
+// For a range of nodes: the largest number within the limits, in whole segments.
+TEST(NetworkPlan, RangeGetsAsManyNodesAsTheLimitsAllow) {
   TestCluster cluster = fabric(NetworkKind::block);
   JobSpec spec = TestCluster::spec(1, 1);
   spec.max_nodes = 6;
@@ -185,7 +188,7 @@ TEST(NetworkPlan, ARangeGetsAsManyNodesAsTheLimitsAllow) {
   EXPECT_EQ(started_on(cluster, spec).size(), 4u);
 }
 
-TEST(NetworkPlan, AnotherNetworkIsANewPlan) {
+TEST(NetworkPlan, ChangedNetworkChangesThePlan) {
   TestCluster cluster = fabric();
   Planner planner;
   JobSpec spec = gang(2);
@@ -202,7 +205,7 @@ TEST(NetworkPlan, AnotherNetworkIsANewPlan) {
               ElementsAre("n2", "n3"));
 }
 
-TEST(Preferences, AreMetIfTheyCanBe) {
+TEST(Preferences, AreMetIfPossible) {
   TestCluster cluster;
   for (int i = 1; i <= 4; ++i) {
     cluster.add_node("n" + std::to_string(i));

@@ -1,5 +1,5 @@
 // Tests: model/network
-// pack() on trees and blocks: what it takes is held against all that could be taken.
+// pack() on trees and blocks, compared with all possible choices.
 #include "core/topology/network.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,9 @@ NetworkDomain above(std::string name, std::vector<std::string> switches) {
   return {std::move(name), {}, std::move(switches)};
 }
 
-// Two pods of two leaves each: n0 n1 | n2 n3 n4 || n5 n6 | n7 n8 n9.
+// Two pods of two leaves each: n0 n1
+// n2 n3 n4 || n5 n6
+// n7 n8 n9.
 const NetworkSpec kPods{
     "pods",
     NetworkKind::tree,
@@ -50,7 +52,7 @@ std::vector<Network::Node> packed(const NetworkSpec& spec, const std::vector<Nod
   return nodes;
 }
 
-TEST(Network, LeavesOfOneSwitchLieTogetherAndTheWholeComesLast) {
+TEST(Network, LeavesOfOneSwitchAreContiguousAndTheRootComesLast) {
   const Network network(kPods, number_of);
   EXPECT_EQ(network.leaves(), 4u);
   EXPECT_EQ(network.leaf_of(1), 0u);
@@ -67,22 +69,22 @@ TEST(Pack, TakesTheFullestLeafThatFitsThenTheLowestSwitch) {
   EXPECT_THAT(packed(kPods, all, 2), ElementsAre(0, 1));
   EXPECT_THAT(packed(kPods, all, 3), ElementsAre(2, 3, 4));
   EXPECT_THAT(packed(kPods, all, 4), ElementsAre(0, 2, 3, 4));
-  // c and d lie under one switch and are fuller than a and b.
+  // Leaves c and d are under one switch and are fuller than a and b.
   EXPECT_THAT(packed(kPods, offers({0, 1, 2, 3, 4, 5, 7, 8, 9}), 4), ElementsAre(5, 7, 8, 9));
   EXPECT_THAT(packed(kPods, all, 7), ElementsAre(0, 2, 3, 4, 7, 8, 9));
   EXPECT_THAT(packed(kPods, all, 11), ElementsAre());
 }
 
-TEST(Pack, TheOrderOfOffersDecidesWithinALeaf) {
+TEST(Pack, OrderOfOffersDecidesWithinALeaf) {
   EXPECT_THAT(packed(kPods, offers({9, 4, 2, 3, 8, 7}), 2), ElementsAre(2, 4));
 }
 
-TEST(Pack, RequiredNodesAreAmongThem) {
+TEST(Pack, IncludesRequiredNodes) {
   EXPECT_THAT(packed(kPods, offers({0, 1, 2, 3, 4, 5, 6}, {3}), 2), ElementsAre(2, 3));
   EXPECT_THAT(packed(kPods, offers({0, 1, 2, 3, 4, 5, 6}, {0, 6}), 2), ElementsAre(0, 6));
 }
 
-TEST(Pack, KeepsToTheMostLeavesAndToWholeSegments) {
+TEST(Pack, RespectsTheLeafLimitAndWholeSegments) {
   const auto all = offers({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   EXPECT_THAT(packed(kPods, all, 4, {1, 1}), ElementsAre());
   EXPECT_THAT(packed(kPods, all, 4, {2, 1}), ElementsAre(0, 2, 3, 4));
@@ -92,18 +94,19 @@ TEST(Pack, KeepsToTheMostLeavesAndToWholeSegments) {
   EXPECT_THAT(packed(kPods, all, 3, {0, 2}), ElementsAre());
 }
 
-TEST(Pack, NodesOutsideTheNetworkAreForWhoeverFindsNoOthers) {
+TEST(Pack, NodesOutsideTheNetworkAreUsedLast) {
   const auto some = offers({0, 1, 20, 21, 22});
   EXPECT_THAT(packed(kPods, some, 2), ElementsAre(0, 1));
   EXPECT_THAT(packed(kPods, some, 4), ElementsAre(0, 20, 21, 22));
   EXPECT_THAT(packed(kPods, some, 3, {1, 1}), ElementsAre());
 }
 
-// --- against brute force --------------------------------------------------------------------------------------------------------
+// --- compared with brute force ----------------------------------------------------------
 
 struct Case {
   NetworkSpec spec;
-  std::map<std::string, std::set<Network::Node>> below;  // nodes under each switch or block
+  // Nodes under each switch or block.
+  std::map<std::string, std::set<Network::Node>> below;
   std::map<std::string, std::uint32_t> height;
   std::vector<NodeCandidate> from;
   std::uint32_t count = 0;
@@ -158,7 +161,8 @@ Case random_case(std::mt19937& dice) {
   return c;
 }
 
-// Of a set of nodes: how many leaves it touches, or nothing if it breaks a limit or leaves out what is required.
+// The number of leaves that a set of nodes uses; nothing if the set breaks a limit or lacks a
+// required node.
 std::optional<std::uint32_t> leaves_of(const Case& c, const std::set<Network::Node>& nodes) {
   std::uint32_t leaves = 0;
   for (const NetworkDomain& domain : c.spec.domains) {
@@ -174,7 +178,7 @@ std::optional<std::uint32_t> leaves_of(const Case& c, const std::set<Network::No
   return leaves;
 }
 
-// Lower is better: height of the lowest switch over all of them, offers below it, leaves touched.
+// Lower is better: height of the lowest switch above all nodes, offers below it, leaves used.
 using Worth = std::tuple<std::uint32_t, std::size_t, std::uint32_t>;
 
 std::optional<Worth> worth_of(const Case& c, const std::set<Network::Node>& nodes) {
@@ -205,7 +209,7 @@ std::optional<Worth> best_of_all(const Case& c) {
   return best;
 }
 
-TEST(PackProperty, NothingCloserTogetherExists) {
+TEST(PackProperty, NoCloserChoiceExists) {
   int possible = 0, limited = 0;
   for (std::uint32_t seed = 1; seed <= 3000; ++seed) {
     std::mt19937 dice(seed);

@@ -1,6 +1,6 @@
 // Tests: ranking, running_use, service_order
-// Under every queue policy a planner that remembers plans what a new one would, and the order in which records were made, or
-// partitions and users are stored, never shows.
+// Under every queue policy a planner with kept state plans the same as a new one, and the plan does
+// not depend on the order in which records were made or partitions and users are stored.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class Life {
     return std::make_shared<const Fairness>(made);
   }
 
-  // Accounts and users as records of accounting, in place of those of the policy.
+  // Stores accounts and users as accounting records instead of those of the policy.
   void keep_records() {
     const auto keep = [&](AccountingRecord record) {
       const RecordKey key = key_of(record);
@@ -99,7 +99,7 @@ class Life {
     }
   }
 
-  // Use is charged to somebody, or his is reset, or all that was kept of it goes.
+  // Charges usage to a random association, resets its usage, or removes all stored usage.
   void charge() {
     const AssociationId whose = recorded_[upto(static_cast<std::uint32_t>(recorded_.size()) - 1)];
     AssociationUsage usage;
@@ -160,7 +160,7 @@ class Life {
     return out;
   }
 
-  // Jobs end, run again, belong to other accounts, are forgotten.
+  // Random events: jobs end, run again, move to other accounts, are removed.
   void happen() {
     const auto move_to_y = [&](const JobKey& key) {
       Job job = *cluster.state.jobs.find(key);
@@ -188,7 +188,8 @@ class Life {
       if (chance(10)) cluster.state.jobs.erase(key);
     if (chance(10)) {
       Node node = cluster.node("n1");
-      const bool idle = node.charges.empty();  // what runs keeps what it has
+      // Nodes with running jobs keep their inventory.
+      const bool idle = node.charges.empty();
       if (idle && !node.inventory.gpus.empty()) node.inventory.gpus.pop_back();
       node.inventory.cpus += 1;
       cluster.put(node);
@@ -208,11 +209,12 @@ class Life {
   Time now = kNow;
 
  private:
-  std::vector<AssociationId> recorded_;  // those that may have usage
+  // Associations that may have usage.
+  std::vector<AssociationId> recorded_;
   std::mt19937_64 engine_;
 };
 
-TEST(OrderProperty, APlannerThatRemembersPlansWhatANewOneWould) {
+TEST(OrderProperty, IncrementalPlanEqualsTheOneFromScratch) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Life life(seed, true);
     Planner planner;
@@ -228,13 +230,14 @@ TEST(OrderProperty, APlannerThatRemembersPlansWhatANewOneWould) {
   }
 }
 
-// Users' numbers only break ties: where usage and shares differ, the order of users is by those whatever they are called, and
-// the rows of the tree may stand in any order.
-TEST(OrderProperty, TheOrderOfTheTreesRowsNeverShows) {
+// User ids only break ties: where usage and shares differ, they alone determine the order of users,
+// and the rows of the tree may be in any order.
+TEST(OrderProperty, OrderOfTreeRowsDoesNotMatter) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Life life(seed);
     for (int i = 0; i < 20; ++i) life.submit();
-    // A user's first account stands for those who name none: keep rows of one user in their order.
+    // A user's first account is the default for jobs that name none, so the rows of one user keep
+    // their order.
     Fairness rules = *life.cluster.policy.fairness.value;
     const std::string once = plan_text(life.cluster.plan(life.now));
     std::stable_sort(rules.tree.begin(), rules.tree.end(),
@@ -244,9 +247,9 @@ TEST(OrderProperty, TheOrderOfTheTreesRowsNeverShows) {
   }
 }
 
-// With drf on what runs, no user who could have started something is left with a smaller dominant share than one who was served
-// after him: on one node, with jobs of one CPU, users differ by one job at most.
-TEST(OrderProperty, DrfSharesOutEvenly) {
+// With drf on running usage, no user who could have started a job has a smaller dominant share than
+// a user served later. On one node with jobs of one CPU users differ by one job at most.
+TEST(OrderProperty, DrfServesUsersEvenly) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     std::mt19937_64 dice(seed);
     TestCluster cluster;

@@ -1,5 +1,5 @@
 // Tests: accruals, ranking, ranking_measure, stored_use, service_order
-// What each queue policy means to users: who starts first where not all can.
+// The effect of each queue policy: which jobs start first if not all can.
 #include "core/sched/queue/order.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
-// One node of `cpus`, and what is started on it in the plan's order, as letters of users.
+// One node of `cpus`; the jobs that start on it in the plan's order, as letters of users.
 class OrderTest : public testing::Test {
  protected:
   void use(Fairness rules) {
@@ -75,7 +75,7 @@ class OrderTest : public testing::Test {
   TestCluster cluster;
 };
 
-TEST_F(OrderTest, FifoIsByAgeAloneButForWhatAnOperatorSays) {
+TEST_F(OrderTest, FifoIsByAgeExceptForOperatorPriorities) {
   cluster.add_node("n1", 8);
   use(rules(QueuePolicy::fifo));
   for (int i = 0; i < 5; ++i) submit('a');
@@ -83,7 +83,8 @@ TEST_F(OrderTest, FifoIsByAgeAloneButForWhatAnOperatorSays) {
   change(key(1), [](Job& job) { job.eligible = kNow - minutes(1); });
   change(key(2), [](Job& job) {
     job.eligible = kNow - minutes(3);
-    job.priority = 0;  // the partition's, nobody set it
+    // The partition's value; no operator set it.
+    job.priority = 0;
     JobSpec nice = *job.spec;
     nice.nice = 500;
     job.spec = std::make_shared<const JobSpec>(nice);
@@ -94,7 +95,7 @@ TEST_F(OrderTest, FifoIsByAgeAloneButForWhatAnOperatorSays) {
   EXPECT_THAT(started_ids(), ElementsAre(4, 2, 3, 1, 5));
 }
 
-TEST_F(OrderTest, TheTierComesBeforeEveryPolicy) {
+TEST_F(OrderTest, TierPrecedesEveryPolicy) {
   cluster.add_node("n1", 1);
   Partition high = cluster.partition();
   high.name = "high";
@@ -131,7 +132,7 @@ TEST_F(OrderTest, MultifactorWeighsAgeAgainstQos) {
   EXPECT_EQ(started(), "a");
 }
 
-TEST_F(OrderTest, MultifactorIsLookedAtAgainAtEachPeriod) {
+TEST_F(OrderTest, MultifactorIsRecomputedAtEachPeriod) {
   cluster.add_node("n1", 1);
   Fairness with = rules(QueuePolicy::multifactor);
   with.weights.age = 1'000'000;
@@ -155,7 +156,7 @@ TEST_F(OrderTest, MultifactorIsLookedAtAgainAtEachPeriod) {
   EXPECT_EQ(ranking.priority_of(entry).value, 583'333u);
 }
 
-TEST_F(OrderTest, MultifactorKnowsPartitionSizeAndTres) {
+TEST_F(OrderTest, MultifactorUsesPartitionSizeAndTres) {
   cluster.add_node("n1", 8, Bytes::gib(8));
   cluster.add_node("n2", 8, Bytes::gib(8));
   cluster.add_gpus("n1", "a100", 4);
@@ -176,11 +177,11 @@ TEST_F(OrderTest, MultifactorKnowsPartitionSizeAndTres) {
   const Ranking ranking(cluster.state, cluster.policy, index, kNow);
   const auto priority =
       ranking.priority_of({cluster.state.jobs.find(key), cluster.state.partitions.find("main"), 0});
-  // (1/2 + 4/16)/2 of 1000, all of 300, 4/16 of 160, 1/4 of 400, 4/16 of 16, less 10.
+  // (1/2 + 4/16)/2 of 1000, all of 300, 4/16 of 160, 1/4 of 400, 4/16 of 16, minus 10.
   EXPECT_EQ(priority.value, 375u + 300 + 40 + 100 + 4 - 10);
 }
 
-TEST_F(OrderTest, FairTreeServesTheUnderServedAccountFirst) {
+TEST_F(OrderTest, FairTreeServesTheUnderservedAccountFirst) {
   cluster.add_node("n1", 1);
   Fairness with = rules(QueuePolicy::fair_tree);
   with.tree = {account("rich", 1), account("poor", 1), user("r", 1, 1000, "rich"),
@@ -190,16 +191,17 @@ TEST_F(OrderTest, FairTreeServesTheUnderServedAccountFirst) {
   submit('r');
   submit('s');
   submit('p');
-  EXPECT_EQ(started(), "p") << "his account used less, though the other's user s used nothing";
+  EXPECT_EQ(started(), "p")
+      << "the account of p used less, though user s of the other account used nothing";
   with.tree.back().usage["cpu"] = 1100;
   use(with);
-  EXPECT_EQ(started(), "s") << "and within the account who used less";
+  EXPECT_EQ(started(), "s") << "and within the account the user that used less";
   with.policy = QueuePolicy::fifo;
   use(with);
   EXPECT_EQ(started(), "x");
 }
 
-TEST_F(OrderTest, FairTreeCountsWhatRunsAndWhatHasJustEnded) {
+TEST_F(OrderTest, FairTreeCountsRunningAndRecentlyEndedJobs) {
   cluster.add_node("n1", 4);
   Fairness with = rules(QueuePolicy::fair_tree);
   with.tree = {user("a", 1), user("b", 1, 3600)};
@@ -208,7 +210,7 @@ TEST_F(OrderTest, FairTreeCountsWhatRunsAndWhatHasJustEnded) {
   cluster.take(cluster.plan(), kNow);
   submit('b', 4);
   submit('a', 4);
-  // Four CPUs for ten minutes make 2,400 seconds, for twenty 4,800.
+  // Four CPUs for ten minutes are 2,400 CPU-seconds; for twenty minutes 4,800.
   const auto first = [&](Time now) {
     TestCluster free = cluster;
     free.end(running);
@@ -217,7 +219,8 @@ TEST_F(OrderTest, FairTreeCountsWhatRunsAndWhatHasJustEnded) {
     free.put(ended);
     return free.state.jobs.find(free.plan(now).groups.at(0).jobs.at(0).first)->spec->user;
   };
-  EXPECT_EQ(first(kNow + minutes(10)), "a") << "who has no attempt running used what is configured";
+  EXPECT_EQ(first(kNow + minutes(10)), "a")
+      << "a user without running attempts has the configured usage";
   TestCluster more = cluster;
   more.add_node("n2", 4);
   const auto second = [&](Time now) {
@@ -233,7 +236,7 @@ TEST_F(OrderTest, FairTreeCountsWhatRunsAndWhatHasJustEnded) {
   EXPECT_EQ(second(kNow + minutes(21)), "b") << "it ran when usage was last looked at";
 }
 
-TEST_F(OrderTest, AnExplicitPriorityComesBeforeFairTreeAndZeroBehind) {
+TEST_F(OrderTest, ExplicitPriorityPrecedesFairTreeAndZeroFollowsIt) {
   cluster.add_node("n1", 8);
   Fairness with = rules(QueuePolicy::fair_tree);
   with.tree = {user("a", 1), user("b", 1, 10)};
@@ -258,7 +261,7 @@ TEST_F(OrderTest, DrfLetsUsersAlternate) {
   EXPECT_EQ(started(), "ababab");
 }
 
-TEST_F(OrderTest, DrfIsThePapersExample) {
+TEST_F(OrderTest, DrfReproducesTheExampleOfThePaper) {
   cluster.add_node("n1", 9, Bytes::gib(18));
   use(rules(QueuePolicy::drf));
   for (int i = 0; i < 9; ++i) {
@@ -268,7 +271,8 @@ TEST_F(OrderTest, DrfIsThePapersExample) {
     cluster.submit(a);
     cluster.submit(b);
   }
-  // 3 tasks of <1 CPU, 4 GB> and 2 of <3 CPUs, 1 GB>; both then have two thirds of what they need most.
+  // 3 tasks of <1 CPU, 4 GB> and 2 of <3 CPUs, 1 GB>; both users then have a dominant share of two
+  // thirds.
   std::string order = started();
   std::sort(order.begin(), order.end());
   EXPECT_EQ(order, "aaabb");
@@ -289,7 +293,7 @@ TEST_F(OrderTest, DrfCountsEachTypeOfGpu) {
   EXPECT_EQ(started(), "abbabbaa") << "a quarter against an eighth each";
 }
 
-TEST_F(OrderTest, DrfFollowsSharesAndWhatRuns) {
+TEST_F(OrderTest, DrfFollowsSharesAndRunningUsage) {
   cluster.add_node("n1", 8);
   Fairness with = rules(QueuePolicy::drf);
   with.tree = {user("a", 3), user("b", 1)};
@@ -303,7 +307,7 @@ TEST_F(OrderTest, DrfFollowsSharesAndWhatRuns) {
   EXPECT_EQ(started(), "abaa") << "6/3 and 2/1 so far, so it goes on in the same way";
 }
 
-TEST_F(OrderTest, DrfStartsOneTaskOfAnArrayATurn) {
+TEST_F(OrderTest, DrfStartsOneTaskOfAnArrayAtATime) {
   cluster.add_node("n1", 6);
   use(rules(QueuePolicy::drf));
   JobSpec array = spec('a');
@@ -316,7 +320,7 @@ TEST_F(OrderTest, DrfStartsOneTaskOfAnArrayATurn) {
   EXPECT_EQ(pending_of(plan, key)->reason, Reason::resources);
 }
 
-TEST_F(OrderTest, DrfOnDeliveredUsageIsByWhatWasUsed) {
+TEST_F(OrderTest, DrfOnDeliveredUsageOrdersByPastUsage) {
   cluster.add_node("n1", 10, Bytes::mib(10'000));
   Fairness with = rules(QueuePolicy::drf);
   with.drf_usage = DrfUsage::delivered;
@@ -371,7 +375,7 @@ TEST_F(OrderTest, TasksOfAnArrayInTwoPartitionsStartOnce) {
   EXPECT_TRUE(plan.pending.empty());
 }
 
-TEST_F(OrderTest, AheadCountsInTheOrderOfThePolicy) {
+TEST_F(OrderTest, JobsAheadAreCountedInTheOrderOfThePolicy) {
   cluster.add_node("n1", 1);
   Fairness with = rules(QueuePolicy::fair_tree);
   with.tree = {user("a", 1, 30), user("b", 1, 20), user("c", 1, 10)};
@@ -385,7 +389,7 @@ TEST_F(OrderTest, AheadCountsInTheOrderOfThePolicy) {
   EXPECT_EQ(ahead(c), 0u);
 
   use(rules(QueuePolicy::drf));
-  cluster.take(cluster.plan(), kNow);  // a's
+  cluster.take(cluster.plan(), kNow);  // of user a
   const JobKey again = submit('a');
   EXPECT_EQ(ahead(again), 2u) << "a has one running";
   EXPECT_EQ(ahead(b), 0u);

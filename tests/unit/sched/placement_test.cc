@@ -1,5 +1,6 @@
 // Tests: fit_nodes
-// Where jobs go that ask for features, for certain numbers of nodes, or for licences, and how long they may run there.
+// Placement of jobs that request features, certain numbers of nodes, or licences, and their time
+// limits there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ void give_features(TestCluster& cluster, const std::string& name,
   cluster.put(node);
 }
 
-// Two racks of three nodes, 4 CPUs each; the last of each has a large disk.
+// Two racks of three nodes with 4 CPUs each; the last node of each has a large disk.
 TestCluster racks() {
   TestCluster cluster;
   for (int i = 1; i <= 6; ++i) {
@@ -58,8 +59,9 @@ void fill(TestCluster& cluster, const std::string& name) {
   cluster.take(cluster.plan(), kNow);
 }
 
-// An older release took these; they divided by zero, or gave a node memory back.
-TEST(StoredJobs, OfNoOrNegativeOrWrappedMemoryHarmNobody) {
+// An older release accepted these jobs. They caused a division by zero, or returned memory to a
+// node.
+TEST(StoredJobs, WithZeroNegativeOrWrappedMemoryAffectNoOtherJob) {
   struct Case {
     const char* name;
     std::int64_t memory;
@@ -96,7 +98,7 @@ TEST(StoredJobs, OfNoOrNegativeOrWrappedMemoryHarmNobody) {
   }
 }
 
-TEST(StoredJobs, OfNegativeMemoryANodeChargeNothing) {
+TEST(StoredJobs, WithNegativeMemoryPerNodeAreChargedNothing) {
   TestCluster cluster;
   cluster.add_node("n1");
   JobSpec spec = TestCluster::spec();
@@ -108,7 +110,7 @@ TEST(StoredJobs, OfNegativeMemoryANodeChargeNothing) {
   EXPECT_EQ(start->nodes.front().memory, Bytes{});
 }
 
-TEST(Demand, ProductsOfCountsDoNotWrapRound) {
+TEST(Demand, ProductsOfCountsDoNotOverflow) {
   TestCluster cluster;
   cluster.add_node("n1");
   cluster.add_gpus("n1", "a100", 2);
@@ -125,7 +127,7 @@ TEST(Demand, ProductsOfCountsDoNotWrapRound) {
   EXPECT_EQ(make_demand(spec, cluster.partition(), index).tasks, 0xffff'ffffu);
 }
 
-TEST(TaskCapacity, AnAmountOfNothingIsNoRule) {
+TEST(TaskCapacity, MemoryOfZeroIsNoRule) {
   const Amounts room{4, 1000};
   for (const MemoryRule rule : {MemoryRule::per_node, MemoryRule::per_cpu, MemoryRule::per_task})
     for (const std::int64_t memory : {std::int64_t{0}, std::int64_t{-1} << 40}) {
@@ -140,7 +142,7 @@ TEST(TaskCapacity, AnAmountOfNothingIsNoRule) {
     }
 }
 
-TEST(Features, ChooseAmongNodes) {
+TEST(Features, RestrictTheNodesOfAJob) {
   const TestCluster cluster = racks();
   EXPECT_THAT(nodes_of(cluster, with("r2", 1)), ElementsAre("n4"));
   EXPECT_THAT(nodes_of(cluster, with("r2&disk", 1)), ElementsAre("n6"));
@@ -162,13 +164,13 @@ TEST(Features, InBracketsAreTheSameOnAllNodes) {
   EXPECT_THAT(nodes_of(cluster, named), ElementsAre("n4", "n6"));
 }
 
-TEST(Features, InBracketsOfOneNodeTakeWhicheverIsFree) {
+TEST(Features, InBracketsForOneNodeAllowAnyOfThem) {
   TestCluster cluster = racks();
   for (const char* name : {"n1", "n2", "n3"}) fill(cluster, name);
   EXPECT_THAT(nodes_of(cluster, with("[r1|r2]", 1)), ElementsAre("n4"));
 }
 
-TEST(Features, AreCounted) {
+TEST(Features, WithCountsNeedThatManyNodes) {
   const TestCluster cluster = racks();
   EXPECT_THAT(nodes_of(cluster, with("r1*1&r2*3", 4)), ElementsAre("n1", "n4", "n5", "n6"));
   EXPECT_THAT(nodes_of(cluster, with("disk*2", 3)), ElementsAre("n1", "n3", "n6"));
@@ -177,7 +179,7 @@ TEST(Features, AreCounted) {
   EXPECT_THAT(nodes_of(cluster, with("disk*3", 4)), ElementsAre());
 }
 
-TEST(Features, AreWaitedForWithAPromise) {
+TEST(Features, GetAPlannedStartWhileTheyAreBusy) {
   TestCluster cluster = racks();
   fill(cluster, "n6");
   const JobKey key = cluster.submit(with("disk*2", 2));
@@ -207,7 +209,7 @@ JobSpec sized(std::initializer_list<std::uint32_t> counts) {
   return spec;
 }
 
-TEST(NodeCounts, TheLargestThatFitsIsGiven) {
+TEST(NodeCounts, TheLargestThatFitsIsChosen) {
   TestCluster cluster = racks();
   EXPECT_EQ(nodes_of(cluster, sized({2, 4, 8})).size(), 4u);
   EXPECT_EQ(nodes_of(cluster, sized({1, 5})).size(), 5u);
@@ -221,7 +223,7 @@ TEST(NodeCounts, TheLargestThatFitsIsGiven) {
   EXPECT_THAT(nodes_of(cluster, sized({7, 9})), ElementsAre());
 }
 
-TEST(TimeLimit, IsCutOffAtTheDeadline) {
+TEST(TimeLimit, IsShortenedToTheDeadline) {
   TestCluster cluster = racks();
   JobSpec spec = TestCluster::spec();
   spec.deadline = kNow + minutes(10);
@@ -243,8 +245,8 @@ TEST(TimeLimit, IsCutOffAtTheDeadline) {
   EXPECT_EQ(pending_of(plan, never)->reason, Reason::deadline);
 }
 
-// One node; a job of the whole node is promised its start in an hour.
-TEST(TimeLimit, IsLoweredToItsMinimumToGoBeforeAPromise) {
+// One node; a job of the whole node has a planned start in one hour.
+TEST(TimeLimit, IsLoweredToItsMinimumToEndBeforeAPlannedStart) {
   TestCluster cluster;
   cluster.add_node("n1");
   JobSpec half = TestCluster::spec(2);
@@ -266,10 +268,11 @@ TEST(TimeLimit, IsLoweredToItsMinimumToGoBeforeAPromise) {
   EXPECT_FALSE(start_of(plan, stubborn));
   EXPECT_FALSE(start_of(plan, demanding));
   ASSERT_TRUE(start_of(plan, modest));
-  EXPECT_EQ(start_of(plan, modest)->time_limit, minutes(60)) << "as much as the promise leaves";
+  EXPECT_EQ(start_of(plan, modest)->time_limit, minutes(60))
+      << "as much as the planned start leaves";
 }
 
-// Two nodes of 8 CPUs, 8000 MiB and 4 GPUs, one of each type.
+// Two nodes of 8 CPUs, 8000 MiB and 4 GPUs, with different GPU types.
 TestCluster gpu_nodes() {
   TestCluster cluster;
   cluster.add_node("n1", 8, Bytes::mib(8000));
@@ -279,7 +282,7 @@ TestCluster gpu_nodes() {
   return cluster;
 }
 
-TEST(PerGpu, CpusAndMemoryComeWithTheGpusOfANode) {
+TEST(PerGpu, CpusAndMemoryFollowTheGpusOfANode) {
   TestCluster cluster = gpu_nodes();
   JobSpec spec = TestCluster::spec();
   spec.gpus_total = {{"", 2}};
@@ -365,7 +368,7 @@ TEST(ExclusiveUser, KeepsOtherUsersOffTheNode) {
   EXPECT_TRUE(start_of(cluster.plan(), other));
 }
 
-TEST(ExclusiveUser, WaitsUntilOtherUsersHaveGone) {
+TEST(ExclusiveUser, WaitsUntilJobsOfOtherUsersHaveEnded) {
   TestCluster cluster = racks();
   const JobKey other = cluster.submit(of_user(2, "n1"));
   cluster.submit(of_user(1, "n1"));
@@ -377,13 +380,14 @@ TEST(ExclusiveUser, WaitsUntilOtherUsersHaveGone) {
   JobSpec long_job = of_user(3, "n1");
   long_job.time_limit = minutes(61);
   const JobKey late = cluster.submit(long_job);
-  EXPECT_FALSE(start_of(cluster.plan(), late)) << "it would be in the way of the promise";
+  EXPECT_FALSE(start_of(cluster.plan(), late)) << "it would delay the planned start";
   cluster.end(other);
   EXPECT_TRUE(start_of(cluster.plan(), alone)) << "its own user's job may stay";
 }
 
-// One planner from pass to pass must plan what a new one would, also when the first node is kept.
-TEST(ExclusiveUser, IsNoticedByAPlannerThatKnewNoUsers) {
+// A planner with kept state must plan the same as a new one, also when the first node becomes
+// exclusive to a user.
+TEST(ExclusiveUser, IsNoticedByAPlannerThatIgnoredUsersBefore) {
   TestCluster cluster = racks();
   Planner planner;
   const auto pass = [&] { return planner.plan(cluster.state, cluster.policy, Budget{}, kNow); };
@@ -404,7 +408,7 @@ JobSpec licensed(std::vector<LicenseRequest> licenses, bool any = false) {
   return spec;
 }
 
-TEST(Licenses, AreGivenToSoManyJobs) {
+TEST(Licenses, LimitTheNumberOfRunningJobs) {
   TestCluster cluster = racks();
   cluster.policy.licenses = {{"matlab", 3}, {"ansys", 1}};
   const JobKey two = cluster.submit(licensed({{"matlab", 2}})),
@@ -427,7 +431,7 @@ TEST(Licenses, AreGivenToSoManyJobs) {
   EXPECT_TRUE(start_of(cluster.plan(), too_many));
 }
 
-TEST(Licenses, OneOfSeveralIsEnoughIfSoAsked) {
+TEST(Licenses, OneOfSeveralIsEnoughIfRequested) {
   TestCluster cluster = racks();
   cluster.policy.licenses = {{"matlab", 1}, {"octave", 1}};
   const JobSpec either = licensed({{"matlab", 1}, {"octave", 1}}, true);
@@ -443,7 +447,7 @@ TEST(Licenses, OneOfSeveralIsEnoughIfSoAsked) {
   EXPECT_EQ(start_of(cluster.plan(), third)->licenses[0].name, "octave");
 }
 
-TEST(Licenses, BoundTheTasksOfAnArray) {
+TEST(Licenses, LimitTheTasksOfAnArray) {
   TestCluster cluster = racks();
   cluster.policy.licenses = {{"matlab", 2}};
   JobSpec spec = licensed({{"matlab", 1}});

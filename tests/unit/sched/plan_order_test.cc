@@ -1,4 +1,4 @@
-// Who comes before whom in a pass, and who may pass whom.
+// The order of jobs in a pass, and which jobs may pass which.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(Plan, PriorityThenNiceThenAgeDecideTheOrder) {
   EXPECT_TRUE(rest_starts(fourth));
 }
 
-TEST(Plan, HigherTierComesFirstAndAJobStartsInOnePartitionOnly) {
+TEST(Plan, HigherTierComesFirstAndAJobStartsOnlyOnce) {
   TestCluster cluster;
   cluster.add_node("n1", 1);
   Partition high = cluster.partition();
@@ -55,7 +55,7 @@ TEST(Plan, HigherTierComesFirstAndAJobStartsInOnePartitionOnly) {
   EXPECT_EQ(reason_of(plan, low), Reason::resources);
 }
 
-TEST(Plan, AShortJobGoesFirstAndALongOneDoesNot) {
+TEST(Plan, ShortJobPassesAndALongOneDoesNot) {
   TestCluster cluster;
   cluster.add_node("n1", 4);
   JobSpec running = TestCluster::spec(3);
@@ -84,7 +84,7 @@ TEST(Plan, AShortJobGoesFirstAndALongOneDoesNot) {
             1u);
 }
 
-TEST(Plan, OnlyWhatTheBlockedJobNeedsIsKeptForIt) {
+TEST(Plan, OnlyResourcesThatTheBlockedJobNeedsAreKeptForIt) {
   TestCluster cluster = four_nodes();
   JobSpec running = TestCluster::spec(2);
   running.time_limit = minutes(60);
@@ -92,7 +92,8 @@ TEST(Plan, OnlyWhatTheBlockedJobNeedsIsKeptForIt) {
   cluster.submit(running);
   cluster.take(cluster.plan(), kNow);
 
-  JobSpec head = TestCluster::spec(3);  // n1 will have four CPUs then: one is left over
+  // n1 will have four CPUs then, so one is left over.
+  JobSpec head = TestCluster::spec(3);
   head.required_nodes = {"n1"};
   const JobKey blocked = cluster.submit(head);
   JobSpec filler = TestCluster::spec();
@@ -104,7 +105,7 @@ TEST(Plan, OnlyWhatTheBlockedJobNeedsIsKeptForIt) {
   EXPECT_FALSE(start_of(plan, does_not));
 }
 
-TEST(Plan, AJobWaitingForEndlessOnesIsNotOvertakenByEndlessOnes) {
+TEST(Plan, JobWaitingForUnlimitedJobsIsNotPassedByUnlimitedJobs) {
   TestCluster cluster;
   cluster.add_node("n1", 4);
   cluster.submit(TestCluster::spec(3));
@@ -121,7 +122,7 @@ TEST(Plan, AJobWaitingForEndlessOnesIsNotOvertakenByEndlessOnes) {
   EXPECT_TRUE(start_of(plan, limited_small));
 }
 
-TEST(Plan, BlockedJobsOfOtherPartitionsArePromisedTheirStartToo) {
+TEST(Plan, BlockedJobsOfOtherPartitionsGetPlannedStartsToo) {
   TestCluster cluster;
   cluster.add_node("n1", 1);
   Partition other = cluster.partition();

@@ -1,5 +1,6 @@
 // Tests: node_change_log, pass, expected_releases
-// Properties of plan() on random clusters: no over-commitment, determinism, and no promise broken by back-filling.
+// Properties of plan() on random clusters: no over-commitment, determinism, and backfill delays no
+// planned start.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace {
 
 using std::chrono::minutes;
 
-// "" if every start is within what its job allows of leaf switches and segments.
+// Empty if every start respects its job's limits on leaf switches and segments; otherwise the
+// error.
 std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now) {
   const Partition main = cluster.partition();
   const NetworkSpec* network = cluster.policy.networks.find(main.topology);
@@ -56,7 +58,7 @@ std::string broken_limit(const TestCluster& cluster, const Plan& plan, Time now)
   return {};
 }
 
-TEST(PlanProperty, NeverOverCommitsAlongRandomLivesNorStartsAGangInPart) {
+TEST(PlanProperty, NeverOverCommitsNorStartsPartOfAGang) {
   int gangs = 0, parts = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random dice(seed);
@@ -111,7 +113,7 @@ TEST(PlanProperty, EveryPendingRecordIsStartedOrExplained) {
   }
 }
 
-TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
+TEST(PlanProperty, SameStateGivesTheSamePlanIndependentOfItsHistory) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random dice(seed);
     TestCluster cluster;
@@ -135,9 +137,10 @@ TEST(PlanProperty, SameStateGivesTheSamePlanHoweverItWasBuilt) {
   }
 }
 
-// What a planner keeps from pass to pass must never show: jobs come, change, start (or their start is refused), end and go;
-// nodes drain, lose a GPU, come back; the configuration changes.
-TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
+// State that a planner keeps from pass to pass must not affect its plans. Jobs arrive, change,
+// start (or their start is refused), end and are removed; nodes drain, lose a GPU, return; the
+// configuration changes.
+TEST(PlanProperty, IncrementalPlanEqualsTheOneFromScratch) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random dice(seed);
     TestCluster cluster;
@@ -145,7 +148,8 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
     cluster.policy.backfill = {static_cast<BackfillKind>(seed % 3), 1 + dice.upto(3)};
     Planner planner;
     Time now = kNow;
-    // Without numbers most of the queue is passed over; with a bound both must stop at the same place.
+    // Without numbers most of the queue is skipped; with a limited budget both planners must stop
+    // at the same point.
     Budget budget;
     budget.details = seed % 2 == 0;
     budget.estimates = seed % 4 < 2 ? 0 : 16;
@@ -181,9 +185,9 @@ TEST(PlanProperty, APlannerThatRemembersPlansWhatANewOneWould) {
   }
 }
 
-// Time goes from one end of a job at its limit to the next, all that may start does, and nothing new is submitted:
-// the first blocked job must start no later than it was first promised.
-TEST(PlanProperty, APromisedStartNeverMovesLater) {
+// Time advances from one end of a job at its limit to the next, all jobs that may start do, and no
+// new job is submitted: the first blocked job must start no later than its first planned start.
+TEST(PlanProperty, PlannedStartNeverMovesLater) {
   int promises = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random dice(seed);
@@ -192,11 +196,14 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
     for (int i = 0; i < 25; ++i) {
       JobSpec spec = random_spec(dice);
       spec.array.reset();
-      spec.switches_wait.reset();  // who is let off its switches may come before others again
-      for (GpuAlternative& one : spec.gpu_alternatives)
-        one.cost = 1000;  // else it may be told a later start that counts as less
+      // A job whose limit on switches ends may get ahead of others again.
+      spec.switches_wait.reset();
+      // Otherwise its planned start may move later while its combination of start and cost
+      // improves.
+      for (GpuAlternative& one : spec.gpu_alternatives) one.cost = 1000;
       if (!spec.time_limit) spec.time_limit = minutes(30);
-      // Gangs of members that are alike, of one node each: whether others fit together nobody finds out for certain.
+      // Gangs of identical one-node members only, because for other gangs the search is a
+      // heuristic.
       const bool simple = spec.min_nodes == 1 && spec.max_nodes == 1;
       const std::uint32_t members = dice.percent(15) && simple ? 2 + dice.upto(1) : 1;
       if (members > 1) spec.gang = GangRequest{"g" + std::to_string(i), members, 0, std::nullopt};
@@ -233,7 +240,8 @@ TEST(PlanProperty, APromisedStartNeverMovesLater) {
   EXPECT_GT(promises, 300);
 }
 
-// A bound with much room to spare: the point is that no pass is quadratic. Sanitizers and debug builds are slower.
+// The bound leaves a large margin; the test checks that no pass is quadratic. Sanitizers and debug
+// builds are slower.
 TEST(PlanProperty, TenThousandJobsOnAHundredNodesAreQuick) {
   Random dice(7);
   TestCluster cluster;

@@ -1,5 +1,5 @@
 // Tests: admit, pass_waiting, reason_text
-// Which reason is told of jobs that cannot start.
+// The reasons of jobs that cannot start.
 #include <functional>
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ struct ReasonCase {
 
 class PendingReason : public testing::TestWithParam<ReasonCase> {};
 
-TEST_P(PendingReason, IsTold) {
+TEST_P(PendingReason, IsReported) {
   TestCluster cluster = four_nodes();
   JobSpec spec = TestCluster::spec();
   Job scratch;

@@ -1,5 +1,6 @@
 // Tests: node_tenants, reservation_access
-// Reservations in plan(): who starts on reserved nodes when, what is promised behind them, and that nobody breaks in.
+// Reservations in plan(): which jobs start on reserved nodes when, planned starts behind
+// reservations, and that no job overlaps a reservation of others.
 #include "core/sched/index/reservation_index.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +41,7 @@ JobSpec timed(minutes limit, std::vector<std::string> reservations = {}) {
   return spec;
 }
 
-// Two nodes of four CPUs, n1 of them reserved from in one hour until in two.
+// Two nodes of four CPUs; n1 is reserved from one hour to two hours from now.
 class Reserving : public testing::Test {
  protected:
   Reserving() {
@@ -66,7 +67,7 @@ class Reserving : public testing::Test {
   TestCluster cluster;
 };
 
-TEST_F(Reserving, OthersStartOnlyWhatEndsBeforeItBegins) {
+TEST_F(Reserving, OtherJobsStartOnlyIfTheyEndBeforeItBegins) {
   EXPECT_THAT(nodes_of(cluster.submit(timed(minutes(60)))), ElementsAre("n1"));
   JobSpec longer = timed(minutes(61));
   const JobKey key = cluster.submit(longer);
@@ -76,11 +77,11 @@ TEST_F(Reserving, OthersStartOnlyWhatEndsBeforeItBegins) {
   EXPECT_EQ(pending_info(waits).expected_start, kNow + hours(2)) << "when the reservation is over";
 }
 
-TEST_F(Reserving, WhatNobodyKnowsTheEndOfStaysAway) {
+TEST_F(Reserving, JobsWithoutTimeLimitDoNotUseItsNodes) {
   EXPECT_THAT(nodes_of(cluster.submit(timed(minutes(0)))), ElementsAre("n2"));
 }
 
-TEST_F(Reserving, SaysThatFreeNodesAreReserved) {
+TEST_F(Reserving, ReasonReportsThatFreeNodesAreReserved) {
   put(reservation("other", kNow + minutes(30), kNow + hours(5), {"n2"}));
   const PendingInfo said = pending_info(cluster.submit(timed(minutes(90))));
   EXPECT_EQ(said.reason, Reason::reservation);
@@ -88,7 +89,7 @@ TEST_F(Reserving, SaysThatFreeNodesAreReserved) {
   EXPECT_EQ(said.expected_start, kNow + hours(2));
 }
 
-TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndStayInside) {
+TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndUseOnlyItsNodes) {
   const JobKey key = cluster.submit(timed(minutes(45), {"course"}));
   const PendingInfo said = pending_info(key);
   EXPECT_EQ(said.reason, Reason::reservation);
@@ -96,7 +97,7 @@ TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndStayInside) {
   EXPECT_EQ(cluster.plan().wake, kNow + hours(1)) << "nothing else wakes the planner then";
   EXPECT_THAT(nodes_of(key, kNow + hours(1)), ElementsAre("n1"));
   EXPECT_THAT(nodes_of(key, kNow + hours(1) + minutes(15)), ElementsAre("n1"));
-  // Who is a moment late loses that moment, so that a job may ask for as long as the reservation lasts.
+  // A job may request the full length of the reservation: if it starts late, it loses that time.
   const Plan late = cluster.plan(kNow + hours(1) + minutes(16));
   ASSERT_TRUE(start_of(late, key));
   EXPECT_EQ(start_of(late, key)->time_limit, minutes(44));
@@ -104,14 +105,14 @@ TEST_F(Reserving, ItsJobsWaitUntilItBeginsAndStayInside) {
   EXPECT_THAT(pending_info(key, kNow + hours(1) + minutes(17)).detail, HasSubstr("is over before"));
 }
 
-TEST_F(Reserving, AJobWithoutALimitGetsTheTimeThatIsLeft) {
+TEST_F(Reserving, JobWithoutTimeLimitGetsTheRemainingTime) {
   const JobKey key = cluster.submit(timed(minutes(0), {"course"}));
   const Plan plan = cluster.plan(kNow + hours(1) + minutes(20));
   ASSERT_TRUE(start_of(plan, key));
   EXPECT_EQ(start_of(plan, key)->time_limit, minutes(40));
 }
 
-TEST_F(Reserving, AJobAsLongAsTheReservationStartsAMomentAfterItsBeginning) {
+TEST_F(Reserving, JobAsLongAsTheReservationMayStartSlightlyLate) {
   const JobKey key = cluster.submit(timed(minutes(60), {"course"}));
   EXPECT_THAT(nodes_of(key, kNow + hours(1) + std::chrono::milliseconds(200)), ElementsAre("n1"));
   const JobKey longer = cluster.submit(timed(minutes(61), {"course"}));
@@ -119,7 +120,7 @@ TEST_F(Reserving, AJobAsLongAsTheReservationStartsAMomentAfterItsBeginning) {
   EXPECT_EQ(pending_info(longer).expected_start, std::nullopt);
 }
 
-TEST_F(Reserving, WhoeverMayNotUseOneOfSeveralUsesNone) {
+TEST_F(Reserving, JobThatMayNotUseOneOfSeveralUsesNone) {
   Reservation others = reservation("others", kNow - hours(1), kNow + hours(1), {"n2"});
   others.users = {UserId(8)};
   put(others);
@@ -129,8 +130,9 @@ TEST_F(Reserving, WhoeverMayNotUseOneOfSeveralUsesNone) {
   EXPECT_THAT(nodes_of(key, kNow + hours(1)), ElementsAre());
 }
 
-// A job that fits at no time keeps nobody from being promised a start, nor the others of a partition in which nobody passes.
-TEST_F(Reserving, WhatNeverFitsHoldsUpNobody) {
+// A job that fits at no time keeps no other job from getting a planned start, nor the other jobs of
+// a partition without backfill.
+TEST_F(Reserving, ImpossibleJobDelaysNoOtherJob) {
   Reservation nightly = reservation("nightly", kNow + hours(8), kNow + hours(9), {"n1", "n2"});
   nightly.recurrence = Recurrence::daily;
   put(nightly);
@@ -150,8 +152,8 @@ TEST_F(Reserving, WhatNeverFitsHoldsUpNobody) {
   }
 }
 
-// Each in a line of its own, also where nobody passes anybody.
-TEST_F(Reserving, WhoWaitsOutsideKeepsNobodyFromItsReservation) {
+// Jobs inside and outside a reservation form separate queues, also without backfill.
+TEST_F(Reserving, JobOutsideDelaysNoJobInsideAReservation) {
   cluster.policy.backfill = {BackfillKind::none, 1};
   put(reservation("course", kNow - hours(1), kNow + hours(2), {"n1"}));
   JobSpec both = timed(hours(1));
@@ -160,7 +162,7 @@ TEST_F(Reserving, WhoWaitsOutsideKeepsNobodyFromItsReservation) {
   EXPECT_THAT(nodes_of(cluster.submit(timed(minutes(30), {"course"}))), ElementsAre("n1"));
 }
 
-TEST_F(Reserving, AFlexibleOneIsNoBound) {
+TEST_F(Reserving, FlexibleReservationAllowsOtherNodes) {
   Reservation flexible = reservation("course", kNow + hours(1), kNow + hours(2), {"n1"});
   flexible.flexible = true;
   put(flexible);
@@ -170,12 +172,12 @@ TEST_F(Reserving, AFlexibleOneIsNoBound) {
   EXPECT_THAT(nodes_of(cluster.submit(elsewhere)), ElementsAre("n2"));
 }
 
-TEST_F(Reserving, AnyOfSeveralWillDo) {
+TEST_F(Reserving, AnyOfSeveralIsSufficient) {
   put(reservation("now", kNow - hours(1), kNow + hours(1), {"n2"}));
   EXPECT_THAT(nodes_of(cluster.submit(timed(minutes(30), {"course", "now"}))), ElementsAre("n2"));
 }
 
-TEST_F(Reserving, ADailyOneComesAgain) {
+TEST_F(Reserving, DailyReservationRecurs) {
   Reservation daily = reservation("course", kNow - hours(3), kNow - hours(2), {"n1"});
   daily.recurrence = Recurrence::daily;
   put(daily);
@@ -192,7 +194,7 @@ TEST_F(Reserving, ADailyOneComesAgain) {
       << "never a day in a row";
 }
 
-TEST_F(Reserving, WhatIsGoneKeepsItsJobs) {
+TEST_F(Reserving, JobsOfADeletedReservationWait) {
   const JobKey key = cluster.submit(timed(minutes(10), {"course"}));
   const JobKey anybody = cluster.submit(timed(hours(4)));
   cluster.state.reservations.erase(std::string("course"));
@@ -200,7 +202,7 @@ TEST_F(Reserving, WhatIsGoneKeepsItsJobs) {
   EXPECT_THAT(nodes_of(anybody), ElementsAre("n1"));
 }
 
-TEST_F(Reserving, NobodyElseGetsIn) {
+TEST_F(Reserving, JobsOfOtherUsersDoNotStartInIt) {
   JobSpec spec = timed(minutes(10), {"course"});
   spec.uid = UserId(8);
   const JobKey key = cluster.submit(spec);
@@ -208,7 +210,9 @@ TEST_F(Reserving, NobodyElseGetsIn) {
   EXPECT_THAT(pending_info(key, kNow + hours(1)).detail, HasSubstr("not for the job's user"));
 }
 
-// What start, and what are promised, must leave every reservation alone, whatever comes together; and what a planner remembers must
+// Jobs that start, and planned starts, must not overlap reservations of others, in any combination.
+// A planner with kept state must plan the same as a new one when reservations arrive, change and
+// are removed.
 // not show when reservations come, go and change.
 class RandomLife {
  public:
@@ -284,7 +288,8 @@ class RandomLife {
           inside = inside || r.flexible;
         }
         if (!has_node(r, node)) return;
-        // By minutes, occurrence by occurrence: nothing shared with what is tested.
+        // Checks minute by minute and occurrence by occurrence; shares no code with the tested
+        // functions.
         Window w{r.start, r.end};
         for (int i = 0; i < 400; ++i) {
           if (mine && w.start <= now_ && end <= w.end) inside = true;
@@ -323,7 +328,7 @@ class RandomLife {
   Time now_ = kNow;
 };
 
-TEST(ReservedProperty, NobodyBreaksInAlongRandomLives) {
+TEST(ReservedProperty, NoForeignJobOverlapsOneAlongRandomLives) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomLife life(seed);

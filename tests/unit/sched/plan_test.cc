@@ -1,6 +1,6 @@
 // Tests: fit_layout, licenses, pass, placed_limits, cluster/time_limit, planner, queue_entry, planned_start_ledger
-// What users see of scheduling: who starts, where and with what. Why others wait: plan_reasons_test.cc; who comes before whom:
-// plan_order_test.cc.
+// Scheduling as users see it: which jobs start, where and with which resources. For reasons see
+// plan_reasons_test.cc, for the order of jobs plan_order_test.cc.
 #include "core/sched/pass/plan.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ TEST(Plan, StartsAJobOnTheFirstNode) {
   EXPECT_TRUE(plan.pending.empty());
 }
 
-TEST(Plan, SpreadsTasksEvenlyOverTheNodesAskedFor) {
+TEST(Plan, SpreadsTasksEvenlyOverTheRequestedNodes) {
   TestCluster cluster = four_nodes();
   const JobKey key = cluster.submit(TestCluster::spec(6, 3));
   const Plan plan = cluster.plan();
@@ -40,7 +40,7 @@ TEST(Plan, SpreadsTasksEvenlyOverTheNodesAskedFor) {
   for (const NodeShare& share : start->nodes) EXPECT_EQ(share.tasks, 2u);
 }
 
-TEST(Plan, TakesAsManyNodesAsTasksNeedWhenNoNumberWasAsked) {
+TEST(Plan, TakesAsManyNodesAsTasksNeedIfNoNumberIsRequested) {
   TestCluster cluster = four_nodes();
   JobSpec spec = TestCluster::spec(9);
   spec.max_nodes = 0;
@@ -65,7 +65,7 @@ TEST(Plan, ExcludeAndNodelistAreObeyed) {
   EXPECT_THAT(node_names(cluster.state, *start_of(plan, b)), testing::Contains("n4"));
 }
 
-TEST(Plan, MemoryHoldsAJobBackThoughCpusAreFree) {
+TEST(Plan, JobWaitsForMemoryThoughCpusAreFree) {
   TestCluster cluster = four_nodes();
   JobSpec spec = TestCluster::spec();
   spec.memory_per_node = Bytes::mib(3000);
@@ -111,7 +111,7 @@ TEST(Plan, ExclusiveTakesAllCpusOfAnEmptyNode) {
   EXPECT_EQ(start_of(plan, alone)->nodes[0].tasks, 1u);
 }
 
-TEST(Plan, UntypedGpusAreOfOneTypeNeverAMixture) {
+TEST(Plan, UntypedGpusAreAllOfOneType) {
   TestCluster cluster = four_nodes();
   cluster.add_gpus("n1", "a100", 1);
   cluster.add_gpus("n1", "h100", 2);
@@ -140,7 +140,7 @@ TEST(Plan, GpusInTotalAreSpreadOverTheNodes) {
   EXPECT_EQ(start_of(plan, key)->nodes[1].gpus.size(), 1u);
 }
 
-TEST(Plan, GpusInTotalMayComeFromASmallNodeAndTasksRunOnALargeOne) {
+TEST(Plan, GpusInTotalMayComeFromANodeOtherThanMostTasks) {
   TestCluster cluster;
   for (const char* name : {"n1", "n2"}) {
     cluster.add_node(name, 1);
@@ -155,7 +155,7 @@ TEST(Plan, GpusInTotalMayComeFromASmallNodeAndTasksRunOnALargeOne) {
   EXPECT_THAT(node_names(cluster.state, *start_of(plan, key)), ElementsAre("n1", "n3"));
 }
 
-TEST(Plan, JobsWithoutGpusKeepOffGpuNodes) {
+TEST(Plan, JobsWithoutGpusAvoidGpuNodes) {
   TestCluster cluster = four_nodes();
   cluster.add_gpus("n1", "a100", 4);
   const JobKey key = cluster.submit(TestCluster::spec());
@@ -232,7 +232,7 @@ TEST(Plan, ANodeThatFailedToLaunchIsAvoidedUnlessItIsTheOnlyOne) {
   EXPECT_TRUE(start_of(cluster.plan(), pinned.key));
 }
 
-TEST(Plan, ASpentBudgetStartsNothingMoreAndSaysSo) {
+TEST(Plan, ExhaustedBudgetStartsNothingMoreAndIsReported) {
   TestCluster cluster = four_nodes();
   JobKey last;
   for (int i = 0; i < 8; ++i) {

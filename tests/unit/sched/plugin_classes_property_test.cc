@@ -1,5 +1,5 @@
-// With plugins in its stages a planner that remembers must plan what a new one would, along random lives, whatever the plugins go by: also
-// such as refuse a node because more of it is free.
+// With plugins a planner with kept state must plan the same as a new one, along random lives,
+// whatever the plugins depend on, including plugins that refuse a node because more of it is free.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -35,7 +35,7 @@ std::uint64_t hash_of(std::uint64_t seed, const PluginJob& job, const PluginNode
   return out;
 }
 
-// A function of its arguments and of `seed`.
+// Its answers are a function of their arguments and of `seed`.
 TestPlugin random_plugin(Random& dice, std::string name) {
   TestPlugin plugin;
   plugin.facts.name = std::move(name);
@@ -60,7 +60,7 @@ TestPlugin random_plugin(Random& dice, std::string name) {
   return plugin;
 }
 
-TEST(PluggedProperty, APlannerThatRemembersPlansWhatANewOneWould) {
+TEST(PluggedProperty, IncrementalPlanEqualsTheOneFromScratch) {
   int by_plugin = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random dice(seed);
@@ -96,8 +96,8 @@ TEST(PluggedProperty, APlannerThatRemembersPlansWhatANewOneWould) {
   EXPECT_GT(by_plugin, 1000);
 }
 
-// What starts was allowed, as things stood when its turn came.
-TEST(PluggedProperty, NothingStartsOnANodeThatIsRefused) {
+// Every started job was allowed in the state in which it was considered.
+TEST(PluggedProperty, NoJobStartsOnARefusedNode) {
   int starts = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random dice(seed);

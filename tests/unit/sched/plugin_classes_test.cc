@@ -1,4 +1,5 @@
-// Plugins in the scheduler's stages: who is refused, what is said of it, how often plugins are asked.
+// Plugins in the scheduler's stages: which jobs are refused, their reasons, and how often plugins
+// are called.
 #include "core/sched/place/plugin_classes.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,7 @@ TEST_F(PluggedTest, JobsGoOnlyWhereThePluginAllows) {
   EXPECT_EQ(nodes_of(plan, one), (std::vector<std::string>{"n2"}));
 }
 
-TEST_F(PluggedTest, HasNoSayInOtherPartitions) {
+TEST_F(PluggedTest, HasNoEffectInOtherPartitions) {
   TestPlugin plugin = refusing({"n1", "n2", "n3", "n4"});
   plugin.facts.partitions = {"debug"};
   use({plugin});
@@ -61,7 +62,7 @@ TEST_F(PluggedTest, HasNoSayInOtherPartitions) {
   EXPECT_NE(start_of(cluster.plan(), key), nullptr);
 }
 
-TEST_F(PluggedTest, WhatIsRefusedEvenOnEmptyNodesIsSaidWithThePluginsName) {
+TEST_F(PluggedTest, RefusalOnEmptyNodesIsReportedWithThePluginsName) {
   use({refusing({"n1", "n2", "n3", "n4"})});
   const JobKey key = cluster.submit(TestCluster::spec());
   const Plan plan = cluster.plan();
@@ -72,7 +73,7 @@ TEST_F(PluggedTest, WhatIsRefusedEvenOnEmptyNodesIsSaidWithThePluginsName) {
   EXPECT_FALSE(info->expected_start);
 }
 
-TEST_F(PluggedTest, EachPluginIsAskedOnlyForWhatTheOnesBeforeItLeft) {
+TEST_F(PluggedTest, EachPluginGetsOnlyNodesThatEarlierOnesAccepted) {
   use({refusing({"n1", "n2"}, "first"), refusing({"n2", "n3", "n4"}, "second")});
   const JobKey key = cluster.submit(TestCluster::spec());
   const Plan plan = cluster.plan();
@@ -81,7 +82,7 @@ TEST_F(PluggedTest, EachPluginIsAskedOnlyForWhatTheOnesBeforeItLeft) {
             "nodes: too old");
 }
 
-// A node must be half free, whatever the job needs.
+// Requires a node to be half free, whatever the job needs.
 TestPlugin half_free() {
   TestPlugin plugin;
   plugin.facts = {"half", {}, looks_of({PluginLook::node_free}), false, false, false};
@@ -92,7 +93,7 @@ TestPlugin half_free() {
   return plugin;
 }
 
-TEST_F(PluggedTest, SaysThatOnlyThePluginKeepsItFromStartingAndWhenItStarts) {
+TEST_F(PluggedTest, ReportsThatOnlyThePluginBlocksItAndItsExpectedStart) {
   use({half_free()});
   for (int i = 0; i < 4; ++i) {
     JobSpec spec = TestCluster::spec(3, 1);
@@ -120,7 +121,7 @@ TEST_F(PluggedTest, SaysThatOnlyThePluginKeepsItFromStartingAndWhenItStarts) {
   EXPECT_EQ(why.start, info->expected_start);
 }
 
-TEST_F(PluggedTest, ThePassSeesWhatItGivesAway) {
+TEST_F(PluggedTest, PluginsSeeAllocationsOfThePass) {
   use({half_free()});
   std::vector<JobKey> keys;
   for (int i = 0; i < 5; ++i) keys.push_back(cluster.submit(TestCluster::spec(3, 1)));
@@ -132,7 +133,7 @@ TEST_F(PluggedTest, ThePassSeesWhatItGivesAway) {
   EXPECT_EQ(start_of(cluster.plan(), small), nullptr);
 }
 
-TEST_F(PluggedTest, ScoresComeBeforeThePlacementStrategy) {
+TEST_F(PluggedTest, ScoresPrecedeThePlacementStrategy) {
   TestPlugin plugin;
   plugin.facts.name = "third";
   plugin.scores = [](const PluginJob&, const PluginNode& node) {
@@ -146,7 +147,7 @@ TEST_F(PluggedTest, ScoresComeBeforeThePlacementStrategy) {
   EXPECT_EQ(nodes_of(plan, two), (std::vector<std::string>{"n1", "n2"}));
 }
 
-TEST_F(PluggedTest, AClassIsAskedAboutOnceAndANodeAgainOnlyWhenItHasChanged) {
+TEST_F(PluggedTest, PluginsAreCalledOncePerClassAndAgainOnlyForChangedNodes) {
   TestPlugin plugin = half_free();
   const auto counting = use({plugin});
   Planner planner;
@@ -155,7 +156,8 @@ TEST_F(PluggedTest, AClassIsAskedAboutOnceAndANodeAgainOnlyWhenItHasChanged) {
   budget.details = false;
   budget.estimates = 0;
   cluster.take(planner.plan(cluster.state, cluster.policy, budget, kNow), kNow);
-  // Free nodes in one call, each once more after it was given away as far as it still had room, and empty ones.
+  // Free nodes in one call, each once more after an allocation if it still has capacity, and empty
+  // nodes.
   EXPECT_LE(counting->filter_calls, 6);
   const int calls = counting->filter_calls;
   planner.plan(cluster.state, cluster.policy, budget, kNow);
@@ -167,7 +169,7 @@ TEST_F(PluggedTest, AClassIsAskedAboutOnceAndANodeAgainOnlyWhenItHasChanged) {
   EXPECT_LE(counting->filtered_nodes - nodes, 2u);
 }
 
-TEST_F(PluggedTest, OnlyWhatIsLookedAtPartsClasses) {
+TEST_F(PluggedTest, OnlyDeclaredPropertiesSeparateClasses) {
   TestPlugin plugin = refusing({});
   plugin.facts.looks_at = looks_of({PluginLook::comment});
   plugin.allows = [](const PluginJob& job, const PluginNode& node) {
@@ -186,10 +188,11 @@ TEST_F(PluggedTest, OnlyWhatIsLookedAtPartsClasses) {
   const Plan plan = core::plan(cluster.state, cluster.policy, budget, kNow);
   EXPECT_EQ(nodes_of(plan, keys[0]), (std::vector<std::string>{"n4"}));
   EXPECT_EQ(nodes_of(plan, keys[7]), (std::vector<std::string>{"n2"}));
-  EXPECT_EQ(counting->filter_calls, 2);  // free or empty is all one to it
+  // Free and empty nodes are alike for it.
+  EXPECT_EQ(counting->filter_calls, 2);
 }
 
-TEST_F(PluggedTest, PermitKeepsAJobWaitingInNobodysWay) {
+TEST_F(PluggedTest, PermitRefusalDelaysNoOtherJob) {
   TestPlugin plugin;
   plugin.facts.name = "quota";
   plugin.permits = [](std::span<const PluginPlacement> all) {
@@ -216,7 +219,7 @@ TEST_F(PluggedTest, PermitKeepsAJobWaitingInNobodysWay) {
   EXPECT_EQ(why.causes[0].text, "plugin quota: account broke has nothing left");
 }
 
-TEST_F(PluggedTest, PermitIsToldTheDevicesThatTheJobGets) {
+TEST_F(PluggedTest, PermitGetsTheDevicesOfTheJob) {
   cluster.add_gpus("n2", "a100", 4);
   std::vector<GpuIndex> told;
   std::size_t free = 0;
@@ -238,7 +241,7 @@ TEST_F(PluggedTest, PermitIsToldTheDevicesThatTheJobGets) {
   EXPECT_EQ(free, 4u);
 }
 
-TEST_F(PluggedTest, AGroupIsAskedAboutAsOneAndTheIndexStaysAsItWas) {
+TEST_F(PluggedTest, GroupIsPassedInOneCallAndTheIndexIsUnchanged) {
   std::vector<std::uint32_t> free;
   TestPlugin plugin;
   plugin.facts.name = "gangs";

@@ -1,5 +1,6 @@
 // Tests: preemptor
-// Properties of preemption: minimal sets against every subset, and that a life with it over-commits nothing and keeps its bounds.
+// Properties of preemption: victims are minimal, compared with every subset, and a life with
+// preemption over-commits nothing and stays within its limits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +53,8 @@ std::vector<AttemptKey> run_some(TestCluster& cluster, Random& dice) {
   return low;
 }
 
-// Whether the job fits on what is free when those are gone: by the planner's own fit, on a cluster without them.
+// Whether the job fits on the resources that are free without these attempts: uses the planner's
+// own fit on a cluster without them.
 bool fits_without(TestCluster cluster, const JobSpec& spec, const std::set<AttemptKey>& gone) {
   for (const AttemptKey& victim : gone) cluster.end(victim.job);
   ClusterIndex index(cluster.state);
@@ -63,7 +65,7 @@ bool fits_without(TestCluster cluster, const JobSpec& spec, const std::set<Attem
   return fit_on(demand, {members}, index, CapacityBasis::free_now, work).has_value();
 }
 
-TEST(PreemptProperty, VictimsAreEnoughAndNoSubsetOfThemWouldBe) {
+TEST(PreemptProperty, VictimsAreSufficientAndMinimal) {
   int found = 0, none = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Random dice(seed);
@@ -95,7 +97,7 @@ TEST(PreemptProperty, VictimsAreEnoughAndNoSubsetOfThemWouldBe) {
         if (bits >> i & 1) some.insert(victims[i]);
       ASSERT_FALSE(fits_without(cluster, spec, some)) << "seed " << seed << " subset " << bits;
     }
-    // No set of cheaper ones alone would have done: the dearest that it needs is as cheap as can be.
+    // No set of cheaper jobs alone is enough, so the most expensive victim is as cheap as possible.
     std::set<AttemptKey> cheaper;
     const auto lost = [&](const AttemptKey& attempt) {
       const Job& job = *cluster.state.jobs.find(attempt.job);
@@ -113,9 +115,10 @@ TEST(PreemptProperty, VictimsAreEnoughAndNoSubsetOfThemWouldBe) {
   EXPECT_GT(none, 20);
 }
 
-// Jobs of both tiers come and end, victims let go some time after they were told to. A planner that remembers plans what a new one
-// would; nothing is over-committed; who makes room does so for somebody who then starts on what he was promised.
-TEST(PreemptProperty, LivesWithPreemptionKeepEveryBound) {
+// Jobs of both tiers arrive and end; victims release their resources some time after the
+// preemption. A planner with kept state plans the same as a new one, nothing is over-committed, and
+// every preemption lets a job start with the resources of its claim.
+TEST(PreemptProperty, LivesWithPreemptionStayWithinEveryLimit) {
   int evictions = 0, served = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Random dice(seed);

@@ -1,4 +1,5 @@
-// Preemption as QOS say: which they preempt by name, how theirs make room, after how long and with how much grace.
+// Preemption by QOS: which QOS it preempts by name, the mode of its own jobs, their exempt time and
+// grace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ class PreemptionByQos : public testing::Test {
     how(qos);
     put(qos);
   }
-  // On each node one that holds all of it.
+  // On each node one job that uses all of it.
   void fill(const std::string& qos, const std::string& partition = "main",
             Time started = kNow - hours(1)) {
     for (const char* name : {"n1", "n2", "n3", "n4"}) {
@@ -67,18 +68,18 @@ class PreemptionByQos : public testing::Test {
   std::vector<JobKey> running;
 };
 
-TEST_F(PreemptionByQos, OneThatIsNamedMakesRoomInItsOwnTier) {
+TEST_F(PreemptionByQos, NamedQosIsPreemptedWithinItsTier) {
   fill("scavenger");
   EXPECT_EQ(victims(submit("urgent")), 1u);
-  EXPECT_EQ(victims(submit("normal")), 0u) << "it names nobody";
+  EXPECT_EQ(victims(submit("normal")), 0u) << "its QOS names none";
 }
 
-TEST_F(PreemptionByQos, OthersDoNot) {
+TEST_F(PreemptionByQos, QosThatIsNotNamedIsNotPreempted) {
   fill("normal");
   EXPECT_EQ(victims(submit("urgent")), 0u);
 }
 
-TEST_F(PreemptionByQos, TiersComeBeforeNames) {
+TEST_F(PreemptionByQos, TiersPrecedeNames) {
   add_tiers(cluster);
   Partition high = cluster.partition("high");
   high.preempt_mode = PreemptMode::requeue;
@@ -88,7 +89,7 @@ TEST_F(PreemptionByQos, TiersComeBeforeNames) {
   EXPECT_EQ(victims(submit("urgent", "high")), 1u);
 }
 
-TEST_F(PreemptionByQos, PrioritiesSayNothingOfThoseThatNameOthers) {
+TEST_F(PreemptionByQos, PrioritiesAreIgnoredForQosThatNameOthers) {
   cluster.policy.preemption.by_qos = true;
   change("urgent", [](Qos& qos) { qos.priority = 100; });
   change("scavenger", [](Qos& qos) { qos.priority = 1000; });
@@ -100,7 +101,7 @@ TEST_F(PreemptionByQos, PrioritiesSayNothingOfThoseThatNameOthers) {
   EXPECT_EQ(victims(key), 1u) << "of these neither names any";
 }
 
-TEST_F(PreemptionByQos, ItsModeComesBeforeThePartitions) {
+TEST_F(PreemptionByQos, ItsModePrecedesThatOfThePartition) {
   fill("scavenger");
   change("scavenger", [](Qos& qos) { qos.preempt_mode = PreemptMode::off; });
   const JobKey key = submit("urgent");
@@ -117,7 +118,7 @@ TEST_F(PreemptionByQos, ItsModeComesBeforeThePartitions) {
   EXPECT_TRUE(eviction_of(cluster.state, cluster.policy, victim, key, kNow).requeue);
 }
 
-TEST_F(PreemptionByQos, ForSoLongItRunsInAnyCase) {
+TEST_F(PreemptionByQos, ExemptTimeProtectsAJob) {
   fill("scavenger", "main", kNow - minutes(5));
   const JobKey key = submit("urgent");
   EXPECT_EQ(victims(key), 1u);
@@ -132,7 +133,7 @@ TEST_F(PreemptionByQos, ForSoLongItRunsInAnyCase) {
   EXPECT_EQ(victims(key), 1u) << "the partition's QOS comes first";
 }
 
-TEST_F(PreemptionByQos, ItsGraceIsWhatIsWaitedFor) {
+TEST_F(PreemptionByQos, ItsGraceIsUsed) {
   fill("scavenger");
   change("scavenger", [](Qos& qos) { qos.grace = minutes(7); });
   const JobKey key = submit("urgent");
@@ -146,7 +147,7 @@ TEST_F(PreemptionByQos, ItsGraceIsWhatIsWaitedFor) {
   EXPECT_EQ(ending.preempted->grace, minutes(7));
 }
 
-TEST_F(PreemptionByQos, OneThatHasAllTheTimeSavesNobodyElse) {
+TEST_F(PreemptionByQos, LongGraceOfOneVictimProtectsNoOther) {
   fill("scavenger");
   Qos slow = named("slow");
   slow.grace = hours(24);
@@ -157,14 +158,14 @@ TEST_F(PreemptionByQos, OneThatHasAllTheTimeSavesNobodyElse) {
   spec.qos = "slow";
   job.spec = std::make_shared<const JobSpec>(spec);
   cluster.put(std::move(job));
-  // It would start by itself after five hours.
+  // The job would start without preemption after five hours.
   Job soon = *cluster.state.jobs.find(running[1]);
   soon.allocation->time_limit = hours(6);
   cluster.put(std::move(soon));
   EXPECT_EQ(victims(submit("urgent")), 1u);
 }
 
-TEST_F(PreemptionByQos, WithinATierNobodyIsSuspended) {
+TEST_F(PreemptionByQos, WithinATierNoJobIsSuspended) {
   fill("scavenger");
   change("scavenger", [](Qos& qos) { qos.preempt_mode = PreemptMode::suspend; });
   const JobKey key = submit("urgent");
@@ -173,7 +174,7 @@ TEST_F(PreemptionByQos, WithinATierNobodyIsSuspended) {
   EXPECT_EQ(victims(submit("normal", "high")), 1u);
 }
 
-TEST_F(PreemptionByQos, NothingIsPreemptedWhereNobodyNamesAny) {
+TEST_F(PreemptionByQos, NothingIsPreemptedIfNoQosNamesAny) {
   change("urgent", [](Qos& qos) { qos.preempts.clear(); });
   fill("scavenger");
   EXPECT_EQ(victims(submit("urgent")), 0u);

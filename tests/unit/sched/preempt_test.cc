@@ -1,5 +1,6 @@
 // Tests: preemptor
-// Preemption in plan(): who is ended for whom, what is kept for the preemptor meanwhile, and all that holds it back.
+// Preemption in plan(): which jobs are preempted for which, the resources kept by claims, and
+// everything that prevents preemption.
 #include "core/sched/pass/preempt.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +40,7 @@ class Preemption : public testing::Test {
   std::vector<JobKey> lows;
 };
 
-TEST_F(Preemption, AHigherTierEndsTheYoungestOfALowerOne) {
+TEST_F(Preemption, HigherTierPreemptsTheYoungestOfALowerOne) {
   for (const char* name : {"n1", "n2", "n3"}) run(cluster, {name}, 4, kNow - hours(3));
   const JobKey young = run(cluster, {"n4"}, 4, kNow - hours(1));
   const JobKey key = cluster.submit(high_spec(2));
@@ -59,20 +60,20 @@ TEST_F(Preemption, AHigherTierEndsTheYoungestOfALowerOne) {
   EXPECT_EQ(said.expected_start, made->claim.ready);
 }
 
-TEST_F(Preemption, IsOffUnlessThePartitionSaysOtherwise) {
+TEST_F(Preemption, IsOffUnlessConfiguredForThePartition) {
   fill();
   add_tiers(cluster, PreemptMode::off);
   EXPECT_THAT(victims(cluster.submit(high_spec(2))), IsEmpty());
 }
 
-TEST_F(Preemption, NobodyEndsHisEquals) {
+TEST_F(Preemption, JobsOfTheSameTierAreNotPreempted) {
   fill();
   JobSpec same = high_spec(2);
   same.partitions = {"main"};
   EXPECT_THAT(victims(cluster.submit(same)), IsEmpty());
 }
 
-TEST_F(Preemption, NobodyIsEndedWhereThatWouldNotHelp) {
+TEST_F(Preemption, NoJobIsPreemptedIfThatDoesNotHelp) {
   fill();
   EXPECT_THAT(victims(cluster.submit(high_spec(5))), IsEmpty()) << "no node has five";
   JobSpec alone = high_spec(16, 4);
@@ -84,13 +85,13 @@ TEST_F(Preemption, NobodyIsEndedWhereThatWouldNotHelp) {
   EXPECT_THAT(victims(key), IsEmpty()) << "a job of its own tier stays";
 }
 
-TEST_F(Preemption, OnlyAsManyAsItTakes) {
+TEST_F(Preemption, OnlyAsManyVictimsAsNeeded) {
   for (const char* name : {"n1", "n2", "n3", "n4"})
     for (int i = 0; i < 4; ++i) run(cluster, {name}, 1, kNow - minutes(10 + i));
   EXPECT_EQ(victims(cluster.submit(high_spec(3))).size(), 3u);
 }
 
-TEST_F(Preemption, TwoAreCombinedAndAThirdIsLeftAlone) {
+TEST_F(Preemption, TwoVictimsAreCombinedAndAThirdIsSpared) {
   const JobKey a = run(cluster, {"n1"}, 2), b = run(cluster, {"n1"}, 2);
   for (const char* name : {"n2", "n3", "n4"}) run(cluster, {name}, 4, kNow - hours(1), "high");
   const JobKey key = cluster.submit(high_spec(4));
@@ -98,13 +99,13 @@ TEST_F(Preemption, TwoAreCombinedAndAThirdIsLeftAlone) {
   EXPECT_EQ(victims(cluster.submit(high_spec(2))).size(), 0u) << "both go for the first";
 }
 
-TEST_F(Preemption, WhoRunsAloneOnANodeIsPreferredToWhoHoldsMany) {
+TEST_F(Preemption, JobOnOneNodeIsPreferredToJobOnMany) {
   run(cluster, {"n1", "n2", "n3"}, 4, kNow - minutes(30));
   const JobKey small = run(cluster, {"n4"}, 4, kNow - minutes(30));
   EXPECT_THAT(victims(cluster.submit(high_spec(1))), ElementsAre(small));
 }
 
-TEST_F(Preemption, AVictimHasRunForTheLeastAge) {
+TEST_F(Preemption, VictimsHaveRunForTheMinimumTime) {
   fill(kNow - Seconds(59));
   const JobKey key = cluster.submit(high_spec(2));
   const Plan plan = cluster.plan();
@@ -113,7 +114,7 @@ TEST_F(Preemption, AVictimHasRunForTheLeastAge) {
   EXPECT_EQ(victims(key, kNow + Seconds(1)).size(), 1u);
 }
 
-TEST_F(Preemption, ByQosWithinAPartition) {
+TEST_F(Preemption, FollowsQosWithinAPartition) {
   Fairness rules;
   rules.qos = {{"urgent", 50}, {"normal", 30}, {"better", 49}};
   cluster.policy.fairness.value = std::make_shared<const Fairness>(rules);
@@ -137,7 +138,7 @@ TEST_F(Preemption, ByQosWithinAPartition) {
   EXPECT_THAT(victims(better), IsEmpty()) << "19 is below the gap of 20";
 }
 
-TEST_F(Preemption, RateLimitsCountWhatAUserHadEnded) {
+TEST_F(Preemption, RateLimitsCountPreemptionsOfAUser) {
   fill();
   cluster.policy.preemption.per_hour = 2;
   const JobKey key = cluster.submit(high_spec(12, 3));
@@ -157,7 +158,7 @@ TEST_F(Preemption, RateLimitsCountWhatAUserHadEnded) {
   EXPECT_EQ(victims(key, kNow + hours(24)).size(), 3u);
 }
 
-TEST_F(Preemption, WhyTellsWhatABoundHoldsBack) {
+TEST_F(Preemption, ExplanationReportsARateLimit) {
   fill();
   cluster.policy.preemption.per_hour = 1;
   cluster.state.evictions.set({kNow - minutes(50), {{JobId(900), {}}, AttemptNo(1)}}, UserId(0));
@@ -168,10 +169,10 @@ TEST_F(Preemption, WhyTellsWhatABoundHoldsBack) {
   ASSERT_FALSE(why.causes.empty());
   EXPECT_THAT(why.causes.back().text, HasSubstr("1 in an hour, 50 in a day"));
   EXPECT_EQ(why.causes.back().until, kNow + minutes(10));
-  EXPECT_TRUE(why.start) << "when somebody ends by himself";
+  EXPECT_TRUE(why.start) << "when a running job ends without preemption";
 }
 
-TEST_F(Preemption, WhyNamesThoseThatEndForIt) {
+TEST_F(Preemption, ExplanationNamesTheVictims) {
   fill();
   const JobKey key = cluster.submit(high_spec(2));
   cluster.evict(cluster.plan(), kNow);
@@ -184,7 +185,7 @@ TEST_F(Preemption, WhyNamesThoseThatEndForIt) {
   EXPECT_FALSE(why.starts_now);
 }
 
-TEST_F(Preemption, WhoWasPreemptedPreemptsNobodyOnItsWayBack) {
+TEST_F(Preemption, PreemptedJobPreemptsNoJobBeforeItRunsAgain) {
   fill();
   Job job = cluster.job(high_spec(2));
   job.preempted = Preempted{{JobId(99), {}}, kNow - minutes(1), Seconds(30)};
@@ -193,14 +194,14 @@ TEST_F(Preemption, WhoWasPreemptedPreemptsNobodyOnItsWayBack) {
   EXPECT_THAT(victims(key), IsEmpty());
 }
 
-TEST_F(Preemption, WhoStartsInAMomentNeedsNobodysPlace) {
+TEST_F(Preemption, JobThatStartsSoonPreemptsNoJob) {
   fill();
   cluster.end(lows[3]);
   lows[3] = run(cluster, {"n4"}, 4, kNow - hours(1), "main", hours(1) + Seconds(20));
   EXPECT_THAT(victims(cluster.submit(high_spec(2))), IsEmpty()) << "n4 is free in 20 s";
 }
 
-TEST_F(Preemption, AnArrayEndsOthersForOneTaskAtATime) {
+TEST_F(Preemption, ArrayPreemptsForOneTaskAtATime) {
   fill();
   JobSpec spec = high_spec(4);
   spec.array.emplace().insert(0, 5);
@@ -213,8 +214,9 @@ TEST_F(Preemption, AnArrayEndsOthersForOneTaskAtATime) {
   EXPECT_TRUE(claim_of(next, {key.job, TaskIndex{1}}));
 }
 
-// The jobs that are ended for it go one after the other; nobody else gets what they leave, nobody else is ended.
-TEST_F(Preemption, WhatIsLeftIsKeptAndThePlanIsStable) {
+// The victims end one after the other; no other job gets the resources that they release, and no
+// further job is preempted.
+TEST_F(Preemption, ReleasedResourcesAreKeptAndThePlanIsStable) {
   fill();
   const JobKey key = cluster.submit(high_spec(8, 2));
   const Plan first = cluster.plan();
@@ -235,7 +237,8 @@ TEST_F(Preemption, WhatIsLeftIsKeptAndThePlanIsStable) {
     EXPECT_FALSE(claim_of(plan, key)) << "it has its victims";
     EXPECT_EQ(pending_of(plan, key)->reason, Reason::preempting);
     EXPECT_EQ(pending_of(plan, key)->expected_start, kNow + Seconds(30));
-    cluster.evict(plan, now);  // the rival has one of its own ended at first
+    // The competing job preempts one more at first.
+    cluster.evict(plan, now);
   }
   cluster.end(ended[0]);
   const Plan half = cluster.plan(kNow + Seconds(6));
@@ -258,17 +261,17 @@ TEST_F(Preemption, WhatIsLeftIsKeptAndThePlanIsStable) {
   }
 }
 
-TEST_F(Preemption, AnEarmarkBindsNobodyOnceItsTimeIsUp) {
+TEST_F(Preemption, ExpiredClaimHasNoEffect) {
   fill();
   const JobKey key = cluster.submit(high_spec(4));
   const Plan first = cluster.plan();
   ASSERT_TRUE(claim_of(first, key));
   cluster.evict(first, kNow);
-  const Time until = claim_of(first, key)->preemption_claim.until;
+  const Time until = claim_of(first, key)->claim.until;
   EXPECT_EQ(cluster.plan(until - Seconds(1)).wake, until);
   EXPECT_NE(pending_info(key, until).reason, Reason::preempting);
   Node node = cluster.node("n4");
-  for (const NodeShare& share : claim_of(first, key)->preemption_claim.nodes)
+  for (const NodeShare& share : claim_of(first, key)->claim.nodes)
     node = *cluster.state.nodes.find(share.node);
   node.admin = AdminState::drain;
   cluster.put(node);
@@ -276,8 +279,8 @@ TEST_F(Preemption, AnEarmarkBindsNobodyOnceItsTimeIsUp) {
       << "nor while a node of it cannot be used";
 }
 
-TEST_F(Preemption, PromisesOfThoseBeforeItAreKept) {
-  // n1 to n3 are full of jobs that nobody may end; n4 runs a low one.
+TEST_F(Preemption, PlannedStartsOfEarlierJobsAreRespected) {
+  // n1 to n3 are full of jobs that may not be preempted; n4 runs a job of the low tier.
   for (const char* name : {"n1", "n2", "n3"})
     run(cluster, {name}, 4, kNow - hours(1), "high", hours(1) + minutes(30));
   run(cluster, {"n4"}, 4);
@@ -289,14 +292,15 @@ TEST_F(Preemption, PromisesOfThoseBeforeItAreKept) {
   EXPECT_THAT(victims(before), IsEmpty()) << "it could not start";
   EXPECT_EQ(pending_info(before).expected_start, kNow + hours(23))
       << "when the low one ends by itself";
-  EXPECT_EQ(victims(cluster.submit(high_spec(4))).size(), 1u) << "an hour on n4 delays nobody";
+  EXPECT_EQ(victims(cluster.submit(high_spec(4))).size(), 1u)
+      << "an hour on n4 delays no other job";
   JobSpec longer = high_spec(4);
   longer.time_limit = hours(23) + minutes(1);
   const JobKey late = cluster.submit(longer);
   EXPECT_THAT(victims(late), IsEmpty());
 }
 
-TEST_F(Preemption, ALicenceThatIsNotThereIsWorthNobodysEnd) {
+TEST_F(Preemption, NoJobIsPreemptedIfALicenceIsMissing) {
   fill();
   cluster.policy.licenses = {{"matlab", 1}};
   JobSpec spec = high_spec(2);

@@ -1,4 +1,5 @@
-// A cluster of two partitions on the same nodes: jobs of "high" preempt those of "main". For tests; not thread-safe.
+// A cluster of two partitions on the same nodes, in which jobs of "high" preempt jobs of "main".
+// For tests; not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ inline void add_tiers(TestCluster& cluster, PreemptMode mode = PreemptMode::requ
   cluster.put(high);
 }
 
-// Runs since `started`, on those nodes with so many CPUs of each.
+// Adds a job that has run since `started` on these nodes, with `cpus` CPUs of each.
 inline JobKey run(TestCluster& cluster, const std::vector<std::string>& nodes, std::uint32_t cpus,
                   Time started = kNow - std::chrono::hours(1),
                   const std::string& partition = "main",

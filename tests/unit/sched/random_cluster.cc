@@ -50,7 +50,7 @@ void add_nodes(TestCluster& cluster, Random& dice) {
   add_placement(cluster, dice);
 }
 
-// Two or three ways to have its GPUs, some of them at a cost.
+// Two or three alternative GPUs, some of them at a cost.
 void add_alternatives(JobSpec& spec, Random& dice) {
   spec.gpus_per_node.clear();
   spec.gpus_total.clear();
@@ -69,7 +69,7 @@ void add_alternatives(JobSpec& spec, Random& dice) {
   spec.*gpu_list(spec.alternatives_per) = spec.gpu_alternatives[0].gpus;
 }
 
-// A part of a GPU in place of whole ones.
+// A part of a GPU instead of whole ones.
 void add_part(JobSpec& spec, Random& dice) {
   spec.gpu_alternatives.clear();
   spec.gpus_per_node.clear();
@@ -119,8 +119,8 @@ JobSpec random_spec(Random& dice) {
     spec.array_throttle = dice.upto(3);
   }
   spec.nice = static_cast<std::int32_t>(dice.upto(3));
-  if (spec.features == std::vector<std::string>{constraints[3]})
-    return spec;  // refused with limits
+  // Such a constraint is refused together with limits.
+  if (spec.features == std::vector<std::string>{constraints[3]}) return spec;
   if (dice.percent(10)) spec.switches = 1 + dice.upto(1);
   if (spec.switches > 0 && dice.percent(50)) spec.switches_wait = minutes(50 + dice.upto(100));
   if (dice.percent(10)) spec.segment = 1 + dice.upto(1);

@@ -1,4 +1,5 @@
-// Random clusters and jobs for the property tests of core/sched: small, so that jobs are often in each other's way.
+// Random clusters and jobs for the property tests of core/sched; small, so that jobs often compete
+// for resources.
 // Not thread-safe.
 #pragma once
 
@@ -9,22 +10,23 @@
 
 namespace ares::core::sched {
 
-// Puts one to eight nodes, some with GPUs, into partition "main".
+// Adds one to eight nodes, some with GPUs, to partition "main".
 void add_nodes(TestCluster& cluster, Random& dice);
 
-// Strategies of the partition, and on some clusters leaf switches of one to three nodes, or blocks, between its nodes.
+// Sets strategies of the partition and, on some clusters, leaf switches of one to three nodes, or
+// blocks.
 void add_placement(TestCluster& cluster, Random& dice);
 
 JobSpec random_spec(Random& dice);
 void add_alternatives(JobSpec& spec, Random& dice);
 
-// Submits one, or now and then a gang, of which somebody may be missing.
+// Submits a job or occasionally a gang, which may be incomplete.
 void submit_random(TestCluster& cluster, Random& dice);
 
-// Drains a node, takes it away, brings it back, or takes a GPU out of it.
+// Drains a node, removes it, adds it again, or removes a GPU from it.
 void disturb(TestCluster& cluster, Random& dice);
 
-// Those that run, ascending.
+// The running jobs, ascending.
 std::vector<JobKey> running(const TestCluster& cluster);
 
 }  // namespace ares::core::sched

@@ -1,4 +1,5 @@
-// Placement strategies: what each prefers, held against its definition and against the others.
+// Placement strategies: the preferences of each, compared with its definition and with the other
+// strategies.
 #include "core/sched/place/score.h"
 
 #include <gmock/gmock.h>
@@ -56,7 +57,7 @@ TEST(Strategies, EachPrefersItsOwnNode) {
   EXPECT_EQ(node_of(cluster, TestCluster::spec(2)), "n1");  // emptier than n2, and without GPUs
 }
 
-TEST(Strategies, ThatOfGpuWorkLeavesCpuWorkAlone) {
+TEST(Strategies, StrategyOfGpuJobsDoesNotAffectCpuJobs) {
   TestCluster cluster;
   for (const char* name : {"n1", "n2"}) {
     cluster.add_node(name, 8);
@@ -70,9 +71,9 @@ TEST(Strategies, ThatOfGpuWorkLeavesCpuWorkAlone) {
   EXPECT_EQ(node_of(cluster, TestCluster::spec(1)), "n2");
 }
 
-// Jobs of two GPUs and 6 CPUs wait. A job of one GPU on n1, where one GPU is left over anyway, costs them nothing; packing
-// would put it on n2, where it makes the last pair useless.
-TEST(Strategies, LeastFragmentationSparesWhatTheMixCanUse) {
+// Jobs of two GPUs and 6 CPUs wait. A job of one GPU on n1, where one GPU is left over anyway, does
+// not affect them. Binpack would place it on n2, where it would make the last pair useless.
+TEST(Strategies, LeastFragmentationSparesGpusThatTheWorkloadCanUse) {
   TestCluster cluster;
   for (const char* name : {"n1", "n2"}) {
     cluster.add_node(name, 16);
@@ -88,7 +89,7 @@ TEST(Strategies, LeastFragmentationSparesWhatTheMixCanUse) {
   EXPECT_EQ(node_of(cluster, gpus(1)), "n1");
 }
 
-TEST(Strategies, SeveralNodesAreChosenByThemToo) {
+TEST(Strategies, ApplyToSeveralNodesToo) {
   TestCluster cluster;
   for (const char* name : {"n1", "n2", "n3", "n4"}) cluster.add_node(name, 8);
   run(cluster, TestCluster::spec(2), "n2");
@@ -133,7 +134,7 @@ TEST(Strategies, PackingLeavesMoreWholeNodesFreeThanSpreading) {
   EXPECT_GT(packed, 2 * spread);
 }
 
-// --- the mix ----------------------------------------------------------------------------------------------------------------------
+// --- workload histogram --------------------------------------------------------------
 
 constexpr std::size_t kStride = 5;  // CPUs, memory, three types of GPUs
 
@@ -161,8 +162,8 @@ std::vector<Counted> random_mix(Random& dice) {
   return workload;
 }
 
-// F(n) of the paper, word by word, in thousandths of GPUs: for a class that fits on the node, what it could use of each GPU
-// type is not useless to it.
+// F(n) exactly as in the paper, in thousandths of GPUs: for a class that fits on the node, the GPUs
+// of each type that it could use are not useless.
 std::int64_t slow_useless(const std::vector<Counted>& workload, const Amounts& free,
                           const std::vector<SharedGpu>& shared = {}) {
   std::int64_t sum = 0;
@@ -199,7 +200,7 @@ std::int64_t slow_useless(const std::vector<Counted>& workload, const Amounts& f
   return sum;
 }
 
-TEST(WorkloadHistogram, TheGradientIsWhatTheDefinitionSays) {
+TEST(WorkloadHistogram, GrowthEqualsTheDefinition) {
   std::int64_t changes = 0;
   for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
     Random dice(seed);
@@ -230,7 +231,7 @@ std::vector<SharedGpu> random_shared(Random& dice) {
   return shared;
 }
 
-TEST(WorkloadHistogram, TheGradientOfAPartIsWhatTheDefinitionSays) {
+TEST(WorkloadHistogram, GrowthOfAPartEqualsTheDefinition) {
   std::int64_t joins = 0, opens = 0;
   for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
     Random dice(seed);
@@ -272,9 +273,9 @@ TEST(WorkloadHistogram, TheGradientOfAPartIsWhatTheDefinitionSays) {
   EXPECT_GT(opens, 500);
 }
 
-TEST(WorkloadHistogram, OnlyTheCommonestClassesCount) {
+TEST(WorkloadHistogram, OnlyTheMostFrequentClassesCount) {
   WorkloadHistogram workload;
-  std::vector<Counted> kept;  // the last ones are the commonest
+  std::vector<Counted> kept;  // the last ones are the most frequent
   for (std::int64_t i = 0; i < 80; ++i) kept.push_back({{1 + i, 0, 1, 0, 0, 0, 0}, 10 + i});
   for (const Counted& m : kept) workload.add(m.share, m.count);
   workload.settle();
@@ -283,7 +284,7 @@ TEST(WorkloadHistogram, OnlyTheCommonestClassesCount) {
   EXPECT_EQ(workload.useless(free), slow_useless(kept, free));
 }
 
-TEST(WorkloadHistogram, FollowsTheJobsThatWaitAndRun) {
+TEST(WorkloadHistogram, FollowsWaitingAndRunningJobs) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random dice(seed);
     TestCluster cluster;
@@ -316,8 +317,9 @@ TEST(WorkloadHistogram, FollowsTheJobsThatWaitAndRun) {
   }
 }
 
-// The strategy chooses among nodes of all types, not among those of the type whose name comes first.
-TEST(SingleNodeFit, GpusOfNoTypeAreOfTheBestNodesType) {
+// The strategy chooses among nodes of all types, not among those of the type whose name comes
+// first.
+TEST(SingleNodeFit, UntypedGpusGetTheTypeOfTheBestNode) {
   TestCluster cluster;
   cluster.add_node("n1", 8);
   cluster.add_gpus("n1", "a100", 4);
@@ -329,9 +331,9 @@ TEST(SingleNodeFit, GpusOfNoTypeAreOfTheBestNodesType) {
   EXPECT_EQ(node_names(cluster.state, *start_of(plan, key)), std::vector<std::string>{"n2"});
 }
 
-// Either node then has GPUs that one of the classes cannot use any more. As long as hardly anybody is of it the fuller node it is, though
-// on the other hardly anybody less would miss them.
-TEST(LeastFragmentation, TakesTheFullestOfWhatIsAsGoodAsEqual) {
+// On either node some GPUs become useless for one of the classes. As long as that class is rare,
+// the fuller node is chosen, although slightly fewer GPUs would become useless on the other one.
+TEST(LeastFragmentation, TakesTheFullestOfNearlyEqualNodes) {
   for (const std::int64_t rare : {3, 500}) {
     TestCluster cluster;
     cluster.add_node("n1", 8, Bytes::gib(8));
@@ -357,8 +359,8 @@ TEST(LeastFragmentation, TakesTheFullestOfWhatIsAsGoodAsEqual) {
   }
 }
 
-// One pass over the rooms and the general search are two ways to the same node.
-TEST(SingleNodeFit, ChoosesWhatTheGeneralSearchChooses) {
+// The single pass over the offers and the general search must choose the same node.
+TEST(SingleNodeFit, EqualsTheGeneralSearch) {
   int placed = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Random dice(seed);

@@ -1,5 +1,5 @@
 // Tests: fit_layout, fit_nodes
-// The shortlist, against the choice among all nodes.
+// The shortlist, compared with the choice among all nodes.
 #include "core/sched/place/shortlist.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ Demand random_demand(Random& dice, std::size_t stride) {
   return demand;
 }
 
-TEST(Shortlist, HoldsWhatIsChosenOfAll) {
+TEST(Shortlist, ContainsTheNodesChosenFromAll) {
   int placed = 0, shorter = 0, wide = 0;
   for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
     Random dice(seed);

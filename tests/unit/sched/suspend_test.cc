@@ -1,5 +1,6 @@
 // Tests: resumer
-// Suspended jobs in plan(): what they lend and what they keep, who they make room for, and when they go on.
+// Suspended jobs in plan(): the resources that they release and keep, the jobs that they are
+// suspended for, and when they resume.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ class Suspending : public testing::Test {
     for (const char* name : {"n1", "n2", "n3", "n4"})
       lows.push_back(run(cluster, {name}, 4, kNow - hours(1), "main", hours(100)));
   }
-  // Someone of "high" has the place of one of them.
+  // A job of "high" starts in place of one of them.
   JobKey take_a_place() {
     const JobKey key = cluster.submit(high_spec(4));
     const Plan plan = cluster.plan();
@@ -53,7 +54,7 @@ class Suspending : public testing::Test {
   std::vector<JobKey> lows;
 };
 
-TEST_F(Suspending, ByCommandItsCpusAreFreeAndItDoesNotGoOnByItself) {
+TEST_F(Suspending, JobSuspendedByCommandReleasesCpusAndIsNotResumed) {
   fill();
   cluster.suspend(lows[0], kNow);
   const JobKey key = cluster.submit(TestCluster::spec(4));
@@ -63,7 +64,7 @@ TEST_F(Suspending, ByCommandItsCpusAreFreeAndItDoesNotGoOnByItself) {
   EXPECT_THAT(resumed_by(plan), IsEmpty());
 }
 
-TEST_F(Suspending, ItsMemoryIsNot) {
+TEST_F(Suspending, MemoryIsNotReleased) {
   JobSpec large = TestCluster::spec(1);
   large.memory_per_node = Bytes::mib(3950);
   fill();
@@ -74,7 +75,7 @@ TEST_F(Suspending, ItsMemoryIsNot) {
   EXPECT_TRUE(start_of(cluster.plan(), cluster.submit(large)));
 }
 
-TEST_F(Suspending, AVictimMakesRoomAtOnceAndComesBackFirst) {
+TEST_F(Suspending, VictimReleasesCpusAtOnceAndIsResumedFirst) {
   fill();
   const JobKey high = take_a_place();
   ASSERT_EQ(cluster.state.jobs.find(high)->state, JobState::running) << "in the next pass";
@@ -89,11 +90,12 @@ TEST_F(Suspending, AVictimMakesRoomAtOnceAndComesBackFirst) {
   EXPECT_FALSE(start_of(plan, equal)) << "it comes behind the one that made room";
 }
 
-TEST_F(Suspending, AHigherTierComesFirst) {
+TEST_F(Suspending, HigherTierPrecedesASuspendedJob) {
   fill();
   const JobKey high = take_a_place(), victim = stands_still();
   const JobKey next = cluster.submit(high_spec(4));
-  cluster.policy.preemption.per_hour = 1;  // nobody else is suspended for it
+  // No other job is suspended for it.
+  cluster.policy.preemption.per_hour = 1;
   cluster.end(high);
   const Plan plan = cluster.plan(kNow + Seconds(1));
   EXPECT_TRUE(start_of(plan, next));
@@ -101,13 +103,13 @@ TEST_F(Suspending, AHigherTierComesFirst) {
   EXPECT_EQ(cluster.state.jobs.find(victim)->state, JobState::suspended);
 }
 
-TEST_F(Suspending, NobodyOfItsTierDelaysIt) {
+TEST_F(Suspending, NoJobOfItsTierDelaysIt) {
   fill();
   const JobKey high = take_a_place();  // for an hour
   const JobKey victim = stands_still();
   const Job& still = *cluster.state.jobs.find(victim);
   const NodeId place = still.allocation->nodes[0].node;
-  // Two of the four CPUs come free before the other two do.
+  // Two of the four CPUs become free before the other two.
   cluster.end(high);
   JobSpec half = high_spec(2);
   half.required_nodes = {cluster.state.nodes.find(place)->name};
@@ -124,7 +126,7 @@ TEST_F(Suspending, NobodyOfItsTierDelaysIt) {
   EXPECT_TRUE(start_of(plan, early));
 }
 
-TEST_F(Suspending, WhatThePreemptorNeedsMoreIsNotTakenFromThem) {
+TEST_F(Suspending, OnlyCpusAreTakenFromVictims) {
   JobSpec spec = high_spec(1);
   spec.memory_per_node = Bytes::mib(3950);
   fill();
@@ -134,7 +136,7 @@ TEST_F(Suspending, WhatThePreemptorNeedsMoreIsNotTakenFromThem) {
   EXPECT_EQ(victims_of(cluster.plan(), key).size(), 1u);
 }
 
-TEST_F(Suspending, ThePlanStaysTheSameAfterwards) {
+TEST_F(Suspending, PlanIsStableAfterwards) {
   fill();
   const JobKey high = take_a_place();
   cluster.submit(TestCluster::spec(4));
@@ -152,7 +154,7 @@ TEST_F(Suspending, ThePlanStaysTheSameAfterwards) {
                 testing::Not(HasSubstr("group")));
 }
 
-TEST_F(Suspending, ItsTimeDoesNotRunWhileItStandsStill) {
+TEST_F(Suspending, TimeLimitDoesNotRunWhileSuspended) {
   const JobKey key = run(cluster, {"n1"}, 4, kNow - minutes(10), "main", minutes(30));
   for (const char* name : {"n2", "n3", "n4"}) run(cluster, {name}, 4, kNow, "high", hours(100));
   cluster.suspend(key, kNow);
@@ -163,9 +165,10 @@ TEST_F(Suspending, ItsTimeDoesNotRunWhileItStandsStill) {
   EXPECT_EQ(pending_of(plan, next)->expected_start, kNow + hours(2) + minutes(20));
 }
 
-// Lives with victims that stand still, and others that operators suspend and let go on. A planner that remembers plans what a new
-// one would; CPUs are never given twice; whoever may go on does.
-TEST(SuspendProperty, LivesKeepEveryBoundAndTheIncrementalPlanIsTheOneFromScratch) {
+// Lives with suspended victims, and with jobs that operators suspend and resume. A planner with
+// kept state plans the same as a new one, no CPU is allocated twice, and every job that may resume
+// does.
+TEST(SuspendProperty, LivesStayWithinLimitsAndIncrementalPlansMatch) {
   int suspended = 0, resumed = 0, by_command = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Random dice(seed);

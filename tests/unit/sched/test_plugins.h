@@ -1,4 +1,5 @@
-// Plugins of the scheduler that tests write as lambdas, and that count how they are called. For the tests of core/sched only.
+// Plugins of the scheduler that tests write as lambdas and that count their calls. For the tests of
+// core/sched only.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The example plugin, loaded from its shared object, against all subsets of the free GPUs.
+// The example plugin, loaded from its shared object, compared with all subsets of the free GPUs.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kGpus = 8;
 
-// Random links between eight GPUs, as nvidia-smi would print them.
+// Random links between eight GPUs, in the format of nvidia-smi.
 struct Machine {
   unsigned links[kGpus][kGpus] = {};
 
@@ -30,7 +30,7 @@ struct Machine {
     }
     return out + "\n";
   }
-  // Whether each of the set has another of it at the end of so many links.
+  // Whether each GPU of the set is connected by `wanted` links to another one of the set.
   bool joined(unsigned set, unsigned wanted) const {
     for (unsigned a = 0; a < kGpus; ++a) {
       bool any = (set >> a & 1) == 0;
@@ -100,7 +100,7 @@ TEST(MinNvlink, FilterAgreesWithAllSubsets) {
   EXPECT_GT(impossible, 200);
 }
 
-TEST(MinNvlink, PermitLooksAtTheGpusThemselves) {
+TEST(MinNvlink, PermitChecksTheAllocatedGpus) {
   const auto set = load("1");
   ASSERT_TRUE(set);
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -121,7 +121,7 @@ TEST(MinNvlink, PermitLooksAtTheGpusThemselves) {
   }
 }
 
-TEST(MinNvlink, SaysWhatIsMissingAndRefusesNodesThatDoNotTell) {
+TEST(MinNvlink, ReportsMissingLinksAndRefusesNodesWithUnknownLinks) {
   const auto set = load("4");
   ASSERT_TRUE(set);
   Asked asked;
@@ -146,7 +146,7 @@ TEST(MinNvlink, NeverMixesTypes) {
   const PluginNode row{&asked.node, &asked.node.inventory, 8, 0, {}, nullptr};
   Bitset allowed(1, true);
   (*set)->filter(0, asked.told(2), {&row, 1}, allowed, nullptr);
-  EXPECT_FALSE(allowed.test(0));  // one a100 only
+  EXPECT_FALSE(allowed.test(0));  // only one a100
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Tests: plugin_views
-// What a plugin in C is told, and what becomes of its answers.
+// The data that a plugin in C gets, and how its answers are used.
 #include "sched/adapter/plugin_set.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace ares::sched {
 namespace {
 
-// What the table's functions saw last; they are plain functions, as a plugin's are.
+// The last data that the table's functions got. They are plain functions, as those of a plugin are.
 struct Seen {
   std::map<std::string, std::string> options;
   std::string text;
@@ -60,7 +60,7 @@ const ares_sched_plugin kTable = {
        uint64_t* allowed, char* why, size_t why_size) {
       auto& text = static_cast<Seen*>(self)->text = text_of(*job);
       for (size_t i = 0; i < count; ++i) text += "\n" + text_of(*nodes[i]);
-      if (why) std::memset(why, 'x', why_size);  // not even ended
+      if (why) std::memset(why, 'x', why_size);  // not even terminated
       for (size_t i = 0; i < count; i += 2) allowed[i / 64] &= ~(uint64_t{1} << (i % 64));
     },
     [](void*, const ares_sched_job*, const ares_sched_node* const* nodes, size_t count,
@@ -132,7 +132,7 @@ class PluginSetTest : public ::testing::Test {
   std::vector<PluginNode> rows;
 };
 
-TEST_F(PluginSetTest, TellsWhatIsAskedOfAndLookedAtAndNothingElse) {
+TEST_F(PluginSetTest, PassesOnlyRequestedNodesAndDeclaredProperties) {
   const auto set = load({{"links", "2"}});
   ASSERT_TRUE(set);
   EXPECT_EQ(seen.options.at("links"), "2");
@@ -148,14 +148,14 @@ TEST_F(PluginSetTest, TellsWhatIsAskedOfAndLookedAtAndNothingElse) {
             "n2@ cpus=6/8 gpus=4a100+5a100+ r1");
   EXPECT_FALSE(allowed.test(0));
   EXPECT_TRUE(allowed.test(1));
-  EXPECT_EQ(why.size(), 511u);  // cut
+  EXPECT_EQ(why.size(), 511u);  // truncated
 
   std::vector<std::int64_t> scores(2, 0);
   (*set)->score(0, told(), rows, scores);
   EXPECT_EQ(scores, (std::vector<std::int64_t>{5, 6}));
 }
 
-TEST_F(PluginSetTest, PermitIsToldEverythingAndItsWordsArePrintable) {
+TEST_F(PluginSetTest, PermitGetsAllPropertiesAndItsTextIsMadePrintable) {
   const auto set = load();
   ASSERT_TRUE(set);
   NodeShare first, second;
@@ -175,20 +175,20 @@ TEST_F(PluginSetTest, PermitIsToldEverythingAndItsWordsArePrintable) {
   EXPECT_EQ(why, "not  [31mtoday");
 }
 
-TEST_F(PluginSetTest, RefusesWhatThePluginRefusesToOpen) {
+TEST_F(PluginSetTest, LoadFailsIfThePluginRefusesToOpen) {
   const auto set = load({{"bad", "1"}});
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().source, 0u);
   EXPECT_EQ(set.error().error.message, "plugin refused: bad is bad");
 }
 
-TEST_F(PluginSetTest, ClosesWhatItOpened) {
+TEST_F(PluginSetTest, ClosesEveryOpenedPlugin) {
   { ASSERT_TRUE(load()); }
   EXPECT_EQ(seen.text, "closed");
 }
 
-// Many nodes, so that a bit in a later word counts too.
-TEST_F(PluginSetTest, BitsAreThoseOfTheNodes) {
+// Uses many nodes, so that bits in later words are tested.
+TEST_F(PluginSetTest, BitsCorrespondToTheNodes) {
   const auto set = load();
   ASSERT_TRUE(set);
   const std::vector<PluginNode> many(131, rows[0]);

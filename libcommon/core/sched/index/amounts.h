@@ -1,4 +1,5 @@
-// Amounts: how much of each resource a node has, or has free, as a row of numbers. Plain values; any thread.
+// Amounts: the total or free quantity of each resource of a node, as a row of numbers.
+// Plain values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ inline constexpr std::size_t kCpus = 0;
 inline constexpr std::size_t kMemory = 1;
 inline constexpr std::size_t kFirstGpu = 2;
 
-// Position in ClusterIndex::nodes(), in the order of node ids, which is that of the configuration.
+// Position in ClusterIndex::nodes(). Nodes are in the order of their ids, which is the order of the
+// configuration.
 using NodeIndex = std::uint32_t;
 
 }  // namespace ares::core::sched

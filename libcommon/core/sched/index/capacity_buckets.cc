@@ -8,11 +8,13 @@
 namespace ares::core::sched {
 namespace {
 
-constexpr int kExactBits = 4;     // below 16 each number is a level
-constexpr int kFractionBits = 3;  // eight levels from each power of two to the next
+// Each amount below 16 has a bucket of its own.
+constexpr int kExactBits = 4;
+// Above that, eight buckets between each power of two and the next.
+constexpr int kFractionBits = 3;
 constexpr std::int64_t kMemoryUnit = std::int64_t{64} << 20;
 
-// Ascending with the amount; 0 for nothing.
+// Ascending with the amount; 0 for an amount of zero or less.
 std::size_t bucket_of(std::size_t column, std::int64_t amount) {
   if (amount <= 0) return 0;
   const auto value = static_cast<std::uint64_t>(column == kMemory ? amount / kMemoryUnit : amount);

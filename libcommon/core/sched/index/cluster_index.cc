@@ -9,7 +9,8 @@
 namespace ares::core::sched {
 namespace {
 
-// More than a pass brings, so that it can tell what may have become possible since the last one.
+// Larger than the number of changes of one pass, so that readers can compute what may have become
+// possible since the last pass.
 constexpr std::size_t kMaxGains = 4096;
 constexpr std::size_t kMaxChanges = 16'384;
 
@@ -101,8 +102,8 @@ bool ClusterIndex::read(const Node& node, IndexedNode& entry) {
     for (const GpuIndex index : charge.gpus) {
       const Gpu* gpu = gpu_at(inventory, index);
       const std::size_t column = gpu ? *gpu_column(gpu->type) : 0;
-      if (charge.gpu_part > 0 && gpu && !share_gpu(entry, index, column, charge.gpu_part))
-        continue;  // others have parts of it as well
+      // Other jobs have parts of it as well.
+      if (charge.gpu_part > 0 && gpu && !share_gpu(entry, index, column, charge.gpu_part)) continue;
       entry.gpus_used.push_back(index);
       if (gpu) --entry.free[column];
     }
@@ -145,9 +146,9 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
     const auto* was_machine = entry.machine;
     const NodeTenants were = entry.tenants;
     const auto were_shared = entry.shared;
-    // Only pointers into `before` and `after` are compared and followed: both are alive.
+    // Pointers are compared and followed only into `before` and `after`, which are both alive.
     const bool same_features = inventory_of(*entry.node).features == inventory_of(node).features;
-    // Totals do not tell of all that plugins are told.
+    // Plugins get more data about GPUs than the totals show.
     const bool other_gpus =
         plugin_classes_ && inventory_of(*entry.node).gpus != inventory_of(node).gpus;
     exclusive_nodes_ -= entry.tenants.has_exclusive_user() ? 1 : 0;
@@ -175,7 +176,7 @@ bool ClusterIndex::update(const ClusterState& before, const ClusterState& after,
                              });
   if (!possible) return false;
   for (const NodeIndex at : allocated) reread(nodes_[at], *nodes_[at].node);
-  // A type that no node has any more has no column either.
+  // A type that no node has any more must not have a column.
   if (other_totals)
     if (const auto types = types_of(after);
         !std::equal(types.begin(), types.end(), gpu_types_.begin(), gpu_types_.end()))

@@ -1,5 +1,6 @@
-// ClusterIndex: a dense view of nodes, GPU types and partitions, with totals and what is free. Made from the immutable state
-// and kept up to date from pass to pass; a pass marks in it what it gives away. Owned by a Planner; not thread-safe.
+// ClusterIndex: a dense view of nodes, GPU types and partitions, with total and free amounts. Made
+// from the immutable state and updated from pass to pass; a pass marks in it what it allocates.
+// Owned by a Planner; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -28,91 +29,101 @@ namespace ares::core::sched {
 class WorkloadHistogram;
 class PluginClasses;
 
-// What the node has, or, until it registers, what the configuration says: enough to say "could fit one day".
+// The inventory that the node registered. Until it registers, the configured one, which is enough
+// to decide whether a job could ever fit.
 const Inventory& inventory_of(const Node& node);
 const std::vector<std::string>& features_of(const Node& node);
 
 class ClusterIndex {
  public:
-  // The records stay where they are as long as a copy of `state` lives. `networks`: what partitions may name;
-  // null where only those are asked who need not know.
+  // The records stay in place as long as a copy of `state` lives. `networks`: the networks that
+  // partitions may name; null where the caller does not need them.
   explicit ClusterIndex(const ClusterState& state, const Networks* networks = nullptr);
-  ClusterIndex(const ClusterIndex&) = delete;  // demands point to its networks
+  // Deleted because demands point to the networks of the index.
+  ClusterIndex(const ClusterIndex&) = delete;
   ClusterIndex& operator=(const ClusterIndex&) = delete;
 
-  // Takes in what has changed since; `given` are the nodes on which a pass marked something: they are read again whether or
-  // not it came to be. False: it cannot, and must be made anew (another set of nodes or GPU types, the first or no node that is kept). Precondition: the
-  // partitions and the reservations are the same.
+  // Applies the changes between the two states. `allocated` are the nodes that a pass marked; they
+  // are read again whether or not the allocation was committed. Returns false if a new index is
+  // needed: the set of nodes or GPU types changed, or the first exclusive node appeared, or the
+  // last one disappeared. Precondition: the partitions and reservations are the same.
   bool update(const ClusterState& before, const ClusterState& after,
               std::span<const NodeIndex> allocated);
 
-  // Whether somebody keeps a node to itself: then it matters whose job it is.
+  // Whether some node is exclusive to a user. Then the user of a job affects where it can run.
   bool by_user() const { return by_user_; }
 
-  // Grows whenever another set of nodes may be eligible for somebody, or a total has changed.
+  // Grows whenever the set of eligible nodes of some job may have changed, or a total has changed.
   std::uint64_t generation() const { return generation_; }
 
   std::span<const IndexedNode> nodes() const { return nodes_; }
   std::span<IndexedNode> nodes() { return nodes_; }
   std::span<const std::string> gpu_types() const { return gpu_types_; }
-  // What is free, for searches: a pass that has marked something on a node says so with update_free().
+  // Free amounts, for searches. A pass that marks an allocation on a node calls update_free() for
+  // it.
   const CapacityBuckets& capacity_buckets() const { return capacity_buckets_; }
-  const Bitset& idle() const { return idle_; }  // nodes with all of their CPUs free
+  // Nodes with all of their CPUs free.
+  const Bitset& idle() const { return idle_; }
   const Bitset& sharing() const {
     return sharing_;
-  }  // nodes with shared GPUs that have room for more
+    // Nodes with shared GPUs that have capacity left.
+  }
   void update_free(NodeIndex node) { refresh_node(node); }
-  // Whether whoever is on the node now lets the caller in.
+  // Whether the jobs that are on the node now admit the requesting job.
   bool admits(NodeIndex node, const AccessRequest& access) const {
     return (!access.exclusive_user && !restricted_.test(node)) ||
            nodes_[node].tenants.admits(access);
   }
 
-  // Nodes that got more free than they had.
+  // Nodes whose free amounts grew.
   const NodeChangeLog& gains() const { return gains_; }
-  // Nodes of which anything was read again or marked.
+  // Nodes that were read again or marked.
   const NodeChangeLog& changes() const { return changes_; }
 
   std::size_t stride() const { return kFirstGpu + gpu_types_.size(); }
 
-  // Where a GPU type stands in Amounts; nothing for a type that no node has.
+  // Column of the GPU type in Amounts; none for a type that no node has.
   std::optional<std::size_t> gpu_column(std::string_view type) const;
   std::optional<NodeIndex> find(const std::string& name) const;
   std::optional<NodeIndex> find(NodeId id) const;
 
-  // Of the state that the index was made from; a changed reservation needs a new index.
+  // Reservations of the state that the index was made from. A changed reservation needs a new
+  // index.
   const ReservationIndex& reservations() const { return reservations_; }
 
-  // Whether its QOS lets it have more nodes than partitions allow.
+  // Whether the job's QOS allows it more nodes than the limit of the partition.
   bool lifts_max_nodes(const JobSpec& spec) const;
 
   bool knows_networks() const { return knows_networks_; }
-  // Null for a name that there is no network of. It stays where it is as long as the index lives.
+  // Null if there is no network of that name. Valid as long as the index lives.
   const topology::Network* network(const std::string& name) const;
 
-  // The nodes' machines; what they are asked is remembered there.
+  // Hardware topologies of the nodes. They cache the results of queries.
   topology::Machines& machines() const { return machines_; }
 
-  // The mix of jobs that strategies look at; the planner's. Null until it gives one.
+  // Histogram of the workload, for placement strategies. Owned by the planner; null until it sets
+  // one.
   const WorkloadHistogram* workload() const { return workload_; }
   void set_workload(const WorkloadHistogram* workload) { workload_ = workload; }
 
-  // The site's plugins; null where none is asked (set_plugins() in place/plugged.h). Demands made before know of none.
+  // The site's plugins; null if none are used (set_plugins() in place/plugin_classes.h). Demands
+  // made before set_plugins() do not use them.
   const PluginClasses* plugin_classes() const { return plugin_classes_.get(); }
   void set_plugin_classes(std::shared_ptr<const PluginClasses> classes) {
     plugin_classes_ = std::move(classes);
   }
 
-  // The partition's nodes, ascending. Nodes it names that are not known are left out.
+  // Nodes of the partition, ascending. Unknown nodes that it names are left out.
   const std::vector<NodeIndex>& members(const Partition& partition);
 
  private:
-  bool read(const Node& node, IndexedNode& entry);  // false: a GPU type without a column
+  // Returns false if the node has a GPU type without a column.
+  bool read(const Node& node, IndexedNode& entry);
   void refresh_node(NodeIndex node);
 
   std::uint64_t generation_ = 1;
   bool by_user_ = false;
-  std::size_t exclusive_nodes_ = 0;     // nodes
+  std::size_t exclusive_nodes_ = 0;
   std::vector<std::string> gpu_types_;  // ascending
   std::vector<IndexedNode> nodes_;
   std::unordered_map<std::string, NodeIndex> by_name_;
@@ -126,7 +137,8 @@ class ClusterIndex {
   CapacityBuckets capacity_buckets_;
   Bitset idle_;
   Bitset sharing_;
-  Bitset restricted_;  // nodes that not everybody is let in to who need not be alone
+  // Nodes whose tenants exclude some jobs that do not need a node exclusively.
+  Bitset restricted_;
   NodeChangeLog gains_;
   NodeChangeLog changes_;
   mutable topology::Machines machines_;

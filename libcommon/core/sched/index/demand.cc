@@ -64,7 +64,8 @@ std::uint32_t gpu_count(const std::vector<GpuRequest>& requests) {
   return count;
 }
 
-// What comes with each GPU. GPUs in total come with it only where they are on one node (checked at submission).
+// Fills in CPUs and memory per GPU. They apply to GPUs requested in total only if these are on one
+// node (checked at submission).
 void fill_per_gpu(Demand& demand, const JobSpec& spec) {
   const std::uint32_t per_task = gpu_count(spec.gpus_per_task);
   const std::uint32_t per_node =
@@ -115,7 +116,7 @@ std::shared_ptr<const Bitset> make_preferred(const JobSpec& spec, const Partitio
   return preferred;
 }
 
-// The sizes that may be given, of those asked for.
+// The requested numbers of nodes within the bounds.
 std::vector<std::uint32_t> allowed_counts(const IntervalSet& asked, std::uint32_t low,
                                           std::uint32_t high) {
   std::vector<std::uint32_t> counts;
@@ -140,7 +141,7 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   const auto required = static_cast<std::uint32_t>(spec.required_nodes.size());
   demand.min_nodes = std::max({spec.min_nodes, 1u, required});
   demand.tasks = std::max(spec.tasks, 1u);
-  // `-N2 --ntasks-per-node=4` alone asks for eight tasks.
+  // `-N2 --ntasks-per-node=4` alone requests eight tasks.
   if (demand.tasks == 1 && spec.tasks_per_node > 0)
     demand.tasks = capped_product(demand.min_nodes, spec.tasks_per_node);
   demand.tasks = std::max(demand.tasks, demand.min_nodes);
@@ -156,19 +157,21 @@ Demand make_amounts(const JobSpec& spec, const Partition& partition, const Clust
   demand.gpu_constraint = spec.gpu_constraint;
   fill_memory(demand, spec, partition);
   fill_per_gpu(demand, spec);
-  // Refused at submission; an older release may have stored it.
+  // Such a request is refused at submission, but an older release may have stored it.
   if (demand.memory_rule != MemoryRule::whole && demand.memory <= Bytes{}) {
     demand.memory_rule = MemoryRule::none;
     demand.memory = {};
   }
   if (const GpuRequest* part = part_request(spec)) {
-    // On one node in total, or for one task, says the same as on each node; whoever takes whole nodes has all of their GPUs.
+    // In total on one node, or for one task, means the same as per node. A job that takes whole
+    // nodes gets all of their GPUs.
     fill_gpus(demand, {*part}, index, demand.gpus_per_node, demand.any_gpus_per_node);
     if (!demand.exclusive && !demand.unknown_gpu_type) demand.gpu_part = part->part;
     return demand;
   }
   fill_gpus(demand, spec.gpus_per_task, index, demand.gpus_per_task, demand.any_gpus_per_task);
-  if (!spec.gpus_per_task.empty()) return demand;  // the others say the same in other words
+  // The other GPU options are then consistent with it and add nothing.
+  if (!spec.gpus_per_task.empty()) return demand;
   fill_gpus(demand, spec.gpus_per_node, index, demand.gpus_per_node, demand.any_gpus_per_node);
   fill_gpus(demand, spec.gpus_total, index, demand.gpus_total, demand.any_gpus_total);
   return demand;
@@ -193,7 +196,8 @@ Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex
     demand.node_counts =
         allowed_counts(*spec.node_counts, demand.min_nodes, std::min(demand.max_nodes, most));
     demand.as_many_nodes = true;
-    if (demand.node_counts.empty()) demand.min_nodes = demand.max_nodes + 1;  // none is possible
+    // No number of nodes is possible.
+    if (demand.node_counts.empty()) demand.min_nodes = demand.max_nodes + 1;
   }
   demand.tags = make_tags(spec, partition, index);
   demand.preferred = make_preferred(spec, partition, index);
@@ -217,7 +221,7 @@ bool same_job_class(const Job& a, const Job& b, bool by_user) {
          (a.spec == b.spec || class_fields(*a.spec) == class_fields(*b.spec));
 }
 
-// The fields that usually differ are enough: equality decides.
+// The hash uses only fields that usually differ; same_job_class() decides.
 std::size_t job_class_hash(const Job& job, bool by_user) {
   const JobSpec& s = *job.spec;
   std::size_t seed = s.min_nodes;

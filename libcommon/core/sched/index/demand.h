@@ -1,4 +1,4 @@
-// Demand: what one job needs of nodes, in a partition, with the defaults filled in.
+// Demand: the resources that one job needs in a partition, with defaults filled in.
 // A plain value made from a specification; any thread.
 #pragma once
 
@@ -22,7 +22,7 @@ class PluginClass;
 enum class MemoryRule : std::uint8_t {
   none,      // no memory is charged
   per_node,  // `memory` on each node
-  per_cpu,   // `memory` for each CPU given
+  per_cpu,   // `memory` for each allocated CPU
   per_task,  // `memory` for each task
   whole,     // all memory of the node
 };
@@ -32,49 +32,59 @@ struct Demand {
   std::uint32_t max_nodes = 1;
   std::uint32_t tasks = 1;  // at least min_nodes
   std::uint32_t cpus_per_task = 1;
-  std::uint32_t tasks_per_node = 0;  // 0 = as many as fit
+  std::uint32_t tasks_per_node = 0;  // 0: as many as fit
   std::uint32_t min_cpus_per_node = 0;
-  bool as_many_nodes = false;  // a range of nodes was given and one task a node is enough
+  // The job requested a range of nodes, and one task on each node is enough.
+  bool as_many_nodes = false;
   MemoryRule memory_rule = MemoryRule::none;
   Bytes memory{};
   bool exclusive = false;
-  AccessRequest access;                    // whose nodes it may share
-  std::vector<std::uint32_t> node_counts;  // ascending; empty = any number from min to max
+  // The user and reservations that decide which nodes the job may share.
+  AccessRequest access;
+  // Ascending; empty: any number from min_nodes to max_nodes.
+  std::vector<std::uint32_t> node_counts;
 
-  // What --constraint asks of the set of nodes (every node's own part is filter()'s). Bit i of a
-  // node's tag says that it meets clause i: first the alternatives of which all nodes must meet the
-  // same one, then the counts. Only fit() knows how to place such a demand.
+  // The part of --constraint that concerns the set of nodes; filter() handles the part that
+  // concerns each node alone. Bit i of a node's tag is set if the node meets clause i. The first
+  // clauses are alternatives: all nodes must meet the same one. The others are counts. Only fit()
+  // can place such a demand.
   struct Tags {
     std::vector<std::uint64_t> of_node;  // by NodeIndex
     std::size_t alternatives = 0;
-    std::vector<std::uint32_t> counts;  // at least so many nodes each
+    // Minimum number of nodes for each count clause.
+    std::vector<std::uint32_t> counts;
   };
   std::shared_ptr<const Tags> tags;
 
-  // By column of Amounts. `any` counts are of one type, chosen once for the whole job.
+  // By column of Amounts. The GPUs of the `any_` counts below are all of one type, which is chosen
+  // once for the whole job.
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_per_node;
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_total;
   std::vector<std::pair<std::size_t, std::uint32_t>> gpus_per_task;
-  // The same as three rows by column, made once for all searches: on each node, in total, for each task. Empty: not made.
+  // The same as three rows by column: per node, in total, per task. Made once for all searches;
+  // empty if not made.
   std::vector<std::int64_t> gpu_rows;
   std::uint32_t any_gpus_per_node = 0;
   std::uint32_t any_gpus_total = 0;
   std::uint32_t any_gpus_per_task = 0;
-  bool unknown_gpu_type = false;  // asks for a type that no node has
-  // Thousandths: the one GPU that it asks for on each node may be shared; 0: it is its own, or of no known type.
+  bool unknown_gpu_type = false;  // the job requests a type that no node has
+  // Thousandths of the one GPU that the job requests on each node, if that GPU may be shared. 0:
+  // the GPU is not shared or has no known type.
   std::uint32_t gpu_part = 0;
 
-  GpuConstraint gpu_constraint;  // on all GPUs of one node together
+  GpuConstraint gpu_constraint;  // applies to all GPUs of one node together
 
-  // Which of the nodes that would do: see score.h. `mix` is the planner's; null: there is none.
+  // Rule for choosing among suitable nodes, see score.h. `workload` belongs to the planner; null:
+  // there is none.
   PlacementStrategy strategy = PlacementStrategy::binpack;
   const WorkloadHistogram* workload = nullptr;
-  std::shared_ptr<const Bitset> preferred;  // by NodeIndex; null = none more than others
+  std::shared_ptr<const Bitset> preferred;  // by NodeIndex; null: no preference
 
-  // What the site's plugins say of its class of jobs; null: none has a say. See plugged.h.
+  // Answers of the site's plugins for the job's plugin class; null: no plugin filters or scores it.
+  // See plugin_classes.h.
   std::shared_ptr<PluginClass> plugin_class;
 
-  // How several nodes lie to each other: see topology/network.h. The index's; null: nothing is known.
+  // Network distances between nodes, see topology/network.h. Owned by the index; null: not known.
   const topology::Network* network = nullptr;
   topology::PackLimits limits;
   bool limited() const { return limits.max_leaves > 0 || limits.segment > 1; }
@@ -88,20 +98,21 @@ struct Demand {
   }
 };
 
-// `relaxed`: the job has waited so long that the bound on its switches counts no more.
+// `relaxed`: the job has waited long enough that its limit on switches no longer applies.
 Demand make_demand(const JobSpec& spec, const Partition& partition, ClusterIndex& index,
                    bool relaxed = false);
 
-// What Demand::gpu_rows holds.
+// Computes the value of Demand::gpu_rows.
 std::vector<std::int64_t> gpu_rows_of(const Demand& demand, std::size_t stride);
 
-// The numbers alone, without what tells one node from another.
+// Only the numbers of the demand, without the parts that distinguish one node from another.
 Demand make_amounts(const JobSpec& spec, const Partition& partition, const ClusterIndex& index);
 
-// From when on the bound on the job's switches counts no more; none: it has none, or it counts for ever.
+// The time at which the limit on the job's switches stops to apply; none: it has no such limit, or
+// the limit applies without end.
 std::optional<Time> relaxed_from(const Job& job);
 
-// Whether two jobs are the same to the node search: the same demand, filters and excluded nodes, and, if nodes are told apart
+// Whether the node search treats two jobs alike: same demand, filters and excluded nodes, and, with
 // `by_user`, the same user.
 bool same_job_class(const Job& a, const Job& b, bool by_user);
 std::size_t job_class_hash(const Job& job, bool by_user);

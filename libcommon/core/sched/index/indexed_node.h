@@ -1,5 +1,5 @@
-// IndexedNode: what the index keeps of one node: its totals, what is free, and which devices are used.
-// A row of ClusterIndex, which owns it; not thread-safe.
+// IndexedNode: the index's entry for one node: totals, free amounts and used devices.
+// Part of ClusterIndex, which owns it; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,43 @@
 
 namespace ares::core::sched {
 
-// A device of which jobs have parts.
+// A GPU that jobs share.
 struct SharedGpu {
   GpuIndex gpu;
-  std::size_t column = 0;  // its type's, of Amounts
+  // Column of the GPU's type in Amounts.
+  std::size_t column = 0;
   std::uint32_t used = 0;  // thousandths; above 0
   friend bool operator==(const SharedGpu&, const SharedGpu&) = default;
 };
 
 struct IndexedNode {
   const Node* node = nullptr;
-  bool usable = false;  // up, registered: may be given to a job now
+  // Up and registered: jobs may start on it.
+  bool usable = false;
   Amounts total;
-  Amounts
-      free;  // total less every charge, never below zero; of GPUs those of which nobody has any part
-  Bitset cpus_used;                 // as far as the charges name them
-  std::vector<GpuIndex> gpus_used;  // ascending; wholly or in part
-  std::vector<SharedGpu> shared;    // of these; ascending
+  // Total less every charge, never below zero. A GPU counts as free only if no job has a part of
+  // it.
+  Amounts free;
+  // CPUs that charges name. Charges without CPU ids are not included.
+  Bitset cpus_used;
+  // Ascending; used wholly or in part.
+  std::vector<GpuIndex> gpus_used;
+  // The shared ones of gpus_used; ascending.
+  std::vector<SharedGpu> shared;
   NodeTenants tenants;
-  const topology::MachineTopology* machine = nullptr;  // null: nothing is known of its GPUs' links
-  std::uint32_t stamp =
-      0;  // another one whenever what is free may have changed; never 0 in an index
+  // Null: the links between its GPUs are not known.
+  const topology::MachineTopology* machine = nullptr;
+  // Changes whenever free amounts may have changed; never 0 in an index.
+  std::uint32_t stamp = 0;
 };
 
-// One more has a part of the device; whether nobody had any before.
+// Adds one sharer of the device. Returns whether it is the first one.
 bool share_gpu(IndexedNode& node, GpuIndex gpu, std::size_t column, std::uint32_t part);
-// One less; whether nobody has any now.
+// Removes one sharer of the device. Returns whether it was the last one.
 bool unshare_gpu(IndexedNode& node, GpuIndex gpu, std::uint32_t part);
 
-// The fullest shared device of that type that has room for so much; of equals the one of the lowest number. Null: none has.
+// The fullest shared device of the type that still has `part` free; of several, the one with the
+// lowest number. Null: there is none.
 const SharedGpu* fullest_that_fits(const IndexedNode& node, std::size_t column, std::uint32_t part);
 
 }  // namespace ares::core::sched

@@ -1,5 +1,6 @@
-// NodeChangeLog: which nodes something has happened to, in order, for readers who come now and then and want what is new. Remembers only
-// the latest; who comes too late is told so. Owned by what it tells of; not thread-safe.
+// NodeChangeLog: the nodes that changed, in order, for readers that fetch changes from time to
+// time. It keeps only the latest changes; a reader that is too late is notified of that. Owned by
+// the object whose changes it records; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,11 @@ class NodeChangeLog {
  public:
   void add(std::uint32_t node) { nodes_.push_back(node); }
 
-  // How often it has happened, since the log was made.
+  // Number of changes since the log was made.
   std::uint64_t count() const { return forgotten_ + nodes_.size(); }
 
-  // Calls visit(node) for each time behind the first `seen`. False, without a call, if they are too many to remember.
+  // Calls visit(node) for each change after the first `seen`. Returns false, without a call, if
+  // some of these are no longer kept.
   template <class Visit>
   bool each_since(std::uint64_t seen, Visit&& visit) const {
     if (seen < forgotten_) return false;
@@ -23,7 +25,7 @@ class NodeChangeLog {
     return true;
   }
 
-  // Forgets all of it, once it is longer than that.
+  // Forgets all changes if more than `most` are kept.
   void trim(std::size_t most) {
     if (nodes_.size() <= most) return;
     forgotten_ += nodes_.size();

@@ -1,5 +1,5 @@
-// NodeTenants: whose jobs are on a node, for jobs that share nodes with their own user's jobs only (--exclusive=user).
-// A part of the index's nodes; plain value.
+// NodeTenants: the users whose jobs are on a node, for jobs that share nodes only with jobs of the
+// same user (--exclusive=user). Part of IndexedNode; plain value.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,24 @@
 
 namespace ares::core::sched {
 
-// Who asks: nobody in particular may go to no node that somebody keeps.
+// The job that requests a node. Without a user it may use no node that is exclusive to a user.
 struct AccessRequest {
   std::optional<UserId> user;
-  bool exclusive_user = false;              // with nobody but that user
-  std::vector<std::string> reservations{};  // that it asked for
-  bool flexible = false;                    // one of them is flexible
+  bool exclusive_user = false;              // shares nodes only with jobs of that user
+  std::vector<std::string> reservations{};  // the reservations that it requests
+  bool flexible = false;                    // one of these is flexible
 };
 
 class NodeTenants {
  public:
-  // A job that is there; `keeps`: it lets nobody but its own user's jobs in. An unknown user is like no other.
+  // Adds a running job. `exclusive`: it shares the node only with jobs of its user. An unknown user
+  // differs from every user.
   void add(std::optional<UserId> user, bool exclusive) {
     if (exclusive) exclusive_user_ = user;
     join(user);
   }
-  // A job that this pass has sent there. Whomever it keeps the node for, jobs that need not be alone come with the next pass:
-  // in this one their users may not be told apart.
+  // Adds a job that this pass starts. If it is exclusive, the node admits jobs that are not
+  // exclusive only from the next pass on, because this pass may not distinguish their users.
   void add_started(UserId user, bool exclusive) {
     started_exclusive_ = started_exclusive_ || exclusive;
     join(user);
@@ -36,7 +37,7 @@ class NodeTenants {
     if (!access.exclusive_user) return !started_exclusive_;
     return !several_users_ && (!user_ || user_ == access.user);
   }
-  // Whether anybody is kept out who need not be alone.
+  // Whether some jobs that are not exclusive themselves are refused.
   bool excludes_others() const { return exclusive_user_ || started_exclusive_; }
   bool has_exclusive_user() const { return exclusive_user_.has_value(); }
   friend bool operator==(const NodeTenants&, const NodeTenants&) = default;
@@ -52,7 +53,7 @@ class NodeTenants {
   bool started_exclusive_ = false;
 };
 
-// Whether that one job stands in the caller's way.
+// Whether one tenant alone prevents the requesting job from using the node.
 inline bool conflicts(const AccessRequest& access, std::optional<UserId> user, bool exclusive) {
   return (exclusive || access.exclusive_user) && (!user || user != access.user);
 }

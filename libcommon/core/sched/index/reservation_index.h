@@ -1,5 +1,6 @@
-// ReservationIndex: which nodes lie in reservations, and who may be on them when. A part of the ClusterIndex, made anew with it when a
-// reservation changes; reads the state it was made from, which must outlive it.
+// ReservationIndex: the nodes of each reservation, and which jobs may use them when. Part of the
+// ClusterIndex, made again with it when a reservation changes. It reads the state that it was made
+// from, which must outlive it.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@ namespace ares::core::sched {
 class ReservationIndex {
  public:
   ReservationIndex() = default;
-  // `find` gives the position of a node by its name, or nothing.
+  // `find` returns the position of a node by its name, or nothing.
   template <class Find>
   ReservationIndex(const ClusterState& state, Find&& find) {
     state.reservations.for_each([&](const std::string& name, const Reservation& r) {
@@ -29,17 +30,18 @@ class ReservationIndex {
   bool any(std::uint32_t node) const { return on_.contains(node); }
   const std::vector<const Reservation*>& on(std::uint32_t node) const;
 
-  // Whether one of those is flexible.
+  // Whether at least one of the named reservations is flexible.
   bool flexible(const std::vector<std::string>& names) const;
 
-  // Whether the caller may be there from `from` until `to` (none: for ever).
+  // Whether the job may use the node from `from` until `to` (none: without end).
   bool admits(std::uint32_t node, const AccessRequest& access, Time from,
               std::optional<Time> to) const {
     if (by_name_.empty()) return access.reservations.empty();
     return reservations_allow(on(node), access.reservations, access.flexible, {from, to});
   }
 
-  // Tells visit(time) when reservations of the node begin and end after `now`: of recurring ones the next few times.
+  // Calls visit(time) for the beginnings and ends, after `now`, of the node's reservations; for
+  // recurring ones, of the next few occurrences.
   template <class Visit>
   void each_change(std::uint32_t node, Time now, Visit&& visit) const {
     for (const Reservation* r : on(node)) {
@@ -54,7 +56,7 @@ class ReservationIndex {
     }
   }
 
-  // The first begin or end of any reservation after `now`.
+  // The first beginning or end of any reservation after `now`.
   std::optional<Time> next_change(Time now) const;
 
  private:

@@ -18,10 +18,11 @@
 namespace ares::core::sched {
 namespace {
 
-// Where promises lie free amounts rise and fall, so times are tried one by one, but not more than these.
+// With planned starts free amounts rise and fall, so times are tried one by one, but no more than
+// this number.
 constexpr std::size_t kTimesTried = 200;
 
-// Marks nodes of the index and puts them back as they were unless told to keep them.
+// Marks nodes of the index and restores them unless commit() is called.
 class ScopedAllocation {
  public:
   explicit ScopedAllocation(ClusterIndex& index) : index_(index) {}
@@ -29,7 +30,8 @@ class ScopedAllocation {
   ScopedAllocation& operator=(const ScopedAllocation&) = delete;
   ~ScopedAllocation() {
     for (auto& [at, node] : before_) {
-      // Answers that were given about it as it was marked are not taken for answers about what it is again.
+      // The stamp is kept, so that plugin answers about the marked node are not used for the
+      // restored one.
       const auto stamp = index_.nodes()[at].stamp;
       index_.nodes()[at] = std::move(node);
       index_.nodes()[at].stamp = stamp;
@@ -52,8 +54,9 @@ class ScopedAllocation {
   std::map<NodeIndex, IndexedNode> before_;
 };
 
-// Who is hardest to place comes first, so that what is left over is not in pieces when its turn comes. Of the specification alone:
-// a demand may know columns of GPU types that no node has any more.
+// Members that are hardest to place come first, so that the remaining resources are not fragmented
+// when they are placed. Computed from the specification only, because a demand may have columns of
+// GPU types that no node has any more.
 auto placement_difficulty(const JobSpec& spec) {
   std::int64_t gpus = 0;
   for (const auto& [list, times] :
@@ -64,7 +67,7 @@ auto placement_difficulty(const JobSpec& spec) {
                     spec.min_nodes, spec.memory_per_node.value_or(Bytes{}));
 }
 
-// Whether they are all here, and nothing but what others run keeps them.
+// Whether all members are present and only limits that other jobs use up keep them from starting.
 bool waits_for_limits(const GangAdmissionStatus& admission) {
   const auto& members = admission.gang.members;
   return admission.gang.complete() &&
@@ -156,7 +159,7 @@ std::vector<GangScheduler::Member> GangScheduler::members_of(const Gang& gang) {
   return members;
 }
 
-// All are said to wait for whom the licences do not suffice.
+// All members get the reason of the first one for which there are not enough licences.
 bool GangScheduler::short_of_licenses(GangEntry& entry) {
   PlanGroup unused;
   const bool enough = take_licenses(entry.members, unused);
@@ -168,7 +171,7 @@ bool GangScheduler::short_of_licenses(GangEntry& entry) {
   return true;
 }
 
-// Makes a start for each member that gets its licences, up to the first that does not.
+// Adds a start for each member that gets its licences, up to the first that does not.
 bool GangScheduler::take_licenses(const std::vector<Member>& members, PlanGroup& group) {
   for (const Member& member : members) {
     const auto licenses = p_.licenses.choose(*member.job->spec);
@@ -178,7 +181,7 @@ bool GangScheduler::take_licenses(const std::vector<Member>& members, PlanGroup&
   return true;
 }
 
-// What is free now, and stays free for as long as the member runs.
+// A placement on resources that are free now and stay free as long as the member runs.
 std::optional<Placement> GangScheduler::place(const GangEntry& entry, std::size_t at, bool spread,
                                               std::optional<Profile>& trial,
                                               const Placements& taken) {
@@ -224,7 +227,7 @@ GangScheduler::Placements GangScheduler::find(const GangEntry& entry, bool sprea
   return placements;
 }
 
-// Whether that is all of them, and plugins let them go.
+// Whether the members are complete and plugins permit the start.
 bool GangScheduler::permitted(GangEntry& entry, const Placements& placements) {
   std::vector<ProposedStart> asking;
   for (std::size_t i = 0; i < entry.members.size(); ++i)
@@ -244,7 +247,8 @@ bool GangScheduler::permitted(GangEntry& entry, const Placements& placements) {
   return !entry.refusal;
 }
 
-// Each of them beside what runs and the others: by what they ask for, or once it is known by what they would get.
+// Whether a member would exceed limits, together with running jobs and the other members; by its
+// request, or by its placement once that is known.
 bool GangScheduler::over_limits(GangEntry& entry, const Placements* placements) {
   if (!p_.use.active()) return false;
   const std::size_t mark = p_.use.mark();
@@ -338,10 +342,11 @@ bool GangScheduler::is_impossible(GangEntry& entry) {
   return false;
 }
 
-// As a single job that cannot start: it is said why, and promised a start if the partition's rule is so.
+// Like Pass::block() for a single job: sets the reasons and, if the backfill rule allows it, plans
+// a start.
 void GangScheduler::block(const Queued& leader, GangEntry& entry) {
-  if (entry.refusal)  // in nobody's way
-    return set_reasons(entry, *entry.refusal);
+  // It delays no other job.
+  if (entry.refusal) return set_reasons(entry, *entry.refusal);
   if (!p_.work.exhausted() && is_impossible(entry)) return;
   const Partition* partition = entry.members.front().partition;
   const PlannedStartLedger::Reservations& reservations =
@@ -361,7 +366,8 @@ void GangScheduler::block(const Queued& leader, GangEntry& entry) {
                                                          *leader.entry.job->spec, *partition);
   }
   set_reasons(entry, info);
-  if (!may) return;  // in nobody's way
+  // It delays no other job.
+  if (!may) return;
   if (p_.planned_starts.take(partition, reservations)) {
     if (!plan_start(entry) && !p_.work.exhausted())
       p_.planned_starts.release(partition, reservations);
@@ -370,7 +376,7 @@ void GangScheduler::block(const Queued& leader, GangEntry& entry) {
   }
 }
 
-// Says when and where all of them are going to start, and keeps that free.
+// Computes when and where all members will start, and keeps these resources free.
 bool GangScheduler::plan_start(GangEntry& entry) {
   const Partition* partition = entry.members.front().partition;
   const PlannedStartLedger::Reservations& reservations =
@@ -388,7 +394,8 @@ bool GangScheduler::plan_start(GangEntry& entry) {
     expand_planned_start(member.job_class->demand, member.limit, p_.index, p_.profile, start);
     p_.profile.add_planned_start(start.placement, start.at, member.limit);
     if (p_.observer) p_.observer->on_planned_start({member.job, partition, 0}, start);
-    if (start.at >= p_.profile.horizon()) continue;  // when something without limit ends
+    // When a job without a time limit ends.
+    if (start.at >= p_.profile.horizon()) continue;
     PendingInfo info = *entry.reasons.at(member.job->key);
     info.expected_start = start.at;
     info.expected_nodes.clear();
@@ -420,7 +427,7 @@ std::optional<GangScheduler::Placements> GangScheduler::fit_at(const GangEntry& 
   return placements;
 }
 
-// After that moment, when any of their nodes gets more or less free; ascending.
+// The times after `at` when free amounts of any of their nodes change; ascending.
 std::vector<Time> GangScheduler::changes_after(const std::vector<Member>& members, Time at) const {
   std::vector<NodeIndex> nodes;
   for (const Member& member : members) {
@@ -443,8 +450,9 @@ std::vector<Time> GangScheduler::changes_after(const std::vector<Member>& member
   return times;
 }
 
-// Not before each of them would fit by itself. From there on the times at which anything changes are tried one by one as long as
-// promises or reservations may take something away again; else what fits at one time fits at every later one.
+// Starts with the latest of the members' own earliest starts. From there on the times at which
+// anything changes are tried one by one, as long as planned starts or reservations may reduce free
+// amounts. After that, what fits at one time fits at every later one.
 std::optional<GangScheduler::GangStart> GangScheduler::find_gang_start(const GangEntry& entry,
                                                                        Time from) {
   const std::vector<Member>& members = entry.members;
@@ -491,7 +499,7 @@ void GangScheduler::set_reasons(GangEntry& entry, const PendingInfo& info) {
   for (const Member& member : entry.members) entry.reasons[member.job->key] = same;
 }
 
-// One of them cannot start, whatever the others could do.
+// Called if one member cannot start whatever the others could do.
 void GangScheduler::set_reasons_from(GangEntry& entry, const Job& blocking, PendingInfo info) {
   PendingInfo others{Reason::waiting_for_gang,
                      "all members of gang " + blocking.spec->gang->name + " are here; job " +
@@ -503,7 +511,7 @@ void GangScheduler::set_reasons_from(GangEntry& entry, const Job& blocking, Pend
   entry.reasons[blocking.key] = std::make_shared<const PendingInfo>(std::move(info));
 }
 
-// Of who is hardest to place.
+// Describes the wait of the member that is hardest to place.
 std::string GangScheduler::waiting_text(const GangEntry& entry) const {
   const Member& hardest = entry.members.front();
   return gang_start_text(entry.gang) + "job " + job_text(hardest.job->key) + " " +

@@ -1,6 +1,8 @@
-// GangScheduler: one pass's gangs. A gang has its turn with its highest-ranked member and is looked at once: all members start, in one
-// group of the plan, or nothing of it is held. A gang that waits may be promised one start for all, at which all fit together.
-// Lives for one pass of a Planner, on that pass's own parts; not thread-safe.
+// GangScheduler: schedules the gangs of one pass. A gang is considered once, when its
+// highest-ranked member is reached. Either all members start, in one group of the plan, or none
+// does and nothing is allocated. A waiting gang may get one planned start at which all members fit
+// together.
+// Lives for one pass of a Planner and works on that pass's own parts; not thread-safe.
 #pragma once
 
 #include <map>
@@ -20,7 +22,7 @@ namespace ares::core::sched {
 
 class GangScheduler {
  public:
-  // All must outlive it. `given`: the nodes that the pass marked. `witness` may be null.
+  // All must outlive the object. `allocated`: nodes that the pass marked. `observer` may be null.
   struct Parts {
     const ClusterState& state;
     ClusterIndex& index;
@@ -39,15 +41,17 @@ class GangScheduler {
   };
   explicit GangScheduler(Parts parts) : p_(parts) {}
 
-  // The turn of a member that waits with its gang: what is to be said of it; null: it starts.
+  // Considers a member that waits with its gang. Returns the reason why it waits; null: it starts.
   PendingPtr consider(Queued& queued);
 
-  // Whether nothing was promised to the gang whose turn it was, so that it may be told when it could start as if it had been.
+  // Whether the gang considered last got no planned start, so that estimate() may compute when it
+  // could start.
   bool without_planned_start(const Queued& queued) const {
     return last_without_planned_start_ == queued.entry.job->gang;
   }
 
-  // After all turns, of a gang that had none promised: as if it had. Calls say(queued, info) for each of its members.
+  // Called after the pass for a gang without planned start: computes one as if it were allowed.
+  // Calls set_reason(queued, info) for each of its members.
   template <class SetReason>
   void estimate(const Queued& leader, SetReason&& set_reason) {
     GangEntry& entry = entries_.at(leader.entry.job->gang);
@@ -64,20 +68,24 @@ class GangScheduler {
   };
   struct GangEntry {
     Gang gang;
-    std::vector<Member> members;                 // in the order in which places are looked for
-    mutable std::vector<Demand> spread_demands;  // of the members, made when they are asked for
+    // In the order in which placements are searched.
+    std::vector<Member> members;
+    // Demands of the members with the spread strategy; made when first needed.
+    mutable std::vector<Demand> spread_demands;
     std::map<JobKey, PendingPtr> reasons;
     std::vector<Queued*> seen;
-    std::optional<PendingInfo>
-        refusal;  // a plugin's or a limit's, of a start that was about to be made
+    // Reason of a plugin or limit that refused a start for which a placement was found.
+    std::optional<PendingInfo> refusal;
     bool starts = false;
 
-    // Places are looked for as the partition likes them first. Where all do not fit so they are tried once more, each on the nodes
-    // with most room: for members that are alike that is as good as any way to take them in.
+    // Placements are searched first with the partition's strategy. If not all members fit, they are
+    // searched once more, each on the nodes with the most free capacity. For members of identical
+    // demand that order finds a placement of all if there is one.
     bool may_spread() const;
     const Demand& demand(std::size_t at, bool spread) const;
   };
-  using Placements = std::vector<Placement>;  // of the members, in their order
+  // One for each member, in their order.
+  using Placements = std::vector<Placement>;
   struct GangStart {
     Time at{};
     Placements placements;
@@ -89,11 +97,11 @@ class GangScheduler {
   bool is_impossible(GangEntry& entry);
   bool start(GangEntry& entry);
   bool start(GangEntry& entry, bool spread);
-  // Of the members up to the first for which there is none. The index is left as it was.
+  // Placements of the members up to the first one that does not fit. The index is left unchanged.
   Placements find(const GangEntry& entry, bool spread);
   bool permitted(GangEntry& entry, const Placements& placements);
   bool over_limits(GangEntry& entry, const Placements* placements);
-  // Others do not use up again and again what the limits leave it.
+  // Reserves the gang's headroom in limits, so that other jobs do not repeatedly use it up.
   void keep_limits(const GangEntry& entry, const Placements* placements, std::optional<Time> at);
   bool take_licenses(const std::vector<Member>& members, PlanGroup& group);
   std::optional<Placement> place(const GangEntry& entry, std::size_t at, bool spread,
@@ -110,7 +118,7 @@ class GangScheduler {
   std::string waiting_text(const GangEntry& entry) const;
 
   const Parts p_;
-  std::map<JobId, GangEntry> entries_;  // by the gang's number
+  std::map<JobId, GangEntry> entries_;  // by the first member's gang number
   JobId last_without_planned_start_{0};
 };
 

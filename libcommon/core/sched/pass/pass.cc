@@ -1,4 +1,4 @@
-// The turns of a pass: who starts, where, and for how long.
+// The part of a pass that decides which jobs start, where, and for how long.
 #include "core/sched/pass/pass.h"
 
 #include <algorithm>
@@ -275,7 +275,7 @@ bool Planner::Pass::start_tasks(Queued& queued, JobClass& job_class) {
 
 bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_class) {
   std::optional<Seconds> limit = limit_now(queued);
-  // The record of a job that waits on as before is not even read.
+  // The record of a job that keeps waiting is not read at all.
   if (queued.is_static && is_blocked(job_class, limit)) return false;
   const Job& job = *queued.entry.job;
   auto licenses = licenses_.choose(*job.spec);
@@ -285,7 +285,8 @@ bool Planner::Pass::start_one(Queued& queued, TaskIndex task, JobClass& job_clas
                              ? place(*job.spec, job_class, limit)
                              : place_alternative(queued, job_class, limit, *licenses, alternative);
   if (!placement || !permitted(queued.entry, task, {*placement, *licenses, limit})) return false;
-  refusal_.reset();  // of another of its ways
+  // The refusal of another of its alternatives.
+  refusal_.reset();
   allocate(queued.entry, task, limit, *licenses, *placement, alternative);
   if (!job.array) {
     started_.insert(job.key);
@@ -420,7 +421,8 @@ bool Planner::Pass::is_blocked(JobClass& job_class, std::optional<Seconds> limit
   if (job_class.known_blocked(limit) || work_.exhausted() || !job_class.candidates.problem.empty())
     return true;
   if (!job_class.still_blocked(index_)) return false;
-  work_.spend(job_class.nodes().nodes.size());  // as much as whoever does not remember it
+  // The same cost as without the stored result.
+  work_.spend(job_class.nodes().nodes.size());
   job_class.blocked = true;
   return true;
 }

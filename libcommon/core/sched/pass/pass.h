@@ -1,5 +1,6 @@
-// Pass: one pass of a Planner over the queue, and what the planner keeps from pass to pass. Internal to core/sched: plan.cc makes them,
-// pass.cc has the turns of those that may start, pass_waiting.cc what is said and promised to those that cannot. One thread.
+// Pass: one pass of a Planner over the queue, and the state that the planner keeps between passes.
+// Internal to core/sched. planner.cc creates them, pass.cc handles entries that may start,
+// pass_waiting.cc sets reasons and planned starts of entries that cannot. One thread.
 #pragma once
 
 #include <map>
@@ -36,7 +37,8 @@ inline sched::PendingPtr make_info(Reason reason, std::string detail = {}) {
       PendingInfo{reason, std::move(detail), std::nullopt, {}});
 }
 
-// What is kept from pass to pass. Everything in it is a function of `seen`, but for what the last pass marked on `given`.
+// The state that is kept between passes. All of it is a function of `seen`, except for the marks of
+// the last pass on the nodes in `allocated`.
 struct Planner::Memory {
   Memory(const ClusterState& state, const Policy& policy, Time now)
       : seen(state),
@@ -55,23 +57,26 @@ struct Planner::Memory {
     queue.fill(seen, ranking);
   }
 
-  // From time to time who may begin to gain age is proposed as well.
+  // From time to time proposes which jobs may begin to accrue age.
   void look_at_ages(const Policy& policy, Time now, Plan& plan);
 
-  ClusterState seen;  // keeps the records alive that index and queue point to
+  // Keeps the records alive that index and queue point to.
+  ClusterState seen;
   Networks networks;
   SharedPlugins plugins;
   sched::ClusterIndex index;
   sched::Ranking ranking;
-  sched::WorkloadHistogram workload;  // kept only if
-  bool uses_workload = false;         // a partition places its jobs by it
+  // Updated only if `uses_workload`, which is set if some partition's placement strategy needs it.
+  sched::WorkloadHistogram workload;
+  bool uses_workload = false;
   sched::Queue queue;
   sched::ExpectedReleases releases;
   UsageTotals sums;
   AccrualLimits ages;
-  Time ages_seen = Time::min();  // the moment at which was looked who may gain age
+  // When age accrual was last checked.
+  Time ages_seen = Time::min();
   sched::JobClasses job_classes;
-  sched::EarliestStartCache earliest_starts;  // of these
+  sched::EarliestStartCache earliest_starts;  // of job_classes
   PendingInfos reasons;
   const sched::PendingPtr first_reason = make_info(Reason::resources),
                           waiting_reason = make_info(Reason::priority),
@@ -79,7 +84,7 @@ struct Planner::Memory {
   std::vector<sched::NodeIndex> allocated;
 };
 
-// One pass over the queue. Lives for one call of plan().
+// One pass over the queue. Lives for one call of Planner::plan().
 class Planner::Pass {
  public:
   Pass(Memory& memory, const ClusterState& state, const Policy& policy, Budget budget, Time now,
@@ -88,21 +93,22 @@ class Planner::Pass {
   Plan run();
 
  private:
-  // Whoever has a turn; null at the end.
+  // The next entry to consider; null at the end.
   sched::Queued* next();
 
-  // Most of a long queue waits on as it did.
+  // Whether the entry keeps its reason and needs no consideration, as most of a long queue does.
   bool keeps_waiting(const sched::JobClass& job_class, std::optional<Seconds> limit) const;
 
   void consider(sched::Queued& queued);
 
-  // Those that others were ended for come before everybody else.
+  // Considers the jobs with preemption claims before all others.
   void serve_claims();
 
-  // Those of that tier or a higher one that made room for others go on, or are promised that they will.
+  // Resumes jobs of that tier or a higher one that were suspended for other jobs, or plans their
+  // resumption.
   void resume_suspended(std::int32_t tier);
 
-  // Whether it had its turn before the others.
+  // Whether the entry was considered before the ordered walk through the queue.
   bool already_served(sched::Queued& queued);
 
   bool preempt_for(sched::Queued& queued, const sched::JobClass& job_class);
@@ -113,16 +119,19 @@ class Planner::Pass {
 
   void consider_gang(sched::Queued& queued);
 
-  // Something else than nodes has a say as well.
+  // Considers an entry for which more than free nodes decides.
   void consider_with_checks(sched::Queued& queued);
 
-  // Whether nothing but nodes keeps it from starting. If something does, that is said.
+  // Whether only nodes can keep the entry from starting. If something else does, sets that as its
+  // reason.
   bool may_start(sched::Queued& queued);
 
-  // Only what others run keeps it from starting: they do not go on with that for ever.
+  // Called for an entry that waits only for limits that others use up: reserves its headroom in
+  // these limits.
   void keep_limits(sched::Queued& queued);
 
-  // Whether every waiting task could be started, or waits for its user's next turn.
+  // Starts the waiting tasks of the entry. Returns whether each was started or waits for the user's
+  // next turn.
   bool start_tasks(sched::Queued& queued, sched::JobClass& job_class);
 
   bool start_one(sched::Queued& queued, TaskIndex task, sched::JobClass& job_class);
@@ -131,61 +140,66 @@ class Planner::Pass {
                 const std::vector<LicenseRequest>& licenses, const sched::Placement& placement,
                 std::uint32_t alternative = 0);
 
-  // How a job would start.
+  // Placement, time limit and licences of a start.
   struct StartTerms {
     const sched::Placement& placement;
     const std::vector<LicenseRequest>& licenses;
     std::optional<Seconds> limit;
   };
-  // Whether limits and plugins let the job start so; if not, `refusal_` says so.
+  // Whether limits and plugins permit the start; if not, sets `refusal_`.
   bool permitted(const sched::QueueEntry& entry, TaskIndex task, const StartTerms& terms);
   bool within_limits(const sched::QueueEntry& entry, const StartTerms& terms);
 
   void clear_reason(sched::Queued& queued);
 
-  // A deadline shortens it.
+  // The time limit of a start now, which a deadline may shorten.
   std::optional<Seconds> limit_now(const sched::Queued& queued) const;
 
-  // Where the promises of others leave no room for all of `limit`, a job that allows it gets as much as they leave.
+  // Searches a placement for now. If planned starts leave no time for all of `limit`, a job that
+  // permits it (time_min) gets as much as they leave.
   std::optional<sched::Placement> place(const JobSpec& spec, sched::JobClass& job_class,
                                         std::optional<Seconds>& limit);
 
-  // As one of its alternatives; none also where a cheaper one is worth waiting for.
+  // Chooses an alternative of the job; none also if a cheaper alternative is worth waiting for.
   std::optional<sched::Placement> place_alternative(const sched::Queued& queued,
                                                     sched::JobClass& job_class,
                                                     std::optional<Seconds>& limit,
                                                     const std::vector<LicenseRequest>& licenses,
                                                     std::uint32_t& alternative);
 
-  // When a job of that shape could start in place of the one in the queue.
+  // The earliest start of a job of that class in place of the queued job.
   std::optional<sched::EarliestStart> find_earliest_start_of(const sched::Queued& queued,
                                                              sched::JobClass& job_class,
                                                              std::optional<Seconds> limit);
 
-  // Whether it is known without a search that none of that limit starts.
+  // Whether earlier results of this pass show that a job of the class with that limit cannot start.
   bool is_blocked(sched::JobClass& job_class, std::optional<Seconds> limit);
 
   std::optional<sched::Placement> place(sched::JobClass& job_class, std::optional<Seconds> limit);
 
-  // Those who ask for reservations wait in a line of their own. The record of a steady job, which asks for none, is not read.
+  // Jobs that request reservations form queues of their own. For a static entry, which requests
+  // none, the record is not read.
   static const sched::PlannedStartLedger::Reservations& reservations_of(
       const sched::Queued& queued);
 
-  // It cannot start now: say why, and promise it a start if the partition's rule is so.
+  // Called if the entry cannot start now: sets the reason and, if the backfill rule allows it,
+  // plans a start.
   void block(sched::Queued& queued, sched::JobClass& job_class);
 
-  // What is said of one that is promised nothing: it is in nobody's way.
+  // The reason of an entry without planned start, which delays no other job.
   sched::PendingPtr reason_without_planned_start(const sched::Queued& queued,
                                                  sched::JobClass& job_class);
 
-  // Shared by all jobs of the shape, so that saying it again costs nothing.
+  // Shared by all jobs of the class, so that setting it again costs nothing.
   sched::PendingPtr waiting_reason(sched::JobClass& job_class, bool first);
 
-  // Says when and where the job is going to start, and keeps that free.
+  // Computes when and where the job will start, keeps these resources free, and returns the reason
+  // with both.
   sched::PendingPtr plan_start(PendingInfo info, const sched::Queued& queued,
                                bool* planned = nullptr);
 
-  // Nothing starts any more: as if all that wait were promised their turn one after the other.
+  // Called when nothing starts any more: computes the expected starts of waiting entries one after
+  // the other, as if each got a planned start.
   void estimate();
 
   void set_reason(sched::Queued& queued, sched::PendingPtr info);
@@ -206,19 +220,21 @@ class Planner::Pass {
   sched::SearchBudget work_;
   sched::Preemptor preemptor_;
   sched::Resumer resumer_;
-  std::map<JobKey, sched::PendingPtr> claim_reasons_;  // what is said of those that others end for
-  std::vector<sched::Queued*>
-      preempt_later_;  // of several partitions: before others end they are all tried
+  std::map<JobKey, sched::PendingPtr> claim_reasons_;  // reasons of jobs with claims
+  // Entries of jobs with several partitions. All partitions are tried before any job is preempted.
+  std::vector<sched::Queued*> preempt_later_;
   sched::PassObserver* const observer_;
   std::uint64_t pass_ = 0;
   Plan plan_;
   sched::ArrayStarts array_starts_;
-  std::map<JobKey, IntervalSet::Iterator> next_task_;  // of arrays: those before have started
+  // Next task of each array; the tasks before it were started.
+  std::map<JobKey, IntervalSet::Iterator> next_task_;
   std::set<JobKey> started_;
-  std::map<JobKey, sched::PendingPtr> choices_;  // of jobs with several partitions
+  std::map<JobKey, sched::PendingPtr> choices_;  // for jobs with several partitions
   std::vector<sched::Queued*> blocked_;
   sched::GangScheduler gangs_;
-  sched::PendingPtr refusal_;  // of a start that was about to be made
+  // Reason that refused a start for which a placement was found.
+  sched::PendingPtr refusal_;
 };
 
 }  // namespace ares::core

@@ -1,5 +1,6 @@
-// PassObserver: sees a pass as it comes to one job, which the pass itself leaves out. For those who explain why the job waits and what
-// would let it start: they try on the very state that the job would meet. Owned by the caller; called on the pass's thread.
+// PassObserver: observes a scheduling pass that leaves out one job. When the pass reaches that job,
+// the observer gets the state at that point, so that explanations can test on it why the job waits
+// and what would let it start. Owned by the caller; called on the pass's thread.
 #pragma once
 
 #include <optional>
@@ -12,17 +13,22 @@
 
 namespace ares::core::sched {
 
-// What the pass has left for the job when it is the job's turn in one of its partitions. Nothing of it may be changed.
+// The state of the pass when it reaches the job in one of its partitions. None of it may be
+// changed.
 struct PassView {
   const QueueEntry& entry;
-  ClusterIndex& index;  // not const because it finds members of partitions when they are asked for
+  // Not const because it looks up members of partitions on demand.
+  ClusterIndex& index;
   const Profile& profile;
   const LicensePool& licenses;
   const ArrayStarts& starting;
-  LimitUse& use;  // with what started before
-  bool closed =
-      false;  // nobody may start there any more in this pass: one waits whom nobody passes
-  bool exhausted = false;  // nor anywhere: the pass has spent its budget
+  // Includes what the pass has started so far.
+  LimitUse& use;
+  // No further job may start in this partition in this pass, because one waits and none may pass
+  // it.
+  bool closed = false;
+  // The pass has spent its budget, so no further job starts in any partition.
+  bool exhausted = false;
 };
 
 class PassObserver {
@@ -30,9 +36,10 @@ class PassObserver {
   virtual ~PassObserver() = default;
   virtual bool observes(const JobKey& record) const = 0;
   virtual void on_job(const PassView& view) = 0;
-  // Another job was promised a start. It comes before the one this is about unless that has had its last turn.
+  // Called when another job gets a planned start. That job is ahead of the observed one unless the
+  // latter was reached in its last partition before.
   virtual void on_planned_start(const QueueEntry& entry, const EarliestStart& reservation) = 0;
-  // There is nothing more to see.
+  // Whether the observer needs no further calls.
   virtual bool done() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a pass says and promises to those that cannot start.
+// The part of a pass that sets reasons and planned starts of jobs that cannot start.
 #include "core/sched/pass/pass.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ const PlannedStartLedger::Reservations& Planner::Pass::reservations_of(const Que
 
 void Planner::Pass::block(Queued& queued, JobClass& job_class) {
   const QueueEntry& entry = queued.entry;
-  if (refusal_) return set_reason(queued, std::exchange(refusal_, nullptr));  // in nobody's way
+  // It delays no other job.
+  if (refusal_) return set_reason(queued, std::exchange(refusal_, nullptr));
   if (!work_.exhausted()) {
     if (PendingPtr why = memory_.job_classes.impossible(job_class, index_, budget_.details)) {
       set_reason(queued, std::move(why));
@@ -52,7 +53,7 @@ void Planner::Pass::block(Queued& queued, JobClass& job_class) {
                                  "not looked at in this pass: its budget was spent"));
     return;
   }
-  // A job of several partitions waits for its last: it may still start there.
+  // A job of several partitions waits in its last one, because it may still start there.
   if (last_choice && planned_starts_.take(entry.partition, reservations)) {
     bool planned = false;
     set_reason(queued, plan_start(*waiting_reason(job_class, first), queued, &planned));
@@ -113,7 +114,7 @@ PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, boo
       chosen, limit, [&](JobClass& one) { return find_earliest_start_of(queued, one, limit); });
   JobClass& job_class = *chosen;
   if (found && use_.active()) {
-    // What it would get there it may never have, whatever else ends.
+    // A job that would exceed a limit with this placement alone can never start with it.
     const TresByNode allocated_tres =
         placed_amounts(found->placement, certain_licenses(*queued.entry.job->spec), index_);
     if (auto over = use_.over_alone(*queued.entry.job->spec, *partition, limit, &allocated_tres)) {
@@ -134,7 +135,8 @@ PendingPtr Planner::Pass::plan_start(PendingInfo info, const Queued& queued, boo
   if (found) expand_planned_start(job_class.demand, limit, index_, profile_, *found);
   if (found) profile_.add_planned_start(found->placement, found->at, limit);
   if (found && observer_) observer_->on_planned_start(queued.entry, *found);
-  if (found && found->at < profile_.horizon()) {  // else when something without limit ends
+  // Otherwise only when a job without a time limit ends.
+  if (found && found->at < profile_.horizon()) {
     info.expected_start = found->at;
     info.expected_nodes.clear();
     for (const PlacedShare& share : found->placement)
@@ -166,8 +168,8 @@ void Planner::Pass::estimate() {
 void Planner::Pass::set_reason(Queued& queued, PendingPtr info) {
   if (queued.reason == info) return update_waiting(queued);
   const Job& job = *queued.entry.job;
-  if (!queued.is_static &&
-      job.spec->partitions.size() > 1) {  // which of them says most shows at the end of the pass
+  // The most informative reason is chosen at the end of the pass.
+  if (!queued.is_static && job.spec->partitions.size() > 1) {
     const auto [found, added] = choices_.try_emplace(job.key, info);
     if (!added && is_more_informative(*info, *found->second)) found->second = std::move(info);
     return;

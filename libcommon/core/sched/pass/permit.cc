@@ -8,7 +8,7 @@
 namespace ares::core::sched {
 
 Permit permit(const ClusterState& state, std::span<const ProposedStart> members) {
-  if (members.empty()) return {false, "nobody is to start"};
+  if (members.empty()) return {false, "no job is to start"};
   const Job& first = *members.front().job;
   if (!waits_with_gang(first)) {
     if (members.size() > 1) return {false, "jobs of no gang start one by one"};

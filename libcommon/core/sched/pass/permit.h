@@ -1,5 +1,6 @@
-// permit(): whether jobs for which places were found may start: a gang all or nothing, every other job by itself.
-// Pure; the last word before a group of starts goes into the plan.
+// permit(): whether jobs with placements may start. The members of a gang are permitted together or
+// not at all, every other job alone. Pure; the last check before a group of starts is added to the
+// plan.
 #pragma once
 
 #include <span>
@@ -13,10 +14,11 @@ namespace ares::core::sched {
 
 struct Permit {
   bool granted = false;
-  std::string reason;  // why not: "3 of 4 members of gang train are here"
+  // Why not, for example "3 of 4 members of gang train are here".
+  std::string reason;
 };
 
-// `members` are to start together: one job, or those of one gang.
+// `members` are to start together: one job, or the members of one gang.
 Permit permit(const ClusterState& state, std::span<const ProposedStart> members);
 
 }  // namespace ares::core::sched

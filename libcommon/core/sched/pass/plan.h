@@ -1,5 +1,6 @@
-// plan(): what should start now, and why the rest waits. Pure: same state, policy, budget and time
-// give the same plan. Called by the scheduler thread on immutable snapshots, and by the simulator.
+// plan(): which jobs should start now, and why the others wait. Pure: the same state, policy,
+// budget and time give the same plan. Called by the scheduler thread on immutable snapshots, and by
+// the simulator.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +18,23 @@ namespace sched {
 class PassObserver;
 }
 
-// Bound of one pass in work units (a job tested against a node is one), so that a replay stops at
-// the same place, and how much it is to say beyond what starts.
+// Bound of one pass in work units, of which one is a job tested against a node, so that a replay
+// stops at the same point; and the amount of detail beyond what starts.
 struct Budget {
   std::uint64_t units = 10'000'000;
-  std::uint32_t estimates =
-      16;  // beyond the promised ones, so many waiting jobs are told when they may start
-  bool details =
-      true;  // numbers with each reason; else ask an Explainer for the few that are looked at
+  // Number of waiting jobs without planned start that get an expected start.
+  std::uint32_t estimates = 16;
+  // Reasons contain numbers. If false, an Explainer provides them for single jobs.
+  bool details = true;
 };
 
-// Plans the same cluster again and again and redoes only what has changed. Whatever it has seen before, it plans what a new
-// one would. One thread at a time.
+// Plans the same cluster repeatedly and recomputes only what changed. Its plans do not depend on
+// earlier calls: a new Planner would return the same. One thread at a time.
 class Planner {
  public:
   Planner();
   ~Planner();
-  // `witness`: sees the pass come to its job, which is left out (witness.h).
+  // `observer`: observes the pass, which leaves out the observer's job (pass_observer.h).
   Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now,
             sched::PassObserver* observer = nullptr);
 
@@ -43,7 +44,7 @@ class Planner {
   std::unique_ptr<Memory> memory_;
 };
 
-// By a planner of its own.
+// Plans with a new Planner.
 Plan plan(const ClusterState& state, const Policy& policy, Budget budget, Time now);
 
 }  // namespace ares::core

@@ -1,4 +1,5 @@
-// A plan as text, whole and in one order: to compare plans, and for a digest that tells on another machine whether one is the same.
+// A complete plan as text in a fixed order, to compare plans and to compute digests that are the
+// same on every machine.
 // Pure; any thread.
 #pragma once
 
@@ -8,8 +9,9 @@
 
 namespace ares::core {
 
-// A line for each start, in the order in which they are proposed, then one for each job that waits, then when time alone changes it.
-// Who may begin to gain age is no part of it: that is looked at from time to time.
+// One line for each start, in the proposed order, then one for each waiting job, then the time at
+// which the plan may change with time alone. Proposals for age accrual are left out, because they
+// are made only from time to time.
 std::string plan_text(const Plan& plan);
 
 }  // namespace ares::core

@@ -14,7 +14,8 @@ using namespace sched;
 
 namespace {
 
-// Of all that plans depend on: users and wckeys by themselves are not looked at.
+// Whether the accounting records on which plans depend are the same. Users and wckeys alone do not
+// matter.
 bool same_accounts(const Accounting& before, const Accounting& after) {
   bool same = true;
   Accounting::diff(before, after, [&](const RecordKey& key, const auto*, const auto*) {
@@ -60,7 +61,7 @@ Plan Planner::plan(const ClusterState& state, const Policy& policy, Budget budge
   }
   Plan plan = Pass(*memory_, memory_->seen, policy, budget, now, observer).run();
   memory_->look_at_ages(policy, now, plan);
-  // What the record itself says is worth repeating only to those who ask for everything.
+  // Reasons in the records themselves are repeated only for callers that request all details.
   if (budget.details)
     state.pending.for_each([&](const JobKey& key, Lsn) {
       const Job* job = state.jobs.find(key);

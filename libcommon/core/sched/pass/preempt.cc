@@ -15,12 +15,13 @@ namespace {
 
 using AttemptKeys = std::set<AttemptKey>;
 
-// Those that are ended, and those that stay and lend their CPUs.
+// The victims that end, and those that are suspended and release only their CPUs.
 struct Removed {
   AttemptKeys ended, suspended;
 };
 
-// A node that came back smaller: nobody knows what the end of a job gives there.
+// Whether the node has less than its charges hold, because it registered again with less. What the
+// end of a job releases there is not known.
 bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
   Amounts sum(index.stride(), 0);
   std::set<GpuIndex> shared;
@@ -34,17 +35,20 @@ bool is_overcommitted(const ClusterIndex& index, const IndexedNode& node) {
   return false;
 }
 
-// One node that victims lie on: what it has free at every step of the job's stay, and what each of them adds until when.
+// A node with victims: its free amounts at every step of the planned run, and what each victim adds
+// until when.
 struct NodeWithVictims {
   struct Share {
     std::size_t victim = 0;
-    Time end{};  // when it would have given that back anyway
+    // When the victim would have released that anyway.
+    Time end{};
     Amounts amounts;
   };
   struct Device {  // shared by victims
     std::vector<std::size_t> victims;
     std::size_t column = 0;
-    Time end{};  // as of a share, of the last of them
+    // When the last sharer would have released it anyway.
+    Time end{};
   };
   std::vector<Time> times;
   std::vector<std::int64_t> rows;
@@ -77,7 +81,8 @@ class Search {
   }
 
  private:
-  // What every node of the set offers without any victim, and the ground of those with some.
+  // Computes what every node of the set offers without preemption, and a NodeWithVictims for each
+  // node with victims.
   void survey() {
     std::unordered_map<NodeIndex, NodeWithVictims> found;
     std::map<AttemptKey, std::size_t> places;
@@ -115,14 +120,15 @@ class Search {
         if (to_ && time >= *to_) return false;
         victims_node.times.push_back(time);
         victims_node.rows.insert(victims_node.rows.end(), free.begin(), free.end());
-        return in_.profile.falls(at);  // else it has the least at first
+        // Otherwise the minimum is at the first step.
+        return in_.profile.falls(at);
       });
       victims_nodes_[i] = std::move(victims_node);
     }
     in_.work.spend(set_.nodes.size());
   }
 
-  // The least that node i has free during the stay once the chosen ones are gone.
+  // The minimum that node i has free during the run once the chosen victims are gone.
   void free_of(std::size_t i, const std::vector<bool>& chosen, std::span<std::int64_t> out) const {
     const NodeWithVictims& victims_node = victims_nodes_[i];
     const std::size_t stride = out.size();
@@ -170,7 +176,7 @@ class Search {
     return fit(demand_, offers);
   }
 
-  // The shortest row of the cheapest ones with which it fits, as marks on them.
+  // The shortest prefix of the victims in order of cost with which the demand fits, as marks.
   std::optional<Placement> cheapest(std::vector<bool>& chosen) {
     std::size_t low = 1, high = candidates_.size();
     std::optional<Placement> found;
@@ -191,7 +197,8 @@ class Search {
     return found;
   }
 
-  // Leaves out whoever is not needed: at once those on other nodes than it would get, then one by one, the dearest first.
+  // Drops victims that are not needed: first all on nodes outside the placement, then one by one,
+  // the most expensive first.
   bool spare(std::vector<bool>& chosen, Placement& placement) {
     std::vector<bool> here(chosen.size(), false);
     for (const PlacedShare& share : placement) {
@@ -225,7 +232,7 @@ class Search {
     return out;
   }
 
-  // The node as it is when those have let go.
+  // The node after these victims have released their resources.
   IndexedNode without(const IndexedNode& node, const Removed& removed) const {
     IndexedNode out = node;
     for (const Charge& charge : node.node->charges) {
@@ -237,8 +244,8 @@ class Search {
       if (only_suspended) amounts = cpus_only(std::move(amounts));
       const bool all = !only_suspended && (charge.gpu_part == 0 ||
                                            unshare_gpu(out, charge.gpus.front(), charge.gpu_part));
-      if (!all)  // others still have parts of it, or it keeps them
-        std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
+      // Other jobs still share the device, or the suspended job keeps it.
+      if (!all) std::fill(amounts.begin() + kFirstGpu, amounts.end(), 0);
       for (std::size_t c = 0; c < amounts.size(); ++c)
         out.free[c] = std::min(out.free[c] + amounts[c], out.total[c]);
       std::erase_if(out.gpus_used, [&](GpuIndex gpu) {
@@ -250,7 +257,8 @@ class Search {
     return out;
   }
 
-  // None where devices that are counted as free in a moment have not been let go of yet, nor will be by the victims.
+  // None if devices that were counted as free soon are not free yet and are not released by the
+  // victims.
   std::optional<PreemptionPlan> result(const std::vector<bool>& chosen, Placement placement) const {
     PreemptionPlan out;
     const Removed removed = removed_by(chosen);
@@ -275,7 +283,7 @@ class Search {
   const std::optional<Time> to_;
   std::vector<Victim> candidates_;
   std::vector<std::int64_t> base_;              // by position in the set
-  std::vector<NodeWithVictims> victims_nodes_;  // likewise
+  std::vector<NodeWithVictims> victims_nodes_;  // by position in the set
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// find_victims(): which running jobs to end so that one that waits can start at once, as few and as cheap as can be. The last
-// stage of a pass. Pure; changes nothing of what it looks at.
+// find_victims(): which running jobs to preempt so that a waiting job can start at once. It chooses
+// few and cheap victims. The last stage of a pass. Pure; changes none of its inputs.
 #pragma once
 
 #include <cstdint>
@@ -13,44 +13,51 @@
 
 namespace ares::core::sched {
 
-// A running job that may be ended for the one that waits. It lies on some of the nodes that this one may use.
+// A running job that may be preempted for the waiting one and is on some node that this one may
+// use.
 struct Victim {
   AttemptKey attempt;
   std::int32_t tier = 0;  // of its partition
   std::uint32_t qos = 0;  // priority of its QOS
-  std::int64_t lost =
-      0;  // work: CPUs times microseconds since its start, the last time it is known to have kept anything
-  bool only_suspended = false;  // it is suspended: gives its CPUs, nothing else, and loses nothing
-  bool operator<(const Victim& other) const;  // cheaper; ties: the youngest first
+  // Lost work: CPUs times microseconds since its start or its last known checkpoint.
+  std::int64_t lost = 0;
+  // Preemption suspends it: only its CPUs are released, and no work is lost.
+  bool only_suspended = false;
+  // Orders by cost, cheapest first; ties: the youngest first.
+  bool operator<(const Victim& other) const;
 };
 
-// What a charge has of its node; of a GPU that it shares a whole one.
+// Amounts that a charge holds on its node. A shared GPU counts as a whole one.
 Amounts amounts_held(const ClusterIndex& index, const Node& node, const Charge& charge);
-// What it gives back when its attempt ends: of a GPU that it shares nothing, for that comes free with the last part of it.
+// Amounts that are released when the attempt ends. A shared GPU does not count, because it becomes
+// free only with its last sharer.
 Amounts amounts_of(const ClusterIndex& index, const Node& node, const Charge& charge);
 
-// A GPU that jobs share, and that comes free if all of these are ended: nobody else has a part of it but who is ending already.
+// A shared GPU that becomes free if all of `sharers` are preempted, because all its other sharers
+// are ending already.
 struct ReclaimableGpu {
   GpuIndex gpu;
   std::size_t column = 0;
   std::vector<AttemptKey> sharers;
 };
-// Of those devices of the node of which `may_end(attempt)` is true of every sharer that is not ending.
+// The shared devices of the node for which `may_end(attempt)` is true for every sharer that is not
+// ending.
 template <class MayEnd>
 std::vector<ReclaimableGpu> reclaimable_gpus(const ClusterState& state, const IndexedNode& node,
                                              MayEnd&& may_end);
-// Already told to end: counts as gone in a moment.
+// Whether the attempt is ending already; it is then expected to end at once.
 bool is_ending(const ClusterState& state, const Charge& charge);
-// The part of it that a job gives that is suspended.
+// The part of the amounts that a suspended job releases.
 Amounts cpus_only(Amounts amounts);
 
 struct PreemptionPlan {
-  std::vector<AttemptKey> victims;  // ascending; with one less it does not fit
+  std::vector<AttemptKey> victims;  // ascending; all of them are needed
   Placement placement;
-  std::vector<NodeShare> shares;  // the same with GPUs and CPUs
+  // The placement with GPUs and CPUs.
+  std::vector<NodeShare> shares;
 };
 
-// When what is ending by now has let go.
+// When attempts that are ending now are expected to have released their resources.
 inline constexpr Duration kSoon = std::chrono::seconds(1);
 
 struct PreemptionSearch {
@@ -58,12 +65,14 @@ struct PreemptionSearch {
   const ClusterIndex& index;
   const Profile& profile;
   SearchBudget& work;
-  Time
-      ready{};  // when the victims will have ended at the latest, and the job's time begins to count; earlier than kSoon: then
+  // When the victims will have ended at the latest, which is when the job's time limit begins to
+  // count. A time before kSoon means kSoon.
+  Time ready{};
 };
 
-// Nothing if it cannot start even without all of them, or will without any of them in a moment, or if the work ran out. It is placed
-// from profile.now() + kSoon on and keeps to every promise of the profile. No strict subset of the victims would do.
+// Nothing if the job cannot start even without all of the victims, or will start soon without
+// preemption, or if the budget ran out. The job is placed from profile.now() + kSoon on and
+// respects all planned starts of the profile. No proper subset of the victims would be enough.
 std::optional<PreemptionPlan> find_victims(const PreemptionSearch& in, const Demand& demand,
                                            std::optional<Seconds> limit, NodeSet set,
                                            std::vector<Victim> candidates);
@@ -83,7 +92,7 @@ std::vector<ReclaimableGpu> reclaimable_gpus(const ClusterState& state, const In
       all = all && may_end(charge.attempt);
       gpu.sharers.push_back(charge.attempt);
     }
-    // What is used beyond that was given away in this pass.
+    // Use beyond the charges was allocated in this pass.
     if (all && charged == shared.used && !gpu.sharers.empty()) found.push_back(std::move(gpu));
   }
   return found;

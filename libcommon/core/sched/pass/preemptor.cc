@@ -13,7 +13,7 @@
 namespace ares::core::sched {
 namespace {
 
-// Searches of one pass; each may look at every node a few times for each victim.
+// Searches in one pass; each may read every node a few times for each victim.
 constexpr std::uint32_t kMaxSearches = 16;
 
 Placement placement_of(const ClusterIndex& index, const PreemptionClaim& claim) {
@@ -22,7 +22,8 @@ Placement placement_of(const ClusterIndex& index, const PreemptionClaim& claim) 
     const auto at = index.find(share.node);
     if (!at || !index.nodes()[*at].usable) return {};
     const Node& node = *index.nodes()[*at].node;
-    for (const GpuIndex gpu : share.gpus)  // it may have come back without
+    // The node may have registered again without the GPU.
+    for (const GpuIndex gpu : share.gpus)
       if (std::none_of(node.inventory.gpus.begin(), node.inventory.gpus.end(),
                        [&](const Gpu& has) { return has.index == gpu; }))
         return {};
@@ -70,11 +71,12 @@ PreemptionDenial preemption_denial(const ClusterState& state, const Policy& poli
   });
   if (!concerned || is_binding(job, now)) return {};
   if (!job.spec->gpu_alternatives.empty())
-    return {"preempts nobody, for it names several kinds of GPUs", std::nullopt};
+    return {"preempts no job, because it names several kinds of GPUs", std::nullopt};
   if (job.array && job.array->throttle > 0)
-    return {"preempts nobody, for its array bounds how many of its tasks run", std::nullopt};
+    return {"preempts no job, because its array limits how many of its tasks run", std::nullopt};
   if (job.preempted)
-    return {"preempts nobody before it has run again, for it was preempted itself", std::nullopt};
+    return {"preempts no job before it has run again, because it was preempted itself",
+            std::nullopt};
   const EvictionsLeft left = evictions_left(state, policy, job.spec->uid, now);
   if (left.count > 0) return {};
   const auto most = [](std::uint32_t count, const char* in) {
@@ -82,7 +84,7 @@ PreemptionDenial preemption_denial(const ClusterState& state, const Policy& poli
   };
   const std::string hour = most(policy.preemption.per_hour, "an hour"),
                     day = most(policy.preemption.per_day, "a day");
-  return {"preempts nobody now, for its user has had as many jobs preempted as may be: " + hour +
+  return {"preempts no job now, because its user has reached the limit on preemptions: " + hour +
               (hour.empty() || day.empty() ? "" : ", ") + day,
           left.more_at};
 }
@@ -171,7 +173,7 @@ const std::vector<Preemptor::Running>& Preemptor::running() {
         cpus += share.cpus;
         if (const auto at = pass_.index.find(share.node)) one.nodes.push_back(*at);
       }
-      // No job tells yet when it has last kept what it did: all since its start would be lost.
+      // Jobs do not report checkpoints, so all work since the start counts as lost.
       const Duration ran =
           pass_.now - job->started.value_or(pass_.now) - suspended_for(*job, pass_.now);
       one.victim = {charge.attempt, partition->tier,
@@ -210,7 +212,7 @@ std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const J
   const NodeSet set = job_class.nodes();
   Candidates candidates = this->candidates(entry, set);
   if (candidates.victims.empty()) return std::nullopt;
-  // Who starts by then anyway needs nobody's place.
+  // A job that starts by then anyway needs no victims.
   const auto soon =
       find_earliest_start(job_class.demand, limit, set, pass_.index, pass_.profile, pass_.work);
   if (soon && soon->at <= pass_.now + candidates.shortest) return std::nullopt;
@@ -221,8 +223,9 @@ std::optional<PreemptionPlan> Preemptor::search(const QueueEntry& entry, const J
       job_class.demand, limit, set, std::move(candidates.victims));
 }
 
-// Whether it is certain that it starts once there is room. What plugins would say of nodes as they will be then nobody knows; an array
-// that throttles itself may not start its next task; and of several kinds of GPUs another may be free before.
+// Whether it is certain that the job starts once the victims are gone. That is not certain if
+// plugins may refuse the changed nodes, if the throttle of its array may delay its next task, or if
+// GPUs of another alternative may become free before.
 bool Preemptor::is_predictable(const QueueEntry& entry, const JobClass& job_class) const {
   const Job& job = *entry.job;
   return !job_class.demand.plugin_class && job_class.alternatives.empty() &&
@@ -301,7 +304,7 @@ void Preemptor::wake_by(Time at) {
   if (at > pass_.now) wake_ = std::min(wake_.value_or(at), at);
 }
 
-// From here on the profile has them gone in a moment, as later passes will.
+// From here on the profile treats the victims as gone soon, as later passes will.
 void Preemptor::release(const std::vector<AttemptKey>& victims) {
   release_shared(victims);
   for (const AttemptKey& victim : victims) {
@@ -322,7 +325,7 @@ void Preemptor::release(const std::vector<AttemptKey>& victims) {
   }
 }
 
-// The GPUs of which they have all that is not coming free anyway.
+// Releases the GPUs whose sharers are all victims or ending anyway.
 void Preemptor::release_shared(const std::vector<AttemptKey>& victims) {
   std::set<NodeIndex> nodes;
   for (const AttemptKey& victim : victims)
@@ -345,14 +348,16 @@ void Preemptor::release_shared(const std::vector<AttemptKey>& victims) {
     }
 }
 
-// Until its limit has passed, counted from when it is expected to start: so that what is promised behind it does not move.
+// Lasts until the time limit has passed, counted from the expected start, so that planned starts
+// behind it do not move.
 void Preemptor::add_planned_start(const Demand& demand, Placement placement, Time ready,
                                   std::optional<Seconds> limit) {
   const Time from = pass_.now + kSoon;
   const std::optional<Time> end = Profile::end_of(std::max(ready, from), limit);
   Amounts free(pass_.index.stride());
   for (PlacedShare& share : placement) {
-    // Which GPUs are linked as it asked nobody can count: all that come free are kept, so that the right ones are among them.
+    // Counts cannot show which GPUs have the requested links. All that become free are kept, so
+    // that the right ones will be among them.
     if (!demand.gpu_constraint.none()) {
       pass_.profile.min_free(share.node, from, end, free);
       for (std::size_t column = kFirstGpu; column < free.size(); ++column)

@@ -1,5 +1,6 @@
-// Preemptor: the part of one pass that makes room. Keeps what was promised to jobs that others are being ended for, and finds
-// whom to end for those that cannot start. Lives for one pass, works on its index, profile and licences; not thread-safe.
+// Preemptor: handles preemption in one pass. It keeps the resources of preemption claims free and
+// finds victims for jobs that cannot start. Lives for one pass and works on its index, profile and
+// licences; not thread-safe.
 #pragma once
 
 #include <map>
@@ -17,10 +18,11 @@
 
 namespace ares::core::sched {
 
-// "waits until 2 jobs that it preempts have ended: 12, 15_3; 1 of them has".
+// For example "waits until 2 jobs that it preempts have ended: 12, 15_3; 1 of them has".
 std::string preemption_text(const ClusterState& state, const PreemptionClaim& claim);
 
-// Why a job that could preempt others may not now, and until when; empty: it may, or could not anyway.
+// Why a job that could preempt others may not do so now, and until when. Empty: it may, or could
+// not preempt anyway.
 struct PreemptionDenial {
   std::string text;
   std::optional<Time> until;
@@ -42,32 +44,35 @@ class Preemptor {
   };
   explicit Preemptor(const Pass& pass) : pass_(pass) {}
 
-  // --- those that others are being ended for already ---
+  // --- jobs with preemption claims ---
   struct ClaimedStart {
     QueueEntry entry;
-    Placement placement;  // exactly what it was promised
+    Placement placement;  // exactly as in its claim
     std::optional<Seconds> limit;
   };
-  // By job key. Left out: whose time is up, and who cannot have it now for another reason.
+  // The starts of jobs with claims, by job key. Left out: claims that have expired, and jobs that
+  // something else keeps from starting now.
   std::vector<ClaimedStart> claimed_starts(const ArrayStarts& starting);
-  // Whether the others have let go. It may be started then just so.
+  // Whether the victims have released their resources, so that the job can start as claimed.
   bool is_available(const ClaimedStart& claimed, const JobClass& job_class) const;
-  // They have not: nobody else gets any of it in this pass. What is said of it.
+  // If they have not, keeps the claimed resources free from other jobs in this pass. Returns the
+  // reason of the waiting job.
   PendingInfo enforce_claim(const ClaimedStart& claimed, const JobClass& job_class);
 
-  // --- those that wait ---
-  // Whether any jobs of the partition may preempt others; whether that one may.
+  // --- jobs that wait ---
+  // Whether any job of the partition may preempt others; whether the job of the entry may.
   bool can_preempt(const Partition* partition);
   bool can_preempt(const QueueEntry& entry);
   struct Preemption {
     PlanGroup group;
     PendingInfo reason;
   };
-  // Ends others for it, if that lets it start. `task`: of an array's record, the task that is next.
+  // Preempts other jobs if that lets the job start. `task`: for the record of an array, its next
+  // task.
   std::optional<Preemption> preempt(const QueueEntry& entry, const JobClass& job_class,
                                     TaskIndex task, std::optional<Seconds> limit);
 
-  // When time alone may change what this pass found.
+  // When the results of this pass may change with time alone.
   std::optional<Time> wake() const { return wake_; }
 
  private:
@@ -79,13 +84,15 @@ class Preemptor {
   const std::vector<Running>& running();
   struct Candidates {
     std::vector<Victim> victims;
-    Seconds shortest = Seconds::max(), longest{};  // of their graces
+    // Of the victims' grace times.
+    Seconds shortest = Seconds::max(), longest{};
   };
   Candidates candidates(const QueueEntry& entry, const NodeSet& set);
   std::optional<PreemptionPlan> search(const QueueEntry& entry, const JobClass& job_class,
                                        std::optional<Seconds> limit);
   bool is_predictable(const QueueEntry& entry, const JobClass& job_class) const;
-  const EvictionsLeft& evictions_left_for(UserId user);  // before this pass
+  // As of the beginning of the pass.
+  const EvictionsLeft& evictions_left_for(UserId user);
   void wake_by(Time at);
   void release(const std::vector<AttemptKey>& victims);
   void release_shared(const std::vector<AttemptKey>& victims);
@@ -93,16 +100,18 @@ class Preemptor {
                          std::optional<Seconds> limit);
 
   const Pass pass_;
-  std::map<const Partition*, bool> can_preempt_;  // looked up, never walked, like the next
+  // Used for look-ups only, never iterated; so is can_preempt_qos_.
+  std::map<const Partition*, bool> can_preempt_;
   std::map<std::pair<const Partition*, std::string>, bool> can_preempt_qos_;
   std::optional<std::vector<Running>> running_;
-  std::set<AttemptKey> ended_;  // in this pass
-  // For whom nobody was found: nor will anybody be for the next one like him, with that QOS.
+  std::set<AttemptKey> ended_;  // preempted in this pass
+  // No victims were found in this pass for jobs of that class, QOS and time limit.
   std::set<std::tuple<const JobClass*, std::string, std::optional<Seconds>>> failed_;
-  std::set<std::pair<const JobSpec*, std::optional<Seconds>>>
-      over_limit_;                                  // where a place was found for them
-  std::map<UserId, EvictionsLeft> evictions_left_;  // looked up, never walked
-  std::map<UserId, std::uint32_t> evictions_used_;  // of what users may have ended, in this pass
+  // Jobs that a limit refused although victims were found.
+  std::set<std::pair<const JobSpec*, std::optional<Seconds>>> over_limit_;
+  std::map<UserId, EvictionsLeft> evictions_left_;  // used for look-ups only, never iterated
+  // Evictions that users caused in this pass.
+  std::map<UserId, std::uint32_t> evictions_used_;
   std::uint32_t searches_ = 0;
   std::optional<Time> wake_;
 };

@@ -66,7 +66,7 @@ std::optional<Resumer::Resumed> Resumer::next() {
   return out;
 }
 
-// Nothing but CPUs: the rest is its own all the time. None where a node is not known any more.
+// CPUs only, because the job still holds everything else. None if a node is not known any more.
 std::optional<Placement> Resumer::cpus_of(const Job& job) const {
   Placement placement;
   for (const NodeShare& share : job.allocation->nodes) {
@@ -85,7 +85,7 @@ bool Resumer::can_resume_now(const Job& job, const Placement& placement,
                              std::optional<Time> end) const {
   if (resume_conflict(pass_.state, job, pass_.now) || !reservations_allow(job, placement))
     return false;
-  // And what this pass itself has given away or promised.
+  // Also subtracts what this pass has allocated and planned.
   Amounts free(pass_.index.stride());
   for (const PlacedShare& share : placement) {
     const IndexedNode& node = pass_.index.nodes()[share.node];
@@ -102,10 +102,12 @@ bool Resumer::can_resume_now(const Job& job, const Placement& placement,
   return true;
 }
 
-// A reservation that is on keeps it out. Of one that comes it knows as little as a job that was never suspended.
+// An active reservation keeps the job suspended. A future one is ignored, as it is for a running
+// job that was never suspended.
 bool Resumer::reservations_allow(const Job& job, const Placement& placement) const {
   AccessRequest access{job.spec->uid};
-  // Its own may be over: it is on its nodes already, so only those of others keep it out.
+  // Its own reservation may be over. The job is on its nodes already, so only reservations of
+  // others matter.
   access.reservations = job.spec->reservations;
   std::erase_if(access.reservations,
                 [&](const std::string& name) { return !pass_.state.reservations.find(name); });
@@ -123,7 +125,7 @@ bool Resumer::fits_at(const Placement& placement, Time from, std::optional<Secon
   });
 }
 
-// When those have let go whose CPUs have the numbers that it needs.
+// When the jobs have ended that use the CPU numbers that this job needs.
 Time Resumer::others_end(const Job& job) const {
   Time at = pass_.now + kSoon;
   for (const NodeShare& share : job.allocation->nodes) {
@@ -143,7 +145,8 @@ Time Resumer::others_end(const Job& job) const {
   return at;
 }
 
-// The first moment of its nodes' profiles at which it fits; when all is free at the latest.
+// The first step of its nodes' profiles at which its CPUs fit; at the latest when everything is
+// free.
 Time Resumer::earliest_resume(const Job& job, const Placement& placement,
                               std::optional<Seconds> left) const {
   const Time from = others_end(job);

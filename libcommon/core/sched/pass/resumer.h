@@ -1,9 +1,10 @@
-// Resumer: the turns of jobs that were suspended so that others could start. Each goes on as soon as its CPUs are free, before any
-// job of its tier or a lower one starts; until then its turn is kept: nobody of those delays it. Lives for one pass, works on
-// its index and profile; not thread-safe.
-//
-// The order is a function of the state: higher tier, longer suspended, key. Jobs of higher tiers come before it, so that one
-// may stand still for as long as such jobs keep coming: that is what the tiers say.
+// Resumer: resumes jobs that were suspended for other jobs. Each is resumed as soon as its CPUs are
+// free, before any job of its tier or a lower one starts. Until then its resumption is planned, so
+// that none of those jobs delays it. Lives for one pass and works on its index and profile; not
+// thread-safe.
+// The order is a function of the state: higher tier, longer suspended, key. Jobs of higher tiers
+// come before a suspended job, so it may stay suspended as long as such jobs arrive. That is the
+// purpose of tiers.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +28,17 @@ class Resumer {
   };
   explicit Resumer(const Pass& pass);
 
-  // Whether somebody of that tier or a higher one has not had its turn.
+  // Whether a suspended job of that tier or a higher one has not been considered yet.
   bool due(std::int32_t tier) const { return at_ < waiting_.size() && waiting_[at_].tier >= tier; }
   bool any_left() const { return at_ < waiting_.size(); }
 
-  // What of the pass's index it has taken.
+  // Amounts that it allocated in the pass's index.
   struct Resumed {
     PlanGroup group;
     const Job* job = nullptr;
     Placement placement;
   };
-  // The next one's turn; none: it has to wait, and is promised its turn.
+  // Considers the next suspended job. None: it has to wait, and its resumption is planned.
   std::optional<Resumed> next();
 
  private:

@@ -14,7 +14,7 @@ bool in_use(const IndexedNode& node, GpuIndex gpu) {
   return std::binary_search(node.gpus_used.begin(), node.gpus_used.end(), gpu);
 }
 
-// Of one type, as far as a set can hold their numbers: a matrix names no others.
+// GPUs of one type whose numbers fit into a GpuSet. Link matrices contain no other numbers.
 GpuSet gpus_of(const IndexedNode& node, const std::string& type, GpusOf which) {
   GpuSet gpus;
   for (const Gpu& gpu : node.node->inventory.gpus)
@@ -29,7 +29,7 @@ void mark_used(IndexedNode& node, std::size_t column, GpuIndex gpu) {
   --node.free[column];
 }
 
-// What the topology has no word on: the lowest numbers.
+// Takes the lowest numbers, for GPUs on which the topology has no information.
 void take_lowest(IndexedNode& node, std::size_t column, const std::string& type, std::int64_t count,
                  std::vector<GpuIndex>& taken) {
   for (const Gpu& gpu : node.node->inventory.gpus) {
@@ -58,7 +58,7 @@ void take_gpus(IndexedNode& node, std::size_t column, std::int64_t count,
   take_lowest(node, column, type, count, taken);
 }
 
-// A part of a device: joins those that have parts of it, or has it first.
+// Takes a part of a device, as its first user or with other sharers.
 void take_part(IndexedNode& node, const PlacedPart& part, const ClusterIndex& index,
                std::vector<GpuIndex>& taken) {
   const auto gpu = part.gpu ? part.gpu : best_free_gpu(node, part.column, index);
@@ -68,7 +68,7 @@ void take_part(IndexedNode& node, const PlacedPart& part, const ClusterIndex& in
   taken.push_back(*gpu);
 }
 
-// Only GPUs make one CPU better than another.
+// CPUs differ only in their distance to the GPUs.
 std::vector<std::uint32_t> nearest_cpus(const IndexedNode& node, const std::vector<GpuIndex>& gpus,
                                         std::int64_t count) {
   GpuSet near;

@@ -1,5 +1,6 @@
-// The GPUs and CPUs of a node by their numbers: how many free GPUs a job can have together, and which ones a share gets. Works on the
-// pass's own index, which remembers what the pass gave away; not thread-safe.
+// Choice of GPUs and CPUs of a node by number: how many free GPUs a job can have together, and
+// which devices a share gets. Works on the pass's own index, in which the pass marks what it
+// allocated; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +14,28 @@
 
 namespace ares::core::sched {
 
-// Which GPUs of a node count: those that are free at this moment, or all, as if the node were empty.
+// Which GPUs of a node count: those that are free now, or all of them, as if the node were empty.
 enum class GpusOf : std::uint8_t { free_now, node };
 
-// Lowers the GPUs in a row of free amounts to those that the demand's constraint lets one job have together: whatever is placed in
-// what is left keeps the constraint. A job that takes whole nodes gets all GPUs of one, so the constraint holds for all or there are none
-// for it. Does nothing to a demand without constraint.
+// Lowers the GPUs in a row of free amounts to those that the demand's constraint lets one job have
+// together, so that any placement in the remaining amounts meets the constraint. A job that takes
+// whole nodes gets all GPUs of a node: if they do not meet the constraint together, it gets none.
+// Does nothing for a demand without constraint.
 void cap_gpus(const Demand& demand, const IndexedNode& node, GpusOf which,
               const ClusterIndex& index, std::span<std::int64_t> free);
 
-// The free device of that type that a part would come to lie on; none where all are used.
+// The free device of the type on which a part of a GPU would be placed; none if all are used.
 std::optional<GpuIndex> best_free_gpu(const IndexedNode& node, std::size_t column,
                                       const ClusterIndex& index);
 
-// A part is of the device that its share names (shared_gpus.h), or of the best free one.
-// The GPUs of each type are the best of the free ones (topology/choose.h), the CPUs the nearest to them (topology/cpus.h); where nothing is
-// known of the machine both have the lowest free numbers. `node` is marked: the devices are used and the amounts are no longer free.
-// CPU ids are left out (any will do) where charges without ids make it unknown which are free.
-// Precondition: the share was placed in what cap_gpus() leaves of the node's free amounts.
+// Chooses the devices of a share. A part of a GPU is on the device that its share names
+// (shared_gpus.h), or on the best free one. Of each type the best free GPUs are taken
+// (topology/choose.h), and the CPUs nearest to them (topology/cpus.h). Where the topology of the
+// machine is not known, both are the lowest free numbers.
+// Marks `node`: the devices become used and the amounts are no longer free. CPU ids are left out
+// (any CPUs will do) if charges without ids make it unknown which CPUs are free.
+// Precondition: the share was placed in the amounts that cap_gpus() leaves of the node's free
+// amounts.
 NodeShare choose_devices(IndexedNode& node, const PlacedShare& share,
                          const GpuConstraint& constraint, const ClusterIndex& index);
 

@@ -9,7 +9,8 @@
 namespace ares::core::sched {
 namespace {
 
-// A list may name as many nodes as the cluster has, and each node is looked up in it.
+// Sorted because the list may contain as many names as the cluster has nodes, and each node is
+// looked up in it.
 std::vector<std::string_view> sorted(const std::vector<std::string>& names) {
   std::vector<std::string_view> out(names.begin(), names.end());
   std::sort(out.begin(), out.end());
@@ -29,7 +30,9 @@ Candidates filter(const Job& job, const Partition& partition, ClusterIndex& inde
   const JobSpec& spec = *job.spec;
   Candidates result;
   const auto constraint = parse_constraints(spec.features);
-  if (!constraint) {  // checked at submission; an older release may have stored what this one refuses
+  // The constraints were checked at submission, but an older release may have stored some that this
+  // one refuses.
+  if (!constraint) {
     result.problem = constraint.error().message;
     return result;
   }

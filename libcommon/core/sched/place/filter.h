@@ -1,5 +1,5 @@
-// filter(): which nodes a job may use at all, whatever is free on them.
-// Pure; called once for all shapes of demand that ask the same of a node's name and features.
+// filter(): which nodes a job may use at all, independent of what is free on them.
+// Pure; called once for all job classes that have the same requirements on node names and features.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace ares::core::sched {
 
-// Ascending, and never changed: copies share it.
+// Ascending and immutable; copies share the content.
 class NodeList {
  public:
   NodeList() : NodeList({}, 0) {}
-  // Of a cluster of so many nodes.
+  // `of`: number of nodes of the cluster.
   NodeList(std::vector<NodeIndex> nodes, std::size_t of) {
     Bitset bits(of);
     for (const NodeIndex at : nodes) bits.set(at);
@@ -29,7 +29,8 @@ class NodeList {
   const NodeIndex* data() const { return begin(); }
   std::size_t size() const { return content_->nodes.size(); }
   bool empty() const { return content_->nodes.empty(); }
-  const Bitset& bits() const { return content_->bits; }  // valid as long as a copy lives
+  // Valid as long as a copy lives.
+  const Bitset& bits() const { return content_->bits; }
 
  private:
   struct Content {
@@ -40,11 +41,17 @@ class NodeList {
 };
 
 struct Candidates {
-  NodeList members;                 // would do if they were up: in the partition, features, not -x
-  NodeList usable;                  // of these: up, registered, not one that failed to launch it
-  NodeList fallback;                // usable and those that failed to launch it
-  std::vector<NodeIndex> required;  // of -w, ascending
-  std::string problem;  // why no node will ever do: a required node that is not a member
+  // Nodes that the job could use if they were up: in the partition, with the features, not
+  // excluded.
+  NodeList members;
+  // Of these: up, registered, and no launch of the job failed on them.
+  NodeList usable;
+  // Like `usable`, with the nodes on which a launch of the job failed.
+  NodeList fallback;
+  // The nodes of -w, ascending.
+  std::vector<NodeIndex> required;
+  // Why no node can ever be used, for example a required node that is not a member.
+  std::string problem;
 };
 
 Candidates filter(const Job& job, const Partition& partition, ClusterIndex& index);

@@ -34,7 +34,7 @@ std::optional<Placement> fit_typed(const TypedDemand& typed, std::span<const Nod
     required += offer.required ? 1 : 0;
     candidates.push_back({&offer, tasks, useful_gpus(typed, offer), spare_gpus(typed, offer)});
   }
-  // A demand for GPUs in total is placed where there are some, unless a node was named.
+  // A demand for GPUs in total is placed on nodes with GPUs, except for required nodes.
   if (typed.total_count > 0 && !typed.demand.tags)
     std::erase_if(candidates, [&](const Candidate& c) {
       return c.gpus == 0 && !c.offer->required && typed.total_count >= typed.demand.min_nodes;
@@ -48,7 +48,8 @@ std::optional<Placement> fit_offers(const Demand& demand, std::span<const NodeOf
   if (demand.unknown_gpu_type || offers.size() < demand.min_nodes) return std::nullopt;
   const std::size_t stride = offers.front().total.size();
   if (!demand.wants_any_gpu()) return fit_typed(TypedDemand(demand, stride, std::nullopt), offers);
-  // Of one node the best, whatever its type; several nodes get the first type that there is enough of.
+  // For one node the best node of any type is chosen. For several nodes the first type that is
+  // sufficient is chosen.
   const bool any_required = std::any_of(offers.begin(), offers.end(),
                                         [](const NodeOffer& offer) { return offer.required; });
   if (SingleNodeFit::suits(demand) && !any_required) {
@@ -61,7 +62,7 @@ std::optional<Placement> fit_offers(const Demand& demand, std::span<const NodeOf
   return std::nullopt;
 }
 
-// On nodes with what the job prefers if they hold it, else on any.
+// Places the job on preferred nodes if they hold it, otherwise on any nodes.
 std::optional<Placement> fit_preferred(const Demand& demand, std::span<const NodeOffer> offers) {
   if (demand.preferred) {
     std::vector<NodeOffer> some;

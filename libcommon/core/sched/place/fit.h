@@ -1,5 +1,5 @@
-// fit(): whether and how a demand can be placed on nodes with given room. Gang: all of it or
-// nothing. Pure; called many times a pass. Order of the result is rank order.
+// fit(): whether and how a demand can be placed on nodes with given free amounts. All of it is
+// placed or nothing. The order of the result is rank order. Pure; called many times in a pass.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@
 
 namespace ares::core::sched {
 
-// Fewest nodes that hold the tasks, and of those the ones of the best score; ties by node order. Several nodes are taken close
-// together in the demand's network and within its limits. Tasks are spread evenly. With limits each node must be able to
-// take an even share.
+// Takes the fewest nodes that hold the tasks, and of those the ones with the best score; ties are
+// broken by node order. Several nodes are taken close together in the demand's network and within
+// its limits. Tasks are spread evenly. With limits each node must be able to take an even share.
 std::optional<Placement> fit(const Demand& demand, std::span<const NodeOffer> offers);
 
-// The same choice for a demand of one node whose GPUs are a node's own: the bulk of all jobs. GPUs of no type are of the type that
-// the best node gives. Looks at each room once and allocates nothing.
+// Makes the same choice for a demand of one node whose GPUs are not shared, which most jobs are.
+// GPUs without a type get the type that the best node offers. Reads each offer once and allocates
+// nothing.
 class SingleNodeFit {
  public:
   static bool suits(const Demand& demand);
@@ -31,8 +32,8 @@ class SingleNodeFit {
 
  private:
   const Demand& demand_;
-  std::vector<TypedDemand> types_;  // that it may get
-  Amounts take_;                    // room to reckon in
+  std::vector<TypedDemand> types_;  // GPU types that the demand may get
+  Amounts take_;                    // scratch row
   std::optional<NodeOffer> best_;
   std::size_t best_type_ = 0;
   std::int64_t best_tasks_ = 0;

@@ -1,4 +1,4 @@
-// What each node of a placement gives: tasks and GPUs are spread evenly.
+// Shares of the nodes of a placement: tasks and GPUs are spread evenly.
 #include <algorithm>
 
 #include "base/saturating.h"
@@ -7,7 +7,7 @@
 namespace ares::core::sched {
 namespace {
 
-// Shares `amount` among takers as evenly as `limits` allow, the earlier ones first.
+// Distributes `amount` as evenly as `limits` allow; the first shares get the remainder.
 std::vector<std::int64_t> spread(std::int64_t amount, const std::vector<std::int64_t>& limits) {
   std::vector<std::int64_t> shares(limits.size(), 0);
   while (amount > 0) {
@@ -39,7 +39,6 @@ std::int64_t memory_of(const Demand& demand, const NodeOffer& offer, std::int64_
 
 }  // namespace
 
-// An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
 std::size_t part_column(const TypedDemand& typed) {
   std::size_t column = kFirstGpu;
   while (typed.per_node[column] == 0) ++column;
@@ -75,7 +74,8 @@ Placement lay_out(const TypedDemand& typed, std::span<const Candidate> chosen) {
       share.part = PlacedPart{part_column(typed), typed.demand.gpu_part};
     placement.push_back(std::move(share));
   }
-  if (typed.demand.exclusive) return placement;  // with all GPUs
+  // The share contains all GPUs of the node.
+  if (typed.demand.exclusive) return placement;
   for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column) {
     if (typed.total[column] == 0) continue;
     std::vector<std::int64_t> free;

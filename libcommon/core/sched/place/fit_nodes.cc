@@ -27,9 +27,10 @@ bool meets_counts(const Demand& demand, std::span<const Candidate> chosen) {
   return true;
 }
 
-// Brings the first candidates that the counts need to the front, in their order; behind the
-// required ones. A node that meets several unmet counts comes before one that meets fewer. Exact
-// where no node meets two counts; else the usual greedy cover. How many stand in front.
+// Moves the first candidates that the count clauses need to the front, in their order, after the
+// required ones. A node that meets several unmet counts comes before one that meets fewer. Exact if
+// no node meets two counts; otherwise the usual greedy cover. Returns the number of candidates at
+// the front.
 std::size_t counted_first(const Demand& demand, std::vector<Candidate>& all) {
   if (!demand.tags || demand.tags->counts.empty()) return 0;
   std::vector<std::int64_t> missing(demand.tags->counts.begin(), demand.tags->counts.end());
@@ -75,16 +76,17 @@ bool covers(const TypedDemand& typed, std::span<const Candidate> chosen) {
   return true;
 }
 
-// How candidates are ranked when only feasibility counts: by GPUs, by tasks, by the scarcer of the two, or so many by GPUs that
-// there are enough of these and the rest by tasks.
+// Order of candidates when only feasibility matters: by GPUs, by tasks, by the scarcer of the two,
+// or as many by GPUs as provide enough GPUs and the rest by tasks.
 enum class LargestBy : std::uint8_t { gpus, tasks, both, enough_gpus };
 
-// How many of the candidates have to be in order, where only so many are looked at: all of them if counts choose among the rest.
+// The number of candidates that must be sorted if only `looked_at` of them are used. All of them if
+// counts choose among the rest.
 std::ptrdiff_t in_order(const Demand& demand, std::size_t all, std::size_t looked_at) {
   return static_cast<std::ptrdiff_t>(demand.tags ? all : std::min(all, looked_at));
 }
 
-// The first `high` of them.
+// Sorts the first `high` candidates.
 void sort_largest_first(const TypedDemand& typed, std::vector<Candidate>& all, LargestBy by,
                         std::size_t high) {
   const auto rank = [&](const Candidate& c) {
@@ -116,8 +118,8 @@ void sort_largest_first(const TypedDemand& typed, std::vector<Candidate>& all, L
   counted_first(typed.demand, all);
 }
 
-// The numbers of nodes that may be given, best first. Where nothing limits which nodes may stand together, any number that
-// can be had does, so the first is enough.
+// The permitted numbers of nodes, best first. If no limit restricts which nodes can be combined,
+// any feasible number works, so the first one is enough.
 std::vector<std::size_t> sizes(const Demand& demand, std::size_t low, std::size_t high) {
   const std::size_t segment = demand.limits.segment;
   std::vector<std::size_t> out;
@@ -135,10 +137,10 @@ std::vector<std::size_t> sizes(const Demand& demand, std::size_t low, std::size_
   return out;
 }
 
-// How many nodes to take: the fewest that can hold everything; the most where one task a node is
-// enough; of given numbers the largest. The roomiest come first: feasibility only. Exact unless GPUs
-// are asked for in total over several nodes, which would be a knapsack: there four rankings are
-// tried.
+// Number of nodes to take: the fewest that hold the demand; the most if one task on each node is
+// enough; the largest feasible one of given numbers. Considers the largest nodes first, because
+// only feasibility matters here. Exact unless GPUs are requested in total over several nodes, which
+// is a knapsack problem; four orders are tried for it.
 std::optional<std::size_t> how_many(const TypedDemand& typed, std::vector<Candidate>& all,
                                     std::span<const std::size_t> counts, std::size_t high) {
   for (const LargestBy by :
@@ -152,7 +154,7 @@ std::optional<std::size_t> how_many(const TypedDemand& typed, std::vector<Candid
   return std::nullopt;
 }
 
-// Whether the candidate holds an even share of `n` nodes, of each type of GPUs too.
+// Whether the candidate can hold an even share of `n` nodes, also of the GPUs of each type.
 bool takes_even(const TypedDemand& typed, const Candidate& c, std::int64_t n) {
   if (c.tasks < (typed.demand.tasks + n - 1) / n) return false;
   for (std::size_t column = kFirstGpu; column < typed.total.size(); ++column)
@@ -161,8 +163,9 @@ bool takes_even(const TypedDemand& typed, const Candidate& c, std::int64_t n) {
   return true;
 }
 
-// The candidates that can take an even share of `n` nodes, and the required ones; best first. Where the demand has limits all
-// must, or there are none: then any `n` of them hold it, and more free nodes never leave fewer ways.
+// The candidates that can take an even share of `n` nodes, and the required ones, best first. If
+// the demand has limits, every required node must be able to, or the result is empty. Then any `n`
+// of the result hold the demand, and more free nodes never reduce the choices.
 std::vector<Candidate> even_takers(const TypedDemand& typed, std::span<const Candidate> all,
                                    std::size_t n) {
   const auto count = static_cast<std::int64_t>(n);
@@ -194,7 +197,7 @@ std::vector<Candidate> even_takers(const TypedDemand& typed, std::span<const Can
   const auto better = [](const Scored& a, const Scored& b) {
     return std::tie(a.optional, a.score) < std::tie(b.optional, b.score);
   };
-  // Whoever looks beyond the first needs them all in order.
+  // Later steps that use more than the first `n` need all of them sorted.
   const bool all_in_order = typed.demand.tags || typed.demand.network;
   const auto end =
       all_in_order || good.size() <= n ? good.end() : good.begin() + static_cast<std::ptrdiff_t>(n);
@@ -204,7 +207,7 @@ std::vector<Candidate> even_takers(const TypedDemand& typed, std::span<const Can
   return out;
 }
 
-// Of all ways to take `n` nodes the best, if one with an even share on each exists.
+// The best choice of `n` nodes, if a choice with an even share on each exists.
 std::optional<std::vector<Candidate>> best_even(const TypedDemand& typed,
                                                 std::span<const Candidate> all, std::size_t n) {
   std::vector<Candidate> good = even_takers(typed, all, n);
@@ -215,7 +218,8 @@ std::optional<std::vector<Candidate>> best_even(const TypedDemand& typed,
   return good;
 }
 
-// The same, close together in the network and within the demand's limits. Nodes that counts ask for are as good as required.
+// Like best_even(), but close together in the network and within the demand's limits. Nodes that
+// count clauses need are treated as required.
 std::optional<std::vector<Candidate>> best_packed(const TypedDemand& typed,
                                                   std::span<const Candidate> all, std::size_t n) {
   std::vector<Candidate> good = even_takers(typed, all, n);
@@ -232,8 +236,8 @@ std::optional<std::vector<Candidate>> best_packed(const TypedDemand& typed,
   return chosen;
 }
 
-// The most of the candidates that the demand's limits let stand together: no larger number need be tried. Without a network
-// nothing is known to be close, and one node is close to itself.
+// The largest number of candidates that the demand's limits let be used together; larger numbers
+// need not be tried. Without a network no distances are known, so at most one node can be used.
 std::size_t most_together(const Demand& demand, std::span<const Candidate> all) {
   if (!demand.limited()) return all.size();
   const std::size_t alone = demand.limits.segment > 1 ? 0 : std::min<std::size_t>(all.size(), 1);
@@ -249,7 +253,7 @@ std::size_t most_together(const Demand& demand, std::span<const Candidate> all) 
   return std::max(alone, std::accumulate(leaves.begin(), leaves.end(), std::size_t{0}));
 }
 
-// Neighbours in the network are neighbours by rank.
+// Makes nodes that are neighbours in the network neighbours by rank.
 void sort_by_rank(const Demand& demand, std::vector<Candidate>& chosen) {
   const auto key = [&](const Candidate& c) {
     const NodeIndex node = c.offer->node;

@@ -22,7 +22,7 @@ std::int64_t least_memory(const Demand& demand, std::int64_t tasks) {
   return 0;
 }
 
-// What able() looks at, of one node, exactly.
+// The test of nodes_with_capacity() for one node, exact.
 bool has_capacity(const Demand& demand, const IndexedNode& node,
                   std::span<const std::int64_t> free) {
   const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
@@ -33,7 +33,7 @@ bool has_capacity(const Demand& demand, const IndexedNode& node,
   return node.tenants.admits(demand.access);
 }
 
-// Nodes of GPUs that a job may have a part of: with a free one, or with a shared one.
+// Keeps the nodes with a free GPU or a shared GPU, for a job that needs a part of one.
 void retain_for_part(const Demand& demand, const ClusterIndex& index, Bitset& nodes) {
   Bitset with = nodes;
   with &= index.sharing();
@@ -46,7 +46,7 @@ void retain_for_part(const Demand& demand, const ClusterIndex& index, Bitset& no
   nodes = std::move(with);
 }
 
-// Demands whose nodes are counted one by one, each with the tasks it could take, whatever the others are.
+// Whether the tasks that each node can take are counted separately, independent of the other nodes.
 bool counts_nodes(const Demand& demand) {
   return !demand.wants_any_gpu() && !demand.tags && demand.node_counts.empty();
 }
@@ -56,7 +56,7 @@ bool counts_nodes(const Demand& demand) {
 Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const ClusterIndex& index) {
   Bitset nodes = among;
   const CapacityBuckets& buckets = index.capacity_buckets();
-  // One node takes all tasks, one of several at least one.
+  // One node takes all tasks; each of several nodes takes at least one.
   const std::int64_t tasks = demand.max_nodes == 1 ? demand.tasks : 1;
   buckets.retain_at_least(
       kCpus,
@@ -89,7 +89,8 @@ Bitset nodes_with_capacity(const Demand& demand, const Bitset& among, const Clus
 }
 
 bool stays_blocked(const Demand& demand) {
-  if (demand.plugin_class) return false;  // nobody knows what plugins go by
+  // It is not known what the plugins depend on.
+  if (demand.plugin_class) return false;
   if (demand.max_nodes == 1) return true;
   return demand.gpus_total.empty() && demand.any_gpus_total == 0 && !demand.tags &&
          !demand.limited();

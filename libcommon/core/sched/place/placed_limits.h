@@ -1,4 +1,6 @@
-// What a job would get where it was placed, as limits count it: whole nodes, CPUs beside GPUs or more nodes may be more than it asked for.
+// Amounts that a job would get with a given placement, in the units of limits. Whole nodes, CPUs
+// that come with GPUs, or additional nodes can make them larger than the request.
+// Pure; one thread.
 // Pure; one thread.
 #pragma once
 
@@ -10,7 +12,7 @@ namespace ares::core::sched {
 TresByNode placed_amounts(const Placement& placement, const std::vector<LicenseRequest>& licenses,
                           const ClusterIndex& index);
 
-// The licences that it takes whichever it gets: none of those of which one is enough.
+// The licences that the job takes in any case. None if one of several is enough for it.
 const std::vector<LicenseRequest>& certain_licenses(const JobSpec& spec);
 
 }  // namespace ares::core::sched

@@ -1,4 +1,4 @@
-// Placement: which nodes give what to a job. Plain values; any thread.
+// Placement: the nodes of a job and what it gets on each. Plain values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,23 @@ namespace ares::core::sched {
 
 // A part of one GPU.
 struct PlacedPart {
-  std::size_t column = 0;  // the device's type, of Amounts
+  // Column of the device's type in Amounts.
+  std::size_t column = 0;
   std::uint32_t thousandths = 0;
-  std::optional<GpuIndex> gpu{};  // none: not chosen yet, for it starts later
-  bool joins = false;             // a device that others have parts of: no whole one is taken
+  // None: not chosen yet, because the job starts later.
+  std::optional<GpuIndex> gpu{};
+  // On a device that jobs share already, so no whole GPU is taken.
+  bool joins = false;
 };
 
 struct PlacedShare {
   NodeIndex node = 0;
   std::uint32_t tasks = 0;
-  Amounts amounts;  // taken of the node
+  Amounts amounts;  // taken from the node
   std::optional<PlacedPart> part{};
 };
 
-// In rank order: ascending node, or along the network where there is one.
+// In rank order: ascending node, or the order of the network where there is one.
 using Placement = std::vector<PlacedShare>;
 
 }  // namespace ares::core::sched

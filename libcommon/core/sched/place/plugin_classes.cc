@@ -54,7 +54,8 @@ PluginClass::PluginClass(std::shared_ptr<const SchedPlugins> plugins, Job exampl
   }
 }
 
-// Plugins that do not look at what is free are told of empty nodes, so that their answers hold as long as the class does.
+// Plugins that do not depend on free amounts get the view of empty nodes, so that their answers
+// stay valid as long as the class.
 PluginNode PluginClass::node_view(NodeIndex node, GpusOf state, const ClusterIndex& index) const {
   return view_of(index.nodes()[node], depends_on_free_ ? state : GpusOf::node,
                  leaf_of(leaves_, node));
@@ -105,7 +106,7 @@ void PluginClass::filter(std::span<const NodeIndex> nodes, GpusOf state, const C
     known.refusers.assign(index.nodes().size(), kNobody);
     if (!scorers_.empty()) known.scores.assign(index.nodes().size(), 0);
   }
-  // Of empty nodes one answer holds as long as the class does.
+  // For empty nodes an answer stays valid as long as the class.
   const auto stamp = [&](NodeIndex at) {
     return &known == &now_ ? index.nodes()[at].stamp : std::uint32_t{1};
   };
@@ -217,7 +218,7 @@ bool PluginClasses::permits(const Partition& partition) const {
 
 namespace {
 
-// What one job of a group would get, with all that its placement points to.
+// What one job of a group would get, and the data that its placement points to.
 struct Offered {
   Job job;
   std::vector<NodeShare> shares;
@@ -225,7 +226,8 @@ struct Offered {
   std::vector<PluginNode> nodes;
 };
 
-// As if each job took its share before the next one does; the index is as before at the end.
+// Allocates the share of each job in turn, so that the next one sees it. The index is restored at
+// the end.
 std::vector<Offered> propose(std::span<const ProposedStart> group, ClusterIndex& index,
                              const std::vector<const std::vector<std::string>*>& leaves) {
   std::vector<Offered> out(group.size());
@@ -245,7 +247,7 @@ std::vector<Offered> propose(std::span<const ProposedStart> group, ClusterIndex&
     for (std::size_t n = 0; n < out[i].nodes.size(); ++n)
       out[i].nodes[n].gpus_used = out[i].gpus_used[n];
   }
-  // A node that two of them use is restored to what it was first.
+  // Restored in reverse order, so that a node that several jobs use gets its first state.
   for (auto saved = before.rbegin(); saved != before.rend(); ++saved)
     index.nodes()[saved->first] = std::move(saved->second);
   return out;
@@ -258,7 +260,8 @@ std::optional<std::string> PluginClasses::refusal(std::span<const ProposedStart>
   if (!any()) return std::nullopt;
   std::vector<const std::vector<std::string>*> of_partition;
   for (const ProposedStart& proposed : group) of_partition.push_back(&leaves(*proposed.partition));
-  std::optional<std::vector<Offered>> offered;  // made for the first plugin that asks
+  // Made for the first plugin that needs it.
+  std::optional<std::vector<Offered>> offered;
   const auto& all = plugins_.value->facts();
   for (std::size_t plugin = 0; plugin < all.size(); ++plugin) {
     if (!all[plugin].permits) continue;

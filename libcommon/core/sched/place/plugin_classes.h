@@ -1,6 +1,8 @@
-// PluginClasses: the site's plugins as the scheduler's stages meet them. What they say is remembered for each class of jobs, node by node, as
-// long as nothing has changed of the node that they look at; so a class is asked about once, in one call for all nodes.
-// Owned by a ClusterIndex and the demands made on it; not thread-safe. Without plugins there are no classes, and nothing is looked at.
+// PluginClasses: adapts the site's plugins to the stages of the scheduler. The answers of plugins
+// are cached per class of jobs and node until the node changes, so that plugins are called once for
+// a class, with all nodes in one call.
+// Owned by a ClusterIndex and the demands made on it; not thread-safe. Without plugins there are no
+// classes, and nothing is computed.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +20,38 @@
 
 namespace ares::core::sched {
 
-// What the plugins that filter and score say of one class of jobs in one partition, by node.
+// Answers of the plugins that filter and score, for one class of jobs in one partition, by node.
 class PluginClass {
  public:
-  // `leaves`: names by NodeIndex, or empty. Both outlive it.
+  // `leaves`: names of leaf switches by NodeIndex, or empty. Both references must outlive the
+  // object.
   PluginClass(std::shared_ptr<const SchedPlugins> plugins, Job example, const Partition& partition,
               const std::vector<std::string>& leaves);
 
-  // Whether what they say may change with what is free. Then nobody may conclude from earlier passes, or from counts.
+  // Whether the answers may change with free amounts. Then no conclusion may be drawn from earlier
+  // passes or from counts of tasks.
   bool depends_on_free() const { return depends_on_free_; }
 
-  // Those of `nodes` that no plugin refuses, behind what `out` holds already. Scores of these are known then.
+  // Appends to `out` those of `nodes` that no plugin refuses. Their scores are known afterwards.
   void filter(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index,
               std::vector<NodeIndex>& out);
-  // Sum over the plugins, higher is better. Precondition: keep() let it pass in that state.
+  // Sum over the plugins; higher is better. Precondition: filter() accepted the node in that state.
   std::int64_t score(NodeIndex node, GpusOf state) const;
 
-  // "plugin min_nvlink refuses 12 nodes: its words; plugin b refuses 1 node", of these nodes; empty if none is refused. With `words`
-  // plugins are asked again.
+  // Text about the refused nodes of `nodes`, such as "plugin min_nvlink refuses 12 nodes: its
+  // words; plugin b refuses 1 node"; empty if none is refused. With `words` the plugins are called
+  // again for their texts.
   std::string refusals(std::span<const NodeIndex> nodes, GpusOf state, const ClusterIndex& index,
                        bool words);
 
  private:
-  struct Answers {                       // by node
-    std::vector<std::uint32_t> stamps;   // of the node when it was asked about; 0 = never
-    std::vector<std::uint8_t> refusers;  // the first plugin that refuses; kNobody
-    std::vector<std::int64_t> scores;    // empty where nobody scores
+  struct Answers {  // by NodeIndex
+    // Stamp of the node when the plugins were called; 0: never.
+    std::vector<std::uint32_t> stamps;
+    // The first plugin that refuses the node, or kNobody.
+    std::vector<std::uint8_t> refusers;
+    // Empty if no plugin scores.
+    std::vector<std::int64_t> scores;
   };
   Answers& answers(GpusOf state) {
     return state == GpusOf::node || !depends_on_free_ ? empty_ : now_;
@@ -62,13 +70,13 @@ class PluginClass {
   std::vector<std::size_t> filters_, scorers_;
   bool depends_on_free_ = false;
   Answers now_, empty_;
-  std::vector<NodeIndex> unknown_;  // to reckon in
+  std::vector<NodeIndex> unknown_;  // scratch list
 };
 
-// A job that is to start, and where.
+// A job that is to start, and its placement.
 struct ProposedStart {
   const Job* job = nullptr;
-  TaskIndex task{};  // of an array
+  TaskIndex task{};  // for an array
   const Partition* partition = nullptr;
   const Placement* placement = nullptr;
 };
@@ -76,19 +84,22 @@ struct ProposedStart {
 class PluginClasses {
  public:
   PluginClasses() = default;
-  // `networks`: where leaves have their names; null: none is known. Must outlive it, as must the index.
+  // `networks`: source of the leaf names; null: not known. The networks and the index must outlive
+  // the object.
   PluginClasses(SharedPlugins plugins, const Networks* networks, const ClusterIndex& index);
 
   bool any() const { return plugins_.value != nullptr; }
 
-  // Whether two jobs of one demand are the same to the plugins that filter and score in the partition; a hash to find that out by.
+  // Whether two jobs of the same demand are alike for the plugins that filter and score in the
+  // partition, and a hash for look-up.
   bool same_class(const Job& a, const Job& b, const Partition& partition) const;
   std::size_t class_hash(const Job& job, const Partition& partition) const;
   // Null: no plugin filters or scores there.
   std::shared_ptr<PluginClass> class_of(const Job& example, const Partition& partition) const;
 
   bool permits(const Partition& partition) const;
-  // Whether all of these may start together: nothing, or the refusal in words that name the plugin. The index is left as it was.
+  // The reason why the jobs may not start together, with the name of the plugin that refuses;
+  // nothing if they may. The index is left unchanged.
   std::optional<std::string> refusal(std::span<const ProposedStart> group,
                                      ClusterIndex& index) const;
 
@@ -97,10 +108,10 @@ class PluginClasses {
   const std::vector<std::string>& leaves(const Partition& partition) const;
 
   SharedPlugins plugins_;
-  std::map<std::string, std::vector<std::string>> leaves_;  // of each network, by NodeIndex
+  std::map<std::string, std::vector<std::string>> leaves_;  // by network; by NodeIndex
 };
 
-// The plugins that the index, and demands made on it from now on, ask.
+// Sets the plugins that the index, and demands made on it from now on, use.
 void set_plugins(ClusterIndex& index, const SharedPlugins& plugins, const Networks* networks);
 
 }  // namespace ares::core::sched

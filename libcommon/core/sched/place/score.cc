@@ -14,7 +14,7 @@ namespace {
 
 using Parts = std::array<std::int64_t, 4>;
 
-// What would be left of the device beside the demand's part; 0 where it asks for none.
+// Thousandths of the device that remain beside the demand's part; 0 if it requests no part.
 std::int64_t rest_of_device(const Demand& demand, const Suitable& node) {
   if (demand.gpu_part == 0) return 0;
   const auto& left = node.offer->left;
@@ -34,10 +34,10 @@ Parts spread(const Demand& demand, const Suitable& node) {
   return {first, -node.tasks, -node.offer->free[kCpus], 0};
 }
 
-// Growths that differ by less are as good as equal, so that among them the fullest node is taken. On the openb lists a placement by exact
-// growths leaves up to 0.8 % of all GPUs more unused (bench/reports/placement.md).
-constexpr std::int64_t kGrowthStep =
-    25;  // thousandths of a GPU that the expected job could not use
+// Differences in growth below one step count as equal, so that the fullest of such nodes is taken.
+// On the openb lists a placement by exact growth leaves up to 0.8 % more of all GPUs unused
+// (bench/reports/placement.md). In thousandths of a GPU that the expected job could not use.
+constexpr std::int64_t kGrowthStep = 25;
 
 std::int64_t in_steps(std::int64_t growth, std::int64_t weight) {
   const std::int64_t step = capped_product(kGrowthStep, std::max<std::int64_t>(weight, 1));

@@ -1,5 +1,6 @@
-// score(): how well a node suits a demand, by the partition's placement strategy. One row a strategy; fit() takes the nodes of
-// the lowest scores. Pure; called for every node that would do, so it allocates nothing.
+// score(): how well a node suits a demand under the partition's placement strategy. Each strategy
+// is one row of a table; fit() takes the nodes with the lowest scores. Pure; called for every
+// suitable node, so it allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +15,47 @@ namespace ares::core::sched {
 class WorkloadHistogram;
 struct Demand;
 
-// What one candidate node can give. `free` and `total` are Amounts of the same stride.
+// Capacity of one candidate node. `free` and `total` are Amounts of the same stride.
 struct NodeOffer {
   NodeIndex node = 0;
   std::span<const std::int64_t> free;
   std::span<const std::int64_t> total;
-  bool required = false;          // must be part of the placement
-  std::int64_t plugin_score = 0;  // what the site's plugins score it; higher is better
-  // For a demand of a part of a GPU that starts now: what is left of the shared device that it would join, by column; 0 = `free` counts
-  // none. Empty: none at all.
+  bool required = false;  // must be part of the placement
+  // Sum of the plugins' scores; higher is better.
+  std::int64_t plugin_score = 0;
+  // For a demand of a part of a GPU that starts now: free thousandths of the shared device that it
+  // would join, by column; 0: `free` includes no shared device of that type. Empty: there are no
+  // such devices.
   std::span<const std::int64_t> left{};
-  std::span<const SharedGpu> shared{};  // as of now, for strategies that look at what is taken
+  // Current shared devices, for strategies that use them.
+  std::span<const SharedGpu> shared{};
 };
 
-// A node that would do.
+// A node that can take part of the demand.
 struct Suitable {
   const NodeOffer* offer = nullptr;
-  std::int64_t tasks = 0;       // it could hold
-  std::int64_t spare_gpus = 0;  // free there, that the job would leave unused
-  std::span<const std::int64_t>
-      take;                     // what the job would take; looked at by strategies that ask for it
-  std::size_t part_column = 0;  // of a demand of a part of a GPU: the device's
+  std::int64_t tasks = 0;  // it could hold
+  // Free GPUs of the node that the job would leave unused.
+  std::int64_t spare_gpus = 0;
+  // Amounts that the job would take; read only by strategies for which looks_at_take() is true.
+  std::span<const std::int64_t> take;
+  // For a demand of a part of a GPU: column of the device.
+  std::size_t part_column = 0;
 };
 
-// Lower is better. First whether it is one that the job does not prefer, then what plugins say, last its number.
+// Lower is better. Fields in order: whether the job prefers other nodes, the plugins' score, the
+// strategy's parts, the node's number.
 using Score = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                          NodeIndex>;
 
-// What of the device would be left beside a part of it is looked at before the GPUs that are left idle.
+// The rest of the device that a part of a GPU leaves counts before the GPUs that are left idle.
 // binpack              fewest GPUs left idle, then fewest tasks and CPUs that still fit
-// spread               most of these; jobs without GPUs keep off nodes with GPUs as long as they can
-// least_fragmentation  by how much the GPUs useless to the mix of jobs grow (score_fragmentation.h); ties as binpack
+// spread               the reverse; jobs without GPUs avoid nodes with GPUs if they can
+// least_fragmentation  smallest growth of GPUs that are useless for the workload
+// (score_fragmentation.h); ties as binpack
 Score score(const Demand& demand, const Suitable& node);
 
-// Whether score() looks at what is taken.
+// Whether score() reads Suitable::take.
 inline bool looks_at_take(PlacementStrategy strategy) {
   return strategy == PlacementStrategy::least_fragmentation;
 }

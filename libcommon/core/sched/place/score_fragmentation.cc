@@ -11,7 +11,7 @@
 namespace ares::core::sched {
 namespace {
 
-// How many tasks of the job may be waiting or running under this record.
+// Number of tasks of the record that may be waiting or running.
 std::int64_t weight_of(const Job& job) {
   if (holds_resources(job.state)) return 1;
   if (job.state != JobState::pending || job.hold != Hold::none) return 0;
@@ -31,7 +31,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Thousandths of a node's GPUs that one of a class with a part could use.
+// Thousandths of a node's GPUs that a job of a class with a part could use.
 template <class Get, class EachRest>
 std::int64_t usable_part(std::span<const std::int64_t> share, std::size_t stride, const Get& get,
                          const EachRest& each_rest) {
@@ -45,8 +45,8 @@ std::int64_t usable_part(std::span<const std::int64_t> share, std::size_t stride
   return sum;
 }
 
-// Thousandths of a node's GPUs that one of the class could use. `get` is what is free of a column, whole GPUs; `each_rest` tells of what
-// is left of shared ones.
+// Thousandths of a node's GPUs that a job of the class could use. `get` returns the free amount of
+// a column in whole GPUs; `each_rest` visits the free parts of shared GPUs.
 template <class Get, class EachRest>
 std::int64_t usable(std::span<const std::int64_t> share, std::size_t stride, const Get& get,
                     const EachRest& each_rest) {
@@ -81,7 +81,8 @@ void WorkloadHistogram::count(const Job& job, std::int64_t sign, const ClusterSt
   if (jobs == 0 || !job.spec || job.spec->partitions.empty()) return;
   const Partition* partition = state.partitions.find(job.spec->partitions.front());
   if (!partition) return;
-  const JobSpec& spec = *job.spec;  // who waits for one of several asks for the first
+  // For a job that can use one of several alternatives, the first one counts.
+  const JobSpec& spec = *job.spec;
   const std::size_t got = job.allocation ? job.allocation->alternative : 0;
   const Demand demand =
       got == 0 || got >= spec.gpu_alternatives.size() || !holds_resources(job.state)
@@ -187,7 +188,7 @@ WorkloadHistogram::Class workload_class_of(const Demand& demand, std::size_t str
   const std::int64_t memory = demand.memory.value();
   switch (demand.memory_rule) {
     case MemoryRule::none:
-    case MemoryRule::whole: break;  // how much that is depends on the node
+    case MemoryRule::whole: break;  // the amount depends on the node
     case MemoryRule::per_node: share[kMemory] = memory; break;
     case MemoryRule::per_cpu: share[kMemory] = capped_product(memory, share[kCpus]); break;
     case MemoryRule::per_task: share[kMemory] = capped_product(memory, tasks); break;

@@ -1,11 +1,13 @@
-// WorkloadHistogram: what the jobs that wait and run ask of a node, by class; and how many GPUs of a node are useless to it. Owned by a
-// Planner, which keeps it up to date from pass to pass; not thread-safe.
-//
-// Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent",
-// USENIX ATC 2023, section 3. A node n is fragmented for a class m by F(n, m): all of its free GPUs if m asks for none or does
-// not fit on the node, else those free GPUs, and rests of shared ones, that m cannot use: of other types; of shared ones all if m asks for
-// whole GPUs, else rests smaller than m's part.
-// F(n) is the sum over the classes, each weighted with how many there are. A job goes where F(n) grows least.
+// WorkloadHistogram: the resources that waiting and running jobs need on a node, by class, and the
+// number of GPUs of a node that are useless for these jobs. Owned by a Planner, which updates it
+// from pass to pass; not thread-safe.
+// Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with
+// Fragmentation Gradient Descent", USENIX ATC 2023, section 3. The fragmentation F(n, m) of a node
+// n for a class m is: all free GPUs of n, if m needs none or does not fit on n; otherwise the free
+// GPUs, and free parts of shared GPUs, that m cannot use. These are GPUs of other types, all free
+// parts if m needs whole GPUs, and otherwise free parts smaller than the part that m needs.
+// F(n) is the sum over the classes, each weighted with its number of jobs. A job is placed where
+// F(n) grows least.
 #pragma once
 
 #include <cstdint>
@@ -21,38 +23,41 @@ namespace ares::core::sched {
 
 struct Demand;
 
-// Of the classes that ask for GPUs so many count, the commonest; ties by what they ask for.
+// Number of classes with GPUs that are used, the most frequent first; ties by their demand.
 inline constexpr std::size_t kMaxClasses = 64;
 
 // The part of a GPU that a job would take.
 struct TakenPart {
   std::size_t column = 0;
   std::int64_t thousandths = 0;
-  std::int64_t left = 0;  // of the shared device that it would join; 0: it takes a whole one
+  // Free thousandths of the shared device that it would join; 0: it takes a whole GPU.
+  std::int64_t left = 0;
 };
 
 class WorkloadHistogram {
  public:
-  // One node's share of a job: CPUs, bytes and GPUs by column of Amounts, then GPUs of any one type, then, if the one GPU that it asks
-  // for may be shared, its part in thousandths.
+  // The share of a job on one node: CPUs, bytes and GPUs by column of Amounts, then GPUs of any one
+  // type, then, if its one GPU may be shared, the part in thousandths.
   using Class = std::vector<std::int64_t>;
 
-  // So many more node shares of that class, fewer if negative.
+  // Adds `count` node shares of the class; removes them if `count` is negative.
   void add(const Class& share, std::int64_t count);
-  // Takes in what has changed between two states. Precondition: the same partitions, and the index's GPU types.
+  // Applies the changes between two states. Precondition: the partitions are the same, and the GPU
+  // types are those of the index.
   void update(const ClusterState& before, const ClusterState& after, ClusterIndex& index);
-  // Chooses the classes that count. To be called after changes.
+  // Chooses the classes that are used. Must be called after changes.
   void settle();
 
-  // The GPUs of a node with this much free that are useless, in thousandths, each class weighted with its number.
+  // Useless GPUs of a node with these free amounts, in thousandths; each class is weighted with its
+  // number.
   std::int64_t useless(std::span<const std::int64_t> free,
                        std::span<const SharedGpu> shared = {}) const;
-  // By how much that grows if `take` of it is given away. Of a part of a GPU `take` has a whole one, and `free` has one more if the part
-  // is of a shared device.
+  // Growth of useless() if `take` is allocated. For a part of a GPU `take` contains a whole GPU,
+  // and `free` contains one more GPU if the part is on a shared device.
   std::int64_t growth(std::span<const std::int64_t> free, std::span<const std::int64_t> take,
                       std::span<const SharedGpu> shared = {}, const TakenPart& part = {}) const;
 
-  // All the weights together: what growth is divided by to be that of the expected job.
+  // Sum of all weights. Growth divided by it is the growth for the expected job.
   std::int64_t weight() const { return weight_; }
 
   friend bool operator==(const WorkloadHistogram& a, const WorkloadHistogram& b) {
@@ -66,7 +71,8 @@ class WorkloadHistogram {
 
   std::map<Class, std::int64_t> counts_;
   bool changed_ = false;
-  // What counts: the weight of all classes without GPUs, and of each of the others with its class, of one stride.
+  // The classes that are used: the weight of all classes without GPUs, and the weight of each other
+  // class with its row, of one stride.
   std::int64_t without_gpus_ = 0;
   std::int64_t weight_ = 0;
   std::vector<std::int64_t> weights_;
@@ -74,7 +80,7 @@ class WorkloadHistogram {
   std::size_t width_ = 0;
 };
 
-// What a demand asks of one node, spread evenly.
+// What a demand needs on one node if its tasks are spread evenly.
 WorkloadHistogram::Class workload_class_of(const Demand& demand, std::size_t stride);
 
 }  // namespace ares::core::sched

@@ -10,13 +10,13 @@
 namespace ares::core::sched {
 namespace {
 
-// No job gets along with fewer CPUs. Never more than it can need.
+// The fewest CPUs with which any job of the demand can run.
 std::int64_t fewest_cpus(const Demand& demand) {
   return std::max(std::int64_t{demand.tasks} * demand.cpus_per_task,
                   std::int64_t{demand.min_nodes} * demand.min_cpus_per_node);
 }
 
-// Of the set, those that matter now; kept in `list`.
+// The nodes of the set that matter for a start now; stored in `list`.
 NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
                         std::vector<NodeIndex>& list) {
   const Bitset nodes = nodes_with_capacity(demand, *set.bits, index);
@@ -30,7 +30,8 @@ NodeSet shortlisted_now(const Demand& demand, NodeSet set, const ClusterIndex& i
   return {list, {}};
 }
 
-// Of nodes that a part of a GPU finds shared devices on: what it finds free, and what is left of these devices.
+// Rows for nodes with shared devices that a part of a GPU can join: the raised free amounts, and
+// the free parts of these devices.
 class JoinRows {
  public:
   explicit JoinRows(std::size_t nodes) { rows_.reserve(nodes); }
@@ -123,7 +124,8 @@ std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const Cluster
     return placement;
   }
   const bool capped = !demand.gpu_constraint.none();
-  std::vector<Amounts> rows;  // of nodes whose GPUs cannot all be had together
+  // Rows of nodes whose GPUs cannot all be had together.
+  std::vector<Amounts> rows;
   rows.reserve(capped ? set.nodes.size() : 0);
   std::vector<NodeOffer> offers;
   offers.reserve(set.nodes.size());

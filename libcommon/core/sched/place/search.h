@@ -1,5 +1,5 @@
-// Searches of a set of nodes for room: on empty nodes, or on what is free at this moment. What stays free later is time/backfill.h.
-// Pure; works on one pass's index.
+// Search of a set of nodes for free capacity: on empty nodes, or on what is free now. For what
+// stays free later see time/backfill.h. Pure; works on the index of one pass.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace ares::core::sched {
 
-// What a pass may still spend. One unit is one node looked at for one job.
+// Remaining work of a pass. One unit is one node tested for one job.
 class SearchBudget {
  public:
   explicit SearchBudget(std::uint64_t units) : left_(units) {}
@@ -27,36 +27,37 @@ class SearchBudget {
   std::uint64_t left_;
 };
 
-// Nodes that a demand may use, both ascending; every required one is among the nodes.
+// Nodes that a demand may use, both lists ascending; every required node is also in `nodes`.
 struct NodeSet {
   std::span<const NodeIndex> nodes;
   std::span<const NodeIndex> required{};
-  const Bitset* bits =
-      nullptr;  // the nodes once more; null: only searches of what is free now would gain by it
+  // The same nodes as bits. May be null; only searches of what is free now profit from it.
+  const Bitset* bits = nullptr;
 };
 
 enum class CapacityBasis : std::uint8_t { totals, free_now };
 
-// On empty nodes, or on what is free at this moment, promises ignored. Parts of GPUs are then of the fullest shared device of the node that
-// has room.
+// Searches empty nodes, or what is free now, ignoring planned starts. A part of a GPU is then on
+// the fullest shared device of the node that has enough left.
 std::optional<Placement> fit_on(const Demand& demand, NodeSet set, const ClusterIndex& index,
                                 CapacityBasis basis, SearchBudget& work);
 
-// Whether it fits on empty nodes for certain; if not, only fit_on() knows. Looks at no more nodes than are needed to tell.
+// True if the demand certainly fits on empty nodes; if false, only fit_on() can decide. Reads no
+// more nodes than are needed.
 bool fits_empty(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
-// Whether it matters to the demand when reservations begin and end.
+// Whether the beginnings and ends of reservations affect where the demand fits.
 bool affected_by_reservations(const Demand& demand, NodeSet set, const ClusterIndex& index);
 bool affected_by_reservations(const Demand& demand, const Placement& placement,
                               const ClusterIndex& index);
 
-// What searches of this moment and of later ones share.
+// Shared by searches of the current time and of later times.
 bool is_required(NodeSet set, NodeIndex node);
 bool has_required(std::span<const NodeOffer> offers, NodeSet set);
-// Of the set, those that may have room now; kept in `list`.
+// The nodes of the set that may have capacity now; stored in `list`.
 NodeSet with_capacity_now(const Demand& demand, NodeSet set, const ClusterIndex& index,
                           std::vector<NodeIndex>& list);
-// Of the set, those that plugins do not refuse; kept in `list`.
+// The nodes of the set that no plugin refuses; stored in `list`.
 NodeSet without_refused(const Demand& demand, NodeSet set, GpusOf state, const ClusterIndex& index,
                         std::vector<NodeIndex>& list);
 std::int64_t plugin_score_of(const Demand& demand, NodeIndex node, GpusOf state);

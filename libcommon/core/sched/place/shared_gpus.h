@@ -1,6 +1,7 @@
-// GPUs of which jobs have parts. A shared GPU is one whole GPU that is taken until the last of its sharers is expected to end: who joins
-// it takes it from that moment until his own end, which is usually nothing. So Amounts, profiles and promises count whole GPUs.
-// Work on the pass's own index; not thread-safe.
+// GPUs that jobs share. A shared GPU counts as one whole GPU that is used until its last sharer is
+// expected to end. A job that joins can only extend that time, and usually does not. Amounts,
+// profiles and planned starts therefore count whole GPUs.
+// Works on the pass's own index; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,10 @@
 
 namespace ares::core::sched {
 
-// Writes what is left, in thousandths, of the device that a part would come to lie on, for each type of which a shared one has room and
-// `may_join(device)`; 0 for the others. `free` of those columns is one more: that device will do for a whole one. Both of the stride.
+// For each type with a shared device that has capacity left and for which `may_join(device)` is
+// true, writes to `left` the free thousandths of the device that a part would be placed on, and
+// adds one to that column of `free`, because the device can serve as a whole one. `left` stays 0
+// for other types. Both rows have the index's stride.
 template <class May>
 void add_joinable(const Demand& demand, const IndexedNode& node, std::span<std::int64_t> free,
                   std::span<std::int64_t> left, May&& may_join) {
@@ -28,17 +31,19 @@ void add_joinable(const Demand& demand, const IndexedNode& node, std::span<std::
   }
 }
 
-// Whether there is anything to add for that demand.
+// Whether add_joinable() could add anything for the demand.
 inline bool may_join(const Demand& demand, const IndexedNode& node) {
   return demand.gpu_part > 0 && !node.shared.empty();
 }
 
-// What it finds free on the node, others' devices that it could join counted as free ones: the node's own row, or `row`.
+// Free amounts of the node for the demand, where each shared device that it could join counts as a
+// free one. Returns the node's own row, or `row`.
 std::span<const std::int64_t> free_to_join(const Demand& demand, const IndexedNode& node,
                                            Amounts& row);
 
-// Names the device that each share has its part of: one that it joins, of which it then takes no whole GPU, else the best free one. To
-// be called for a placement that starts now, before the devices of anything else are chosen.
+// Chooses the device of each share that is a part of a GPU: a shared one that it joins, so that it
+// takes no whole GPU, or else the best free one. Must be called for a placement that starts now,
+// before any other devices are chosen.
 template <class May>
 void name_devices(const ClusterIndex& index, Placement& placement, May&& may_join);
 void name_free_devices(const ClusterIndex& index, Placement& placement);

@@ -7,7 +7,7 @@
 namespace ares::core::sched {
 namespace {
 
-// Up to so many tasks a node they are counted; nobody has nodes of more CPUs.
+// Task counts are exact up to this number per node. No node has more CPUs.
 constexpr std::uint32_t kMaxCounted = 1u << 16;
 
 std::uint64_t tightness(std::int32_t spare, std::uint32_t tasks) {
@@ -101,7 +101,7 @@ std::vector<NodeIndex> Shortlist::best() const {
                                     [&](const Offered& one) { return one.tasks >= even; });
   if (static_cast<std::size_t>(takers) > size.nodes && by_tightness_ && knows_spare_)
     return tightest(even, size.nodes);
-  // Where not enough nodes take an even share the roomiest are taken as they are.
+  // If too few nodes can take an even share, the largest nodes are used as they are.
   const std::uint32_t least =
       static_cast<std::size_t>(takers) >= size.nodes ? even : std::min(even, size.least);
   for (const Offered& one : nodes_)

@@ -1,5 +1,6 @@
-// Shortlist: of all nodes that can take a part of a demand those among which fit() chooses, told by counting tasks instead of
-// putting the nodes in order. Lives for one search; not thread-safe.
+// Shortlist: from all nodes that can take a part of a demand, those that fit() needs for its
+// choice. Found by counting tasks instead of sorting the nodes. Lives for one search; not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,13 @@
 
 namespace ares::core::sched {
 
-// How many tasks of a demand a node can take, as far as it matters: each node of a placement holds one at least, and one node holds all
-// or none. For demands whose GPUs have a type. The demand must outlive it.
+// Number of tasks of a demand that a node can take, limited to what matters: each node of a
+// placement holds at least one, and for a demand of one node the node holds all or none. For
+// demands whose GPUs have a type. The demand must outlive the object.
 class Capacity {
  public:
   Capacity(const Demand& demand, std::size_t stride);
-  // `total` is looked at only by demands for whole nodes, and may be empty for others.
+  // `total` is read only for demands of whole nodes and may be empty for others.
   std::uint32_t of(std::span<const std::int64_t> free, std::span<const std::int64_t> total) const;
   bool looks_at_total() const { return looks_at_total_; }
   std::uint32_t most() const { return most_; }
@@ -33,21 +35,26 @@ class Capacity {
 
 class Shortlist {
  public:
-  // Whether which nodes are chosen depends on nothing but how many tasks each can take, and its score.
+  // Whether the choice of nodes depends only on how many tasks each node can take, and on its
+  // score.
   static bool suits(const Demand& demand);
 
-  // Precondition: suits(). The demand must outlive it. `expected`: so many nodes may be offered.
+  // Precondition: suits(). The demand must outlive the object. `expected`: the largest number of
+  // nodes that will be added.
   Shortlist(const Demand& demand, std::size_t stride, std::size_t expected);
 
-  // Of nodes with room for a task or more, ascending, by what is free there.
+  // Adds a node with capacity for at least one task, given its free amounts. Nodes are added in
+  // ascending order.
   void add(NodeIndex node, std::span<const std::int64_t> free, std::span<const std::int64_t> total);
-  // By what Capacity says, where what is free is not known.
+  // Adds a node with a number of tasks as computed by Capacity, where its free amounts are not
+  // known.
   void add(NodeIndex node, std::uint32_t tasks);
 
   const Capacity& capacity() const { return capacity_; }
   std::size_t offered() const { return nodes_.size(); }
 
-  // Ascending. fit() makes the same of these as of all that were offered; empty: they do not hold the demand.
+  // Ascending. fit() makes the same choice from these nodes as from all nodes that were added.
+  // Empty: they do not hold the demand.
   std::vector<NodeIndex> best() const;
 
  private:
@@ -56,13 +63,15 @@ class Shortlist {
     std::uint32_t tasks;
     std::int32_t spare;  // GPUs
   };
-  // Of how many nodes a placement consists, and how many tasks the least roomy of as many has, the roomiest first.
+  // The number of nodes of a placement, and the tasks of the smallest of that many nodes, largest
+  // first.
   struct Size {
-    std::size_t nodes = 0;  // 0: there is none
+    std::size_t nodes = 0;  // 0: no such number
     std::uint32_t least = 0;
   };
   Size size() const;
-  // At least so many tasks, of these the `count` that binpack prefers, and their equals.
+  // The `count` nodes with at least `tasks` tasks that binpack prefers, and all nodes equal to the
+  // last of them.
   std::vector<NodeIndex> tightest(std::uint32_t tasks, std::size_t count) const;
 
   const Demand& demand_;

@@ -1,4 +1,6 @@
-// Typed: a demand whose GPUs have a type, in rows of amounts, and how many of its tasks a node can take. Pure; called many times a pass.
+// TypedDemand: a demand whose GPUs have a type, as rows of amounts, and the number of its tasks
+// that a node can take.
+// Pure; called many times in a pass.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +13,13 @@
 
 namespace ares::core::sched {
 
-// A demand whose untyped GPUs have been given a type. The demand must outlive it.
+// A demand whose untyped GPUs got a type. The demand must outlive it.
 struct TypedDemand {
   using Row = std::span<const std::int64_t>;  // GPU columns only; CPU and memory are zero
   TypedDemand(const Demand& demand, std::size_t stride, std::optional<std::size_t> any_column);
   TypedDemand(TypedDemand&&) = default;
-  TypedDemand(const TypedDemand&) = delete;  // the rows lie in it, or in the demand
+  // Deleted because the rows point into the object itself, or into the demand.
+  TypedDemand(const TypedDemand&) = delete;
 
   const Demand& demand;
   std::vector<std::int64_t> own_rows;
@@ -24,12 +27,13 @@ struct TypedDemand {
   std::int64_t total_count = 0;
 };
 
-// Most tasks of `demand` the room could take by itself, GPUs of each type in `gpus` needed on it, and of each in `per_task` for
-// every task (empty = none).
+// The most tasks of `demand` that the offer alone could hold, if it must provide the GPUs of each
+// type in `gpus`, and the GPUs in `per_task` for every task (empty: none).
 std::uint32_t task_capacity(const Demand& demand, std::span<const std::int64_t> gpus,
                             const NodeOffer& offer, std::span<const std::int64_t> per_task = {});
 
-// An amount of nothing, or less, is no rule: it could only divide by zero or give memory back.
+// A memory amount of zero or less counts as no rule, because it could only cause a division by zero
+// or return memory.
 MemoryRule rule_of(const Demand& demand);
 
 }  // namespace ares::core::sched

@@ -1,8 +1,8 @@
-// Accruals: the attempts whose use, as of one moment, nobody has stored yet: they held resources then. Kept from pass to pass by
-// what changed. Part of a Ranking; not thread-safe.
-//
-// An attempt that ended after that moment still counts, from its record, as what it had used until then: the answer for one
-// moment does not change while jobs end, only when a record is forgotten or its job runs again.
+// Accruals: the attempts that held resources at a given moment and whose use until then is not
+// stored yet. Kept from pass to pass and updated with changes. Part of a Ranking; not thread-safe.
+// An attempt that ended after that moment still counts, from its record, with its use until then.
+// The result for one moment therefore does not change when jobs end, only when a record is removed
+// or its job runs again.
 #pragma once
 
 #include <map>
@@ -15,18 +15,20 @@ namespace ares::core::sched {
 
 class Accruals {
  public:
-  // Every attempt that counts as of `moment`, or will as of a later one.
+  // Collects every attempt that counts as of `moment` or will count as of a later one.
   void fill(const ClusterState& state, Time moment);
 
-  // From what it was for `before`. True: what counts as of `moment` is not what it was.
+  // Applies the changes since `before`. Returns whether what counts as of `moment` changed.
   bool update(const ClusterState& before, const ClusterState& after, Time moment);
 
-  // Of an attempt whatever a ranking finds out that holds as long as its job does not change.
+  // Results of a ranking that stay valid for an attempt until its job changes.
   struct Cached {
-    std::optional<std::optional<fairness::TreeIndex>> account_node;  // none: not looked for yet
+    // None: not looked up yet.
+    std::optional<std::optional<fairness::TreeIndex>> account_node;
   };
 
-  // visit(job, noted) for each attempt that counts, by key: it held what was allocated from then until the moment.
+  // Calls visit(job, cached) for each attempt that counts, by key. It held its allocation from its
+  // start until the moment.
   template <class Visit>
   void each(const ClusterState& state, Time moment, Visit&& visit) {
     CowMap<JobKey, Job>::NearbyLookup jobs(state.jobs);
@@ -36,7 +38,7 @@ class Accruals {
     }
   }
 
-  // Lets go of those that ended by then.
+  // Removes the attempts that ended by then.
   void move_on(const ClusterState& state, Time moment);
 
  private:

@@ -22,7 +22,8 @@ Admission wait_until(Time time, std::string detail) {
   return {PendingInfo{Reason::begin_time, std::move(detail), time, {}}, time};
 }
 
-// The array's own record: what the throttle counts on, for tasks with records of their own as well.
+// The record of the whole array, which carries the throttle also for tasks with records of their
+// own.
 const Job* array_record(const ClusterState& state, const Job& job) {
   if (job.array) return &job;
   if (job.key.task.is_none()) return nullptr;
@@ -33,7 +34,7 @@ const Job* array_record(const ClusterState& state, const Job& job) {
 struct AdmitContext {
   const ClusterState& state;
   Enforce enforce;
-  LimitUse* use;  // null: what others run is not looked at
+  LimitUse* use;  // null: use by other jobs is ignored
   const QueueEntry& entry;
   const ArrayStarts& starting;
   Time now;
@@ -124,7 +125,8 @@ std::optional<Admission> check_node_limit(const AdmitContext& context) {
                     " wants at least " + std::to_string(partition.min_nodes));
 }
 
-// Whether one of the reservations it asked for is on and lasts long enough; else when the next of them begins.
+// Whether one of the requested reservations is active and lasts long enough; otherwise when the
+// next one begins.
 std::optional<Admission> check_reservations(const AdmitContext& context) {
   const JobSpec& spec = *context.entry.job->spec;
   if (spec.reservations.empty() || !context.entry.partition) return std::nullopt;
@@ -172,7 +174,7 @@ std::optional<Admission> check_throttle(const AdmitContext& context) {
   return refuse(Reason::job_array_task_limit, "as many tasks of the array run as it allows");
 }
 
-// In the order in which reasons are given.
+// In the order in which reasons are reported.
 constexpr Check kChecks[] = {
     check_begin,      check_delay,      check_deadline, check_partition,    check_account,
     check_time_limit, check_node_limit, check_limits,   check_reservations, check_throttle};
@@ -212,7 +214,7 @@ bool is_static(const ClusterState& state, Enforce enforce, const Fairness& rules
       spec.begin || spec.deadline || spec.time_min || !spec.licenses.empty() || spec.switches > 0 ||
       spec.partitions.size() != 1 || !spec.reservations.empty() || !spec.gpu_alternatives.empty())
     return false;
-  // These look at the entry and at records of accounting alone.
+  // These checks read only the entry and the accounting records.
   static const ArrayStarts kNobody;
   const AdmitContext context{state, enforce, nullptr, entry, kNobody, Time{}};
   if (check_partition(context) || check_account(context) || check_time_limit(context) ||
@@ -221,7 +223,8 @@ bool is_static(const ClusterState& state, Enforce enforce, const Fairness& rules
   const Partition& partition = *entry.partition;
   if (has_shared_limits(state.accounting, enforce, spec, partition)) return false;
   static const Policy kAnyPolicy;
-  ClusterTotals cluster_totals(state, kAnyPolicy);  // not asked: relative limits are shared ones
+  // Not used here, because relative limits are shared ones.
+  ClusterTotals cluster_totals(state, kAnyPolicy);
   return !over_limit(state.accounting, enforce,
                      {spec, partition, rules, time_limit_of(job, partition)}, cluster_totals);
 }

@@ -1,5 +1,6 @@
-// Of a job whose GPUs may be had in several ways (model/job/gpu_alternatives.h): which of them it gets now, which one it waits for.
-// To the search it is as many jobs, each of a Shape that is shared with jobs that ask for that alone. Pure.
+// Choice among the alternative GPUs of a job (model/job/gpu_alternatives.h): the one that starts
+// now, or the one that the job waits for. For the search each alternative is a job of its own, in
+// the same JobClass as jobs that request only that alternative. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +14,20 @@
 
 namespace ares::core::sched {
 
-// Positions, cheapest first; of equal cost in the user's order. Of those that can start at the same time the first of these is taken.
+// Positions of the alternatives, cheapest first; equal costs in the user's order. Of alternatives
+// that can start at the same time, the first one is taken.
 std::vector<std::size_t> by_cost(const JobSpec& spec);
 
-// What becomes of the job at its turn.
+// The decision for a job that is being considered.
 struct AlternativeChoice {
   std::optional<std::size_t> now;  // the alternative that could start
-  std::optional<std::pair<std::size_t, Time>>
-      later;  // a cheaper one that is worth waiting for instead
+  // A cheaper alternative that is worth waiting for instead, with its earliest start.
+  std::optional<std::pair<std::size_t, Time>> later;
   bool starts() const { return now && !later; }
 };
 
-// fits_now(i): whether one could start now. when(i): its earliest start, if there is any. A job with a deadline waits for nothing.
+// fits_now(i): whether alternative i could start now. when(i): its earliest start, if there is one.
+// A job with a deadline does not wait for another alternative.
 template <class FitsNow, class When>
 AlternativeChoice choose_alternative(const JobSpec& spec, Time now, std::optional<Seconds> limit,
                                      FitsNow&& fits_now, When&& when) {
@@ -48,8 +51,9 @@ AlternativeChoice choose_alternative(const JobSpec& spec, Time now, std::optiona
   return out;
 }
 
-// The start that counts least of all that a job may wait for, and the shape that starts so; of a job without alternatives its only one.
-// when(shape) is the earliest start of one.
+// The earliest start of the alternative with the best combination of start time and cost; sets
+// `job_class` to the class of that alternative. For a job without alternatives the earliest start
+// of its only class. when(job_class) returns the earliest start of one class.
 template <class When>
 std::optional<EarliestStart> earliest_alternative(JobClass*& job_class,
                                                   std::optional<Seconds> limit, When&& when) {

@@ -7,7 +7,7 @@
 namespace ares::core::sched {
 namespace {
 
-// "job 12 (JobHeldUser)", or "job 12 (BeginTime) and 2 more".
+// For example "job 12 (JobHeldUser)", or "job 12 (BeginTime) and 2 more".
 std::string blocking_text(const Job& first, Reason reason, std::size_t count) {
   std::string text = "job " + job_text(first.key) + " (" + std::string(to_string(reason)) + ")";
   if (count > 1) text += " and " + std::to_string(count - 1) + " more";
@@ -30,7 +30,8 @@ GangAdmissionStatus admit_gang(const ClusterState& state, LimitUse& use, const J
   std::size_t count = 0;
   for (const Job* job : out.gang.members) {
     std::optional<PendingInfo> refused = blocked_by_record(*job);
-    const bool own = refused.has_value();  // which its record says
+    // The reason is in the job's own record.
+    const bool own = refused.has_value();
     if (!own) {
       const QueueEntry entry{job, state.partitions.find(job->spec->partitions.front()), 0};
       Admission admission = admit(state, use, entry, {}, now);

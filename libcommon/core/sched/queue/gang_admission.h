@@ -1,5 +1,5 @@
-// gather(): admit() for a gang: whether all of its members are here and nothing but room keeps them from starting together.
-// Pure; looked at once a pass for each gang.
+// admit_gang(): admit() for a gang: whether all members are present and only resources can keep
+// them from starting together. Pure; called once per pass for each gang.
 #pragma once
 
 #include <map>
@@ -14,16 +14,19 @@ namespace ares::core::sched {
 
 struct GangAdmissionStatus {
   Gang gang;
-  // By member, of those that nothing of their own record keeps back, why the gang is not considered; empty: it is.
+  // By member, without members that their own record blocks: why the gang is not considered. Empty:
+  // it is considered.
   std::map<JobKey, PendingInfo> refused;
-  std::optional<Time> wake;  // when time alone may change the answer
+  // When the result may change with time alone.
+  std::optional<Time> wake;
 };
 
-// "starts together with the 3 others of gang train; ", for what is said of a member that could start but for room.
+// For example "starts together with the 3 others of gang train; ". Begins the reason of a member
+// that waits only for resources.
 std::string gang_start_text(const Gang& gang);
 
 // Precondition: the member waits with its gang.
-// `use`: as of admit().
+// `use`: as for admit().
 GangAdmissionStatus admit_gang(const ClusterState& state, LimitUse& use, const Job& member,
                                Time now);
 

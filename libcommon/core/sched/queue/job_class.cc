@@ -13,7 +13,8 @@ bool JobClass::still_blocked(const ClusterIndex& index) {
     if (!shortfall_.any() || !bits.test(at)) return;
     const std::int64_t tasks = tasks_now(demand, at, index);
     if (tasks == 0 || (demand.max_nodes == 1 && tasks < demand.tasks)) return;
-    // Once as many as were missing have come it may fit, whatever else was missing: nobody knows without looking.
+    // Once the missing nodes or tasks have become free the class may fit, whatever else was
+    // missing; only a search can decide.
     shortfall_.nodes -= 1;
     shortfall_.tasks -= tasks;
   });

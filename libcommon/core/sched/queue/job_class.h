@@ -1,4 +1,5 @@
-// Shape: a class of jobs of identical demand in a partition, and what passes have learnt of it. Owned by a Shapes; not thread-safe.
+// JobClass: jobs of identical demand in one partition, and results of passes about them. Owned by a
+// JobClasses; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,45 +19,61 @@ namespace ares::core::sched {
 using PendingPtr = std::shared_ptr<const PendingInfo>;
 
 struct JobClass {
-  // What a walk through the queue looks at first, and often at nothing else: in this pass nobody else of the shape is promised
-  // anything, so that whoever is known to be blocked waits for his turn, as was said before.
+  // Number of the pass in which the class can get no more planned starts. In that pass its jobs
+  // that are known to be blocked keep their reason and are skipped. First because the walk through
+  // the queue often reads nothing else.
   std::uint64_t skip_in_pass = 0;
 
-  // What the pass has learnt. Free amounts only shrink within a pass, so "no" stays "no".
-  bool blocked = false;                   // not enough free for any time limit
-  bool blocked_by_planned_start = false;  // enough free, but not for jobs as long as:
-  bool blocked_by_reservation = false;    // enough free, but on nodes that are reserved
-  bool blocked_by_plugin = false;         // enough free, but on nodes that plugins refuse
-  std::optional<Seconds> blocked_limit;   // (nullopt = without limit)
+  // Results of the current pass. Free amounts only shrink within a pass, so a negative result stays
+  // valid.
 
-  Job example;  // specification, excluded nodes, and of its own only what plugins look at
-  // Of a job whose GPUs may be had in several ways: the shape of each, shared with jobs that ask for it alone. What is learnt of them is
-  // learnt there; this one's demand and candidates are those of the first.
+  // Not enough free for any time limit.
+  bool blocked = false;
+  // Enough free, but not for time limits of `blocked_limit` or more.
+  bool blocked_by_planned_start = false;
+  // Enough free, but on nodes that are reserved.
+  bool blocked_by_reservation = false;
+  // Enough free, but on nodes that plugins refuse.
+  bool blocked_by_plugin = false;
+  std::optional<Seconds> blocked_limit;  // nullopt: without limit
+
+  // Its specification and excluded nodes count; other fields are set only where plugins read them.
+  Job example;
+  // For a job with alternative GPUs: the class of each alternative, shared with jobs that request
+  // only that one. Results are recorded there; the demand and candidates of this class are those of
+  // the first alternative.
   std::vector<JobClass*> alternatives;
   const Partition* partition = nullptr;
-  bool relaxed = false;  // its jobs have waited so long that the bound on switches counts no more
+  // Its jobs have waited long enough that the limit on switches no longer applies.
+  bool relaxed = false;
   Demand demand;
   Candidates candidates;
 
-  PendingPtr reservation_reason;  // what is said of it when it is kept out,
-  PendingPtr plugin_reason;       // or plugged out
-  PendingPtr impossible_reason;   // what is said of those that cannot run at all
-  PendingPtr waiting_reason,
-      first_reason;  // what is said of those that wait for their turn, and of the first
+  // Reason while reservations keep it from starting.
+  PendingPtr reservation_reason;
+  // Reason while plugins keep it from starting.
+  PendingPtr plugin_reason;
+  // Reason of jobs that cannot run at all.
+  PendingPtr impossible_reason;
+  // Reasons of jobs that wait for their turn, and of the first one of them in the queue.
+  PendingPtr waiting_reason, first_reason;
 
-  // Where a job of the shape was promised its start in this pass, none of at least that length starts earlier any more.
+  // The earliest start for a job with that limit: not before the planned start in this pass of a
+  // job of the class with the same or a shorter limit.
   Time not_before(std::optional<Seconds> limit) const;
   void record_planned_start(std::optional<Seconds> limit, Time at);
 
   NodeSet nodes() const;
   bool known_blocked(std::optional<Seconds> limit) const;
-  // Whether it did not fit before and no node has got so much more free since that it could now.
+  // Whether the class did not fit before and no node has since got so much more free that it might
+  // fit now.
   bool still_blocked(const ClusterIndex& index);
   void record_shortfall(const ClusterIndex& index);
   void record_blocked_limit(std::optional<Seconds> limit);
-  // Whether it would fit if no plugin were asked.
+  // Whether it would fit if plugins were ignored.
   bool fits_without_plugins(const ClusterIndex& index, CapacityBasis basis) const;
-  // Whether plugins refuse it on empty nodes where it would fit. Known once it is found impossible.
+  // Whether it would fit on empty nodes if plugins did not refuse it there. Known once the class
+  // was found impossible.
   bool always_refused() const { return always_refused_; }
 
  private:
@@ -64,15 +81,22 @@ struct JobClass {
   const NodeList& list() const { return use_fallback_ ? candidates.fallback : candidates.usable; }
 
   bool use_fallback_ = false;
-  Shortfall shortfall_;                // when it did not fit, less what has come free since
-  std::uint64_t shortfall_gains_ = 0;  // counted so far, of the index
-  std::optional<bool> possible_;       // on the usable nodes, were they empty
+  // Set when it did not fit, less what has become free since.
+  Shortfall shortfall_;
+  // Position in the index's log of gains up to which `shortfall_` is updated.
+  std::uint64_t shortfall_gains_ = 0;
+  // Fits on the usable nodes if they are empty.
+  std::optional<bool> possible_;
   bool always_refused_ = false;
-  bool if_up_ = false;              // not possible, but it would be if all nodes were up
-  std::optional<Time> planned_at_;  // the last start promised, to one with this limit:
+  // Not possible, but would be if all nodes were up.
+  bool if_up_ = false;
+  // The last planned start, and the time limit of its job.
+  std::optional<Time> planned_at_;
   std::optional<Seconds> planned_limit_;
-  std::uint64_t generation_ = 0;  // of the index that the candidates are of
-  std::uint64_t pass_ = 0;        // what the pass has learnt is of this one
+  // Generation of the index for which the candidates were computed.
+  std::uint64_t generation_ = 0;
+  // The pass for which the results above are valid.
+  std::uint64_t pass_ = 0;
 };
 
 }  // namespace ares::core::sched

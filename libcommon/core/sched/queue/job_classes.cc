@@ -9,7 +9,8 @@
 namespace ares::core::sched {
 namespace {
 
-// Above so many shapes the table starts anew: they are found again at the cost of one look at the partition's nodes each.
+// Above this number of classes the table is cleared. Making a class again costs one read of each
+// node of the partition.
 constexpr std::size_t kMaxJobClasses = 10'000;
 
 }  // namespace
@@ -47,7 +48,8 @@ JobClass& JobClasses::of(const QueueEntry& entry, ClusterIndex& index, bool rela
   JobClass& job_class = job_classes_.emplace_back();
   job_class.example.spec = entry.job->spec;
   job_class.example.excluded = entry.job->excluded;
-  job_class.example.key = entry.job->key;  // as plugins may be told, with the next
+  // Plugins may get the key and the time limit.
+  job_class.example.key = entry.job->key;
   job_class.example.time_limit = entry.job->time_limit;
   job_class.partition = entry.partition;
   job_class.relaxed = relaxed;
@@ -66,7 +68,7 @@ void JobClasses::add_alternatives(JobClass& job_class, const QueueEntry& entry,
   }
 }
 
-// Most shapes ask nothing of a node's name and features, and share one answer.
+// Most classes have no requirements on node names and features and share one result.
 const Candidates& JobClasses::candidates_of(const JobClass& job_class, ClusterIndex& index) {
   if (generation_ != index.generation()) candidates_.clear();
   generation_ = index.generation();
@@ -92,7 +94,7 @@ JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
     job_class.possible_.reset();
     job_class.impossible_reason.reset();
     job_class.shortfall_ = {};
-    // Nodes that failed to launch the job are avoided only as long as it can run without them.
+    // Nodes on which a launch of the job failed are avoided only if it can run without them.
     SearchBudget unbounded = SearchBudget::unbounded();
     job_class.use_fallback_ = false;
     job_class.use_fallback_ =
@@ -114,7 +116,8 @@ JobClass& JobClasses::refresh(JobClass& job_class, ClusterIndex& index) {
   return job_class;
 }
 
-// All of the alternatives are impossible; one that waits for nodes to come up may be had one day.
+// Returns the reason if all alternatives are impossible. An alternative that waits for nodes to
+// come up may become possible, so its reason takes precedence.
 PendingPtr JobClasses::none_possible(JobClass& job_class, const ClusterIndex& index, bool details) {
   PendingInfo info;
   for (JobClass* alternative : job_class.alternatives) {

@@ -1,5 +1,6 @@
-// JobClasses: jobs of identical demand in a partition are one class. What cannot be placed once is not searched for again in
-// the same pass; which nodes it may use at all is kept from pass to pass. Owned by a Planner; not thread-safe.
+// JobClasses: the table of job classes. Jobs of identical demand in one partition form a class. A
+// class that cannot be placed is not searched again in the same pass; the nodes that it may use are
+// kept from pass to pass. Owned by a Planner; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,20 @@ namespace ares::core::sched {
 
 class JobClasses {
  public:
-  // Before each pass: forgets what the last one learnt and, when there are very many, shapes that nobody has asked for lately.
-  // True if shapes were dropped: pointers to them are no good any more.
+  // Called before each pass. Forgets the results of the last pass and, if there are very many
+  // classes, drops classes that were not used lately. Returns true if classes were dropped;
+  // pointers to classes are then invalid.
   bool begin_pass();
 
-  // Valid until the table drops it. Precondition: the entry has a partition.
-  // Costs no work units: what is kept from earlier passes must not let this one go further than a first pass would.
+  // Valid until the table drops the class. Precondition: the entry has a partition. Costs no work
+  // units, so that results kept from earlier passes do not let a pass get further than a first pass
+  // would.
   JobClass& of(const QueueEntry& entry, ClusterIndex& index, bool relaxed = false);
-  // The same for one found in an earlier pass.
+  // The same for a class found in an earlier pass.
   JobClass& refresh(JobClass& job_class, ClusterIndex& index);
 
-  // Null if the shape fits on the usable nodes when they are empty; else why not, on request with numbers.
+  // Null if the class fits on the usable nodes when they are empty; otherwise the reason, with
+  // numbers if `details`.
   PendingPtr impossible(JobClass& job_class, const ClusterIndex& index, bool details);
 
   std::uint64_t pass() const { return pass_; }
@@ -37,7 +41,7 @@ class JobClasses {
   void clear();
 
  private:
-  // What filter() looks at.
+  // The inputs of filter().
   using FilterKey =
       std::tuple<const Partition*, std::vector<std::string>, std::vector<std::string>,
                  std::vector<std::string>, std::vector<std::string>, std::vector<NodeId>>;
@@ -47,7 +51,7 @@ class JobClasses {
 
   std::deque<JobClass> job_classes_;
   std::map<FilterKey, Candidates> candidates_;
-  std::uint64_t generation_ = 0;  // of the index that these are of
+  std::uint64_t generation_ = 0;  // of the index for which these were computed
   std::unordered_map<std::size_t, std::vector<JobClass*>> by_hash_;
   std::uint64_t pass_ = 0;
 };

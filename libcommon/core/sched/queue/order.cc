@@ -12,7 +12,8 @@
 namespace ares::core::sched {
 namespace {
 
-// Calls visit(entry) for each partition of a record that the queue has, or would have.
+// Calls visit(entry) for each partition for which the queue has an entry of the record, or would
+// have one.
 template <class Visit>
 void each_entry(const ClusterState& state, const Job& job, Visit&& visit) {
   if (!job.spec || is_terminal(job.state) || holds_resources(job.state)) return;
@@ -21,7 +22,8 @@ void each_entry(const ClusterState& state, const Job& job, Visit&& visit) {
     visit(QueueEntry{&job, state.partitions.find(job.spec->partitions[i]), i});
 }
 
-// Holes cost a walk less than closing them does, as long as they are fewer than one in so many.
+// Entries without a job cost a walk less than removing them does, as long as there are fewer than
+// one in this number.
 constexpr std::size_t kEntriesToAHole = 32;
 
 Waiting waiting_of(const Queued& queued) {
@@ -84,7 +86,8 @@ void Queue::leave(const ClusterState& state, const Job& job, const Ranking& rank
 }
 
 void Queue::set_waiting(Queued& queued, bool waits) {
-  if (!queued.is_static) return;  // nor has it ever waited so
+  // Only static entries are ever recorded as waiting.
+  if (!queued.is_static) return;
   queued.waits = waits;
   waiting_[static_cast<std::size_t>(&queued - entries_.data())] = waiting_of(queued);
 }
@@ -144,10 +147,10 @@ struct JobsAhead::Ranks {
 
   ClusterIndex index;
   Ranking ranking;
-  std::map<UserId, std::int64_t> places;  // of those who take turns
+  std::map<UserId, std::int64_t> places;  // of users served by share
 };
 
-// Who would be served first of those who wait if nothing started.
+// The order in which waiting users would be served if nothing started.
 void JobsAhead::Ranks::place_users(const ClusterState& state) {
   const Amounts capacity = capacity_of(index), nothing(index.stride());
   std::map<UserId, fairness::DominantShare> shares;

@@ -1,5 +1,6 @@
-// Queue: who comes before whom. One entry for each pending record that nothing of its own keeps back, and partition it may
-// use, sorted by what a Ranking says; kept from pass to pass, so that a pass costs what changed. Owned by a Planner; not thread-safe.
+// Queue: the order of pending jobs. It has one entry for each pending record that its own record
+// does not block, and each partition that the record may use, sorted by Ranking. Kept from pass to
+// pass, so that the cost of a pass depends on what changed. Owned by a Planner; not thread-safe.
 // Ties are broken by job key, so the order never depends on how records are stored.
 #pragma once
 
@@ -22,32 +23,40 @@ struct Queued {
   Rank rank;
   QueueEntry entry;
   Ranking::AccountNode account_node;  // of its job
-  std::optional<Seconds> limit;       // time limit there; none = unlimited
-  std::uint64_t floor = 0;            // the priority from which on it is promised a start
-  bool is_static = false;  // whether it starts is nothing but a matter of what is free and promised
-  bool waits = false;      // see Waiting
-  JobClass* job_class = nullptr;              // found at first sight, kept by the planner's table
-  std::shared_ptr<const PendingInfo> reason;  // what was last said of it, if it is still said
+  // Time limit in the partition; none: unlimited.
+  std::optional<Seconds> limit;
+  // The lowest priority with which it may get a planned start.
+  std::uint64_t floor = 0;
+  // See is_static() in admit.h.
+  bool is_static = false;
+  bool waits = false;  // see Waiting
+  // Found when first considered; owned by the planner's table.
+  JobClass* job_class = nullptr;
+  // The last reason, if it is still the current one.
+  std::shared_ptr<const PendingInfo> reason;
 
-  // As it is shown: computed, or its own.
+  // The displayed priority: computed, or the job's own.
   std::uint64_t priority() const;
   bool may_have_planned_start() const { return floor == 0 || priority() >= floor; }
 };
 
-// Of an entry what a walk through the queue looks at first, and mostly at nothing else: close together, for the queue is long.
+// The part of an entry that a walk through the queue reads first, and mostly only. Stored
+// contiguously because the queue is long.
 struct Waiting {
-  JobClass* job_class =
-      nullptr;      // of a steady one that waits for its turn and was told so; null: look at it
-  Seconds limit{};  // Seconds::max() = unlimited
+  // Class of a static entry that waits for its turn and has that reason; null: the entry must be
+  // considered.
+  JobClass* job_class = nullptr;
+  Seconds limit{};  // Seconds::max(): unlimited
 };
 
 class Queue {
  public:
-  // Makes it that of `state`. The records stay where they are as long as a copy of `state` lives.
+  // Makes it the queue of `state`. The records stay in place as long as a copy of `state` lives.
   void fill(const ClusterState& state, const Ranking& ranking);
 
-  // The same, from what it was for `before`. Partitions must not have changed, nor the ranks of those who stay. `gone` is told
-  // each key that has no entries any more or other ones: what was said of it holds no longer.
+  // Updates it from `before` to `after`. Precondition: partitions and the ranks of remaining
+  // entries are unchanged. Calls `gone` with each key whose entries were removed or replaced; its
+  // reasons are no longer valid.
   template <class Gone>
   void update(const ClusterState& before, const ClusterState& after, const Ranking& ranking,
               Gone&& gone) {
@@ -63,18 +72,20 @@ class Queue {
     settle(ranking);
   }
 
-  // Sorts by what the ranks are now.
+  // Sorts by the current ranks.
   void rank_again(const Ranking& ranking);
 
-  // Entries whose job has left may be among them, without a job, unless users take turns.
+  // Some entries may have no job, because the job has left the queue, unless users are served by
+  // share.
   std::vector<Queued>& entries() { return entries_; }
   bool empty() const { return holes_ == entries_.size(); }
 
   // One for each entry.
   const std::vector<Waiting>& waiting() const { return waiting_; }
-  // Whether the entry, which has a shape then, waits for its turn and was told so.
+  // Records whether the entry, which must have a job class if `waits`, waits for its turn and has
+  // that reason.
   void set_waiting(Queued& queued, bool waits);
-  // They are gone.
+  // Called when the job classes are dropped.
   void forget_job_classes();
 
  private:
@@ -84,21 +95,23 @@ class Queue {
   void close_holes();
   void merge();
 
-  std::vector<Queued> entries_;   // ascending rank
-  std::vector<Waiting> waiting_;  // beside them
+  // Ascending rank.
+  std::vector<Queued> entries_;
+  // Parallel to entries_.
+  std::vector<Waiting> waiting_;
   std::vector<Queued> entering_;
   std::size_t holes_ = 0;  // entries without a job
 };
 
-// Who is before a job, for people who ask. Makes the ranking of a policy that is not plain at the first question. The state and
-// the policy must outlive it; one thread.
+// Counts the jobs ahead of a job, for users who request it. The ranking of a policy that is not
+// plain is made on the first call. The state and the policy must outlive the object; one thread.
 class JobsAhead {
  public:
   JobsAhead(const ClusterState& state, const Policy& policy, Time now);
   ~JobsAhead();
 
-  // How many waiting jobs of the same partitions come before it; of users who take turns, as things stand now. Costs a look at
-  // the whole queue.
+  // Number of waiting jobs of the same partitions that come before it. For users served by share,
+  // as of now. Costs a walk through the whole queue.
   std::uint32_t of(const Job& job);
 
  private:

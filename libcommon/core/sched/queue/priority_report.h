@@ -1,4 +1,4 @@
-// What the priorities of waiting jobs consist of: what `aprio` prints. Pure; any thread.
+// The components of the priorities of waiting jobs, as printed by `aprio`. Pure; any thread.
 #pragma once
 
 #include <array>
@@ -11,22 +11,24 @@
 
 namespace ares::core::sched {
 
-// A waiting job in a partition that orders by multifactor.
+// A waiting job in a partition with multifactor priorities.
 struct PriorityLine {
   const Job* job = nullptr;              // of the state
-  const Partition* partition = nullptr;  // likewise
-  std::uint32_t value = 0;               // what it sorts by: an operator's word, or the sum
-  bool set = false;                      // by an operator
+  const Partition* partition = nullptr;  // of the state
+  // The sort key: set by an operator, or the sum.
+  std::uint32_t value = 0;
+  bool set = false;  // by an operator
   fairness::Priority factors;
 };
 
 struct PriorityReport {
-  std::vector<PriorityLine> lines;  // ascending job, then its own order of partitions
+  // Ascending job, then the job's own order of partitions.
+  std::vector<PriorityLine> lines;
   std::array<double, fairness::kFactors> weights{};
-  bool any_multifactor = false;  // some partition orders so
+  bool any_multifactor = false;  // some partition uses multifactor
 };
 
-// Jobs that something of their own keeps back have no priority, and no line. O(accounts + jobs).
+// Jobs that their own record blocks have no priority and no line. O(accounts + jobs).
 PriorityReport priority_report(const ClusterState& state, const Policy& policy, Time now);
 
 }  // namespace ares::core::sched

@@ -10,7 +10,7 @@ namespace ares::core::sched {
 
 struct QueueEntry {
   const Job* job = nullptr;
-  const Partition* partition = nullptr;  // null: the partition it names does not exist
+  const Partition* partition = nullptr;  // null: the named partition does not exist
   std::uint32_t choice = 0;              // position of the partition in the job's list
 };
 

@@ -114,7 +114,7 @@ QueuePolicy Ranking::policy_of(const QueueEntry& entry) const {
 
 Ranking::AccountNode Ranking::account_node_of(const JobSpec& spec) const {
   if (!tree_) return std::nullopt;
-  // In the tree the root has no name.
+  // The root has no name in the tree.
   if (spec.account == kRootAccount) return tree_->find_in({}, spec.user);
   return tree_->find(spec.account, spec.user);
 }
@@ -136,7 +136,7 @@ std::uint64_t Ranking::weight_of(const std::string& user) const {
   return found == weights_.end() ? 0 : found->second;
 }
 
-// Nice is a term of its own: priority itself is what an operator set.
+// Nice is a separate field, because priority is exactly the value that an operator set.
 Rank Ranking::rank_of(const QueueEntry& entry, AccountNode account_node) const {
   const Job& job = *entry.job;
   const QueuePolicy policy = policy_of(entry);

@@ -1,8 +1,9 @@
-// Ranking: what each entry of the queue sorts by, under the queue policy of its partition. Kept by a Planner from pass to pass,
-// and what a new one would be for the same state, policy and time. Not thread-safe.
-//
-// Ages and usage are looked at as of the last multiple of `calc_period`, so that ranks change then, when the policy does or the
-// cluster itself, and not with every pass. Then all of it is made anew: O(accounts + running + pending, times log).
+// Ranking: the sort key of each queue entry under the queue policy of its partition. Kept by a
+// Planner from pass to pass; equal to a new ranking for the same state, policy and time. Not
+// thread-safe.
+// Ages and usage are taken as of the last multiple of `calc_period`. Ranks therefore change at
+// these times, and when the policy or the cluster changes, but not with every pass. Then everything
+// is computed again: O(accounts + running + pending, times log).
 #pragma once
 
 #include <compare>
@@ -26,19 +27,23 @@
 
 namespace ares::core::sched {
 
-// Before or behind those whose place is computed, where an operator's priority is no number among theirs.
+// Position before or after entries with computed values, for operator priorities that are not
+// comparable with these.
 enum class Band : std::uint8_t { ahead, computed, behind };
 
-// What an entry sorts by, ascending in this order of fields.
+// Sort key of an entry, ascending in this order of fields.
 struct Rank {
-  std::int64_t tier = 0;  // of the partition, negated: high first
+  // Tier of the partition, negated: high first.
+  std::int64_t tier = 0;
   QueuePolicy policy = QueuePolicy::priority;
   Band band = Band::computed;
-  // The priority, negated. With fair_tree the rank, negated; with drf on delivered usage the user's position. With drf on running
-  // usage the user: his entries lie together, and Turns says who is next.
+  // The priority, negated. With fair_tree the rank, negated; with drf on delivered usage the user's
+  // position. With drf on running usage the user: the user's entries are contiguous, and
+  // ServiceOrder chooses the next user.
   std::int64_t value = 0;
   std::int32_t nice = 0;
-  Time since{};  // eligible, with multifactor submitted
+  // Time of eligibility; with multifactor, of submission.
+  Time since{};
   JobKey key;
   std::uint32_t choice = 0;  // the user's order of partitions
   friend auto operator<=>(const Rank&, const Rank&) = default;
@@ -46,22 +51,23 @@ struct Rank {
 
 class Ranking {
  public:
-  // All by priority. Others need the rest of this.
+  // Whether all partitions sort by priority. Otherwise the rest of the class is needed.
   static bool is_plain(const Policy& policy);
 
   Ranking() = default;
-  // The index must be that of `state`. Partitions are known by their addresses in it.
+  // The index must be that of `state`. Partitions are identified by their addresses in it.
   Ranking(const ClusterState& state, const Policy& policy, ClusterIndex& index, Time now);
 
-  // Whether that is the policy it was made for.
+  // Whether the ranking was made for that policy.
   bool is_of(const Policy& policy) const;
 
-  // From what it was for `before`, with the index already that of `after`, and the policy, the partitions and the records of
-  // accounting the same. True: ranks changed.
+  // Updates from `before` to `after`. Precondition: the index is already that of `after`, and the
+  // policy, partitions and accounting records are the same. Returns whether ranks changed.
   bool update(const ClusterState& before, const ClusterState& after, ClusterIndex& index, Time now);
 
-  // Whose usage and shares count for a job like that. Finding it costs more than all the rest of a rank, so it may be kept: it
-  // stays the same as long as the ranking does.
+  // The tree node whose usage and shares count for a job with that specification. The look-up costs
+  // more than the rest of a rank, so callers may keep the result; it stays valid as long as the
+  // ranking.
   using AccountNode = std::optional<fairness::TreeIndex>;
   AccountNode account_node_of(const JobSpec& spec) const;
 
@@ -70,32 +76,36 @@ class Ranking {
   }
   Rank rank_of(const QueueEntry& entry, AccountNode account_node) const;
 
-  Enforce enforce() const { return enforce_; }  // of the policy it was made for
-  const Fairness& billing_rules() const {       // likewise: by which amounts are billed
+  // Of the policy that the ranking was made for.
+  Enforce enforce() const { return enforce_; }
+  // Also of that policy: how amounts are billed.
+  const Fairness& billing_rules() const {
     static const Fairness kDefaults;
     return configured_rules_.value ? *configured_rules_.value : kDefaults;
   }
 
-  // When time alone may change ranks.
+  // When ranks may change with time alone.
   std::optional<Time> changes_at() const;
 
-  // Whether entries of that rank are served user by user, by what they have running.
+  // Whether entries of that rank are served user by user, by their running usage.
   bool served_by_user(const Rank& rank) const;
   bool any_served_by_user() const { return any_served_by_user_; }
   const RunningUse& running() const { return running_; }
-  // For dominant shares; 0 for who has no shares, though others do.
+  // Weight for dominant shares; 0 for a user without shares if others have shares.
   std::uint64_t weight_of(const std::string& user) const;
 
-  // Of whoever runs jobs like that, from 0 to 1; none where no partition's policy knows fair shares, or nobody has any.
+  // Fair share, from 0 to 1, of the user and account of the specification; none if no partition's
+  // policy uses fair shares, or there are no shares.
   std::optional<double> fair_share_of(const JobSpec& spec) const;
 
-  // A job's multifactor priority there, whatever the partition's policy, and what it consists of. Not of a plain ranking.
+  // The job's multifactor priority in the partition, with its components, whatever the partition's
+  // policy. Not available for a plain ranking.
   fairness::Priority priority_of(const QueueEntry& entry) const {
     return priority_of(entry, account_node_of(*entry.job->spec));
   }
 
  private:
-  struct Served {  // a partition
+  struct Served {  // one partition
     const Partition* partition = nullptr;
     QueuePolicy policy = QueuePolicy::priority;
     std::vector<double> totals;  // by tres_weights
@@ -103,9 +113,9 @@ class Ranking {
 
   using Amounts128 = std::vector<fairness::Amount>;
 
-  // Of the tree as configured, or as the records have it, once.
+  // Reads the tree once, as configured or from the accounting records.
   void read_tree(const ClusterState& state);
-  // As of the moment.
+  // Computes usage and shares as of the moment.
   void measure(const ClusterState& state, ClusterIndex& index);
   void measure_scale(const ClusterState& state, ClusterIndex& index);
   void rank_accounts(const ClusterState& state, const ClusterIndex& index);
@@ -113,7 +123,8 @@ class Ranking {
   std::map<std::string, Amounts128> delivered(const ClusterState& state, const ClusterIndex& index);
 
   fairness::Priority priority_of(const QueueEntry& entry, AccountNode account_node) const;
-  fairness::HalfPower since_configured() const;  // what is left of configured usage
+  // Decay factor for configured usage.
+  fairness::HalfPower since_configured() const;
   Time moment_of(Time now) const;
   bool uses(QueuePolicy policy) const;
   bool by_delivered() const;
@@ -121,32 +132,36 @@ class Ranking {
   QueuePolicy policy_of(const QueueEntry& entry) const;
 
   SharedFairness configured_rules_;
-  std::shared_ptr<const Fairness>
-      rules_;  // with the tree and the QOS of the records, where there are any
+  // With the tree and QOS from the accounting records, if there are any.
+  std::shared_ptr<const Fairness> rules_;
   Enforce enforce_ = Enforce::none;
   bool plain_ = true;
   bool any_served_by_user_ = false;
   bool needs_usage_ = false;
   Time moment_{};
-  std::uint64_t generation_ = 0;  // of the index that was measured
+  // Generation of the index that was measured.
+  std::uint64_t generation_ = 0;
 
   std::vector<Served> partitions_;  // by address
   fairness::PriorityScale scale_;
 
   std::optional<fairness::AccountTree> tree_;
-  std::vector<fairness::Amount> configured_;  // by tree node: billed usage, as configured
+  // By tree node: billed usage as configured.
+  std::vector<fairness::Amount> configured_;
   bool any_configured_ = false;
-  std::vector<StoredUse::AssociationNode>
-      association_nodes_;  // of the records: whose usage is whose; ascending
+  // Tree node of each association in the accounting records; ascending.
+  std::vector<StoredUse::AssociationNode> association_nodes_;
   StoredUse stored_;
   std::map<std::string, std::uint64_t> weights_;
-  std::vector<std::uint32_t> ranks_;  // by tree node, of Fair Tree
+  std::vector<std::uint32_t> ranks_;  // by tree node, for Fair Tree
   std::vector<double> factors_;       // by tree node, 0 to 1
 
-  std::map<std::string, std::uint32_t> positions_;  // by user, of drf on delivered usage
-  std::uint32_t other_position_ = 0;                // of users not among them
+  // By user, for drf on delivered usage.
+  std::map<std::string, std::uint32_t> positions_;
+  std::uint32_t other_position_ = 0;  // of users not in positions_
 
-  mutable AccrualLimits accrual_limits_;  // it remembers whom it was asked about
+  // Mutable because it caches results.
+  mutable AccrualLimits accrual_limits_;
 
   Accruals accruals_;
   RunningUse running_;

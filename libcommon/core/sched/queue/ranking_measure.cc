@@ -1,4 +1,4 @@
-// What a Ranking makes anew at each of its moments: sizes, usage, and the users' order.
+// What a Ranking recomputes at each of its moments: sizes, usage, and the users' order.
 #include <algorithm>
 #include <limits>
 
@@ -20,13 +20,14 @@ namespace {
 
 constexpr std::string_view kGpuOf = "gres/gpu:";
 
-// In 1/1024 TRES-seconds, to be compared: sums of a cluster's fit 64 bits many times over.
+// In 1/1024 TRES-seconds, for comparisons. The sum for a whole cluster fits 64 bits with a large
+// margin.
 std::uint64_t comparable(Amount amount) {
   constexpr U128 kMax = std::numeric_limits<std::int64_t>::max();
   return static_cast<std::uint64_t>(std::min(amount.units >> 22, kMax));
 }
 
-// What a configured usage was billed as: as it says, else by the weights.
+// Billing of a configured usage: its own `billing` value if it has one, otherwise the weighted sum.
 Amount billed(const TresSeconds& usage, const TresWeights& weights) {
   if (const auto found = usage.find("billing"); found != usage.end())
     return amount_of(found->second);
@@ -37,7 +38,8 @@ Amount billed(const TresSeconds& usage, const TresWeights& weights) {
   return sum;
 }
 
-// What one attempt holds: CPUs, MiB, thousandths of GPUs by type, as columns of the index, and how many nodes.
+// Amounts of one attempt: CPUs, MiB and thousandths of GPUs by type, as columns of the index, and
+// the number of nodes.
 struct Held {
   std::vector<std::uint64_t> columns;
   std::uint64_t nodes = 0;
@@ -62,16 +64,16 @@ Held held_by(const Job& job, const ClusterState& state, const ClusterIndex& inde
   return held;
 }
 
-// While it was suspended it had no CPUs: counted as if that had been all at its beginning, which decay makes a little cheaper
-// than it was.
+// The suspended time of an attempt, in which it had no CPUs, is counted as if it had been at the
+// beginning. Decay makes that slightly cheaper than the exact value.
 Time without_cpus_until(const Job& job, Time moment) {
   return std::min(moment, job.allocation->at + suspended_for(job, moment));
 }
 
-// In thousandths.
+// Result in thousandths.
 std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const TresWeights& weights,
                           BillingMode mode) {
-  // All in thousandths, as GPUs are.
+  // All amounts are in thousandths, as GPUs are.
   TresSeconds amounts{{"cpu", held.columns[kCpus] * kWholeGpu},
                       {"mem", held.columns[kMemory] * kWholeGpu},
                       {"node", held.nodes * kWholeGpu}};
@@ -84,14 +86,14 @@ std::uint64_t billed_rate(const Held& held, const ClusterIndex& index, const Tre
   return billing(amounts, weights, mode);
 }
 
-// What attempts are billed at: as was settled when they began; of an earlier release's, as it would be settled now. In thousandths of
-// thousandths.
+// Billing rates of attempts: as stored at their start; for attempts started by an earlier release,
+// computed from the current rules. In thousandths of thousandths.
 class Rates {
  public:
   Rates(const ClusterState& state, const Fairness& rules, const ClusterIndex& index)
       : state_(state), rules_(rules), index_(index) {}
 
-  // `still`: while it is suspended.
+  // `still`: the rate while the attempt is suspended.
   std::uint64_t of(const Job& job, bool still) {
     const ChargedTo& cached = job.allocation->charged_to;
     if (cached != ChargedTo{})
@@ -165,7 +167,8 @@ void Ranking::read_tree(const ClusterState& state) {
       if (at) association_nodes_.emplace_back(usage_id(*account), *at);
     }
   });
-  std::sort(association_nodes_.begin(), association_nodes_.end());  // as usage lies
+  // Stored usage has the same order.
+  std::sort(association_nodes_.begin(), association_nodes_.end());
   stored_.fill(state, association_nodes_);
 }
 
@@ -178,7 +181,8 @@ void Ranking::measure(const ClusterState& state, ClusterIndex& index) {
 }
 
 void Ranking::measure_scale(const ClusterState& state, ClusterIndex& index) {
-  scale_ = {.max_association = scale_.max_association};  // which is of the tree
+  // max_association depends on the tree only, so it is kept.
+  scale_ = {.max_association = scale_.max_association};
   scale_.nodes = index.nodes().size();
   for (const IndexedNode& node : index.nodes())
     scale_.cpus += static_cast<std::uint64_t>(node.total[kCpus]);
@@ -315,7 +319,8 @@ void Ranking::rank_delivered(const ClusterState& state, const ClusterIndex& inde
                    [](Amount amount) { return static_cast<std::int64_t>(comparable(amount)); });
     users.emplace_back(dominant_share(used, capacity, weight_of(user)), user);
   }
-  // Who has used nothing is at 0, known or not; who has no shares, though others do, comes last.
+  // Users without usage have share 0, whether they are known or not. Users without shares come last
+  // if other users have shares.
   std::sort(users.begin(), users.end(), [](const auto& a, const auto& b) {
     const int order = compare(a.first, b.first);
     return order != 0 ? order < 0 : a.second < b.second;

@@ -53,7 +53,8 @@ Obstacle state_obstacle(const Node& node) {
   return Obstacle::lost;
 }
 
-// The most GPUs, of its type or of any one, that the job could have there now, linked as it asks.
+// The most GPUs of the requested type, or of any one type, that the job could have on the node now
+// with the requested links.
 std::int64_t most_linked(const Demand& demand, const IndexedNode& node, const ClusterIndex& index) {
   if (demand.gpu_constraint.none()) return 0;
   Amounts free = node.free;
@@ -63,7 +64,8 @@ std::int64_t most_linked(const Demand& demand, const IndexedNode& node, const Cl
   return free.size() > kFirstGpu ? *std::max_element(free.begin() + kFirstGpu, free.end()) : 0;
 }
 
-// Whether so many are too few; GPUs in total, of several nodes, may come from others. The constraint is on GPUs of one type.
+// Whether `most` GPUs are too few. GPUs in total over several nodes may come from other nodes. The
+// constraint concerns GPUs of one type.
 bool too_few_linked(const Demand& demand, std::int64_t most) {
   if (demand.gpu_constraint.none()) return false;
   std::int64_t fewest = std::int64_t{demand.any_gpus_per_node} + demand.any_gpus_per_task;
@@ -74,7 +76,7 @@ bool too_few_linked(const Demand& demand, std::int64_t most) {
   return most < fewest;
 }
 
-// The most that is free of one GPU, of its type or of any, in thousandths.
+// The largest free part of one GPU of the requested type, or of any type, in thousandths.
 std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
   std::int64_t most = 0;
   const auto wanted = [&](std::size_t column) {
@@ -87,7 +89,7 @@ std::int64_t most_of_one(const Demand& demand, const IndexedNode& node) {
   return most;
 }
 
-// What one task needs there but for GPUs.
+// What keeps one task from the node, apart from GPUs.
 Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
   if (node.free[kCpus] < std::max(demand.cpus_per_task, demand.min_cpus_per_node))
     return Obstacle::cpus;
@@ -110,10 +112,11 @@ Obstacle cpu_or_memory_obstacle(const Demand& demand, const IndexedNode& node) {
   return Obstacle::none;
 }
 
-// What one task with the GPUs of a node needs there, for an untyped request of the type most free.
+// What keeps one task with the GPUs of a node from the node. For an untyped request the type with
+// the most free GPUs counts.
 Obstacle free_obstacle(const Demand& demand, const IndexedNode& node, std::int64_t linked) {
   if (!node.tenants.admits(demand.access)) return Obstacle::others;
-  if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has any of it
+  if (demand.unknown_gpu_type) return Obstacle::gpus;  // no node has the type
   if (demand.gpu_part > 0) {
     if (most_of_one(demand, node) < demand.gpu_part) return Obstacle::parts;
     return cpu_or_memory_obstacle(demand, node);
@@ -175,7 +178,8 @@ std::string need_text(const JobClass& job_class) {
   return text;
 }
 
-// "; plugin a refuses 3 nodes: its words", of those with room; `nodes` are these, less what is refused afterwards.
+// Text about plugins, such as "; plugin a refuses 3 nodes: its words". `nodes` are the nodes with
+// enough free; refused ones are removed.
 std::string plugin_text(const JobClass& job_class, const ClusterIndex& index,
                         std::vector<NodeIndex>& nodes) {
   if (!job_class.demand.plugin_class) return {};
@@ -187,13 +191,15 @@ std::string plugin_text(const JobClass& job_class, const ClusterIndex& index,
   return text.empty() ? text : "; " + text;
 }
 
-// "3 nodes with too few free CPUs, 1 drained".
+// For example "3 nodes with too few free CPUs, 1 drained".
 std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
   std::array<std::uint64_t, kObstacleText.size()> counts{};
   const auto usable = job_class.nodes().nodes;
   std::vector<NodeIndex> with_room;
-  std::int64_t most = 0;  // GPUs linked as asked, on nodes where they are too few
-  std::int64_t part = 0;  // thousandths of one GPU, likewise
+  // GPUs with the requested links, on nodes that have too few of them.
+  std::int64_t most = 0;
+  // Thousandths of one GPU, on nodes that have too little of it.
+  std::int64_t part = 0;
   for (const NodeIndex at : job_class.candidates.members) {
     const IndexedNode& node = index.nodes()[at];
     Obstacle obstacle = Obstacle::excluded;
@@ -225,7 +231,7 @@ std::string node_text(const JobClass& job_class, const ClusterIndex& index) {
   return (text.empty() ? "no node qualifies" : text) + refusals;
 }
 
-// Whether the node could be one of the fewest that the demand asks for, GPUs of any type aside.
+// Whether the node could be one of the smallest permitted number of nodes, ignoring untyped GPUs.
 bool takes_share(const Demand& demand, const ClusterIndex& index, NodeIndex at) {
   const IndexedNode& node = index.nodes()[at];
   if (free_obstacle(demand, node, most_linked(demand, node, index)) != Obstacle::none) return false;
@@ -238,7 +244,8 @@ bool takes_share(const Demand& demand, const ClusterIndex& index, NodeIndex at) 
   return tasks >= (demand.tasks + demand.min_nodes - 1) / demand.min_nodes;
 }
 
-// How far the nodes with room are from standing together as asked: "; under 1 leaf switch at most 1 node has room for its share".
+// How close the nodes with enough free are to the requested network distance, for example "; under
+// 1 leaf switch at most 1 node has room for its share".
 std::string network_text(const JobClass& job_class, const ClusterIndex& index) {
   const Demand& demand = job_class.demand;
   if (!demand.limited() || demand.min_nodes < 2) return {};

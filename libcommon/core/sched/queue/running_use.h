@@ -1,5 +1,6 @@
-// RunningUse: what each user has of the cluster now, from the charges on its nodes. Kept from pass to pass by what changed: sums of
-// integers, so that it is what a new one would be. Part of a Ranking; not thread-safe.
+// RunningUse: the resources that each user holds now, from the charges on nodes. Kept from pass to
+// pass and updated with changes. It sums integers, so the result equals that of a new computation.
+// Part of a Ranking; not thread-safe.
 #pragma once
 
 #include <unordered_map>
@@ -9,16 +10,16 @@
 
 namespace ares::core::sched {
 
-// Of all nodes together, whatever their state. Here GPUs are counted in thousandths.
+// Sum over all nodes in any state. GPUs are counted in thousandths.
 Amounts capacity_of(const ClusterIndex& index);
 
 class RunningUse {
  public:
-  // Null: nothing.
+  // Null: the user holds nothing.
   const Amounts* of(UserId user) const;
 
   void add(const Node& node, const ClusterIndex& index) { count(node, index, 1); }
-  // Precondition: that very record was added, under an index of the same columns.
+  // Precondition: the same record was added, with an index of the same columns.
   void remove(const Node& node, const ClusterIndex& index) { count(node, index, -1); }
 
  private:

@@ -39,7 +39,8 @@ bool ServiceOrder::defer_current() {
   return deferred_;
 }
 
-// After an entry was considered: its user has another share, or another entry, or none left.
+// Called after an entry was considered: its user then has another share, another entry, or none
+// left.
 void ServiceOrder::settle() {
   if (current_) {
     Group& group = groups_[*current_];
@@ -54,7 +55,8 @@ void ServiceOrder::settle() {
   started_ = deferred_ = false;
 }
 
-// The entries from here that have the same tier, policy and band lie together, and among them those of each user.
+// Collects the entries from the current position on with the same tier, policy and band. They are
+// contiguous, and so are those of each user.
 void ServiceOrder::begin_filling() {
   if (capacity_.empty()) capacity_ = capacity_of(index_);
   const auto tier = entries_[at_].rank.tier;

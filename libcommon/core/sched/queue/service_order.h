@@ -1,5 +1,6 @@
-// ServiceOrder: the queue's entries in the order in which one pass serves them. Most come as they are sorted; where dominant shares of what
-// runs decide, the least served user is next, and each start changes that. Lives for one pass; not thread-safe.
+// ServiceOrder: the queue's entries in the order in which one pass serves them. Most are served as
+// sorted. Where dominant shares of running usage decide, the least served user comes next, and each
+// start changes that order. Lives for one pass; not thread-safe.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@ namespace ares::core::sched {
 
 class ServiceOrder {
  public:
-  // All must outlive it, and the entries stay where they are.
+  // All arguments must outlive the object, and the entries must stay in place.
   ServiceOrder(std::vector<Queued>& entries, const Ranking& ranking, const ClusterIndex& index);
 
   // Null at the end.
@@ -25,20 +26,21 @@ class ServiceOrder {
     return at_ == entries_.size() ? nullptr : &entries_[at_++];
   }
 
-  // Passes over those next ones for which skips(position) is true, where they come as they are sorted.
+  // Skips the next entries for which skips(position) is true, if entries are served as sorted.
   template <class Skips>
   void skip(Skips&& skips) {
     if (ranking_.any_served_by_user()) return;
     while (at_ < entries_.size() && skips(at_)) ++at_;
   }
 
-  // What is started of it counts for its user from then on.
+  // Counts what was started for the last entry for its user from then on.
   void add_allocated(const JobSpec& spec, const Placement& placement);
-  // One task of the last entry has started, and it has more: true if they wait for another turn of the user.
+  // Called when one task of the last entry has started and it has more. Returns true if these wait
+  // for the user's next turn.
   bool defer_current();
 
  private:
-  struct Group {  // of one user
+  struct Group {  // one user
     std::size_t at = 0, end = 0;
     std::uint64_t weight = 0;
   };

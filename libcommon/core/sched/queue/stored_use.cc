@@ -58,7 +58,7 @@ void StoredUse::put(Row& row, const AssociationUsage* usage) {
 
 void StoredUse::add_to(std::span<fairness::Amount> by_node, Time moment, Time since,
                        Seconds half_life) const {
-  // What is settled was brought to the same few times.
+  // Settled usage was brought to the same few times, so factors repeat.
   fairness::DecayFactors factors(half_life);
   for (const Row& row : rows_) {
     fairness::Amount& sum = by_node[row.at];

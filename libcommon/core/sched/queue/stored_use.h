@@ -1,6 +1,6 @@
-// StoredUse: what the records of accounting say that their associations and accounts have used, in flat rows. All of it is looked at
-// whenever ranks are made anew, so it lies as it is walked, kept from pass to pass by what changed. Part of a Ranking; not
-// thread-safe.
+// StoredUse: the stored usage of associations and accounts, from the accounting records, in flat
+// rows. All rows are read whenever ranks are computed, so they are stored in the order of access.
+// Kept from pass to pass and updated with changes. Part of a Ranking; not thread-safe.
 #pragma once
 
 #include <span>
@@ -16,19 +16,20 @@ class StoredUse {
  public:
   using AssociationNode = std::pair<AssociationId, fairness::TreeIndex>;
 
-  // `whose`: ascending.
+  // `association_nodes`: ascending.
   void fill(const ClusterState& state, const std::vector<AssociationNode>& association_nodes);
 
-  // From what it was for `before`; whose is whose is the same. True: what counts as of `moment` is not what it was. Most charges
-  // count from the next moment on, so that they do not change it; a reset does, what is set right, and what counts at once.
+  // Updates from `before` to `after`; the association nodes must be the same. Returns whether what
+  // counts as of `moment` changed. Most charges count from the next moment on and change nothing. A
+  // reset, a correction, and a charge that counts at once change it.
   bool update(const ClusterState& before, const ClusterState& after, Time moment,
               Seconds half_life);
 
-  // Whether anybody's use was reset by itself.
+  // Whether any usage was reset separately.
   bool any_reset() const { return resets_ > 0; }
 
-  // Adds to each node of the tree what its own is billed and worth at that moment: usage_at(), bit for bit. `since`: what ended
-  // before counts for nobody.
+  // Adds to each tree node the billed and weighted usage of its own associations at that moment,
+  // bit for bit as usage_at(). `since`: usage that ended before it does not count.
   void add_to(std::span<fairness::Amount> by_node, Time moment, Time since,
               Seconds half_life) const;
 

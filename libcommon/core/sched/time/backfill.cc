@@ -13,11 +13,11 @@
 namespace ares::core::sched {
 namespace {
 
-// Between reservations the free amounts rise and fall, so times are tried one by one, but not more
-// than these.
+// Between reservations and planned starts free amounts rise and fall, so times are tried one by
+// one, but no more than this number.
 constexpr std::size_t kTimesTried = 200;
 
-// Of the set, those that matter in [from, to); kept in `list`.
+// The nodes of the set that matter in [from, to); stored in `list`.
 NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterIndex& index,
                             const Profile& profile, Time from, std::optional<Time> to,
                             std::vector<NodeIndex>& list) {
@@ -36,7 +36,8 @@ NodeSet shortlisted_between(const Demand& demand, NodeSet set, const ClusterInde
   return {list, {}};
 }
 
-// Whether a job that ends then may join the device: it lets go before the others do, or nobody was promised it from then on.
+// Whether a job that ends at `to` may join the device: it ends before the other sharers do, or the
+// device has no planned start from then on.
 bool may_keep(const Profile& profile, NodeIndex at, const SharedGpu& device, std::optional<Time> to,
               std::size_t stride) {
   const auto until = profile.shared_until(at, device.gpu);
@@ -47,8 +48,9 @@ bool may_keep(const Profile& profile, NodeIndex at, const SharedGpu& device, std
   return free[device.column] > 0;
 }
 
-// The first of the moments, from the position on, at which it fits, if it does at every later one as well. Looked for near the
-// beginning first: where one node is enough it is the first.
+// The first of the times, from position `low` on, at which the demand fits, provided that it also
+// fits at every later one. Searches near the beginning first, because where one node is enough it
+// fits at the first time.
 template <class At>
 std::optional<EarliestStart> first_fit(CandidateStartTimes& times, std::size_t low, At&& at,
                                        const SearchBudget& work) {
@@ -83,7 +85,8 @@ std::optional<Placement> fit_between(const Demand& demand, NodeSet set, const Cl
   work.spend(set.nodes.size());
   std::vector<NodeIndex> list;
   if (from <= profile.now()) set = with_capacity_now(demand, set, index, list);
-  // Which devices will be free later nobody reckons out: as if they were the best ones, so that a start may be expected too early.
+  // Which devices will be free later is not computed. The search assumes the best ones, so an
+  // expected start may be too early.
   const GpusOf which = from == profile.now() ? GpusOf::free_now : GpusOf::node;
   std::vector<NodeIndex> allowed;
   set = without_refused(demand, set, which, index, allowed);
@@ -156,7 +159,8 @@ std::optional<EarliestStart> find_earliest_start(const Demand& demand, std::opti
       if (auto placement = at(*times.at(first)))
         return EarliestStart{*times.at(first), *std::move(placement)};
   }
-  // Past the last promise nothing is taken any more: what fits at one time fits at every later one.
+  // No planned start or reservation reduces free amounts any more, so a demand that fits at one
+  // time fits at every later one.
   return first_fit(times, first, at, work);
 }
 
@@ -174,8 +178,9 @@ void expand_to_even_shares(const Demand& demand, const ClusterIndex& index, Plac
 
 namespace {
 
-// Whether GPUs that are linked as asked are free then, no count can tell. So nobody else is promised, or given, any that are free
-// there from then on: sooner or later the right ones are among them. What plugins go by may be anything that is free.
+// Counts cannot show whether free GPUs have the requested links. All GPUs of the node that are free
+// from then on are therefore kept for the planned start, so that the right ones will be among them.
+// A plugin may depend on any free amount.
 void expand_to_all_gpus(const Demand& demand, std::optional<Seconds> limit,
                         const ClusterIndex& index, const Profile& profile, EarliestStart& planned) {
   const bool plugin_dependent = demand.plugin_class && demand.plugin_class->depends_on_free();
@@ -194,7 +199,8 @@ void expand_to_all_gpus(const Demand& demand, std::optional<Seconds> limit,
 void expand_planned_start(const Demand& demand, std::optional<Seconds> limit,
                           const ClusterIndex& index, const Profile& profile,
                           EarliestStart& planned) {
-  if (demand.access.exclusive_user)  // nobody else is to come before it has
+  // No other job may use the nodes before it starts.
+  if (demand.access.exclusive_user)
     for (PlacedShare& share : planned.placement) share.amounts = index.nodes()[share.node].total;
   expand_to_even_shares(demand, index, planned.placement);
   expand_to_all_gpus(demand, limit, index, profile, planned);

@@ -40,7 +40,7 @@ CandidateStartTimes::CandidateStartTimes(const Demand& demand, std::optional<Sec
       row_(index.stride()),
       seen_(index.nodes().size()) {
   const bool single = demand.max_nodes == 1;
-  // Each node of a placement holds a task at least.
+  // Each node of a placement holds at least one task.
   most_ = single ? std::int64_t{demand.tasks}
                  : std::max<std::int64_t>(std::int64_t{demand.tasks} - demand.min_nodes + 1, 1);
   every_change_ = demand.tags || demand.limited() || !required_.empty() ||
@@ -53,8 +53,8 @@ CandidateStartTimes::CandidateStartTimes(const Demand& demand, std::optional<Sec
   std::make_heap(events_.begin(), events_.end());
 }
 
-// The most tasks that matter, of any type. Above what fit() finds where one type must do for several nodes or GPUs are asked
-// for in total over several nodes.
+// The most tasks that matter, for any type. More than fit() finds if several nodes must have the
+// same type, or if GPUs are requested in total over several nodes.
 std::int64_t CandidateStartTimes::tasks_on(std::span<const std::int64_t> free,
                                            std::span<const std::int64_t> total) const {
   std::int64_t most = 0;
@@ -87,7 +87,7 @@ void CandidateStartTimes::change(Time at, NodeIndex node, std::int64_t& had, std
   had = has;
 }
 
-// Once enough nodes have all the room that matters nothing later is of interest.
+// Once enough nodes have everything that matters, later changes need not be examined.
 void CandidateStartTimes::record_filled(Time at) {
   if (every_change_ || !demand_.node_counts.empty()) return;
   filled_.push(at);
@@ -106,7 +106,8 @@ void CandidateStartTimes::add_rising(NodeIndex node) {
   });
 }
 
-// What is there from t on is the least of all steps that begin before t + limit.
+// The free amount of a window that begins at t is the minimum of all steps that begin before t +
+// limit.
 void CandidateStartTimes::add_falling(NodeIndex node) {
   const Amounts& total = index_.nodes()[node].total;
   std::vector<Time> begins;
@@ -117,7 +118,8 @@ void CandidateStartTimes::add_falling(NodeIndex node) {
     return true;
   });
   const std::size_t count = begins.size();
-  std::vector<std::size_t> lower(count, count);  // the first later step with less
+  // The first later step with less.
+  std::vector<std::size_t> lower(count, count);
   for (std::size_t i = count; i-- > 0;) {
     std::size_t next = i + 1;
     while (next < count && tasks[next] >= tasks[i]) next = lower[next];
@@ -131,7 +133,7 @@ void CandidateStartTimes::add_falling(NodeIndex node) {
     std::size_t least = i;
     while (in_window(lower[least], begins[i])) least = lower[least];
     change(begins[i], node, had, tasks[least], every_fall_);
-    // Before the next step begins the end of the window may come to lie in a lower one.
+    // Before the next step begins, the end of the window may reach a step with less.
     while (lower[least] < count &&
            (i + 1 == count || begins[lower[least]] - *limit_ + Duration(1) < begins[i + 1])) {
       least = lower[least];

@@ -1,5 +1,7 @@
-// CandidateStartTimes: when a demand may come to fit. Tells one by one, ascending, at which times enough nodes may have room for long
-// enough, from what each node will have free; whether it fits then is for fit() to say. Lives for one question; not thread-safe.
+// CandidateStartTimes: the times at which a demand may fit. Derived from the future free amounts of
+// each node; returns, one by one and ascending, the times at which enough nodes may have enough
+// free for long enough. fit() decides whether the demand really fits. Lives for one search; not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +18,34 @@ namespace ares::core::sched {
 
 class CandidateStartTimes {
  public:
-  // For a job of that limit (none = unlimited), from `from` or now on, whichever is later. All must outlive it.
+  // For a job with that time limit (none: unlimited). Times start at `from` or now, whichever is
+  // later. All arguments must outlive the object.
   CandidateStartTimes(const Demand& demand, std::optional<Seconds> limit, NodeSet set,
                       const ClusterIndex& index, const Profile& profile, Time from);
 
-  // The i-th; none if there are not so many.
+  // The i-th candidate time; none if there are fewer.
   std::optional<Time> at(std::size_t i);
-  // How many have been told.
+  // Number of times that were returned so far.
   std::size_t count() const { return times_.size(); }
 
-  // Nodes that may have room at one of those told; ascending. All of the set where some are required.
+  // Nodes that may have enough free at one of the returned times; ascending. The whole set if some
+  // nodes are required.
   NodeSet nodes();
 
  private:
   struct Event {
     Time at;
     NodeIndex node = 0;
-    std::int32_t nodes = 0;  // by how many more, or fewer,
-    std::int64_t tasks = 0;  // and tasks
-    bool counts = false;     // it may fit from then on, though it did not before
+    // Change of the number of suitable nodes.
+    std::int32_t nodes = 0;
+    // Change of the number of tasks that they hold.
+    std::int64_t tasks = 0;
+    // The demand may fit from then on, though it did not before.
+    bool counts = false;
     bool operator<(const Event& other) const {
       return at > other.at;
-    }  // a heap has the first on top
+      // Makes a heap with the first event on top.
+    }
   };
 
   void add(NodeIndex node);
@@ -54,19 +62,23 @@ class CandidateStartTimes {
   const ClusterIndex& index_;
   const Profile& profile_;
   const Time from_;
-  std::vector<TypedDemand> types_;  // the demand as each type of GPUs that it may get
-  std::int64_t most_ = 1;           // tasks on one node; more make no difference
-  bool every_change_ = false;       // what fits is not told by counting nodes and tasks alone
-  bool every_fall_ = false;         // not on nodes where what is free falls again
+  // The demand once for each GPU type that it may get.
+  std::vector<TypedDemand> types_;
+  // Most tasks on one node; more make no difference.
+  std::int64_t most_ = 1;
+  // Counting nodes and tasks is not enough to know whether the demand fits.
+  bool every_change_ = false;
+  // The same, but only for nodes whose free amounts fall again.
+  bool every_fall_ = false;
 
-  std::vector<std::int64_t> row_;  // to reckon in
+  std::vector<std::int64_t> row_;  // scratch row
   std::vector<Event> events_;      // a heap
-  std::priority_queue<Time>
-      filled_;  // the first times at which as many nodes as are needed have room for all that matters
+  // The first times at which the required number of nodes each has enough free.
+  std::priority_queue<Time> filled_;
   std::int64_t nodes_now_ = 0, tasks_now_ = 0;
   Bitset seen_;
   std::vector<NodeIndex> seen_list_;
-  std::size_t listed_ = 0;  // of seen nodes
+  std::size_t listed_ = 0;  // nodes of seen_list_ that were listed
   std::size_t seen_count_ = 0;
   std::vector<Time> times_;
 };

@@ -7,7 +7,7 @@
 namespace ares::core::sched {
 namespace {
 
-// Each costs some megabytes on ten thousand nodes.
+// Each entry costs some megabytes on ten thousand nodes.
 constexpr std::size_t kMaxEntries = 8;
 constexpr std::int64_t kBucketSeconds = 1024;
 
@@ -122,7 +122,7 @@ void CapacityTimeline::read(NodeIndex at, const Profile& profile) {
 
 std::optional<Time> CapacityTimeline::first(Time from, const Profile& profile) const {
   const Time begin = std::max(from, profile.now());
-  // What is over, or ending, comes free in a moment.
+  // Charges that are past their end, or ending, are released at this time.
   const Time soon = std::max(begin, profile.effective_end(Time::min()));
   std::int64_t nodes = nodes_now_, tasks = tasks_now_;
   if (enough(nodes, tasks)) return begin;
@@ -176,9 +176,10 @@ std::optional<EarliestStart> EarliestStartCache::find(const Demand& demand, Node
     for (const NodeIndex node : set.nodes) shortlist.add(node, tasks[node]);
     candidates = shortlist.offered();
     nodes = shortlist.best();
-    if (nodes.empty()) return search();  // they are too many: another moment
+    // There are enough nodes and tasks by the sums, but no choice of nodes at this time.
+    if (nodes.empty()) return search();
   }
-  // As much as a search.
+  // Costs the same as a search.
   work.spend(set.nodes.size());
   if (!at || work.exhausted()) return std::nullopt;
   work.spend(candidates - nodes.size());

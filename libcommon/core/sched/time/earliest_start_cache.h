@@ -1,5 +1,6 @@
-// Forecast: when, and on which nodes, a demand may come to fit as running jobs reach their limits, kept from pass to pass and read
-// again only of nodes to which something has happened. For demands of which counting nodes and tasks tells it all.
+// CapacityTimeline and EarliestStartCache: when, and on which nodes, a demand may fit as running
+// jobs reach their time limits. Kept from pass to pass; only nodes that changed are read again. For
+// demands where counting nodes and tasks is sufficient.
 // Owned by a Planner; not thread-safe.
 #pragma once
 
@@ -17,30 +18,32 @@ namespace ares::core::sched {
 
 class CapacityTimeline {
  public:
-  // The demand and the set must outlive it, and stay as they are.
+  // The demand and the set must outlive the timeline and must not change.
   CapacityTimeline(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
-  // Brings it to what the profile says. None of the set may be promised to anybody.
+  // Updates the timeline to the profile. Precondition: no node of the set has a planned start.
   void update(const Profile& profile);
 
-  // The first moment, not before `from`, at which nodes and tasks are enough.
+  // The first time at or after `from` at which there are enough nodes and tasks.
   std::optional<Time> first(Time from, const Profile& profile) const;
 
-  // How many tasks each node can take then, by NodeIndex; 0 for nodes that are not of the set.
+  // Tasks that each node can take at that time, by NodeIndex; 0 for nodes outside the set.
   std::vector<std::uint32_t> tasks_at(Time at, const Profile& profile) const;
 
  private:
-  struct Step {  // a node has room for so many tasks more
-    Time end;    // from then on; as recorded: it may be over
+  // As recorded; it may be past.
+  struct Step {
+    // When the node can take more tasks, as recorded. It may be past.
+    Time end;
     std::uint32_t tasks = 0;
-    bool first = false;  // it had none
+    bool first = false;  // it could take none before
   };
   struct Event {
     Step step;
     NodeIndex node = 0;
-    std::uint32_t version = 0;  // another one of the node is outdated
+    std::uint32_t version = 0;  // entries with another version of the node are outdated
   };
-  // Of steps that lie near one another. Sums are of what is not outdated.
+  // A bucket of steps that are close in time. The sums leave out outdated steps.
   struct Bucket {
     std::int64_t tasks = 0, nodes = 0;
     std::size_t outdated = 0;
@@ -68,19 +71,20 @@ class CapacityTimeline {
   std::map<std::int64_t, Bucket> buckets_;
   std::int64_t nodes_now_ = 0, tasks_now_ = 0;
   bool built_ = false;
-  std::uint64_t index_seen_ = 0, releases_seen_ = 0;  // of their logs
-  std::vector<NodeIndex> transient_;  // what was read of them holds for that pass only
-  Amounts row_;                       // to reckon in
+  // positions in the logs of the index and the releases
+  std::uint64_t index_seen_ = 0, releases_seen_ = 0;
+  std::vector<NodeIndex> transient_;  // nodes whose data is valid for this pass only
+  Amounts row_;                       // scratch row
 };
 
-// Those of the demands that were promised a start lately. A demand is told by its address.
+// Timelines of the demands that had planned starts lately. A demand is identified by its address.
 class EarliestStartCache {
  public:
-  // What earliest() says of the demand, from a forecast where that is possible.
+  // Same result as find_earliest_start() in time/backfill.h; uses a timeline where possible.
   std::optional<EarliestStart> find(const Demand& demand, NodeSet set, std::optional<Seconds> limit,
                                     const ClusterIndex& index, const Profile& profile,
                                     SearchBudget& work, Time from);
-  // Demands are made anew.
+  // Called when demands are made again and their addresses become invalid.
   void clear() { entries_.clear(); }
 
  private:
@@ -93,7 +97,7 @@ class EarliestStartCache {
   };
   CapacityTimeline& of(const Demand& demand, NodeSet set, const ClusterIndex& index);
 
-  std::list<Entry> entries_;  // the latest first
+  std::list<Entry> entries_;  // most recently used first
 };
 
 }  // namespace ares::core::sched

@@ -9,13 +9,14 @@
 namespace ares::core::sched {
 namespace {
 
-// An attempt past its limit is being killed: it counts as gone in a moment, again at every pass.
+// An attempt past its limit is being killed, so at every pass its end is expected after this time.
 constexpr auto kOverdue = std::chrono::seconds(1);
 
-// More than a pass brings.
+// Larger than the number of changes of one pass.
 constexpr std::size_t kMaxChanges = 16'384;
 
-// A charge as amounts of its node, in the index's columns; of a part of a GPU nothing, for that comes free with the last part of it.
+// Adds the charge to `row`, which has the index's columns. A part of a GPU adds nothing, because
+// the device becomes free only with its last sharer.
 void add_amounts(const ClusterIndex& index, const Node& node, const Charge& charge,
                  std::span<std::int64_t> row) {
   row[kCpus] += charge.cpus;
@@ -26,20 +27,21 @@ void add_amounts(const ClusterIndex& index, const Node& node, const Charge& char
       if (const auto column = index.gpu_column(gpu.type)) ++row[*column];
 }
 
-// The end as it is whatever the time: the past for what is ending, Time::max() where nobody knows. `begun` is false for what
-// counts its limit from now on.
+// The end independent of the current time: in the past for an attempt that is ending, Time::max()
+// if it is not known. `begun` is set to false if the time limit counts from now on.
 Time fixed_end(const ClusterState& state, const Charge& charge, Time now, bool& begun) {
   const Job* job = state.jobs.find(charge.attempt.job);
   if (!job || job->attempt != charge.attempt.attempt || !job->allocation) return Time::max();
   if (job->ending || job->state == JobState::completing) return Time::min();
-  // Nobody knows when a suspended job goes on, so nobody knows when what it keeps comes free.
+  // When a suspended job resumes is not known, so neither is the time at which it releases what it
+  // still holds.
   if (!job->allocation->time_limit || job->allocation->suspension) return Time::max();
   begun = job->started.has_value();
   return begun ? *limit_end(*job)
                : std::max(job->allocation->at, now) + *job->allocation->time_limit;
 }
 
-// Of each shared GPU whoever lets go of it last, with its column.
+// The charge that releases each shared GPU last, with the column of the GPU.
 using LastSharers = std::vector<std::pair<const Charge*, std::size_t>>;
 
 // `charges` are in the order of their ends.
@@ -126,7 +128,8 @@ void ExpectedReleases::read(Entry& entry, NodeIndex at, const ClusterState& stat
     for (std::size_t column = 0; column < sum.size(); ++column)
       sum[column] += out.amounts[row + column];
   }
-  // An over-committed node (it came back smaller) has less than the charges would give back: nothing is counted on there.
+  // An over-committed node, which registered again with less, has less than the charges would
+  // release. No releases are assumed for it.
   const Amounts& total = index.nodes()[at].total;
   for (std::size_t column = 0; column < sum.size(); ++column)
     if (sum[column] > total[column]) {

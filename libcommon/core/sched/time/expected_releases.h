@@ -1,5 +1,6 @@
-// ExpectedReleases: when each node gets back what is charged on it. Kept from pass to pass and read again only for nodes on which, or on
-// whose jobs, something has changed. Owned by a Planner (or whoever makes a Profile); not thread-safe.
+// ExpectedReleases: when each node gets back what is charged on it. Kept from pass to pass; a node
+// is read again only if it or one of its jobs changed. Owned by a Planner or by the maker of a
+// Profile; not thread-safe.
 #pragma once
 
 #include <optional>
@@ -12,27 +13,28 @@
 
 namespace ares::core::sched {
 
-// When the attempt behind a charge will let go, as far as the state knows.
+// When the attempt of a charge is expected to release its resources, as far as the state shows.
 std::optional<Time> expected_end(const ClusterState& state, const Charge& charge, Time now);
 
 class ExpectedReleases {
  public:
-  // One node's, ascending end. What is past its end, or already ending, counts as gone in a moment: the reader lifts such
-  // ends to the moment after its own now.
+  // The releases of one node, ascending end. A charge that is past its end, or is ending, is
+  // released immediately: the reader raises such ends to the moment after its own current time.
   struct NodeReleases {
-    std::vector<Time> ends;             // Time::max() = nobody knows
-    std::vector<std::int64_t> amounts;  // a row of the index's stride for each end
-    std::vector<std::pair<GpuIndex, Time>>
-        shared;  // when the last of its sharers lets go of a GPU, which is when it comes free
-    bool time_dependent = false;  // it is so at this time only: something has not begun yet
+    std::vector<Time> ends;             // Time::max(): not known
+    std::vector<std::int64_t> amounts;  // one row of the index's stride for each end
+    // When the last sharer of a GPU releases its part, and so the whole GPU.
+    std::vector<std::pair<GpuIndex, Time>> shared;
+    // Valid only at this time, because an attempt has not begun yet.
+    bool time_dependent = false;
   };
 
-  // Nodes of which what was told is no longer so.
+  // Nodes whose releases changed.
   const NodeChangeLog& changes() const { return changes_; }
 
-  // Forgets what is no longer so. The index must be the same one, brought up to date.
+  // Drops what is out of date. The index must be the same object, updated to `after`.
   void update(const ClusterState& before, const ClusterState& after, const ClusterIndex& index);
-  // Of the state that the index shows. Valid until the next update.
+  // Releases of the node in the state that the index shows. Valid until the next update.
   const NodeReleases& of(NodeIndex node, const ClusterState& state, const ClusterIndex& index,
                          Time now);
 
@@ -40,7 +42,8 @@ class ExpectedReleases {
   struct Entry {
     NodeReleases node;
     bool known = false;
-    Time read_at{};  // it holds then only, if it moves
+    // A time-dependent entry is valid only at that time.
+    Time read_at{};
   };
 
   void read(Entry& entry, NodeIndex node, const ClusterState& state, const ClusterIndex& index,

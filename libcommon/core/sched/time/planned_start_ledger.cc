@@ -30,8 +30,9 @@ bool PlannedStartLedger::take(const Partition* partition, const Reservations& re
   Entry& here = entry(partition, reservations);
   switch (here.rule.kind) {
     case BackfillKind::conservative: return true;
-    case BackfillKind::
-        none:  // the first, which jobs of other partitions on the same nodes then leave alone
+    // One planned start, for the first job, so that jobs of other partitions on the same nodes do
+    // not delay it.
+    case BackfillKind::none:
     case BackfillKind::easy: break;
   }
   if (here.taken == here.rule.reservations) return false;

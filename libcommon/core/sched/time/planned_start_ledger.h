@@ -1,5 +1,5 @@
-// Promises: who waits in which partition, and how many of them are promised a start, by the partition's rule of backfill.
-// Lives for one pass; not thread-safe.
+// PlannedStartLedger: which partitions have waiting jobs, and how many of these jobs have planned
+// starts, under each partition's backfill rule. Lives for one pass; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,35 @@
 
 namespace ares::core::sched {
 
-// Who waits in which partition, and who of them is promised a start: one pass's account of the rules of backfill.
 class PlannedStartLedger {
  public:
-  // The reservations that jobs ask for: those who do wait in a line of their own, in each partition.
+  // The reservations that a job requests. Jobs with the same partition and reservations form one
+  // queue.
   using Reservations = std::vector<std::string>;
 
-  // The policy must outlive it.
+  // The policy must outlive the ledger.
   explicit PlannedStartLedger(const Policy& policy) : policy_(policy) {}
 
-  // Whether anybody who may be promised something waits there.
+  // Whether add_waiting() was called for that queue.
   bool has_waiting(const Partition* partition, const Reservations& reservations = {}) const;
-  // Somebody waits there; whether it is the first.
+  // Records that a job of the queue waits. Returns whether it is the first one.
   bool add_waiting(const Partition* partition, const Reservations& reservations = {});
-  // Whether one more is promised a start there, which is counted.
+  // Whether the backfill rule allows one more planned start in the queue; if so it is counted.
   bool take(const Partition* partition, const Reservations& reservations = {});
-  // That promise could not be made: there is no time at which the job fits. Nobody waits behind it.
+  // Returns a planned start that take() counted but that could not be planned because the job fits
+  // at no time. With backfill `none` the queue then counts as without waiting jobs, so it is not
+  // closed.
   void release(const Partition* partition, const Reservations& reservations = {});
-  // Whether nothing may start there any more in this pass, because somebody waits whom nobody passes.
+  // Whether no further job of the queue may start in this pass, because one waits and the rule lets
+  // no job pass it.
   bool closed(const Partition* partition, const Reservations& reservations = {}) const;
 
-  // Whether whoever waits there from now on in this pass is promised nothing; somebody does already.
+  // Whether a job of the queue waits and jobs that wait from now on get no planned start in this
+  // pass.
   bool exhausted(const Partition* partition, const Reservations& reservations = {}) const;
 
-  // No start there is before this: where nobody passes anybody, that of the one before.
+  // The earliest permitted planned start of the queue. With backfill `none` that is the last
+  // planned start before it; otherwise there is no bound.
   Time not_before(const Partition* partition, const Reservations& reservations = {}) const;
   void record_planned_start(const Partition* partition, Time at,
                             const Reservations& reservations = {});
@@ -51,7 +56,8 @@ class PlannedStartLedger {
   Entry& entry(const Partition* partition, const Reservations& reservations);
 
   const Policy& policy_;
-  std::map<std::pair<const Partition*, Reservations>, Entry> entries_;  // looked up, never walked
+  // used for look-ups only, never iterated
+  std::map<std::pair<const Partition*, Reservations>, Entry> entries_;
   bool any_closed_ = false;
 };
 

@@ -6,7 +6,7 @@ namespace ares::core::sched {
 namespace {
 
 constexpr auto kHorizon = std::chrono::hours(24 * 365 * 10);
-// What is over, or ending, has let go in a moment.
+// An attempt that is past its end, or ending, is expected to release its resources after this time.
 constexpr auto kMoment = std::chrono::seconds(1);
 
 }  // namespace
@@ -112,7 +112,7 @@ std::optional<Time> Profile::end_of(Time from, std::optional<Seconds> limit) {
   return from + *limit;
 }
 
-// Once it runs, a job without a limit counts like all that do: up to the horizon.
+// A running job without a time limit counts until the horizon, as all such jobs do.
 void Profile::start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec) {
   const Time end = end_of(now_, limit).value_or(horizon_);
   any_exclusive_user_ = any_exclusive_user_ || spec.exclusive_user;
@@ -127,7 +127,7 @@ void Profile::start(const Placement& placement, std::optional<Seconds> limit, co
   }
 }
 
-// Who joins a device keeps it from when the others have let go until his own end.
+// A job that joins a device uses it alone from the end of the other sharers until its own end.
 void Profile::record_sharer(const PlacedShare& share, Time end) {
   const PlacedPart& part = *share.part;
   const auto until = part.joins ? shared_until(share.node, *part.gpu) : std::nullopt;

@@ -1,6 +1,6 @@
-// Profile: what each node will have free, from now on, as running jobs reach their limits and
-// reservations begin and end. Owned by one pass; not thread-safe. Times beyond every known end are
-// the last step.
+// Profile: what each node will have free from now on, as running jobs reach their time limits and
+// reservations begin and end. All times after the last known end belong to the last step. Owned by
+// one pass; not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -20,25 +20,26 @@
 
 namespace ares::core::sched {
 
-// One node's free amounts as a step function of time: sorted times, and one row of amounts each.
+// Free amounts of one node as a step function of time: sorted times, and a row of amounts for each.
 class NodeProfile {
  public:
   NodeProfile(Time now, const Amounts& free);
 
-  // From then on so much more. Quickest where no step begins later.
+  // Adds `amounts` to the free amounts from `from` on. Fastest if no step begins later.
   void release(Time from, std::span<const std::int64_t> amounts);
 
-  // From `from` until `to` (nullopt: for ever) so much less, or more with negative amounts.
+  // Subtracts `amounts` from `from` until `to` (nullopt: without end). Negative amounts are added.
   void take(Time from, std::optional<Time> to, std::span<const std::int64_t> amounts);
 
-  // Marks that free amounts may fall again later (a promise), so that a window has to be looked at whole.
+  // Marks that free amounts may fall again later because of a planned start, so that a search must
+  // examine the whole time window.
   void set_falls() { falls_ = true; }
   bool falls() const { return falls_; }
 
-  // The least free at any moment of [from, to). Written to `out`, of the profile's stride.
+  // The minimum of free amounts over [from, to). `out` is one row of the profile's stride.
   void min_free(Time from, std::optional<Time> to, std::span<std::int64_t> out) const;
 
-  // Tells visit(time, free amounts) what is free at `from`, then of every later step, until it returns false.
+  // Calls visit(time, free amounts) for `from`, then for every later step, until it returns false.
   template <class Visit>
   void each_step(Time from, Visit&& visit) const {
     const std::size_t first = step_at(from);
@@ -49,8 +50,10 @@ class NodeProfile {
   }
 
  private:
-  std::size_t step_at(Time at) const;  // last step that begins at or before `at`
-  std::size_t split_at(Time at);       // a step that begins at `at`, made if need be
+  // The last step that begins at or before `at`.
+  std::size_t step_at(Time at) const;
+  // The step that begins at `at`; made if there is none.
+  std::size_t split_at(Time at);
 
   std::size_t stride_;
   std::vector<Time> times_;
@@ -60,23 +63,24 @@ class NodeProfile {
 
 class Profile {
  public:
-  // Every charge lasts until its job's expected end; one whose end nobody knows, until `horizon()`. Only nodes on which the
-  // pass itself starts or promises something get steps of their own; of all others `releases` tell. All must outlive the
-  // profile.
+  // Every charge lasts until the expected end of its job, or until `horizon()` if that end is not
+  // known. Only nodes on which the pass starts a job or plans a start get steps of their own; the
+  // other nodes are read from `releases`. All arguments must outlive the profile.
   Profile(const ClusterState& state, const ClusterIndex& index, ExpectedReleases& releases,
           Time now);
 
   Time now() const { return now_; }
-  // Stands for "when what has no limit ends": far, but still a time, so that waiting jobs keep
-  // their turn.
+  // Stands for the end of jobs without a time limit. It is far in the future but finite, so that
+  // waiting jobs keep their order.
   Time horizon() const { return horizon_; }
 
-  // The least that the node has free at any moment of [from, to), from >= now. `out` has the index's stride.
+  // The minimum of the node's free amounts over [from, to); from >= now. `out` is one row of the
+  // index's stride.
   void min_free(NodeIndex node, Time from, std::optional<Time> to,
                 std::span<std::int64_t> out) const;
 
-  // Tells visit(time, free amounts) what the node has at `from` and of every later change, ascending, until it returns false.
-  // The amounts lie in `row`, of the index's stride. From >= now.
+  // Calls visit(time, free amounts) for `from` and for every later change on the node, ascending,
+  // until it returns false. The amounts are in `row`, which has the index's stride; from >= now.
   template <class Visit>
   void each_step(NodeIndex node, Time from, std::span<std::int64_t> row, Visit&& visit) const {
     if (touched_.test(node)) {
@@ -100,8 +104,9 @@ class Profile {
     }
   }
 
-  // Of a node that is not touched: tells visit(end, free amounts) what it has free for good after each end as it is recorded, however
-  // long ago that was; Time::max() stands for nobody knows. Ascending, until it returns false.
+  // For a node that is not touched: calls visit(end, free amounts) with the amounts that stay free
+  // after each recorded end, which may be long past; Time::max() stands for an unknown end.
+  // Ascending, until it returns false.
   template <class Visit>
   void each_end(NodeIndex node, std::span<std::int64_t> row, Visit&& visit) const {
     const Amounts& free = index_.nodes()[node].free;
@@ -113,60 +118,60 @@ class Profile {
     }
   }
   const ExpectedReleases& releases() const { return releases_; }
-  // Whether what each_end() tells of the node is so at this time only.
+  // Whether the result of each_end() for the node is valid only at this time.
   bool time_dependent(NodeIndex node) const {
     return releases_.of(node, state_, index_, now_).time_dependent;
   }
-  // An end as this pass sees it.
+  // The end as this pass treats it.
   Time effective_end(Time end) const;
 
-  // Whether something was started or promised there, or taken away, by the pass.
+  // Whether the pass started a job, planned a start or released resources on the node.
   bool touched(NodeIndex node) const { return touched_.test(node); }
   const Bitset& touched() const { return touched_; }
-  // Whether somebody was started who keeps nodes to himself.
+  // Whether the pass started a job with --exclusive=user.
   bool any_exclusive_user() const { return any_exclusive_user_; }
 
-  // Whether the node may have less free at some time than before.
+  // Whether free amounts of the node may fall at a later time.
   bool falls(NodeIndex node) const { return has_planned_start(node); }
 
-  // Whether a job was promised the node later on.
+  // Whether the node has a planned start.
   bool has_planned_start(NodeIndex node) const {
     return any_planned_start_ && planned_nodes_.test(node);
   }
   bool any_planned_start() const { return any_planned_start_; }
   const Bitset& nodes_with_planned_starts() const { return planned_nodes_; }
 
-  // When a job that starts at `from` is certain to have let go; nullopt = never. What starts
-  // without a limit must leave every reservation alone, for nobody knows when it ends.
+  // The latest time at which a job that starts at `from` releases its resources; nullopt: never. A
+  // job without a time limit must not overlap any later reservation, because its end is not known.
   static std::optional<Time> end_of(Time from, std::optional<Seconds> limit);
 
-  // Whether whoever is on the node at that time lets the caller in, and reservations let it stay until `to`. Who wants to be alone
-  // keeps off nodes promised to others.
-  // As if those in `gone` were not there.
+  // Whether the tenants of the node at that time admit the job, and reservations let it stay until
+  // `to`. An exclusive job may not use a node with planned starts of other jobs. The attempts in
+  // `gone` are ignored.
   bool admits(NodeIndex node, const AccessRequest& access, Time from, std::optional<Time> to,
               const std::set<AttemptKey>* gone = nullptr) const;
 
-  // A job that starts now; the index no longer counts what it takes as free.
+  // Records a job that starts now; the index already excludes its resources from the free amounts.
   void start(const Placement& placement, std::optional<Seconds> limit, const JobSpec& spec);
-  // When the last of those who have parts of the device, or were given them in this pass, is expected to have let go; none: nobody has
-  // any, or nobody can tell.
+  // When the last sharer of the device, including those that this pass started, is expected to
+  // release it; none: it has no sharer, or the end is not known.
   std::optional<Time> shared_until(NodeIndex node, GpuIndex gpu) const;
-  // A promise for later.
+  // Records a planned start.
   void add_planned_start(const Placement& placement, Time from, std::optional<Seconds> limit) {
     add_planned_start_until(placement, from, end_of(from, limit));
   }
   void add_planned_start_until(const Placement& placement, Time from, std::optional<Time> to);
-  // What would have come free at `end` (none: nobody knows) comes free at `from`.
+  // Resources that were expected to become free at `end` (none: not known) become free at `from`.
   void release_early(NodeIndex node, Time from, std::optional<Time> end, const Amounts& amounts);
 
  private:
-  struct Started {  // in this pass
+  struct Started {
     Time end;
     Amounts amounts;
-    std::optional<Time>
-        from{};  // the index counts it as taken from that time on only; none: from now on
+    // The index excludes the amounts from that time on only; none: from now on.
+    std::optional<Time> from{};
   };
-  struct Sharer {  // likewise
+  struct Sharer {
     GpuIndex gpu;
     Time end;
   };
@@ -187,12 +192,13 @@ class Profile {
   ExpectedReleases& releases_;
   Time now_;
   Time horizon_;
-  mutable std::vector<std::uint32_t> slots_;  // by node: where in nodes_, from 1; 0 = nowhere
+  mutable std::vector<std::uint32_t> slots_;  // by node: position in nodes_ plus 1; 0: none
   mutable std::deque<NodeProfile> nodes_;
-  std::unordered_map<NodeIndex, std::vector<Arrival>> arrived_;  // in this pass
-  std::unordered_map<NodeIndex, std::vector<Started>> started_;  // on nodes without steps yet
+  std::unordered_map<NodeIndex, std::vector<Arrival>> arrived_;  // started in this pass
+  // on nodes without steps of their own
+  std::unordered_map<NodeIndex, std::vector<Started>> started_;
   std::unordered_map<NodeIndex, std::vector<Sharer>> sharers_;
-  Bitset touched_;  // something was started or promised there
+  Bitset touched_;  // the nodes for which touched() is true
   Bitset planned_nodes_;
   bool any_planned_start_ = false;
   bool any_exclusive_user_ = false;

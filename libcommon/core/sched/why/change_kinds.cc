@@ -32,14 +32,16 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
-// A change that is all or nothing.
+// Adds a change that has only one step.
 template <class Apply>
 void add_once(ChangeKinds& out, std::string text, Apply&& apply) {
   out.push_back({1, [apply](std::uint64_t, JobSpec& spec, Job&) { apply(spec); },
                  [text = std::move(text)](const Job&) { return text; }});
 }
 
-// Minute by minute down to one; a job without a limit is tried with a year first. One that allows a shorter limit was tried with it.
+// Shorter time limits, minute by minute down to one minute. A job without a limit is tried with one
+// year first. A job with time_min needs no such change, because the pass already tried shorter
+// limits.
 void add_time(const ChangeContext& context, ChangeKinds& out) {
   if (context.spec.time_min) return;
   constexpr minutes kYear = std::chrono::hours(24 * 365);
@@ -54,7 +56,7 @@ void add_time(const ChangeContext& context, ChangeKinds& out) {
                  true});
 }
 
-// MiB by MiB from `most`, or from what is asked for.
+// Smaller sizes, in steps of one MiB, from `most` or from the requested size.
 void add_sizes(ChangeKinds& out, Bytes asked, const char* option,
                std::optional<Bytes> JobSpec::*field) {
   const std::int64_t most = (asked.value() + Bytes::mib(1).value() - 1) / Bytes::mib(1).value();
@@ -71,7 +73,8 @@ void add_memory(const ChangeContext& context, ChangeKinds& out) {
   std::int64_t largest = 0;
   for (const NodeIndex at : context.index.members(context.partition))
     largest = std::max(largest, context.index.nodes()[at].total[kMemory]);
-  const auto from = [&](Bytes asked_for) {  // 0 is all of a node
+  // 0 means all memory of a node.
+  const auto from = [&](Bytes asked_for) {
     return asked_for.value() == 0 ? Bytes(largest)
                                   : std::min(asked_for, Bytes(largest) + Bytes::mib(1));
   };
@@ -98,7 +101,7 @@ void add_cpus(const ChangeContext& context, ChangeKinds& out) {
                    }});
 }
 
-// Where the tasks were all that bounded the nodes they still are.
+// If the number of tasks was the only bound on the nodes, it remains the bound.
 void set_tasks(JobSpec& spec, std::uint32_t tasks) {
   if (spec.max_nodes > spec.min_nodes && spec.max_nodes == spec.tasks)
     spec.max_nodes = std::max(spec.min_nodes, tasks);
@@ -115,7 +118,8 @@ void add_tasks(const ChangeContext& context, ChangeKinds& out) {
                  [](const Job& job) { return "--ntasks=" + std::to_string(job.spec->tasks); }});
 }
 
-// Segment by segment. Tasks that were as many on each node stay so.
+// Fewer nodes, in steps of one segment. The number of tasks on each node stays the same if it was
+// the same on all nodes.
 void add_nodes(const ChangeContext& context, ChangeKinds& out) {
   const JobSpec& spec = context.spec;
   const std::uint32_t nodes = spec.min_nodes, segment = std::max(spec.segment, 1u);
@@ -157,7 +161,8 @@ std::string gpu_text(const GpuOption& row, const std::vector<GpuRequest>& list) 
   return row.option + joined(words, ",");
 }
 
-// Of several ways to have its GPUs one alone: it may start with one that is not worth its cost.
+// For a job with alternative GPUs: one alternative alone, because the job may be able to start with
+// one that is not worth its cost.
 void add_one_way(const JobSpec& spec, ChangeKinds& out) {
   for (const GpuOption& row : kGpuOptions) {
     if (row.field != gpu_list(spec.alternatives_per)) continue;
@@ -168,7 +173,7 @@ void add_one_way(const JobSpec& spec, ChangeKinds& out) {
   }
 }
 
-// Fewer of one type, each type of a list by itself; or another type.
+// Fewer GPUs of one type, for each type of a list separately; or another type.
 void add_gpus(const ChangeContext& context, ChangeKinds& out) {
   if (!context.spec.gpu_alternatives.empty()) return add_one_way(context.spec, out);
   for (const GpuOption& row : kGpuOptions) {
@@ -227,7 +232,7 @@ void add_places(const ChangeContext& context, ChangeKinds& out) {
     });
 }
 
-// One more leaf at a time; the last step is none too many.
+// One more leaf at a time; the last step allows any number.
 void add_network(const ChangeContext& context, ChangeKinds& out) {
   const JobSpec& spec = context.spec;
   if (spec.switches > 0 && spec.switches < spec.min_nodes)
@@ -238,7 +243,8 @@ void add_network(const ChangeContext& context, ChangeKinds& out) {
          },
          [](const Job& job) { return "--switches=" + std::to_string(job.spec->switches); }});
   if (spec.segment <= 1) return;
-  std::vector<std::uint32_t> smaller;  // by which it divides too
+  // Divisors of the segment size, which therefore also divide the number of nodes.
+  std::vector<std::uint32_t> smaller;
   for (std::uint32_t size = spec.segment - 1; size > 0; --size)
     if (spec.segment % size == 0) smaller.push_back(size);
   out.push_back(
@@ -247,7 +253,8 @@ void add_network(const ChangeContext& context, ChangeKinds& out) {
        [](const Job& job) { return "--segment=" + std::to_string(job.spec->segment); }});
 }
 
-// Each licence by itself, down to none; where one is enough, all of them.
+// Fewer of each licence separately, down to none. For a job that needs one of several licences,
+// none of them.
 void add_licenses(const ChangeContext& context, ChangeKinds& out) {
   const auto& list = context.spec.licenses;
   if (list.empty()) return;

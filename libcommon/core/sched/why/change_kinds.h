@@ -1,4 +1,5 @@
-// What of a job could be otherwise so that it starts sooner: one row of a table for each kind of change. Pure; any thread.
+// The kinds of changes to a job that could let it start sooner; each kind is one row of a table.
+// Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +13,26 @@
 
 namespace ares::core::sched {
 
-// One kind of change. Steps count from 1, the smallest; each asks for less than the one before.
+// One kind of change. Steps count from 1, the smallest; each step requests less than the one
+// before.
 struct ChangeKind {
   std::uint64_t steps = 1;
   std::function<void(std::uint64_t step, JobSpec& spec, Job& job)> apply;
-  std::function<std::string(const Job& changed)> text;  // as asub takes it
-  bool shortens = false;                                // the time limit
+  // In the form that asub accepts.
+  std::function<std::string(const Job& changed)> text;
+  bool shortens = false;  // shortens the time limit
 };
 
-// Kinds that make sense for the job in the partition; in the order in which people are told.
+// Kinds that make sense for the job in the partition, in the order in which they are shown.
 std::vector<ChangeKind> change_kinds_of(const Job& job, const Partition& partition,
                                         ClusterIndex& index);
 
-// The job with that step taken.
+// The job with that step applied.
 Job changed(const Job& job, const ChangeKind& kind, std::uint64_t step);
 
-// What keeps the job from being looked at, whatever there is for it: a hold, a dependency, a time to begin, a deadline that is lost, as
-// many tasks of the array as may run. Takes all of it away and says so in words for people, one each.
+// The job without the conditions that keep it from being considered whatever is free: a hold, a
+// dependency, a begin time, a deadline that can no longer be met, an array throttle. Each removed
+// condition is described in one text for users.
 struct UnblockedJob {
   Job job;
   std::vector<std::string> texts;

@@ -7,7 +7,7 @@
 namespace ares::core::sched {
 namespace {
 
-// So many pairs of changes are enough where no single one does.
+// The largest number of pairs of changes that are searched if no single change is enough.
 constexpr std::size_t kPairs = 3;
 
 std::string all_of(const std::vector<std::string>& words) {
@@ -24,7 +24,8 @@ SuggestedChange ChangeSearch::change(Job job, std::string text) const {
   return {all_of(words), {}, std::move(job)};
 }
 
-// A second partition may find the same kind with another step: both are told, the same text once.
+// A second partition may give the same kind with another step; both are kept. The same text is kept
+// once.
 void ChangeSearch::keep(std::vector<SuggestedChange>& list, SuggestedChange found) {
   if (std::none_of(list.begin(), list.end(),
                    [&](const SuggestedChange& other) { return other.text == found.text; }))
@@ -48,7 +49,7 @@ std::optional<std::uint64_t> ChangeSearch::smallest(const PassView& view, const 
   return high;
 }
 
-// "it would end before job 17 needs the nodes".
+// For example "it would end before job 17 needs the nodes".
 std::string ChangeSearch::note(const PassView& view, const ChangeKind& kind, const Job& job) const {
   if (!kind.shortens) return {};
   const auto limit = what_if_.limit(job, *view.entry.partition);
@@ -81,7 +82,8 @@ bool ChangeSearch::search(const PassView& view) {
   return false;
 }
 
-// Each goes as far as it can, then back as far as the other lets it.
+// The second change is reduced to its smallest step with the first one at its largest; then the
+// first one is reduced.
 void ChangeSearch::search_pairs(const PassView& view, const std::vector<ChangeKind>& kinds) {
   for (std::size_t i = 0; i < kinds.size(); ++i)
     for (std::size_t j = i + 1; j < kinds.size() && pairs_.size() < kPairs; ++j) {

@@ -1,4 +1,5 @@
-// ChangeSearch: looks for changes of one job that would let it start at its turns. Owned by one explanation; not thread-safe.
+// ChangeSearch: searches, when the pass reaches the job, for changes that would let the job start.
+// Owned by one explanation; not thread-safe.
 #pragma once
 
 #include <optional>
@@ -13,17 +14,19 @@ namespace ares::core::sched {
 
 class ChangeSearch {
  public:
-  // They must outlive it. `freed`: the job with what keeps it from being looked at taken away, which is part of every change.
+  // All arguments must outlive the object. `unblocked`: the job without the conditions that keep it
+  // from being considered; removing these is part of every change.
   ChangeSearch(WhatIf& what_if, const UnblockedJob& unblocked,
                const std::vector<DelayedStart>& planned_starts, Time now)
       : what_if_(what_if), unblocked_(unblocked), planned_starts_(planned_starts), now_(now) {}
 
-  // At a turn in one of the job's own partitions: true if nothing but what was taken away stands in its way.
+  // Called when the pass reaches the job in one of its own partitions. Returns true if only the
+  // removed conditions keep it from starting.
   bool search(const PassView& view);
-  // In another one.
+  // The same for another partition.
   void search_partition(const PassView& view);
 
-  // What was found, smallest of each kind; to be checked.
+  // The changes that were found, the smallest of each kind. The caller must check them.
   std::vector<SuggestedChange> take() { return std::move(singles_.empty() ? pairs_ : singles_); }
 
  private:
@@ -32,7 +35,7 @@ class ChangeSearch {
     std::uint64_t step = 0;
   };
 
-  // The smallest step with which the job starts.
+  // The smallest step of the kind with which the job starts.
   std::optional<std::uint64_t> smallest(const PassView& view, const Job& job,
                                         const ChangeKind& kind);
   void search_pairs(const PassView& view, const std::vector<ChangeKind>& kinds);

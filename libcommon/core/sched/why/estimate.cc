@@ -17,10 +17,10 @@ namespace {
 
 using namespace sched;
 
-// So much of a pass that one question costs well under a second on the largest cluster.
+// Work units with which one request takes well under a second on the largest cluster.
 constexpr Budget kBudget{.units = 2'000'000, .estimates = 64, .details = false};
 
-// Adds the job to the state as its submission would; its key.
+// Adds the job to the state as its submission would. Returns its key.
 Result<JobKey> add(ClusterState& state, const Policy& policy, const Principal& who,
                    const Submit& submit, Time now) {
   const Decision decision = decide_submit({state, policy, now}, who, submit);
@@ -46,7 +46,7 @@ bool fill_in_start(const ClusterState& state, const Plan& plan, JobId id, Time n
   return false;
 }
 
-// As if nobody else waited: the earliest start in any of its partitions.
+// The earliest start in any of its partitions if no other job waited.
 void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& job, Time now,
                    StartEstimate& out) {
   ClusterIndex index(state, &policy.networks);
@@ -84,7 +84,8 @@ void fill_in_alone(const ClusterState& state, const Policy& policy, const Job& j
   }
 }
 
-// When it would start, and why not at once, in short. False: it would.
+// Sets when the job would start and, in short, why not at once. Returns false if it would start at
+// once.
 bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, const Job& job,
            Time now, StartEstimate& out) {
   if (auto why = blocked_by_record(job)) {
@@ -111,7 +112,8 @@ bool waits(const ClusterState& state, const Policy& policy, const Plan& plan, co
 
   fill_in_alone(state, policy, job, now, out);
   if (!waits_its_turn || !out.start) return true;
-  if (seen && seen->expected_start) {  // its turn has been reckoned out
+  // The pass computed its expected start.
+  if (seen && seen->expected_start) {
     if (*seen->expected_start != *out.start) out.nodes.clear();
     out.start = seen->expected_start;
   } else {

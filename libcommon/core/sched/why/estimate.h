@@ -1,5 +1,5 @@
-// estimate_start(): when a job would start if it were submitted now. Pure: works on a copy of the state, which it throws away.
-// Costs a planner's pass over the whole queue; any thread.
+// estimate_start(): when a job would start if it were submitted now. Pure: works on a temporary
+// copy of the state. Costs a planner's pass over the whole queue; any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,19 @@
 namespace ares::core {
 
 struct StartEstimate {
-  std::optional<Time> start;     // none: nobody can tell (held, waits for another job, never)
-  bool at_the_earliest = false;  // others wait before it and were not reckoned with
+  // None: not known, because the job is held, waits for another job, or can never run.
+  std::optional<Time> start;
+  // Other jobs come before it and were not taken into account.
+  bool at_the_earliest = false;
   std::string partition;
-  std::vector<std::string> nodes;  // empty where they cannot be told
+  std::vector<std::string> nodes;  // empty if not known
   std::uint32_t cpus = 0;
-  PendingInfo waiting;                // why it would not start at once
-  std::optional<JobExplanation> why;  // the same in full; none: it would
+  PendingInfo waiting;  // why it would not start at once
+  // The complete explanation; none if it would start at once.
+  std::optional<JobExplanation> why;
 };
 
-// Refused exactly as the submission would be.
+// Refused with the same errors as the submission itself.
 Result<StartEstimate> estimate_start(const ClusterState& state, const Policy& policy,
                                      const Principal& who, const Submit& submit, Time now);
 

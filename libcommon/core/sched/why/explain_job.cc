@@ -18,16 +18,16 @@ using namespace sched;
 
 namespace {
 
-// Other partitions that are tried; a site has seldom more.
+// Number of other partitions that are tried; few sites have more.
 constexpr std::size_t kPartitionsTried = 16;
-// So many changes are told, and checked, at most.
+// Number of changes that are checked and reported at most.
 constexpr std::size_t kMaxChanges = 8;
 
 bool is_throttled(const ClusterState& state, const Job& job) {
   return throttle_allowance(state, job, {}) == 0;
 }
 
-// With partitions behind its own that it might use as well.
+// The job with additional partitions that it might use, after its own.
 Job with_more_partitions(const ClusterState& state, Job job) {
   auto spec = std::make_shared<JobSpec>(*job.spec);
   std::size_t more = 0;
@@ -48,7 +48,7 @@ ClusterState with_job(const ClusterState& state, const Job& job) {
   return out;
 }
 
-// Follows the pass up to the job's last turn.
+// Follows the pass until it reaches the job in its last partition.
 class ExplainObserver final : public PassObserver {
  public:
   ExplainObserver(const ClusterState& state, const Policy& policy, const Job& job,
@@ -66,7 +66,7 @@ class ExplainObserver final : public PassObserver {
     ++views_seen_;
     const std::size_t own = job_.spec->partitions.size();
     if (view.entry.choice >= own) return search_.search_partition(view);
-    // Of the job as it is, not as it was changed to be looked at.
+    // For the unchanged job, not the one without blocking conditions.
     const QueueEntry entry{&job_, view.entry.partition, view.entry.choice};
     const PassView as_is{entry,         view.index, view.profile, view.licenses,
                          view.starting, view.use,   view.closed,  view.exhausted};
@@ -94,13 +94,14 @@ class ExplainObserver final : public PassObserver {
   std::vector<SuggestedChange> changes() { return search_.take(); }
   bool cut() const { return what_if_.exhausted(); }
 
-  std::size_t entries = 0;  // how many turns it will have
+  // Number of entries of the job in the queue.
+  std::size_t entries = 0;
   std::vector<WaitCause> causes;
   bool starts = false;
   std::optional<std::pair<Time, std::vector<NodeId>>> earliest;
 
  private:
-  // Positions are those of nodes in the order of their ids.
+  // Positions are in the order of node ids.
   NodeId node_id(NodeIndex at) {
     if (ids_.empty()) state_.nodes.for_each([&](NodeId id, const Node&) { ids_.push_back(id); });
     return ids_[at];
@@ -124,7 +125,7 @@ bool starts_in(const Plan& plan, const JobKey& key) {
   return false;
 }
 
-// Whether the changed job could be submitted so, and would be started by a pass over everything.
+// Whether the changed job could be submitted and a complete pass would start it.
 bool is_confirmed(const ClusterState& state, const Policy& policy, Planner& planner, const Job& job,
                   Time now, const ExplainBudget& budget) {
   const std::vector<std::string>& partitions = job.spec->partitions;
@@ -174,7 +175,8 @@ void add_start(const PendingInfo* known, const ExplainObserver& seen, bool kept,
   }
 }
 
-// What only waits its turn, or a time, is told a start; what waits for a person or for another job is not.
+// Whether no start can be expected: the job waits for more than resources, its turn or a time, for
+// example for a user's action or another job.
 bool start_is_unknown(const std::vector<WaitCause>& causes) {
   return std::any_of(causes.begin(), causes.end(), [](const WaitCause& cause) {
     return cause.reason != Reason::resources && cause.reason != Reason::priority &&
@@ -183,7 +185,7 @@ bool start_is_unknown(const std::vector<WaitCause>& causes) {
   });
 }
 
-// A gang is planned as a whole: what would let one member start by itself is of no use to it.
+// A gang is planned as a whole, so a change that lets only one member start would not help it.
 JobExplanation explain_member(const ClusterState& state, const Policy& policy, const Job& job,
                               const PendingInfo* known, Time now, const ExplainBudget& budget) {
   JobExplanation why;
@@ -220,7 +222,8 @@ JobExplanation explain_job(const ClusterState& state, const Policy& policy, cons
                           job.preemption_claim->ready,
                           {}});
   const UnblockedJob free = unblock(job, is_throttled(state, job), now);
-  Job watched = free.job;  // to be looked at, it must be in the queue
+  // The pass reaches the job only if it is in the queue.
+  Job watched = free.job;
   watched = with_more_partitions(state, std::move(watched));
 
   Planner planner;

@@ -32,7 +32,8 @@ struct Explainer::Memory {
   ClusterIndex index;
   LicensePool licenses;
   LimitUse use;
-  std::optional<Ranking> ranking;  // once somebody is asked about whose QOS has a threshold
+  // Made when the first job is explained whose QOS has a threshold.
+  std::optional<Ranking> ranking;
   JobClasses job_classes;
   std::map<JobId, GangAdmissionStatus> gangs;
   std::size_t kinds = 0;

@@ -1,4 +1,5 @@
-// Explainer: why pending jobs wait, with numbers, for `aqueue` and `actl show job`; why.h tells more, of one job.
+// Explainer: the reasons of pending jobs with numbers, for `aqueue` and `actl show job`.
+// explain_job() in explanation.h explains one job in more detail.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +11,16 @@
 
 namespace ares::core {
 
-// Why pending jobs wait, with numbers, as of one state. The first answer, and the first for each kind of job, cost a look at every
-// node; others are found again. State and policy must outlive it. One thread.
+// Explains why jobs wait, as of one state. The first call, and the first call for each job class,
+// read every node; later results are cached. The state and the policy must outlive the object. One
+// thread.
 class Explainer {
  public:
   Explainer(const ClusterState& state, const Policy& policy);
   ~Explainer();
   // Precondition: the job is pending in the state.
   PendingInfo explain(const Job& job, Time now);
-  // How many kinds of jobs it has looked at.
+  // Number of job classes that were examined.
   std::size_t kinds() const;
 
  private:

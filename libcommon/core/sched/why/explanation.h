@@ -1,5 +1,6 @@
-// explain_job(): why one job waits, in full, and the smallest changes that would let it start now. The scheduler's own pass is run up
-// to the job's turn, and changed jobs are tried on what it has left; what is told was then planned whole and seen to start.
+// explain_job(): the complete reasons why one job waits, and the smallest changes that would let it
+// start now. Runs the scheduler's own pass up to the job and tests changed jobs on the state at
+// that point. Each reported change was then checked with a complete pass in which the job starts.
 // Pure; any thread. Costs a few passes of the planner.
 #pragma once
 
@@ -16,26 +17,29 @@
 
 namespace ares::core {
 
-// A start promised to another job that this one would delay.
+// A planned start of another job that this job would delay.
 struct DelayedStart {
   JobKey job;
   Time start{};
-  std::vector<NodeId> nodes;  // of those that this one could have now
+  std::vector<NodeId> nodes;  // those that this job could use now
 };
 
 struct WaitCause {
   Reason reason = Reason::none;
-  std::string partition;  // where it is so; empty = everywhere
+  std::string partition;  // the partition concerned; empty: all
   std::string text;       // with numbers
   std::optional<Time> until;
   std::vector<DelayedStart> delays;
-  std::string limit{};  // of Reason::limit, as users know it
+  // For Reason::limit: the name of the limit as shown to users.
+  std::string limit{};
 };
 
 struct SuggestedChange {
-  std::string text;  // as asub takes it: "--mem=30G"
-  std::string note;  // why that does it, where it is not plain
-  Job job;           // the record with the change
+  // In the form that asub accepts, for example "--mem=30G".
+  std::string text;
+  // Why the change helps, if that is not obvious.
+  std::string note;
+  Job job;  // the record with the change
 };
 
 struct PriorityFactor {
@@ -45,34 +49,41 @@ struct PriorityFactor {
   double weighted = 0;
 };
 
-// Where it stands in its first partition.
+// Priority of the job in its first partition.
 struct PriorityExplanation {
   QueuePolicy policy = QueuePolicy::priority;
-  std::uint32_t value = 0;              // computed, with multifactor; else what it was given
+  // Computed with multifactor; otherwise the value that was set.
+  std::uint32_t value = 0;
   bool set = false;                     // by an operator
-  std::vector<PriorityFactor> factors;  // of multifactor
-  std::string standing;                 // of other policies: what it is sorted by
+  std::vector<PriorityFactor> factors;  // with multifactor
+  // With other policies: the sort key.
+  std::string standing;
 };
 
 struct JobExplanation {
-  bool starts_now = false;        // nothing stands in its way
-  std::vector<WaitCause> causes;  // all there are
+  bool starts_now = false;        // nothing keeps it from starting
+  std::vector<WaitCause> causes;  // all of them
   std::uint32_t jobs_ahead = 0;
-  std::optional<Time> start;     // expected
-  bool at_the_earliest = false;  // others wait before it, and were not reckoned with
-  std::vector<NodeId> nodes;     // where, as far as it is known
+  std::optional<Time> start;  // expected start
+  // Other jobs come before it and were not taken into account.
+  bool at_the_earliest = false;
+  std::vector<NodeId> nodes;  // expected nodes, as far as known
   PriorityExplanation priority;
-  std::vector<SuggestedChange> changes;  // each by itself is enough; the smallest of its kind
-  bool cut = false;                      // the search for them was not finished
+  // Each is sufficient alone; the smallest of its kind.
+  std::vector<SuggestedChange> changes;
+  bool cut = false;  // the search for changes was not finished
 };
 
 struct ExplainBudget {
-  std::uint64_t pass_units = 10'000'000;     // of one pass, see Budget
-  std::uint64_t what_if_units = 10'000'000;  // of all trials of changes; a node looked at is one
-  std::uint64_t check_units = 400'000;  // of passes that check what was found: jobs and nodes there
+  std::uint64_t pass_units = 10'000'000;  // of one pass, see Budget
+  // Of all tests of changes together; one unit is one node examined.
+  std::uint64_t what_if_units = 10'000'000;
+  // Of the passes that check changes, counted in jobs and nodes of these passes.
+  std::uint64_t check_units = 400'000;
 };
 
-// Precondition: the job is pending in the state. `known`: what the scheduler has said of it, or null.
+// Precondition: the job is pending in the state. `known`: the reason that the scheduler set, or
+// null.
 JobExplanation explain_job(const ClusterState& state, const Policy& policy, const Job& job,
                            const PendingInfo* known, Time now, const ExplainBudget& budget = {});
 

@@ -24,7 +24,7 @@ std::string_view kind_text(DependencyKind kind) {
   return "job ";
 }
 
-// "the success of job 12, which is RUNNING".
+// For example "the success of job 12, which is RUNNING".
 std::string dependency_text(const ClusterState& state, const Dependency& dependency) {
   std::string text(kind_text(dependency.kind));
   if (dependency.kind == DependencyKind::singleton) return text;
@@ -43,7 +43,8 @@ std::string dependencies_text(const ClusterState& state, const Job& job) {
   return text;
 }
 
-// Those of others on the nodes that it could have now, where it would leave too little.
+// Planned starts of other jobs on the nodes of the placement for which the job would leave too
+// little.
 std::vector<DelayedStart> delayed(const PassView& view, const Placement& placement,
                                   std::optional<Time> end,
                                   const std::vector<DelayedStart>& planned_starts) {
@@ -69,7 +70,8 @@ std::vector<DelayedStart> delayed(const PassView& view, const Placement& placeme
     return out;
   };
   auto out = collect(false);
-  return out.empty() ? collect(true) : out;  // it wants to be alone there
+  // The job needs the nodes exclusively.
+  return out.empty() ? collect(true) : out;
 }
 
 std::string delays_text(const std::vector<DelayedStart>& planned_starts) {
@@ -79,10 +81,10 @@ std::string delays_text(const std::vector<DelayedStart>& planned_starts) {
   for (std::size_t i = 0; i < planned_starts.size(); ++i)
     text += (i > 0 ? ", " : "") + job_text(planned_starts[i].job);
   return text + (planned_starts.size() == 1 ? ", which is" : ", which are") +
-         " promised nodes that it would use";
+         " planned to start on nodes that it would use";
 }
 
-// What plugins have against a start there.
+// The refusal of a start with this placement by plugins.
 std::optional<WaitCause> cause_of_permit(const PassView& view, const Placement& placement) {
   const Partition* partition = view.entry.partition;
   if (!view.index.plugin_classes() || !view.index.plugin_classes()->permits(*partition))
@@ -96,7 +98,7 @@ std::optional<WaitCause> cause_of_permit(const PassView& view, const Placement& 
   return WaitCause{Reason::plugin, {}, *why, std::nullopt, {}};
 }
 
-// What nodes, promises and plugins have against it; nothing if it starts.
+// The cause in nodes, planned starts and plugins; nothing if the job starts.
 std::optional<WaitCause> cause_of_nodes(const ClusterState& state, const PassView& view,
                                         const JobClass& job_class,
                                         const std::vector<DelayedStart>& planned_starts, Time now,
@@ -135,7 +137,7 @@ std::optional<WaitCause> cause_of_nodes(const ClusterState& state, const PassVie
   return cause;
 }
 
-// Of each alternative; nothing if one of them starts.
+// The causes for each alternative; nothing if one of them starts.
 std::vector<WaitCause> causes_of_nodes(const ClusterState& state, const PassView& view,
                                        const JobClass& job_class,
                                        const std::vector<DelayedStart>& planned_starts, Time now,
@@ -213,7 +215,7 @@ WaitAnalysis analyze_view(const ClusterState& state, const PassView& view,
   };
   for (const Admission& refusal : all_refusals(state, view.use, entry, view.starting, now)) {
     const PendingInfo& why = *refusal.refused;
-    // When a limit is looked at again is not yet when it lets the job start.
+    // The time at which a limit is checked again is not the time at which it permits the start.
     const auto until = why.reason == Reason::limit ? std::nullopt : refusal.wake;
     out.causes.push_back({why.reason, partition, why.detail, until, {}, why.limit});
   }
@@ -233,8 +235,8 @@ WaitAnalysis analyze_view(const ClusterState& state, const PassView& view,
   if (view.exhausted) add(Reason::priority, "not looked at in this pass: its budget was spent");
   if (view.closed)
     add(Reason::priority, planned_starts.empty()
-                              ? "nobody passes those that wait before it"
-                              : "nobody passes those that wait before it, first job " +
+                              ? "no job passes those that wait before it"
+                              : "no job passes those that wait before it, first job " +
                                     job_text(planned_starts.front().job));
   SearchBudget work(units);
   for (WaitCause& cause : causes_of_nodes(state, view, job_class, planned_starts, now, work)) {

@@ -1,4 +1,5 @@
-// What keeps a job from starting at its turn in one partition: everything, with numbers. Pure; called once a turn.
+// Everything that keeps a job from starting when the pass reaches it in one partition, with
+// numbers. Pure; called once for each partition.
 #pragma once
 
 #include <optional>
@@ -10,15 +11,16 @@
 
 namespace ares::core::sched {
 
-// What the job's own record keeps back, whatever the time and the cluster.
+// Causes in the job's own record, independent of the time and the cluster.
 std::vector<WaitCause> causes_of_record(const ClusterState& state, const Job& job);
 
 struct WaitAnalysis {
-  std::vector<WaitCause> causes;          // empty: it starts
-  std::optional<EarliestStart> earliest;  // when it would start if nobody else came before it
+  std::vector<WaitCause> causes;  // empty: it starts
+  // When it would start if no other job came before it.
+  std::optional<EarliestStart> earliest;
 };
 
-// `promises`: of those that come before it.
+// `planned_starts`: those of jobs that come before it.
 WaitAnalysis analyze_view(const ClusterState& state, const PassView& view,
                           const std::vector<DelayedStart>& planned_starts, Time now,
                           std::uint64_t units);

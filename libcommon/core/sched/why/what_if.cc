@@ -12,7 +12,8 @@ bool WhatIf::starts(const PassView& view, const Job& job) {
   if (work_.exhausted() || view.closed || view.exhausted) return false;
   const QueueEntry entry{&job, view.entry.partition, view.entry.choice};
   if (!check_resources(policy_, *job.spec) || !check_times(*job.spec, now_)) return false;
-  view.use.clear_refusals();  // about what was tried before
+  // Refusals cached for other specifications may no longer apply.
+  view.use.clear_refusals();
   if (admit(state_, view.use, entry, view.starting, now_).refused) return false;
   if (!view.licenses.choose(*job.spec)) return false;
   job_classes_.clear();

@@ -1,5 +1,5 @@
-// Trial: whether a job, were it another one, would start at its turn: asked of the same code as the pass asks, on what the pass
-// has left. Lives for one explanation; not thread-safe.
+// WhatIf: whether a changed job would start when the pass reaches it. Uses the same code as the
+// pass, on the state that the pass has reached. Lives for one explanation; not thread-safe.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@ namespace ares::core::sched {
 
 class WhatIf {
  public:
-  // Which time limit it would get, were it started now.
+  // The time limit that the job would get if it started now.
   std::optional<Seconds> limit(const Job& job, const Partition& partition) const {
     return limit_at(state_, job, partition, now_);
   }
-  // They must outlive it. `units`: as of Work.
+  // All arguments must outlive the object. `units`: as for SearchBudget.
   WhatIf(const ClusterState& state, const Policy& policy, Time now, std::uint64_t units)
       : state_(state), policy_(policy), now_(now), work_(units) {}
 
-  // False also once the work is spent.
+  // Also false after the budget is exhausted.
   bool starts(const PassView& view, const Job& job);
   bool exhausted() const { return work_.exhausted(); }
 
