@@ -7,7 +7,7 @@
 #include "actl/command.h"
 #include "actl/errors.h"
 #include "actl/topology.h"
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 
 namespace ares::actl {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/topology/constraint.h"
 #include "core/topology/gpu_set.h"
 #include "core/topology/link.h"
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 #include "core/topology/pcie_tree.h"
 
 namespace ares::core::topology {

@@ -1,6 +1,6 @@
 #include "core/topology/machines.h"
 
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 
 namespace ares::core::topology {
 

@@ -8,7 +8,7 @@
 
 #include "core/topology/gpu_set.h"
 #include "core/topology/link.h"
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 
 namespace ares::core::topology {
 

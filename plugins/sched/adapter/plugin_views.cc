@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/cluster/time_limit.h"
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 #include "model/job/gpu_part.h"
 
 namespace ares::sched {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 #include "unit/topology/machines.h"
 
 namespace ares::core::topology {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 #include "unit/topology/machines.h"
 
 namespace ares::core::topology {

@@ -9,9 +9,9 @@
 
 #include "base/interval_set.h"
 #include "base/result.h"
-#include "core/topology/header.h"
 #include "core/topology/link.h"
-#include "core/topology/text.h"
+#include "core/topology/matrix/header.h"
+#include "core/topology/matrix/text.h"
 
 namespace ares::core::topology {
 

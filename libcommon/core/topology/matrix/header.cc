@@ -1,4 +1,4 @@
-#include "core/topology/header.h"
+#include "core/topology/matrix/header.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 
 namespace ares::core::topology {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/topology/row.h"
+#include "core/topology/matrix/row.h"
 
 #include <algorithm>
 #include <array>

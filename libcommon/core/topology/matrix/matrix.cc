@@ -1,9 +1,9 @@
-#include "core/topology/matrix.h"
+#include "core/topology/matrix/matrix.h"
 
 #include <algorithm>
 
-#include "core/topology/header.h"
-#include "core/topology/row.h"
+#include "core/topology/matrix/header.h"
+#include "core/topology/matrix/row.h"
 
 namespace ares::core::topology {
 namespace {

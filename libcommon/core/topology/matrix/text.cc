@@ -1,4 +1,4 @@
-#include "core/topology/text.h"
+#include "core/topology/matrix/text.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/topology/text.h"
+#include "core/topology/matrix/text.h"
 
 namespace ares::core::topology {
 
