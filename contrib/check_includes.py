@@ -8,7 +8,7 @@
 Which modules there are, and what each may include, is what the CMakeLists.txt files say (ares_library, ares_program,
 ares_plugin, ares_site_plugin: see cmake/AresModule.cmake). A unit is X.h with X.cc. A cycle between units, or between
 modules, is a violation, and so is an include against the order of the scheduler's folders.
-Prints one line a violation and exits 1 if there is any.
+Folders may hold so many sources at most (MOST_FILES). Prints one line a violation and exits 1 if there is any.
 """
 
 import pathlib
@@ -22,6 +22,9 @@ KEYWORDS = {"DIR", "DEPENDS", "LINKS", "STATIC"}
 CMAKE_FOLDERS = ["libcommon", "plugins", "daemons", "commands", "bench"]
 
 # Folders whose order of includes is fixed though they are one module: each may include those before it.
+# So many files lie directly in a folder of these at most, and elsewhere.
+MOST_FILES = [("libcommon/core", 30), ("libcommon/store", 30), ("daemons", 30), ("", 45)]
+
 LAYERS = {"core/sched": ["index", "place", "time", "queue", "pass", "why"]}
 
 PURE = ["model", "core", "node"]  # with everything below them
@@ -215,10 +218,22 @@ def check_layers(name, text):
                 yield number, f"{parent}/{order[own]} may not include {parent}/{include.group(1)}; the order is {' → '.join(order)}"
 
 
+def check_folders(root):
+    """Folders with more sources than one concept should need."""
+    for top in ROOTS:
+        for folder in sorted({path.parent for path in (root / top).rglob("*") if path.suffix in SOURCE_SUFFIXES}):
+            name = folder.relative_to(root).as_posix()
+            most = next(count for prefix, count in MOST_FILES if name.startswith(prefix))
+            count = sum(path.suffix in SOURCE_SUFFIXES for path in folder.iterdir())
+            if count > most:
+                yield f"{name}:1: {count} sources in one folder, at most {most}; put what belongs together into a folder of its own"
+
+
 def check_tree(root):
     """All violations below `root` as "path:line: message", in order."""
     modules = Modules(root)
     found = [f"CMakeLists.txt:1: {problem}" for problem in modules.problems]
+    found += check_folders(root)
     units = {}  # name without suffix, from its include root -> names it includes
     for top in ROOTS:
         for path in sorted((root / top).rglob("*")):
@@ -307,6 +322,7 @@ BAD_TREE = {
     "commands/asub/main.cc": ('#include "core/job/a.h"\n#include "aqueue/a.h"\n',
                               ["1: asub may not include core/job", "2: asub may not include aqueue"]),
 }
+CROWDED = {f"libcommon/core/job/n{number}.h": "" for number in range(31)}
 BAD_CIRCLES = ["core/sched/place/b, core/sched/place/c"]
 BAD_MODULES = {"libcommon/CMakeLists.txt": "ares_library(base DEPENDS model)\nares_library(model DEPENDS base)\n"}
 
@@ -330,6 +346,8 @@ def self_test():
     for circle in BAD_CIRCLES:
         if not any("circle" in line and circle in line for line in found):
             failures.append(f"no circle found between {circle}")
+    if not any("31 sources in one folder" in line for line in check_made_up({**CMAKE, **CROWDED})):
+        failures.append("a folder of 31 sources was accepted")
     if not any("depend on each other" in line for line in check_made_up(BAD_MODULES)):
         failures.append("modules that depend on each other were accepted")
     for failure in failures:
