@@ -21,10 +21,10 @@ CALL = re.compile(r"^\s*ares_(library|program|plugin|site_plugin)\(([^)]*)\)", r
 KEYWORDS = {"DIR", "DEPENDS", "LINKS", "STATIC"}
 CMAKE_FOLDERS = ["libcommon", "plugins", "daemons", "commands", "bench"]
 
-# Folders whose order of includes is fixed though they are one module: each may include those before it.
-# So many files lie directly in a folder of these at most, and elsewhere.
+# The most sources directly in one folder: the first prefix that fits counts.
 MOST_FILES = [("libcommon/core", 30), ("libcommon/store", 30), ("daemons", 30), ("", 45)]
 
+# Folders whose order of includes is fixed though they are one module: each may include those before it.
 LAYERS = {"core/sched": ["index", "place", "time", "queue", "pass", "why"]}
 
 PURE = ["model", "core", "node"]  # with everything below them
