@@ -1,5 +1,5 @@
-// Requests about accounts, users, associations, QOS and wckeys: from what a client sends to what the engine decides on, and how
-// they are listed. The part of commands.h that is about them. Pure; any thread.
+// Converts requests about accounts, users, associations, QOS and wckeys to engine commands, and
+// lists these records. Belongs to commands.h. Pure; any thread.
 #pragma once
 
 #include "aresctld/engine/view.h"
@@ -12,7 +12,7 @@ namespace ares::aresctld {
 Result<UserBody> to_change_accounting(const api::ChangeAccounting& from);
 Result<UserBody> to_reset_usage(const api::ResetUsage& from);
 
-// Which account is below which, for reports that sum up the tree.
+// Adds the parent of each account, for reports that sum over the account tree.
 void put_parents(const View& view, api::Reported& out);
 
 }  // namespace ares::aresctld

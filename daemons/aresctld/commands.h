@@ -1,5 +1,5 @@
-// Commands: from a client's request to what the engine decides on. Only shape is checked here;
-// whether it may happen is decide()'s. Pure but for the user names it looks up; gRPC threads.
+// Converts client requests to engine commands. Only the form of a request is checked here; decide()
+// checks whether it is allowed. Pure except for the lookup of user names; gRPC threads.
 #pragma once
 
 #include "aresctld/identity.h"
@@ -10,7 +10,7 @@
 
 namespace ares::aresctld {
 
-// Whether this kind of request changes something and so goes through the engine.
+// Whether this kind of request changes state and therefore goes through the engine.
 bool is_mutating(const api::Request& request);
 
 // invalid_argument with a text for the user where the request is malformed.

@@ -1,4 +1,5 @@
-// ConfigHolder: the configuration in force. A reconfiguration puts another one in its place once that is durable.
+// ConfigHolder: the current configuration. A reconfiguration replaces it once the change is
+// durable.
 // Read by any thread; published by the engine thread (in the reply to Reconfigure).
 #pragma once
 
@@ -14,12 +15,12 @@ class ConfigHolder {
   explicit ConfigHolder(std::shared_ptr<const config::Config> config)
       : config_(std::move(config)) {}
 
-  // Immutable: a reader keeps what it got for as long as it works with it.
+  // Immutable: a reader keeps its pointer for as long as it uses the configuration.
   std::shared_ptr<const config::Config> read() const {
     const std::lock_guard lock(mutex_);
     return config_;
   }
-  // Its rules, which live as long as the pointer.
+  // The policy of the current configuration; valid as long as the pointer.
   std::shared_ptr<const Policy> policy() const {
     auto config = read();
     return {config, &config->policy};

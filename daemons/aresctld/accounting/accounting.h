@@ -1,6 +1,6 @@
-// AccountingReader: aacct's questions, answered from PostgreSQL over connections of its own, and from the published view for jobs
-// that wait, which have no row there.
-// Used by the query pool's threads, which wait for the database so that nobody else does.
+// AccountingReader: answers the queries of aacct from PostgreSQL over its own connections. Pending
+// jobs have no row there; their rows come from the published view.
+// Used by the query pool's threads: only they wait for the database.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class AccountingReader {
         views_(views),
         identity_(identity) {}
 
-  // unavailable while the database is away; invalid_argument names what it does not understand.
+  // unavailable while the database is unreachable; invalid_argument names the invalid part.
   Result<api::AccountingRows> read(const api::Accounting& query, Time now);
 
  private:
@@ -36,8 +36,8 @@ class AccountingReader {
   Identity& identity_;
 };
 
-// Puts the rows of waiting jobs among those of the database, which were read later: a job that has left the queue in between is told
-// by the database. Both ascend; pure.
+// Merges the rows of pending jobs with the rows of the database, which were read later. If a job
+// has left the queue in between, its row of the database is used. Both inputs ascend; pure.
 api::AccountingRows merge(api::AccountingRows waiting, api::AccountingRows stored);
 
 }  // namespace ares::aresctld

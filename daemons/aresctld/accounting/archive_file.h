@@ -1,5 +1,5 @@
-// Files of the archive: a line of JSON that says what it is, a line for each row, and a line that says that this was all.
-// Written so that a file of its final name is always whole. Plain functions and values; one thread at a time.
+// Archive files: a JSON header line, one line per row, and a trailer line that marks the end.
+// A file under its final name is always complete. Plain functions and values; one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@ namespace ares::aresctld {
 
 struct ArchiveHead {
   std::string system;   // of the database
-  std::string cluster;  // for people
-  Time month{};         // its begin, UTC
+  std::string cluster;  // for the reader only
+  Time month{};         // its first instant, UTC
 };
 
 class ArchiveWriter {
  public:
-  // Makes the folder if it is not there. Replaces what an attempt before has left unfinished.
+  // Creates the folder if it is missing. Replaces an unfinished file of an earlier attempt.
   static Result<ArchiveWriter> begin(const std::string& folder, const ArchiveHead& head);
 
   Status add(const std::vector<std::string>& rows);
-  // The file and its name are on the disk: its name, without the folder. One with the same content that is there already serves.
+  // Makes the file and its name durable; returns the name without the folder. An existing file with
+  // the same content is used as it is.
   Result<std::string> finish();
 
  private:
@@ -48,10 +49,11 @@ struct ArchiveContent {
   std::uint64_t rows = 0;
 };
 
-// Reads all of it. not_found; data_loss where it is cut short or not as it was written; invalid_argument where it is something else.
+// Reads the whole file. not_found; data_loss if it is truncated or damaged; invalid_argument if it
+// is not an archive file.
 Result<ArchiveContent> check_archive(const std::string& path);
 
-// Visits the rows in parts. Precondition: check_archive found nothing wrong.
+// Visits the rows in batches. Precondition: check_archive succeeded.
 Status read_archive(const std::string& path,
                     const std::function<Status(const std::vector<std::string>&)>& visit);
 

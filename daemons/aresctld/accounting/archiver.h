@@ -1,5 +1,6 @@
-// Archiver: moves old accounting to files, a month at a time, on a thread of its own; and loads files back when it is told to.
-// start() and stop() by the controller; on_demand() by the query pool's threads.
+// Archiver: moves old accounting rows to files, one month at a time, on its own thread, and loads
+// files back on request.
+// The controller calls start() and stop(); the query pool's threads call on_demand().
 #pragma once
 
 #include <condition_variable>
@@ -28,21 +29,21 @@ class Archiver {
   Archiver& operator=(const Archiver&) = delete;
 
   void start();
-  // What is being written or loaded is left; beginning again goes on.
+  // Interrupts a dump or load; the next run continues it.
   void stop();
 
-  // Begins what the request says unless something is under way (unavailable), or tells how far it is.
+  // Starts the requested operation, or reports its progress. unavailable: another one is running.
   Result<api::Archived> on_demand(const api::Archive& request);
 
  private:
-  // What a dump did so far.
+  // What a dump has done so far.
   struct DumpResult {
     std::uint64_t rows = 0;
     std::vector<std::string> files;
   };
 
   void run();
-  bool sleep_for(Duration time);  // false: stopping
+  bool sleep_for(Duration time);  // false: stop() was called
   bool stopping();
   void serve(const api::Archive& request);
   Result<std::string> dump(Time before, bool with_loaded);
@@ -61,7 +62,7 @@ class Archiver {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::optional<api::Archive> request_;  // until it is done
+  std::optional<api::Archive> request_;  // the pending or running request
   std::uint64_t work_ = 0;
   std::string text_;
   bool failed_ = false;

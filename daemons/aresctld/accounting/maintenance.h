@@ -1,5 +1,6 @@
-// AccountingMaintenance: what administrators ask of accounting beside reports: runaway attempts and their end, the audit, archives.
-// Used by the query pool's threads, which wait for the database so that nobody else does.
+// AccountingMaintenance: administrators' accounting requests other than reports: listing and ending
+// runaway attempts, the audit log, archives.
+// Used by the query pool's threads: only they wait for the database.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace ares::aresctld {
 
 class AccountingMaintenance {
  public:
-  // `epoch` is the one that the last commit was made under; any thread may call it.
+  // `epoch` returns the epoch of the last commit; any thread may call it.
   AccountingMaintenance(store::PgOptions database, store::PgOptions reports,
                         std::size_t connections, std::function<Epoch()> epoch,
                         RollupWorker& rollup_worker, Archiver& archiver)
@@ -31,7 +32,7 @@ class AccountingMaintenance {
         rollup_worker_(rollup_worker),
         archiver_(archiver) {}
 
-  // All of them: unavailable while the database is away; permission_denied.
+  // All return unavailable while the database is unreachable, and permission_denied.
   Result<api::RunawayJobs> runaways(const Principal& caller, const Policy& policy,
                                     const api::Runaways& request, Time now);
   Result<api::Transactions> transactions(const api::ListTransactions& request);

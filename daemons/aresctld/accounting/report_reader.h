@@ -1,5 +1,5 @@
-// ReportReader: areport's questions, answered from PostgreSQL over connections of its own.
-// Used by the query pool's threads, which wait for the database so that nobody else does.
+// ReportReader: answers the queries of areport from PostgreSQL over its own connections.
+// Used by the query pool's threads: only they wait for the database.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class ReportReader {
         views_(views),
         config_(config) {}
 
-  // unavailable while the database is away; invalid_argument names what it does not understand.
+  // unavailable while the database is unreachable; invalid_argument names the invalid part.
   Result<api::Reported> read(const api::Report& query, Time now);
 
  private:
@@ -35,7 +35,7 @@ class ReportReader {
   const ConfigHolder& config_;
 };
 
-// What the database is asked. The time ends with `now` at the latest, and counts in whole seconds.
+// The query for the database. Its period ends at `now` at the latest and has whole seconds.
 store::ReportFilter to_filter(const api::Report& query, Time now);
 
 }  // namespace ares::aresctld

@@ -1,6 +1,8 @@
-// RollupWorker: sums accounting up by hour, day and month soon after each hour, on a thread of its own, so that reports over long times are
-// read from the sums. Reports do not wait for it: what is not summed up they read from the records.
-// start() and stop() by the controller; on_demand() by the query pool's threads.
+// RollupWorker: aggregates accounting by hour, day and month soon after each hour, on its own
+// thread.
+// Reports over long periods read these sums. Reports do not wait for it: they read what is not yet
+// aggregated from the records.
+// The controller calls start() and stop(); the query pool's threads call on_demand().
 #pragma once
 
 #include <condition_variable>
@@ -24,16 +26,17 @@ class RollupWorker {
   RollupWorker& operator=(const RollupWorker&) = delete;
 
   void start();
-  // Waits for the sum that is being made, at most a day's.
+  // Waits for the running aggregation step, which covers at most one day.
   void stop();
 
-  // Sums up for a while what is not yet, or once more what the request names, or nothing; then tells how far the sums reach. Callers
-  // ask again until that does not change. unavailable: the database is away.
+  // Aggregates for a limited time what is missing, or repeats the period that the request names, or
+  // does nothing; then returns how far the sums reach. Callers repeat the request until that no
+  // longer changes. unavailable: the database is unreachable.
   Result<api::RolledUp> on_demand(const api::Rollup& request);
 
  private:
   void run();
-  bool sleep_for(Duration time);  // false: stopping
+  bool sleep_for(Duration time);  // false: stop() was called
   bool roll_up_all(store::Rollup& rollup);
 
   const store::PgOptions options_;

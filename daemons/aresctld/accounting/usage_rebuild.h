@@ -1,6 +1,7 @@
-// Usage reckoned again from the records of attempts, and what is kept otherwise set right: aacctmgr rebuild-usage.
-// Used by the query pool's threads, which wait for the database so that nobody else does; what is set right goes to the engine as a
-// command like any other.
+// Recomputes usage from the records of attempts and corrects the stored usage where it differs:
+// aacctmgr rebuild-usage.
+// Used by the query pool's threads: only they wait for the database. Corrections go to the engine
+// as an ordinary command.
 #pragma once
 
 #include <atomic>
@@ -27,8 +28,9 @@ class UsageRebuilder {
                  Clock& clock)
       : database_(std::move(database)), views_(views), engine_(engine), clock_(clock) {}
 
-  // Calls back on this thread, or on the engine's once what was set right is durable. permission_denied; unavailable while the database is
-  // away or another is under way; failed_precondition where records are missing.
+  // Calls back on this thread, or on the engine thread once the corrections are durable.
+  // permission_denied; unavailable while the database is unreachable or another rebuild runs;
+  // failed_precondition if records are missing.
   void rebuild(const Principal& caller, const Policy& policy, const api::Request& request,
                const OnDone& done);
 

@@ -1,4 +1,4 @@
-// Accounting rows of jobs that wait: made from a view, as the database has none of them.
+// Accounting rows of pending jobs, made from a view because the database has no rows for them.
 // Pure; any thread.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace ares::aresctld {
 
-// At most about `limit` rows that pass the filter, in the order of accounting; `more` and `last` are set if there are others behind
-// them. All tasks of an array that wait in its record are one row.
+// About `limit` rows at most that pass the filter, in accounting order. `more` and `last` are set
+// if further rows follow. All tasks of an array that wait in its record share one row.
 api::AccountingRows waiting_rows(const View& view, const store::AccountingFilter& filter,
                                  std::uint32_t limit);
 

@@ -1,5 +1,5 @@
-// Clock: the controller's time. Follows the machine's wall clock, but never jumps: leases are counted by it, and a jump forward would
-// fence nodes that are alive.
+// Clock: the controller's time. Follows the machine's wall clock but never jumps: leases use this
+// time, and a jump forward would fence nodes that are alive.
 // Any thread.
 #pragma once
 
@@ -12,13 +12,15 @@ namespace ares::aresctld {
 
 class Clock {
  public:
-  // Takes the wall clock as it is.
+  // Starts at the present time of the wall clock.
   Clock();
 
-  // Never goes back. Drifts towards the wall clock by at most 1 % of the time that passes: less than the 5 % that a lease allows for.
+  // Never goes back. Drifts towards the wall clock by at most 1 % of the elapsed time; leases
+  // tolerate
+  // 5 %.
   Time now();
 
-  // The same from given readings, for tests. `steady` does not go back.
+  // now() for given clock readings, for tests. `steady` must not go back.
   Time at(Time wall, std::chrono::steady_clock::time_point steady);
 
  private:

@@ -1,7 +1,8 @@
-// Inbox: commands that wait for the engine, fair between users: whoever sends one command waits for one of everybody else's,
-// not for the thousand that another user's loop sent before it. What is not a user's (nodes, plans, time) goes first.
-// What waits is bounded, for each user and in all; a user who has nothing waiting is let in beyond the bound in all.
-// Owned by EngineLoop, which guards it; not thread-safe by itself.
+// Inbox: queue of commands for the engine, round-robin over users. A user's command waits for at
+// most one command of each other user, however many of them are queued. Commands that do not belong
+// to a user (nodes, plans, time) come first. The queue is bounded per user and in total; a user
+// without queued commands may exceed the total bound.
+// Owned by EngineLoop, which locks it; not thread-safe by itself.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +26,11 @@ struct PostedCommand {
   Command command;
   OnReply on_reply;
   std::size_t bytes = 0;  // of a user's request
-  // Whether its caller has gone; none: nobody can. Any thread, must not block.
+  // Whether the caller has disconnected; empty: it cannot. Any thread, must not block.
   std::function<bool()> abandoned{};
 };
 
-// What waits: commands, the jobs that they make or name, and the bytes of their requests.
+// Load of the queue: commands, the jobs that they create or name, and the bytes of their requests.
 struct InboxLoad {
   std::size_t commands = 0;
   std::size_t jobs = 0;
@@ -56,16 +57,17 @@ class Inbox {
   std::size_t system_command_count() const { return system_commands_.size(); }
   const InboxLoad& load() const { return load_; }  // of users' commands
 
-  // Why no command of this user and size is let in now; none: it is.
+  // Why a command of this user and size is refused now; none: it is accepted.
   std::optional<std::string> refusal(UserId user, const InboxLoad& more) const;
 
-  // What refusal() says of it; the command was taken only if that is nothing.
+  // Returns the result of refusal(); the command is queued only if there is none.
   std::optional<std::string> push(PostedCommand&& posted);
 
-  // The next one to serve: users in turn, each one's commands in their order. Precondition: not empty.
+  // The next command: users in turn, the commands of a user in order. Precondition: not empty.
   PostedCommand pop();
 
-  // Takes out what nobody waits for any more: its caller was told nothing, and asks again if it still wants it.
+  // Removes the commands whose callers have disconnected. Such a caller got no reply; it repeats
+  // the request if it still needs it.
   std::vector<PostedCommand> take_abandoned();
 
  private:
@@ -79,7 +81,7 @@ class Inbox {
   InboxLoad load_;
   std::deque<PostedCommand> system_commands_;
   std::map<UserId, Queue> users_;  // no empty queues
-  UserId last_served_user_{0};     // last; the next user above it is served next
+  UserId last_served_user_{0};     // the next higher user follows
 };
 
 }  // namespace ares::aresctld

@@ -1,5 +1,5 @@
-// JobWaiters: clients that wait for a job to end (`asub --wait`). One thread looks at each new view
-// and answers whose job is done. Any thread may add.
+// JobWaiters: clients that wait for a job to end (`asub --wait`). One thread checks each new view
+// and answers the clients whose jobs have ended. Any thread may add.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,7 @@ class JobWaiters {
   JobWaiters& operator=(const JobWaiters&) = delete;
 
   void start();
-  void stop();  // the view board must have been stopped; everybody waiting is answered
+  void stop();  // stop the views first; answers all waiting clients
 
   // Calls `answer` once: when the job is terminal or unknown, at `deadline`, or at stop().
   void add(JobKey job, Time deadline, std::function<void(const View&)> answer);

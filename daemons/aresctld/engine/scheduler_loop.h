@@ -1,5 +1,6 @@
-// SchedulerLoop: the scheduler's thread. A pass begins when something changed, and only on a view
-// that holds the last plan's outcome. It reads immutable views and proposes; the engine decides.
+// SchedulerLoop: the scheduler's thread. A pass begins after a change, and only on a view that
+// contains the outcome of the last plan. It reads immutable views and proposes starts; the engine
+// decides.
 #pragma once
 
 #include <memory>
