@@ -110,7 +110,7 @@ TEST(Swf, ReadsSemicolonsAndNamesOfUsers) {
   EXPECT_NE(workload.jobs[0].user, workload.jobs[1].user);
 }
 
-TEST(Swf, RefusesWhatIsNoLogWithItsLine) {
+TEST(Swf, RefusesTextThatIsNotALogWithItsLine) {
   EXPECT_THAT(refusal("c.swf", "; ok\n1 2 3\n"), HasSubstr("c.swf:2: expected 18 fields, found 3"));
   EXPECT_THAT(refusal("d.swf", "1 x 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n"),
               HasSubstr("d.swf:1: field 2, \"x\", is not a number"));
