@@ -20,7 +20,7 @@ std::string text(const std::string& value) {
   return cli::printable(value);
 }
 
-// What a job that never ran shows is what it asked for.
+// For a job that never ran, the number of requested nodes.
 std::int64_t nodes_of(R r) {
   return r.job->node_count() ? r.job->node_count() : tres_amount(r.job->requested_tres(), "node");
 }
@@ -29,7 +29,7 @@ std::string seconds(Seconds length) {
   return std::to_string(length.count());
 }
 
-// The planned time of its CPUs, allocated or asked for.
+// The time limit multiplied by the allocated or requested CPUs.
 Seconds planned_cpu(R r) {
   const std::int64_t cpus =
       r.job->cpus() ? r.job->cpus() : tres_amount(r.job->requested_tres(), "cpu");
@@ -40,7 +40,7 @@ Seconds cpu_time(R r) {
   return elapsed(*r.job, r.now) * r.job->cpus();
 }
 
-// Of whole GPUs: two hours of a half are one.
+// In hours of whole GPUs: two hours of half a GPU count as one.
 Seconds gpu_time(R r) {
   return (elapsed(*r.job, r.now) + suspended(*r.job, r.now)) *
          tres_thousandths(r.job->allocated_tres(), "gres/gpu") / 1000;

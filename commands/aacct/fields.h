@@ -1,5 +1,5 @@
-// The fields of aacct, one row each: name, width, help, what of a row it needs, and its text.
-// Immutable; any thread.
+// The fields of aacct, one row each: name, width, help, the fields of AccountingRow it reads, and
+// its text. Immutable; any thread.
 #pragma once
 
 #include <functional>
@@ -16,32 +16,33 @@ namespace ares::aacct {
 
 struct Row {
   const api::AccountingRow* job = nullptr;
-  Time now{};  // the controller's clock
+  Time now{};  // The controller's clock.
   const std::string* cluster = nullptr;
   Units units;
 };
 
 struct Field {
   std::string name;
-  int width = 10;  // at least; negative: aligned to the left
+  int width = 10;  // Minimum width; negative: aligned to the left.
   std::string help;
-  std::vector<int> needs;  // numbers of fields of AccountingRow
+  std::vector<int> needs;  // Numbers of the fields of AccountingRow that it reads.
   std::function<std::string(const Row&)> text;
-  bool never_cut = false;  // never cut
+  bool never_cut = false;
 };
 
 const std::vector<Field>& fields();
 
-// Fields of other batch systems that nothing is recorded for yet: refused by name.
+// Fields of other batch systems for which nothing is recorded. They are refused by name.
 const std::vector<std::string>& unsupported_fields();
 
 struct SelectedField {
   const Field* field = nullptr;
-  int width = 0;       // at least, unless it is fixed; negative: aligned to the left
-  bool fixed = false;  // the user named it
+  int width = 0;  // Minimum width, or the exact width if `fixed`; negative: aligned to the left.
+  bool fixed = false;  // The user gave the width.
 };
 
-// "JobID,State%20,NodeList%-30"; names in any case. invalid_argument for an unknown field, with a suggestion.
+// Parses "JobID,State%20,NodeList%-30"; names ignore case. Returns invalid_argument for an unknown
+// field, with a suggestion.
 Result<std::vector<SelectedField>> parse_fields(const std::string& list);
 
 // "12", "12_3", "12_[3-9]".

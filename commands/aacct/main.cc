@@ -17,13 +17,13 @@ Result<api::AccountingRows> ask(rpc::Client& client, const api::Accounting& filt
   return std::move(*response->mutable_accounting());
 }
 
-// All pages; the next one is fetched while one is printed. The number of rows.
+// Prints all pages, fetching the next one while one is printed. Returns the number of rows.
 Result<std::size_t> print_all(rpc::Client& client, const Query& query,
                               const std::vector<SelectedField>& chosen) {
   api::Accounting filter = query.filter;
   std::size_t count = 0;
   auto page = ask(client, filter);
-  if (!page) return fail(page.error());  // before anything is printed
+  if (!page) return fail(page.error());  // Report the error before anything is printed.
   const auto printer =
       make_printer(query, chosen, cli::terminal_width(),
                    [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });

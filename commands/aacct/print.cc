@@ -9,10 +9,11 @@
 namespace ares::aacct {
 namespace {
 
-// So many rows settle how wide columns are. What comes behind is printed as it comes, so that a year of jobs needs no more memory.
+// The first rows, up to this number, determine the column widths. Later rows are printed as they
+// arrive, which bounds memory.
 constexpr std::size_t kMeasured = 100'000;
 
-// Columns on a terminal: bytes that do not continue a UTF-8 character.
+// Number of terminal columns: counts the bytes that do not continue a UTF-8 character.
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
@@ -104,7 +105,8 @@ class Aligned final : public Printer {
   }
 
  private:
-  // Columns of a line that does not fit give way, those that would gain most first, to what they have at least. Ids never do.
+  // Shrinks columns until a line fits the terminal, those with the largest excess over their
+  // minimum width first. Ids are never shrunk.
   void settle() {
     settled_ = true;
     if (terminal_ > 0) narrow();
@@ -182,8 +184,8 @@ class Aligned final : public Printer {
   Write write_;
   std::vector<std::size_t> least_, widths_;
   bool settled_ = false;
-  std::string cells_;              // one behind another
-  std::vector<std::size_t> ends_;  // of each
+  std::string cells_;              // The texts of all cells, concatenated.
+  std::vector<std::size_t> ends_;  // The end of each cell.
 };
 
 class Json final : public Printer {
@@ -218,7 +220,7 @@ class Json final : public Printer {
   std::string cluster_;
 };
 
-// A line for each task that shares a row.
+// Adds a line for each task of a row that represents several tasks.
 bool expand(const api::AccountingRow& row,
             const std::function<void(const api::AccountingRow&)>& take) {
   const std::size_t percent = row.array_tasks().find('%');
@@ -226,7 +228,7 @@ bool expand(const api::AccountingRow& row,
   if (!tasks) return false;
   api::AccountingRow one = row;
   one.clear_array_tasks();
-  // Numbers of tasks follow their array's in order.
+  // Tasks are in the order of their indices.
   const auto all = parse_interval_set(row.array_spec().substr(0, row.array_spec().find('%')));
   for (const std::uint32_t task : *tasks) {
     one.mutable_key()->set_task(task);

@@ -1,5 +1,5 @@
-// How aacct's rows are printed, page by page as they come: aligned, with delimiters, or as JSON.
-// Owned by aacct's main thread.
+// Prints aacct's rows page by page: aligned, with delimiters, or as JSON. Owned by aacct's main
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,16 @@ class Printer {
  public:
   virtual ~Printer() = default;
   virtual void page(const api::AccountingRows& rows) = 0;
-  virtual void finish() = 0;  // after the last page
+  virtual void finish() = 0;  // Called after the last page.
 };
 
-// `query` and `chosen` outlive it; `terminal` is the width of the terminal, 0 if it is none.
+// `query` and `chosen` must outlive the printer. `terminal` is the width of the terminal, 0 if
+// there is none.
 std::unique_ptr<Printer> make_printer(const Query& query, const std::vector<SelectedField>& chosen,
                                       unsigned terminal, Write write);
 
-// What the client makes of a row before it is printed: a line for each waiting task, times within the window. Calls `take` with each.
+// Applies the client's own options to the rows (one line per waiting task, times limited to the
+// window) and calls `take` with each result.
 void each_shown(const Query& query, const api::AccountingRows& page,
                 const std::function<void(const api::AccountingRow&)>& take);
 

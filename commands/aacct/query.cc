@@ -30,7 +30,7 @@ std::function<Status(const std::string&)> set_time(api::Accounting* filter, SetT
   };
 }
 
-// "4", "2-8": the ends of a range, or one number as both.
+// Parses a range such as "2-8"; a single number is both ends.
 template <class Setter>
 std::function<Status(const std::string&)> set_range(api::Accounting* filter, Setter least,
                                                     Setter most) {
@@ -222,14 +222,14 @@ bool is_final(const std::string& name) {
   return !state || is_terminal(*state);
 }
 
-// The window of time where it is not given.
+// Fills in the time window if it was not given.
 Status complete_window(Query& q, Time now) {
   api::Accounting& filter = q.filter;
   const bool named = !filter.jobs().empty();
   const bool by_state = !filter.states().empty();
   if (filter.start() == 0 && !named) {
     if (by_state) {
-      // What is in these states now, or was at the end that is given.
+      // Selects jobs that are in these states now, or at the given end.
       const std::int64_t at = filter.end() ? filter.end() : now.time_since_epoch().count();
       const bool moment = filter.end() == 0;
       filter.set_start(at);
@@ -264,7 +264,7 @@ void ask_only_for(const std::vector<SelectedField>& chosen, api::Accounting& fil
   for (const SelectedField& field : chosen)
     needed.insert(field.field->needs.begin(), field.field->needs.end());
   for (const int number : needed) filter.add_fields(static_cast<std::uint32_t>(number));
-  // None at all would be all of them.
+  // An empty list would request all fields.
   if (needed.empty()) filter.add_fields(api::AccountingRow::kKeyFieldNumber);
 }
 

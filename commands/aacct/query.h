@@ -1,5 +1,4 @@
-// What one aacct line asks for.
-// Owned by aacct's main thread.
+// The query described by an aacct command line. Owned by aacct's main thread.
 #pragma once
 
 #include <optional>
@@ -21,25 +20,25 @@ struct Query {
   std::string delimiter = "|";
   Units units;
   bool all_users = false;
-  bool expand_arrays = false;  // a line for each waiting task
-  bool truncate = false;       // times that lie outside of the window are shown as its ends
-  bool parsable = false;       // -p: a delimiter behind the last field
-  bool parsable2 = false;      // -P: none
+  bool expand_arrays = false;  // One line for each waiting task.
+  bool truncate = false;       // Times outside the window are replaced by its ends.
+  bool parsable = false;       // -p: a delimiter after the last field.
+  bool parsable2 = false;      // -P: no delimiter after the last field.
   bool no_header = false;
   bool list_fields = false;
   bool json = false;
 
-  // What complete() found worth saying should there be no rows.
+  // Hint of complete() that is printed if there are no rows.
   std::string hint;
 };
 
 cli::OptionTable options(Query& target, Time now);
 const cli::Manual& manual();
 
-// Fills in what is not given: whose jobs, and the window of time.
+// Fills in defaults: the users whose jobs are listed, and the time window.
 Status complete(Query& query, Time now, std::uint32_t uid);
 
-// Leaves out of the answer what the fields do not show.
+// Requests only the fields that are shown.
 void ask_only_for(const std::vector<SelectedField>& chosen, api::Accounting& filter);
 
 }  // namespace ares::aacct

@@ -1,5 +1,5 @@
-// aacctmgr's commands: a verb each; matching, help, the manual page and completion come from the same table.
-// Owned by aacctmgr's main thread.
+// The commands of aacctmgr. Matching, help, the manual page and completion use one table with one
+// row per verb. Owned by aacctmgr's main thread.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace ares::aacctmgr {
 
 using Words = cli::Words;
 
-// Options that a single line may set when commands come one a line.
+// Options that an input line may set for itself in the interactive and script modes.
 struct Flags {
   bool immediate = false;
   bool no_header = false;
@@ -31,21 +31,22 @@ struct Flags {
   std::string format;
 };
 
-// What every command may need. The connection is made at first use.
+// State shared by all commands. The connection is opened at first use.
 class Context {
  public:
   cli::CommonOptions common;
   Flags flags;
-  bool script = false;  // commands come from standard input, so nobody can be asked there
+  bool script = false;  // Commands are read from standard input, so the user cannot be prompted.
 
   Result<api::Response> call(api::Request request,
                              cli::RetryPolicy policy = cli::RetryPolicy::query);
-  // All records, page by page.
+  // Reads all records, page by page.
   Result<Snapshot> records(cli::RetryPolicy policy = cli::RetryPolicy::query);
-  // Shows what would change, asks, and sends it: 0, or 1 where it was not wanted.
+  // Prints the changes, asks for confirmation and sends them. Returns 0, or 1 if the user declines.
   Result<int> change(const Snapshot& before, const Records& after);
 
-  // Whether it is to be done: asks, unless -i says so. invalid_argument where nobody can be asked.
+  // Asks for confirmation unless -i was given. Returns invalid_argument if there is no terminal to
+  // ask on.
   Result<bool> confirm();
 
  private:
@@ -67,7 +68,8 @@ const std::vector<Command>& commands();
 cli::OptionTable options(Context& context);
 const cli::Manual& manual();
 
-// Runs the command that `words` begin with. invalid_argument, with a suggestion, when there is none.
+// Runs the command that `words` begin with. Returns invalid_argument with a suggestion if there is
+// no such command.
 Result<int> dispatch(Context& context, const Words& words);
 
 Result<int> show(Context& context, const Words& operands);

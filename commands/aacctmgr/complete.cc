@@ -12,7 +12,7 @@
 namespace ares::aacctmgr {
 namespace {
 
-// Of what a property's value consists, if it is names.
+// Returns the kind of names that a property's value consists of, if it consists of names.
 std::optional<Selector> named_by(const std::string& property) {
   const std::string word = cli::lower(property);
   if (word == "parent" || word == "defaultaccount") return Selector::account;
@@ -35,7 +35,7 @@ class Completion {
         word.clear();
       }
     }
-    current_ = word;  // of the same word, before `start`: "qos+=", "ada,"
+    current_ = word;  // The part of the same word before `start`: "qos+=", "ada,"
   }
 
   std::vector<std::string> run() {

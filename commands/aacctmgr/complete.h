@@ -1,5 +1,5 @@
-// What may stand at a place of a command line: commands, entities, selectors, properties, and names that there are.
-// Pure functions; any thread.
+// Completion of a command line: commands, entities, selectors, properties and existing names. Pure
+// functions; any thread.
 #pragma once
 
 #include <map>
@@ -10,12 +10,13 @@
 
 namespace ares::aacctmgr {
 
-// By what selects them; ascending.
+// Existing names by the selector that chooses them, ascending.
 using NamesBySelector = std::map<Selector, std::vector<std::string>>;
 NamesBySelector names_in(const Snapshot& snapshot);
 
-// All words that could stand between `start` and the end of `line`, and begin with what is there; ascending. Blanks, commas and equals
-// signs end a word. What takes a value comes with its equals sign.
+// Returns the words that can stand between `start` and the end of `line` and begin with the text
+// there, ascending. Blanks, commas and equals signs end a word. A word that takes a value includes
+// its equals sign.
 std::vector<std::string> complete(const std::string& line, std::size_t start,
                                   const NamesBySelector& names);
 

@@ -11,7 +11,7 @@
 namespace ares::aacctmgr {
 namespace {
 
-// One line as if it had been typed behind aacctmgr: its options count for it alone.
+// Runs one input line like a command line of aacctmgr. Its options apply to that line only.
 Result<int> run_line(Context& context, const Words& words) {
   const Flags before = context.flags;
   const cli::OptionTable table = options(context);
@@ -33,7 +33,7 @@ Result<int> run_line(Context& context, const Words& words) {
 
 int interact(Context& context) {
   context.script = isatty(STDIN_FILENO) == 0;
-  std::optional<NamesBySelector> names;  // asked for at most once for each line that is typed
+  std::optional<NamesBySelector> names;  // Fetched at most once per input line.
   return cli::interact({.program = "aacctmgr",
                         .run = [&](const Words& words) { return run_line(context, words); },
                         .complete =
@@ -41,7 +41,7 @@ int interact(Context& context) {
                               if (!names) {
                                 const auto snapshot = context.records(cli::RetryPolicy::none);
                                 names = snapshot ? names_in(*snapshot)
-                                                 : NamesBySelector{};  // completion never complains
+                                                 : NamesBySelector{};  // Completion ignores errors.
                               }
                               return complete(line, start, *names);
                             },

@@ -1,5 +1,5 @@
-// Commands one a line.
-// Owned by aacctmgr's main thread.
+// Interactive and script modes: commands from standard input, one per line. Owned by aacctmgr's
+// main thread.
 #pragma once
 
 #include "aacctmgr/command.h"

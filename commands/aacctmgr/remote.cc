@@ -1,4 +1,4 @@
-// The records of the controller: asked for, and changed.
+// Reads and changes the controller's records.
 #include <unistd.h>
 
 #include <cstdio>
@@ -96,7 +96,8 @@ Status Context::send(const std::vector<Change>& changes) {
   return {};
 }
 
-// Whatever one request holds is done whole or not at all. Of several, those before the one that fails are done.
+// Each request is applied completely or not at all. If one of several fails, the earlier ones stay
+// applied.
 Status Context::send_in_parts(std::vector<Change> changes, const Records& after,
                               std::size_t& done) {
   for (const auto& part : in_requests(std::move(changes), after)) {

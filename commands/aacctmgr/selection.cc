@@ -30,7 +30,7 @@ std::string name_of(Selector selector) {
   return "";
 }
 
-// With the spellings of `name=` where it is what the entity is called by.
+// A `subject` row also accepts the spellings of `name=`.
 SelectorRow row(Selector selector, bool adds, bool subject = false) {
   SelectorRow made{selector, {{name_of(selector), name_of(selector) + "s"}}, adds};
   if (selector == Selector::account) made.spelling.names.push_back("acct");

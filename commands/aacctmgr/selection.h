@@ -1,5 +1,5 @@
-// What a command is about: entities, and by what records of one are chosen (`where account=a,b user=ada`).
-// Pure functions and values; any thread.
+// The objects of a command: entities, and the conditions that choose records (`where account=a,b
+// user=ada`). Pure functions and values; any thread.
 #pragma once
 
 #include <map>
@@ -30,10 +30,10 @@ enum class Entity {
 
 struct EntityRow {
   Entity entity{};
-  Spelling spelling;  // the first is its name
+  Spelling spelling;  // The first spelling is the name.
 };
 const std::vector<EntityRow>& entities();
-// invalid_argument with a suggestion.
+// Returns invalid_argument with a suggestion for an unknown word.
 Result<Entity> find_entity(std::string_view word);
 std::string name_of(Entity entity);
 
@@ -55,26 +55,26 @@ enum class Selector {
 struct SelectorRow {
   Selector selector{};
   Spelling spelling;
-  bool adds = false;  // says where something is added, too
+  bool adds = false;  // Also chooses where `add` adds something.
 };
-// The first is what bare names are.
+// The first selector applies to names without a selector.
 const std::vector<SelectorRow>& selectors(Entity entity);
 
-// Whether an entity is nothing that could be added, changed or removed.
+// Whether the entity can only be shown.
 bool is_read_only(Entity entity);
 
-// Names that a record may have, for each selector that was given.
+// The chosen names for each selector that was given.
 class Where {
  public:
   void add(Selector selector, std::string_view names);
   void add_name(Selector selector, std::string name);
 
   bool has(Selector selector) const { return chosen_.contains(selector); }
-  // Whether anything but the cluster is chosen.
+  // Whether there is a condition other than the cluster.
   bool has_conditions() const;
-  // True as well where nothing was said.
+  // Also true if the selector was not given.
   bool matches(Selector selector, std::string_view name) const;
-  // In the order in which they were typed; none where nothing was said.
+  // In the order typed; empty if the selector was not given.
   const std::vector<std::string>& names(Selector selector) const;
 
  private:
@@ -85,20 +85,22 @@ class Where {
   std::map<Selector, Names> chosen_;
 };
 
-// The terms of a `where`, and the bare names. invalid_argument for a word that chooses nothing of the entity.
+// Builds the conditions from the terms of `where` and the names without a selector. Returns
+// invalid_argument for a word that is not a selector of the entity.
 Result<Where> where_of(Entity entity, const Line& line);
 
-// not_found where a name of `where` is of nothing there; invalid_argument where it names another cluster than this one.
+// Returns not_found if a name in `where` does not exist, and invalid_argument if it names another
+// cluster.
 Status check_names(const Snapshot& snapshot, const Where& where);
 
 bool chosen(const Where& where, const Account& account);
 bool chosen(const Where& where, const User& user);
-// `parent` is that of its account.
+// `parent` is the parent of the association's account.
 bool chosen(const Where& where, const Association& association, std::string_view parent);
 bool chosen(const Where& where, const Qos& qos);
 bool chosen(const Where& where, const Wckey& wckey);
 
-// Visits all records of type R that `where` chooses, ascending: visit(const R&).
+// Calls visit(const R&) for every record of type R that matches `where`, ascending.
 template <class R, class Visit>
 void each_of(const Records& records, RecordKind kind, Visit&& visit) {
   records.for_each_from({kind, {}, {}, {}},

@@ -1,4 +1,4 @@
-// reset usage, rebuild-usage: what was used, set to nothing or reckoned again.
+// The commands reset usage and rebuild-usage: clear recorded usage, or recompute it.
 #include <cstdio>
 #include <set>
 
@@ -16,7 +16,7 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-// The keys of what is named: of users, all their associations that are chosen.
+// The keys of the chosen records; for users, all their matching associations.
 std::set<RecordKey> named(const Snapshot& snapshot, Entity entity, const Where& where) {
   std::set<RecordKey> keys;
   const auto add = [&](const auto& record) {

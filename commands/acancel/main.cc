@@ -12,15 +12,16 @@
 namespace ares::acancel {
 namespace {
 
-// So many ids go into one request of --interactive.
+// Maximum number of ids in one request of --interactive.
 constexpr std::size_t kIdsAtOnce = 10'000;
 
-// With -Q a job that is not there, or not there any more, is what was wanted; the exit status still tells.
+// With -Q, errors about jobs that do not exist or have ended are not printed; the exit status still
+// reports them.
 bool is_about_absence(const Error& error) {
   return error.code == ErrorCode::not_found || error.code == ErrorCode::failed_precondition;
 }
 
-// What cannot be done for some of the jobs is told as an error; it is done for the others all the same.
+// Errors for some of the jobs are reported; the request still applies to the others.
 Status send(rpc::Client& client, const Selection& selection, const api::Cancel& cancel) {
   api::Request request;
   *request.mutable_cancel() = cancel;
@@ -35,7 +36,7 @@ Status send(rpc::Client& client, const Selection& selection, const api::Cancel& 
   return {};
 }
 
-// Every job that the selection means, page by page.
+// Lists every selected job, page by page.
 Result<std::vector<api::Job>> list(rpc::Client& client, const Selection& selection) {
   const auto filter = listing(selection, getuid());
   if (!filter) return fail(filter.error());
@@ -72,7 +73,7 @@ bool confirmed(const std::string& question) {
   }
 }
 
-// The requests for those jobs that the user agrees to.
+// Returns the requests for the jobs that the user confirms.
 Result<std::vector<api::Cancel>> ask(rpc::Client& client, const Selection& selection) {
   const auto rows = list(client, selection);
   if (!rows) return fail(rows.error());

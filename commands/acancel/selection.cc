@@ -49,7 +49,7 @@ Result<std::vector<JobKey>> keys_of(const Selection& s) {
   return keys;
 }
 
-// Each request once for every value.
+// Multiplies the requests: one copy of each per value.
 using Setter = std::function<void(api::JobSelector&, const std::string&)>;
 void multiply(std::vector<api::Cancel>& all, const std::vector<std::string>& values,
               const Setter& set) {

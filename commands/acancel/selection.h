@@ -1,5 +1,4 @@
-// What one acancel line asks for.
-// Owned by acancel's main thread.
+// The selection described by an acancel command line. Owned by acancel's main thread.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@ namespace ares::acancel {
 
 struct Selection {
   cli::CommonOptions common;
-  // Filters: of each kind one must match; none given lets everything pass.
+  // Filters. A job must match one value of each given filter.
   std::vector<std::string> users, partitions, names, states, accounts, qos, wckeys, nodes;
-  std::vector<std::string> ids;  // as typed, one item each
-  int signal = 0;                // 0 = end the job
+  std::vector<std::string> ids;  // As typed, one element each.
+  int signal = 0;                // 0 = end the job.
   bool batch_only = false;
   bool full = false;
   bool me = false;
@@ -29,17 +28,18 @@ struct Selection {
 cli::OptionTable options(Selection& target);
 const cli::Manual& manual();
 
-// "TERM", "SIGTERM", "15". invalid_argument for anything else.
+// Parses "TERM", "SIGTERM" or "15". Returns invalid_argument for anything else.
 Result<int> parse_signal(const std::string& text);
 
-// The requests to send, in this order: one, or one for each combination where a filter has several values. `uid` is the caller's.
-// invalid_argument for a malformed id and when nothing selects a job.
+// The requests to send, in order: one, or one per combination if filters have several values. `uid`
+// is the caller's. Returns invalid_argument for a malformed id and if nothing selects a job.
 Result<std::vector<api::Cancel>> requests(const Selection& selection, std::uint32_t uid);
 
-// The same as a listing, for --interactive. Without ids and users it lists the caller's own jobs, root's everybody's.
+// The same selection as a listing, for --interactive. Without ids and users it lists the caller's
+// own jobs, and for root all jobs.
 Result<api::ListJobs> listing(const Selection& selection, std::uint32_t uid);
 
-// What a listed row stands for: a job, or those tasks of an array that still wait.
+// The jobs that a listed row represents: one job, or the waiting tasks of an array.
 std::vector<api::JobRef> refs_of(const api::Job& row);
 
 // "Cancel job 12 (train of alice, partition main, RUNNING)?".

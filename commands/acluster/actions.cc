@@ -28,7 +28,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kStartTimeout{60'000};
 constexpr milliseconds kEndPatience{60'000};
 
-// One `up` or `down` of a cluster at a time.
+// Allows one `up` or `down` of a cluster at a time.
 Result<os::Fd> lock(const Layout& layout) {
   auto held = os::lock_file(layout.lock());
   if (!held && held.error().code == ErrorCode::already_exists)
@@ -102,7 +102,7 @@ struct Prepared {
   Postgres postgres;
 };
 
-// Everything that must be right before a process is started.
+// Performs all checks that do not need a running process.
 Result<Prepared> prepare(Layout& layout, const UpOptions& options) {
   if (options.gpus && options.topology)
     return fail(ErrorCode::invalid_argument, "--gpus and --topology exclude each other");
@@ -151,7 +151,7 @@ std::string last_lines(const std::string& path, std::size_t count) {
   return text;
 }
 
-// The roles whose processes came and went while we waited explain most.
+// Lists the roles whose processes started and ended during the wait; these are the likely cause.
 Error not_ready(const Layout& layout, const std::string& what) {
   std::string text =
       "not ready after " + std::to_string(kStartTimeout.count() / 1000) + " s: " + what;
@@ -214,7 +214,7 @@ Result<int> up(Layout layout, const UpOptions& options) {
 
 Result<int> supervise(Layout layout) {
   if (auto found = find_run_folder(layout); !found) return fail(found.error());
-  // Two supervisors would start everything twice: the second one goes.
+  // A second supervisor would start everything twice, so it exits.
   const auto only = os::lock_file(layout.dir + "/supervisor.lock");
   if (!only) return fail(only.error());
   const auto settings = stored_settings(layout);

@@ -1,5 +1,5 @@
-// The actions of acluster: up, down, status, env, logs, pid. Each prints what it found and returns the exit status.
-// Called once, on the only thread.
+// The actions of acluster: up, down, status, env, logs, pid. Each prints its result and returns the
+// exit status. Called once, on the only thread.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace ares::acluster {
 
-// What `up` was told; what is absent stays as the first `up` had it.
+// The options of `up`. An absent option keeps the value of the first `up`.
 struct UpOptions {
   std::optional<std::uint32_t> nodes, cpus;
   std::optional<std::string> memory, gpus, topology, exec, config;
@@ -28,7 +28,7 @@ Result<int> logs(const Layout& layout, const std::vector<std::string>& roles, bo
                  unsigned lines);
 Result<int> pid(const Layout& layout, const std::string& role);
 
-// The supervisor's own process.
+// The main function of the supervisor process.
 Result<int> supervise(Layout layout);
 
 }  // namespace ares::acluster

@@ -20,7 +20,7 @@ std::string names_of(const Settings& settings) {
   return settings.nodes == 1 ? "n1" : "n[1-" + std::to_string(settings.nodes) + "]";
 }
 
-// What the settings say, for the sections that the user's file leaves out.
+// Sections made from the settings, for those that the user's file leaves out.
 std::string defaults(const Settings& settings, const std::string& base) {
   std::string yaml;
   if (!has_section(base, "cluster")) yaml += "cluster: demo\n";
@@ -38,7 +38,7 @@ std::string defaults(const Settings& settings, const std::string& base) {
   return yaml;
 }
 
-// The nodes' daemons would refuse it where nobody looks.
+// Checked here because the error of a node's daemon would only appear in its log.
 Status check_topologies(const config::Config& config) {
   std::set<std::string> files;
   for (const auto& node : config.nodes)
@@ -65,7 +65,7 @@ Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings
       return fail(ErrorCode::invalid_argument,
                   "the file given to --config names nodes but no partitions; name both or neither");
   }
-  // The user's lines come first, so that messages carry his line numbers.
+  // The user's lines come first, so that messages have the line numbers of the user's file.
   const std::string merged = layout.dir + "/merged.yaml";
   if (!base.empty() && !base.ends_with('\n')) base += '\n';
   if (auto written = os::replace_file(merged, base + defaults(settings, base)); !written)

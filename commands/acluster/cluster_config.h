@@ -1,5 +1,5 @@
-// The ares.yaml of a private cluster: what the user wants of it, and what acluster must have its way with.
-// Pure but for reading the user's file.
+// The ares.yaml of a private cluster: the user's configuration, with the parts that acluster must
+// control. Pure except for reading the user's file.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,13 @@ namespace ares::acluster {
 
 struct ClusterConfig {
   std::string yaml;
-  std::vector<std::string> nodes;  // names, in order
+  std::vector<std::string> nodes;  // Names, in order.
 };
 
-// The user's file if there is one (policy, partitions, nodes, whom to make operator), with the nodes of the settings where it
-// names none; then sockets, database, spools and state are set to the layout's. `tcp` is where the controller listens for
-// isolated nodes. Errors name the user's file and line.
+// Starts from the user's file if there is one (policy, partitions, nodes, operators). Adds the
+// nodes of the settings if the file names none, and sets sockets, database, spools and state to the
+// paths of the layout. `tcp` is the address on which the controller listens for isolated nodes.
+// Errors name the user's file and line.
 Result<ClusterConfig> make_config(const Layout& layout, const Settings& settings,
                                   const std::optional<std::string>& tcp);
 

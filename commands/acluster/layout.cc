@@ -13,7 +13,8 @@
 namespace ares::acluster {
 namespace {
 
-// The longest name below the run folder, and what sockaddr_un leaves for the folder itself.
+// The longest path below the run folder, and the space that sockaddr_un leaves for the folder's own
+// path.
 constexpr std::string_view kLongestSocket = "/pg/.s.PGSQL.5432.lock";
 constexpr std::size_t kSocketPath = 107;
 
@@ -48,7 +49,7 @@ Status make_run_folder(Layout& layout) {
   const std::string run = layout.run();
   if (const std::string target = link_target(run); !target.empty()) {
     if (is_own_folder(target)) return set_sockets(layout, target), Status{};
-    // The short folder went with a reboot or a cleaning of /tmp.
+    // The short folder was removed by a reboot or a cleanup of /tmp.
     if (::unlink(run.c_str()) != 0) return fail(os::errno_error("cannot remove " + run));
   }
   if (run.size() + kLongestSocket.size() <= kSocketPath) {
@@ -99,7 +100,7 @@ Status find_run_folder(Layout& layout) {
 
 void remove_run_folder(const Layout& layout) {
   const std::string target = link_target(layout.run());
-  std::error_code ignored;  // what cannot be removed is harmless: sockets nobody listens on
+  std::error_code ignored;  // A failed removal is harmless: the sockets have no listener.
   if (!target.empty() && target.starts_with("/tmp/ares-") && is_own_folder(target))
     std::filesystem::remove_all(target, ignored);
   std::filesystem::remove_all(layout.run(), ignored);

@@ -1,5 +1,4 @@
-// Layout: where everything of one private cluster lies under its directory.
-// A plain value; any thread.
+// Layout: the paths of a private cluster's files below its directory. A plain value; any thread.
 #pragma once
 
 #include <string>
@@ -9,14 +8,15 @@
 namespace ares::acluster {
 
 struct Layout {
-  std::string dir;  // absolute
-  std::string bin;  // where the programs of Ares are: beside acluster
+  std::string dir;  // Absolute.
+  std::string bin;  // The folder of Ares's programs, which also contains acluster.
 
   std::string config() const { return dir + "/ares.yaml"; }
-  std::string base_config() const { return dir + "/base.yaml"; }  // the user's, as given
+  // The user's configuration, unchanged.
+  std::string base_config() const { return dir + "/base.yaml"; }
   std::string settings() const { return dir + "/settings"; }
   std::string lock() const { return dir + "/lock"; }
-  std::string procs() const { return dir + "/procs"; }  // one file each: who runs
+  std::string procs() const { return dir + "/procs"; }  // One record file per running process.
   std::string record(const std::string& role) const { return procs() + "/" + role; }
   std::string logs() const { return dir + "/log"; }
   std::string log(const std::string& role) const { return logs() + "/" + role + ".log"; }
@@ -25,24 +25,26 @@ struct Layout {
   std::string munge() const { return dir + "/munge"; }
   std::string postgres_data() const { return dir + "/pg"; }
 
-  // Sockets. A Unix socket's path may have 107 characters, so for a long DIR this is a link to a short folder.
+  // The folder of sockets. A Unix socket's path is limited to 107 characters, so for a long DIR
+  // this is a symbolic link to a folder with a short path.
   std::string run() const { return dir + "/run"; }
-  std::string postgres_run;  // real paths, short enough
+  std::string postgres_run;  // Real paths, short enough for sockets.
   std::string munge_socket;
   std::string controller_socket;
 };
 
-// The layout of `dir`, which need not exist. not_found when the programs are not beside acluster.
+// The layout of `dir`, which need not exist. Returns not_found if the other programs are not in the
+// folder of acluster.
 Result<Layout> layout_of(const std::string& dir);
 
-// Makes what is missing, and the run folder, and completes the paths of sockets. `dir` is made passable for other users, for
-// jobs and PostgreSQL run as such.
+// Creates missing folders and the run folder, and fills in the socket paths. Gives other users
+// search permission on `dir`, because jobs and PostgreSQL run as other users.
 Status make_folders(Layout& layout);
 
-// Completes the paths of sockets of a cluster that was made before; not_found if there is none.
+// Fills in the socket paths of an existing cluster. Returns not_found if there is none.
 Status find_run_folder(Layout& layout);
 
-// Removes the run folder, and what the link points to.
+// Removes the run folder, and the target if it is a link.
 void remove_run_folder(const Layout& layout);
 
 }  // namespace ares::acluster

@@ -1,4 +1,4 @@
-// acluster: a whole private cluster on one machine.
+// acluster: runs a complete private cluster on one machine.
 #include <unistd.h>
 
 #include <charconv>
@@ -118,7 +118,7 @@ cli::Manual manual() {
 
 std::string default_dir() {
   if (const char* dir = std::getenv("ACLUSTER_DIR"); dir && *dir) return dir;
-  // Not below /root, which PostgreSQL's user cannot pass through.
+  // PostgreSQL's user has no access below /root.
   if (::geteuid() == 0) return "/var/lib/acluster";
   const char* home = std::getenv("HOME");
   return std::string(home && *home ? home : "/tmp") + "/.acluster";
@@ -146,7 +146,7 @@ Result<int> act(const Words& w, const std::vector<std::string>& operands) {
   return refuse("\"" + action + "\" is none of up, down, status, env, logs, pid");
 }
 
-// What acluster starts itself as: not for people, so not in the tables.
+// Internal commands that acluster uses to start itself. They are not in the tables of commands.
 std::optional<Result<int>> own_process(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == "supervise") {
     auto layout = layout_of(words[1]);

@@ -28,7 +28,7 @@ Status prepare_munge(const Layout& layout) {
   std::array<char, 128> key{};
   if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
     return fail(os::errno_error("cannot make a munge key"));
-  // Under another name first, so that an interrupted write never leaves half a key.
+  // Written under a temporary name, so that an interruption never leaves a partial key.
   const std::string part = path + ".new";
   ::unlink(part.c_str());
   const os::Fd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -41,7 +41,8 @@ Status prepare_munge(const Layout& layout) {
 Launch munge_launch(const Layout& layout) {
   const std::string folder = layout.munge();
   Launch launch;
-  // --force: a killed munged leaves its socket behind, and folders below a shared /tmp are no fault here.
+  // --force: a killed munged leaves its socket behind, and group-writable parents such as a shared
+  // /tmp are acceptable here.
   launch.argv = {kMunged,
                  "--foreground",
                  "--force",

@@ -1,5 +1,5 @@
-// The cluster's private munged: a key of its own and a socket of its own, nothing shared with the machine's.
-// Used on acluster's only thread.
+// The cluster's private munged, with its own key and socket; nothing is shared with the machine's
+// munged. Used on acluster's only thread.
 #pragma once
 
 #include "acluster/layout.h"
@@ -8,7 +8,7 @@
 
 namespace ares::acluster {
 
-// Makes the key once. not_found when munged is not installed.
+// Creates the key if it does not exist. Returns not_found if munged is not installed.
 Status prepare_munge(const Layout& layout);
 
 Launch munge_launch(const Layout& layout);

@@ -26,7 +26,7 @@ std::string ready_file(const Layout& layout, const std::string& name) {
   return layout.state() + "/netns." + name;
 }
 
-// "10.77.0.1" for the hub; node 1 is 10.77.0.2 and so on.
+// "10.77.0.1" for the hub; node 1 is 10.77.0.2, and so on.
 std::string address_of(unsigned number) {
   const unsigned host = number + 1;
   return "10.77." + std::to_string(host / 256) + "." + std::to_string(host % 256);
@@ -43,7 +43,7 @@ bool ready(const Layout& layout, const std::string& name) {
   return holder && recorded && *holder == *recorded && alive(*holder);
 }
 
-// Runs `ip` with the words of `line`; in the namespace of `enter` if that is given.
+// Runs `ip` with the words of `line`, in the namespace `enter` if that is not empty.
 Status ip(const std::string& line, const std::string& enter = {}) {
   const pid_t pid = ::fork();
   if (pid < 0) return fail(os::errno_error("cannot run ip"));
@@ -87,7 +87,7 @@ Status make_hub() {
 Status connect_node(const Layout& layout, unsigned number) {
   const std::string hub = namespace_of(layout, kHub, "net");
   const std::string port = "v" + std::to_string(number);
-  // A link of an earlier holder may still be there while jobs keep its namespace alive.
+  // The link of an earlier holder may remain while jobs keep its namespace in use.
   const Status gone = ip("link del " + port, hub);
   (void)gone;
   return in_order(
@@ -98,7 +98,7 @@ Status connect_node(const Layout& layout, unsigned number) {
        {"link set eth0 up", ""}});
 }
 
-// The node sees its own spool and nobody else's, and neither the database nor the controller's state.
+// Hides the other nodes' spools, the database and the controller's state from the node.
 Status hide_the_rest(const Layout& layout, const std::string& node) {
   const std::string spool = layout.spool() + "/" + node;
   if (auto made = os::make_directories(spool, 0755); !made) return made;
@@ -179,7 +179,8 @@ std::vector<std::string> node_namespaces(const Layout& layout, const std::string
 }
 
 int hold_namespace(const Layout& layout, const std::string& name, unsigned number) {
-  // Written before the state folder is hidden from a node; a name of its own, so that it can be moved into place afterwards.
+  // The path is computed before the state folder is hidden from the node. The file is written under
+  // a temporary name and then renamed.
   const std::string record = ready_file(layout, name);
   const auto self = read_record(layout.record(role_of(name)));
   const os::Fd state(::open(layout.state().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

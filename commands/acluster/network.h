@@ -1,5 +1,6 @@
-// --isolate: every node in a network and a mount namespace of its own, joined by a bridge in a namespace that the tool makes.
-// Root only. Nothing is changed in the machine's own namespaces; all of it goes with the processes that hold them.
+// --isolate: every node gets its own network and mount namespaces, connected by a bridge in a
+// separate hub namespace. Requires root. The machine's own namespaces are not changed, and the new
+// ones vanish with the processes that hold them.
 #pragma once
 
 #include <optional>
@@ -13,13 +14,14 @@ namespace ares::acluster {
 
 struct Service;
 
-// failed_precondition when the caller is not root or the tool `ip` is missing.
+// Returns failed_precondition if the caller is not root or the program `ip` is missing.
 Status check_isolation();
 
-// Where the controller listens inside the hub namespace, "10.77.0.1:7117": free, for nobody else is in there.
+// The controller's address in the hub namespace, "10.77.0.1:7117". The port is free because the
+// namespace has no other users.
 std::string isolated_address();
 
-// The configuration of isolated nodes: the controller by TCP.
+// The configuration of isolated nodes: they connect to the controller by TCP.
 std::string node_config(const Layout& layout);
 
 // Adds the services that hold the namespaces.
@@ -29,7 +31,8 @@ bool namespaces_ready(const Layout& layout, const std::vector<std::string>& node
 std::vector<std::string> controller_namespaces(const Layout& layout);
 std::vector<std::string> node_namespaces(const Layout& layout, const std::string& node);
 
-// What a holder does: makes its namespaces and sleeps until it is killed. `number` is 0 for the hub, else the node's.
+// Main function of a holder process: creates the namespaces and sleeps until it is killed. `number`
+// is 0 for the hub, else the node's number.
 int hold_namespace(const Layout& layout, const std::string& name, unsigned number);
 
 }  // namespace ares::acluster

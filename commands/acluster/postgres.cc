@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kSuperuser = "postgres";
 constexpr const char* kRole = "ares";
 
-// Small, for many clusters on one machine; durable, for the journal is the only truth.
+// Small, because many clusters may share a machine; durable, because the journal is the only source
+// of the state.
 constexpr std::string_view kSettings = R"(
 # Written by acluster.
 listen_addresses = ''
@@ -50,7 +51,7 @@ std::string user_name_of(uid_t uid) {
   return user ? user->name : std::to_string(uid);
 }
 
-// Who may connect as whom: the caller (who runs the controller) and PostgreSQL's own user, nobody else.
+// Only the caller, which runs the controller, and PostgreSQL's own user may connect.
 std::string identity_map(const Postgres& postgres) {
   std::string text = "# Written by acluster.\n";
   std::vector<std::string> users = {user_name_of(::geteuid())};
@@ -99,7 +100,7 @@ Status own(const Postgres& postgres, const std::string& path) {
   return {};
 }
 
-// PostgreSQL's user has to get through every folder above its data.
+// PostgreSQL's user needs search permission on every folder above its data.
 Status check_passable(const Postgres& postgres, const Layout& layout) {
   if (!postgres.user) return {};
   for (std::filesystem::path path = layout.dir; path.has_relative_path();
@@ -158,7 +159,7 @@ Status prepare_postgres(const Postgres& postgres, const Layout& layout) {
   if (auto owned = own(postgres, layout.postgres_run); !owned) return owned;
   const std::string data = layout.postgres_data();
   if (!std::filesystem::exists(data + "/acluster.done")) {
-    // A first `up` that was interrupted left half of it, which nobody has used yet.
+    // An interrupted first `up` left a partial database that has not been used.
     if (auto removed = os::remove_tree(data); !removed) return removed;
     if (auto made = os::make_directories(data, 0700); !made) return made;
     if (auto owned = own(postgres, data); !owned) return owned;

@@ -1,5 +1,5 @@
-// The cluster's private PostgreSQL: found, initialised, started on a Unix socket only, asked whether it is there.
-// Used on acluster's only thread.
+// The cluster's private PostgreSQL: finds, initialises and starts it (on a Unix socket only) and
+// checks that it answers. Used on acluster's only thread.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,24 @@
 namespace ares::acluster {
 
 struct Postgres {
-  std::string bin;               // folder of initdb and postgres
-  std::optional<os::User> user;  // whom it runs as; none = the caller
+  std::string bin;               // Folder of initdb and postgres.
+  std::optional<os::User> user;  // User it runs as; none = the caller.
 };
 
-// Debian's newest version. As root the user `postgres` of the package, or `ares-pg`: PostgreSQL refuses to run as root.
-// not_found with what to install.
+// Finds the newest version that Debian installs. As root, PostgreSQL runs as the package's user
+// `postgres` or as `ares-pg`, because it refuses to run as root. Returns not_found with the package
+// to install.
 Result<Postgres> find_postgres();
 
-// initdb and the settings, once; later calls only check. Everything is durable: fsync stays on.
+// Runs initdb and writes the settings on the first call; later calls only check. fsync stays on.
 Status prepare_postgres(const Postgres& postgres, const Layout& layout);
 
 Launch postgres_launch(const Postgres& postgres, const Layout& layout);
 
 bool postgres_accepts(const Layout& layout);
 
-// Makes the role and the database that the controller uses, if they are missing. Precondition: it accepts.
+// Creates the role and the database of the controller if they are missing. Precondition: PostgreSQL
+// accepts connections.
 Status ensure_database(const Postgres& postgres, const Layout& layout);
 
 }  // namespace ares::acluster

@@ -37,7 +37,7 @@ char state_letter(pid_t pid) {
                                                                        : (*stat)[name_end + 2];
 }
 
-// What the new process does before the program begins. Returns only if something failed: what.
+// Runs in the new process before exec. Returns only on failure, with the name of the failed step.
 const char* become(const Launch& launch, int log, int null) {
   ::setsid();
   sigset_t none;
@@ -101,7 +101,8 @@ bool alive(const ProcessId& process) {
   return state != 0 && state != 'Z' && state != 'X';
 }
 
-// The pidfd is taken first and the start compared after: so it cannot be of another process.
+// Opens the pidfd before comparing the start time, so that it cannot refer to another process with
+// the same pid.
 os::Fd watch(const ProcessId& process) {
   os::Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!fd || !alive(process)) return os::Fd();

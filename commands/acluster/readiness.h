@@ -1,5 +1,5 @@
-// Readiness: asks the controller whether it is there and how many nodes answer it.
-// Any thread.
+// Readiness: queries whether the controller answers and how many nodes are connected to it. Any
+// thread.
 #pragma once
 
 #include <cstdint>

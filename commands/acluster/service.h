@@ -1,4 +1,4 @@
-// Service: one process of a cluster, and how it is started. A value of acluster's only thread.
+// Service: one process of a cluster, and how to start it. A value of acluster's only thread.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,10 @@
 namespace ares::acluster {
 
 struct Service {
-  std::string role;                 // "postgres", "aresd@n1"
-  std::function<Launch()> launch;   // made anew each time: namespaces may have changed
-  std::function<bool()> may_start;  // what it needs is there
+  std::string role;  // "postgres", "aresd@n1"
+  // Called for each start, because the namespaces may have changed.
+  std::function<Launch()> launch;
+  std::function<bool()> may_start;  // Whether the service's dependencies are available.
 };
 
 }  // namespace ares::acluster

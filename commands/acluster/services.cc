@@ -42,23 +42,24 @@ Launch daemon(const Layout& layout, const std::string& role, const std::string& 
   return launch;
 }
 
-// How a role is ended, by the beginning of its name; the order is that of the table.
+// How to end the processes of a role. The role is matched by prefix; processes are ended in the
+// order of the table.
 struct StopRule {
   std::string_view prefix;
-  int signal;  // the polite one
+  int signal;  // Signal for an orderly end.
   milliseconds timeout;
 };
 constexpr std::array kStopRules = {
     StopRule{"aresd", SIGTERM, milliseconds(5000)},
     StopRule{"aresctld", SIGTERM, milliseconds(10000)},
-    StopRule{"postgres", SIGINT, milliseconds(10000)},  // fast shutdown
+    StopRule{"postgres", SIGINT, milliseconds(10000)},  // Fast shutdown.
     StopRule{"munged", SIGTERM, milliseconds(3000)},
     StopRule{"netns", SIGKILL, milliseconds(3000)},
 };
 constexpr std::string_view kAfterNodes = "aresctld";
 
 std::size_t rank_of(const std::string& role) {
-  // "aresctld" does not begin with "aresd": no prefix is one of another.
+  // No prefix is a prefix of another: "aresctld" does not begin with "aresd".
   for (std::size_t i = 0; i < kStopRules.size(); ++i)
     if (role.starts_with(kStopRules[i].prefix)) return i;
   return kStopRules.size();
@@ -76,7 +77,7 @@ void stop_together(const std::vector<ProcessId>& processes, int signal, millisec
   }
 }
 
-// A process and all that descend from it, the children last.
+// Collects a process and all its descendants, children last.
 void add_tree(pid_t pid, std::vector<ProcessId>& out) {
   if (const auto ticks = os::process_start_ticks(pid)) out.push_back({pid, ticks});
   const auto children =
@@ -92,7 +93,7 @@ void add_tree(pid_t pid, std::vector<ProcessId>& out) {
   }
 }
 
-// Supervisors of jobs outlive aresd on purpose. Their records in the spools say who they are.
+// Job supervisors intentionally outlive aresd. Their records in the spools identify them.
 void end_jobs(const Layout& layout) {
   std::vector<ProcessId> trees;
   std::vector<std::string> groups;
@@ -106,7 +107,8 @@ void end_jobs(const Layout& layout) {
     const auto supervisor = read_record(at->path());
     if (supervisor && alive(*supervisor)) add_tree(supervisor->pid, trees);
   }
-  // Stopped first, so that no supervisor restarts, reports or records anything while its tree is taken down.
+  // Stopped first, so that no supervisor restarts, reports or records anything while its tree is
+  // being killed.
   for (const ProcessId& process : trees) send_signal(process, SIGSTOP);
   stop_together(trees, SIGKILL, milliseconds(5000));
   for (const std::string& directories : groups) os::remove_groups(directories);

@@ -1,5 +1,5 @@
-// Services: the processes of a cluster in the order they are started, and how each is ended.
-// Owned by acluster's only thread.
+// Services: the processes of a cluster in start order, and how each is ended. Owned by acluster's
+// only thread.
 #pragma once
 
 #include <string>
@@ -17,11 +17,12 @@ namespace ares::acluster {
 std::vector<Service> services_of(const Layout& layout, const Settings& settings,
                                  const ClusterConfig& config, const Postgres& postgres);
 
-// Everything that has a record, whether it runs or not: roles, in the order in which they are to be ended.
+// The roles of all recorded processes, running or not, in the order in which they are to be ended.
 std::vector<std::string> recorded_roles(const Layout& layout);
 
-// Ends all that records name and the jobs' supervisors in the spools; nodes first, then jobs, the controller, PostgreSQL,
-// munged. Politely, then not. Removes the records. Also after a crash of whoever started them.
+// Ends all recorded processes and the job supervisors in the spools: nodes first, then jobs, the
+// controller, PostgreSQL and munged. Sends the orderly signal first and SIGKILL after a timeout,
+// then removes the records. Also works after a crash of the process that started them.
 void stop_everything(const Layout& layout);
 
 }  // namespace ares::acluster

@@ -19,8 +19,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstDelay{100};
 constexpr milliseconds kLongestDelay{5'000};
-constexpr milliseconds kStable{1'000};      // ran as long as this: the next restart is quick again
-constexpr milliseconds kCheckInterval{10};  // between looks whether a service may start
+// After running this long a process restarts without back-off.
+constexpr milliseconds kStable{1'000};
+// Interval between checks of whether a service may start.
+constexpr milliseconds kCheckInterval{10};
 
 void log_line(const std::string& text) {
   const auto now = std::chrono::floor<std::chrono::milliseconds>(os::wall_now());
@@ -35,7 +37,7 @@ ServiceSupervisor::ServiceSupervisor(Layout layout, std::vector<Service> service
     : layout_(std::move(layout)) {
   for (Service& service : services) {
     SupervisedService supervised{std::move(service), {}, {}, Clock::now(), {}, {}};
-    // What an earlier supervisor started, or runs without one, is taken over.
+    // Take over processes that an earlier supervisor started or that run without a supervisor.
     if (const auto process = read_record(layout_.record(supervised.service.role));
         process && alive(*process)) {
       supervised.process = process;
@@ -114,7 +116,8 @@ ServiceSupervisor::Clock::time_point ServiceSupervisor::next_check() const {
 }
 
 int ServiceSupervisor::supervise() {
-  // Orphans of the daemons come to us and are reaped here, not left as zombies of a container's init.
+  // Orphaned children of the daemons are reparented to this process and reaped here; a container's
+  // init might leave zombies.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t set;
   sigemptyset(&set);

@@ -1,5 +1,6 @@
-// ServiceSupervisor: starts what is not running, in order; and as a supervisor starts again what ends, with back-off.
-// Owned by acluster's only thread; a supervisor is a process of its own.
+// ServiceSupervisor: starts the services that do not run, in order. In supervise() it also restarts
+// services that end, with back-off. Owned by acluster's only thread; a supervisor is a separate
+// process.
 #pragma once
 
 #include <chrono>
@@ -17,13 +18,14 @@ class ServiceSupervisor {
  public:
   ServiceSupervisor(Layout layout, std::vector<Service> services);
 
-  // Starts what does not run and may start now. True when everything runs.
+  // Starts all services that do not run and may start now. Returns true if everything runs.
   bool start_missing();
 
-  // For --no-supervise: until everything runs. An error names what could not be started.
+  // For --no-supervise: returns when everything runs. An error names the services that could not be
+  // started.
   Status start_all(std::chrono::milliseconds timeout);
 
-  // For the supervisor: until SIGTERM or SIGINT, then ends everything. Returns the exit status.
+  // Runs until SIGTERM or SIGINT, then ends all services. Returns the exit status.
   int supervise();
 
  private:
@@ -31,7 +33,7 @@ class ServiceSupervisor {
   struct SupervisedService {
     Service service;
     std::optional<ProcessId> process;
-    os::Fd ended;  // readable when it has
+    os::Fd ended;  // Readable when the process has ended.
     Clock::time_point since{};
     Clock::time_point not_before{};
     std::chrono::milliseconds delay{0};

@@ -1,4 +1,4 @@
-// Acting on jobs and nodes by verbs, and on the controller.
+// Commands that act on jobs, nodes and the controller.
 #include <cstdio>
 
 #include "actl/assign.h"
@@ -10,7 +10,8 @@
 namespace ares::actl {
 namespace {
 
-// Job ids begin with a digit, as "12_[1-4]"; what nodes are called has a letter in it.
+// Job ids such as "12_[1-4]" begin with a digit and contain no letters. Node names contain a
+// letter.
 bool names_jobs(const std::string& word) {
   return word.find_first_not_of("0123456789_,[]-") == std::string::npos;
 }

@@ -1,5 +1,4 @@
-// NAME=VALUE words, the language of `update` and `create`.
-// Pure functions; any thread.
+// NAME=VALUE words, the operands of `update` and `create`. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -12,15 +11,15 @@
 namespace ares::actl {
 
 struct Assignment {
-  std::string key;  // lower case
+  std::string key;  // Lower case.
   std::string value;
 };
 
-// A word without = goes on with a text before it (a reason, a comment), as it does when somebody forgets the quotes.
-// invalid_argument for any other, and for += and -=.
+// A word without = continues the previous text (a reason, a comment), for users who omit the
+// quotes. Returns invalid_argument for other such words, and for += and -=.
 Result<std::vector<Assignment>> assignments(const Words& words);
 
-// `job 12 …` means the same as `job=12 …`.
+// Treats `job 12 …` as `job=12 …`.
 Words join_subject(Words words);
 
 // Changes one reservation.

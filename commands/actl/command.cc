@@ -23,7 +23,7 @@ std::function<Result<int>(Context&, const Words&)> nodes(api::UpdateNode::Kind k
   };
 }
 
-// Known from scontrol and refused by name until they are built.
+// Commands of scontrol that are not implemented. They are refused by name.
 const std::vector<std::string> kUnbuilt = {
     "abort",  "cancel_reboot", "cluster",       "completing", "errnumstr",     "fsdampeningfactor",
     "getent", "listjobs",      "listpids",      "liststeps",  "notify",        "pidinfo",

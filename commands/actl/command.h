@@ -1,5 +1,5 @@
-// actl's commands: one row each; matching, help, the manual page and completion come from the same table.
-// Owned by actl's main thread.
+// The commands of actl. Matching, help, the manual page and completion use one table with one row
+// per command. Owned by actl's main thread.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace ares::actl {
 
-// Options that a single line may set when commands come one a line.
+// Options that an input line may set for itself in the interactive and script modes.
 struct Flags {
   bool one_line = false;
   bool details = false;
@@ -24,7 +24,8 @@ struct Flags {
   TopologyOptions topology;
 };
 
-// What every command may need. The connection is made at first use, so that what needs none works without a controller.
+// State shared by all commands. The connection is opened at first use, so that commands without
+// requests need no controller.
 class Context {
  public:
   cli::CommonOptions common;
@@ -34,10 +35,10 @@ class Context {
 
   Result<api::Response> call(api::Request request,
                              cli::RetryPolicy policy = cli::RetryPolicy::query);
-  // A listing with all its pages.
+  // Fetches all pages of a listing.
   Result<api::Response> call_for_all(const api::Request& request,
                                      cli::RetryPolicy policy = cli::RetryPolicy::query);
-  // A call that changes something: prints what the controller says about it, unless `quiet`.
+  // Sends a request that changes something and prints the controller's result, unless `quiet`.
   Result<int> change(const api::Request& request,
                      cli::RetryPolicy policy = cli::RetryPolicy::change);
 
@@ -47,7 +48,7 @@ class Context {
 
 using Words = cli::Words;
 
-// What a command's operands name, for completion.
+// The kind of names that a command takes as operands, for completion.
 enum class Names { none, jobs, nodes, partitions, reservations };
 
 struct Command {
@@ -63,14 +64,16 @@ const std::vector<Command>& commands();
 cli::OptionTable options(Context& context);
 const cli::Manual& manual();
 
-// Runs the command that `words` begin with, in any case of letters. invalid_argument, with a suggestion, when there is none.
+// Runs the command that `words` begin with, ignoring case. Returns invalid_argument with a
+// suggestion if there is no such command.
 Result<int> dispatch(Context& context, const Words& words);
 
-// Reads commands, one a line, until the end or `quit`. From a terminal with editing, history and completion; the exit status is the
-// last failure's. From a pipe or file the first failure ends it, and says its line.
+// Reads commands, one per line, until the end of input or `quit`. On a terminal, lines have
+// editing, history and completion, and the exit status is that of the last failed command. From a
+// pipe or file, the first failure ends the run and its line number is reported.
 int interact(Context& context);
 
-// The commands, by subject.
+// The command functions, by subject.
 Result<int> show_jobs(Context& context, const Words& operands);
 Result<int> show_nodes(Context& context, const Words& operands);
 Result<int> show_partitions(Context& context, const Words& operands);

@@ -9,11 +9,11 @@
 namespace ares::actl {
 namespace {
 
-// What can follow `update`: how a subject is named, and its properties.
+// A subject of `update`: its keywords and its properties.
 struct Subject {
   std::vector<std::string> words;
   Names names;
-  std::vector<std::pair<std::string, std::string>> properties;  // name and argument
+  std::vector<std::pair<std::string, std::string>> properties;  // Name and argument.
 };
 
 template <class Target>
@@ -32,7 +32,7 @@ const std::vector<Subject>& subjects() {
   return all;
 }
 
-// "up|down|drain" gives the three words; anything that is not a choice gives none.
+// Returns the three words for "up|down|drain"; empty if the argument is not a list of choices.
 std::vector<std::string> choices(const std::string& argument) {
   if (argument.find('|') == std::string::npos) return {};
   return cli::split(argument, '|');
@@ -51,7 +51,7 @@ class Completion {
         word += c;
       }
     }
-    current_ = word;  // of the same word, before `start`: "state=", "n1,"
+    current_ = word;  // The part of the same word before `start`: "state=", "n1,"
   }
 
   std::vector<std::string> run() {
@@ -74,7 +74,8 @@ class Completion {
     for (const std::string& name : source_(names)) offer(name);
   }
 
-  // The next word of every command that begins as the line does, and the names that one of them takes.
+  // The next word of every command that begins with this line, and the names that one of them takes
+  // as operands.
   void words_and_operands() {
     for (const Command& command : commands()) {
       const std::size_t given = before_.size();

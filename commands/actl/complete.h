@@ -1,5 +1,5 @@
-// What may stand at a place of a command line: commands, properties, their values, and names known to the controller.
-// Pure but for the source of names; owned by the interactive mode.
+// Completion of a command line: commands, properties, their values, and names known to the
+// controller. Pure except for the source of names; owned by the interactive mode.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,13 @@
 
 namespace ares::actl {
 
-// The jobs, nodes or partitions there are, as text; empty if nobody answers.
+// Returns existing jobs, nodes, partitions or reservations as text; empty if the controller does
+// not answer.
 using NameSource = std::function<std::vector<std::string>(Names)>;
 
-// All words that could stand between `start` and the end of `line`, and begin with what is there; ascending. Blanks, commas and equals
-// signs end a word. A property comes with its equals sign.
+// Returns the words that can stand between `start` and the end of `line` and begin with the text
+// there, ascending. Blanks, commas and equals signs end a word. A property includes its equals
+// sign.
 std::vector<std::string> complete(const std::string& line, std::size_t start,
                                   const NameSource& names);
 

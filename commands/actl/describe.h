@@ -1,5 +1,5 @@
-// Jobs, nodes and partitions in full, as KEY=VALUE lines that scripts can cut. Keys are scontrol's where there is one.
-// Pure functions; any thread.
+// Full descriptions of jobs, nodes and partitions as KEY=VALUE lines for scripts. Keys are those of
+// scontrol where it has one. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace ares::actl {
 
-// Several lines, the first unindented; or, with `one_line`, a single one. `details`: also what each node gives. `why`: of a
-// job that waits; null: not asked.
+// Several lines, the first one not indented, or a single line if `one_line`. `details` adds the
+// allocation on each node. `why` explains why the job waits; null = not requested.
 std::string describe(const api::Job& job, Time now, bool one_line, bool details = false,
                      const api::Explanation* why = nullptr);
 std::string describe(const api::Node& node, bool one_line);
-// `members` are its nodes, for the totals; others are passed over.
+// `members` are the partition's nodes, for the totals; other nodes in it are ignored.
 std::string describe(const api::Partition& partition, const api::Nodes& members, bool one_line);
 
 std::string describe(const api::Reservation& reservation, bool one_line);

@@ -26,7 +26,8 @@ std::string gres_text(const api::Node& node) {
   return or_null(out);
 }
 
-// "gpu:a100:1(IDX:3)": how many of each type are in use, and which; "gpu:a100:1.5(IDX:0,3)" where jobs have parts of them.
+// GPUs in use by type, with their indices: "gpu:a100:1(IDX:3)", or "gpu:a100:1.5(IDX:0,3)" if jobs
+// use fractions of GPUs.
 std::string gres_used_text(const api::Node& node) {
   std::map<std::string, std::pair<std::uint64_t, std::vector<std::uint32_t>>> used;
   const auto in_use = cli::gpus_in_use(node);
@@ -56,7 +57,7 @@ std::string used_tres(const api::Node& node) {
   return tres_text(node.cpus_allocated(), node.memory_allocated(), 0, gpus);
 }
 
-// In thousandths, as a TRES text takes them.
+// In thousandths, as required by the TRES text.
 std::map<std::string, std::uint64_t> gpu_amounts(const api::Node& node) {
   auto amounts = gpu_counts(node);
   for (auto& [type, amount] : amounts) amount *= kWholeGpu;
@@ -160,7 +161,7 @@ std::string describe(const api::Partition& partition, const api::Nodes& members,
       .end_line();
   lines.add("DefMemPerCPU", format_memory(Bytes(partition.default_memory_per_cpu())));
   lines.add("OverSubscribe", partition.exclusive() ? "EXCLUSIVE" : "NO").end_line();
-  // A controller of before says nothing of these.
+  // Earlier releases of the controller do not send these fields.
   lines.add("PlacementCPU", or_null(partition.cpu_placement()))
       .add("PlacementGPU", or_null(partition.gpu_placement()))
       .add("Topology", or_null(partition.topology()))

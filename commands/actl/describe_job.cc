@@ -69,7 +69,8 @@ std::string in_folder(const std::string& folder, const std::string& name) {
   return name.starts_with('/') || folder.empty() ? name : folder + "/" + name;
 }
 
-// As far as the name is known: an array's tasks differ, and the node comes with the allocation.
+// Replaces the fields that are known: array tasks differ, and the node is known only after the
+// allocation.
 std::string expand_file_name(const std::string& pattern, const api::Job& job) {
   const bool whole_array = !job.key().has_task() && !job.spec().array().empty();
   PatternValues values;
@@ -117,10 +118,10 @@ void add_array(Lines& lines, const api::Job& job) {
         .count("ArrayTaskThrottle", job.array_throttle());
 }
 
-// When it ended, or will have to.
+// The end time, or the latest end time of a job that has not ended.
 std::string end_text(const api::Job& job) {
   if (job.ended() || !job.started() || !job.has_time_limit()) return time_text(job.ended());
-  if (job.suspended_at()) return time_text(0);  // nobody knows
+  if (job.suspended_at()) return time_text(0);  // The end of a suspended job is unknown.
   return time_text(job.started() + job.suspended() + job.time_limit() * 1'000'000);
 }
 
@@ -146,7 +147,7 @@ std::string requested_tres(const api::Job& job) {
   return tres_text(cpus, memory, nodes, gpus);
 }
 
-// As asub --switches takes it: "2@10:00".
+// In the format of asub --switches: "2@10:00".
 std::string switches_text(const api::JobSpec& spec) {
   std::string text = std::to_string(spec.switches());
   if (spec.has_switches_wait()) text += "@" + limit_text(true, spec.switches_wait());
@@ -217,7 +218,8 @@ void add_shares(Lines& lines, const api::Job& job) {
   }
 }
 
-// Each line of the account under a key of its own: "WaitsFor=Resources in main: …", numbered where there are several.
+// Each line of the explanation has its own key: "WaitsFor=Resources in main: …", numbered if there
+// are several.
 void add_why(Lines& lines, const api::Explanation& why) {
   const auto reasons = cli::explanation_lines(why);
   std::map<std::string, int> counts, seen;

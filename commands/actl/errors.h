@@ -1,4 +1,4 @@
-// Errors that commands of actl share. Any thread.
+// Errors shared by the commands of actl. Any thread.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 namespace ares::actl {
 namespace {
 
-// One line as if it had been typed behind actl: its options count for it alone.
+// Runs one input line like a command line of actl. Its options apply to that line only.
 Result<int> run_line(Context& context, const std::vector<std::string>& words) {
   const Flags before = context.flags;
   const cli::OptionTable table = options(context);

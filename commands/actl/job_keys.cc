@@ -20,7 +20,7 @@ void changes(Action& action, const Fields& fields) {
   for (const char* field : fields) action.add_fields(field);
 }
 
-// A property that asub reads as well: `set` is its reading.
+// A property that asub has too; `set` is the parser shared with asub.
 Apply spec(Fields fields, Status (*set)(api::JobSpec&, const std::string&)) {
   return [fields, set](Action& action, const std::string& value, Time) {
     changes(action, fields);

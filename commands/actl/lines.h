@@ -1,4 +1,4 @@
-// KEY=VALUE pairs, a few on each line, and the texts of values that jobs, nodes and partitions share.
+// KEY=VALUE pairs, several per line, and texts of values common to jobs, nodes and partitions.
 // Plain values; any thread.
 #pragma once
 
@@ -29,7 +29,7 @@ class Lines {
     if (!current_.empty()) lines_.push_back(std::move(current_));
     current_.clear();
   }
-  // The first line is not indented; `one_line` puts everything on it.
+  // The first line is not indented. `one_line` puts everything on it.
   std::string text(bool one_line) {
     end_line();
     return cli::join(lines_, one_line ? " " : "\n   ") + (one_line ? "\n" : "\n\n");
@@ -64,8 +64,8 @@ inline std::string limit_text(bool has, std::int64_t seconds) {
   return format_time_limit(has && seconds > 0 ? TimeLimit(Seconds(seconds)) : TimeLimit{});
 }
 
-// "cpu=4,mem=2000M,node=1,gres/gpu=2,gres/gpu:a100=2"; what is zero is left out.
-// GPUs in thousandths.
+// "cpu=4,mem=2000M,node=1,gres/gpu=2,gres/gpu:a100=2"; zero amounts are omitted. GPUs are in
+// thousandths.
 std::string tres_text(std::uint64_t cpus, std::int64_t memory, std::uint64_t nodes,
                       const std::map<std::string, std::uint64_t>& gpus);
 

@@ -1,5 +1,5 @@
-// Names known to the controller, for completion.
-// Owned by the interactive mode; asks the controller at most once for each line that is typed.
+// Names known to the controller, for completion. Owned by the interactive mode; sends at most one
+// request per input line.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ class NameCache {
  public:
   explicit NameCache(Context& context) : context_(context) {}
 
-  // Empty while the controller does not answer: completion never complains.
+  // Empty if the controller does not answer: completion ignores errors.
   const std::vector<std::string>& of(Names names);
   void forget() { known_.clear(); }
 

@@ -31,7 +31,7 @@ Status set_state(Update& update, const std::string& value, Time) {
 
 using SetLimit = void (api::Partition::*)(std::int64_t);
 
-// NONE is no default; every other way to say "no limit" is none either.
+// NONE means no default, as do all other spellings of "no limit".
 std::function<Status(Update&, const std::string&, Time)> limit(const char* field, SetLimit set) {
   return [field, set](Update& update, const std::string& value, Time) -> Status {
     update.add_fields(field);
@@ -116,7 +116,7 @@ Status set_qos(Update& update, const std::string& value, Time) {
 
 using SetWord = void (api::Partition::*)(const std::string&);
 
-// The controller knows which strategies there are.
+// The controller checks the name of the strategy.
 std::function<Status(Update&, const std::string&, Time)> strategy(const char* field, SetWord set) {
   return [=](Update& update, const std::string& value, Time) -> Status {
     if (value.empty()) return bad("name a strategy: binpack, spread or least_fragmentation");

@@ -1,4 +1,4 @@
-// `reconfigure`: the controller reads its configuration again, and what that changes is shown.
+// `reconfigure`: makes the controller reload its configuration and prints the differences.
 #include <cstdio>
 #include <fstream>
 #include <sstream>

@@ -17,7 +17,7 @@ bool names_reservation(const std::string& key) {
   return key == "reservationname" || key == "reservation";
 }
 
-// Takes the name out of the words.
+// Removes the assignment of the name and returns its value.
 Result<std::string> take_name(std::vector<Assignment>& all) {
   std::string name;
   for (auto it = all.begin(); it != all.end();) {

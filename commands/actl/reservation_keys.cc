@@ -83,7 +83,7 @@ const std::vector<std::string> kUnbuiltFlags = {
     "no_hold_jobs_after", "part_nodes",  "purge_comp",  "replace", "replace_down", "spec_nodes",
     "static_alloc",       "time_float",  "user_delete", "weekday", "weekend"};
 
-// All of them at once: what is not named is off.
+// Sets all flags at once: flags that are not named are turned off.
 Status set_flags(Wanted& wanted, const std::string& value, Time) {
   for (const char* field : {"maintenance", "flexible", "ignore_jobs", "overlap", "recurrence"})
     wanted.update.add_fields(field);

@@ -13,13 +13,14 @@
 namespace ares::actl {
 namespace {
 
-// Names of hosts hold nothing that JSON would have to escape: expand_hostlist() saw to that.
+// Host names contain no characters that JSON must escape; expand_hostlist() has checked that.
 void print_list(const std::vector<std::string>& names) {
   std::printf("[%s%s%s]\n", names.empty() ? "" : "\"", cli::join(names, "\", \"").c_str(),
               names.empty() ? "" : "\"");
 }
 
-// Jobs that were named and wait are explained, the first few of them: each costs passes of the scheduler.
+// Number of waiting jobs, of those named on the command line, that are explained. Each explanation
+// costs scheduler passes.
 constexpr int kExplained = 20;
 
 std::optional<api::Explanation> explain(Context& context, const api::Job& job) {
@@ -28,7 +29,8 @@ std::optional<api::Explanation> explain(Context& context, const api::Job& job) {
   *request.mutable_explain_job()->mutable_job() = job.key();
   auto response = context.call(std::move(request));
   if (!response)
-    return std::nullopt;  // it has gone since, or the controller is busy: the rest stands
+    // The job has ended since, or the controller is busy; the rest of the listing is still printed.
+    return std::nullopt;
   return std::move(*response->mutable_explanation());
 }
 

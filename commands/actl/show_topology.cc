@@ -1,4 +1,4 @@
-// `actl topology`: reads the matrix, prints the picture.
+// `actl topology`: reads the matrix and prints the topology.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -14,7 +14,8 @@ namespace {
 
 using namespace core::topology;
 
-constexpr std::size_t kMaxText = std::size_t{2} << 20;  // the parser refuses less
+// Maximum input size; the parser refuses less.
+constexpr std::size_t kMaxText = std::size_t{2} << 20;
 
 Result<std::string> read_all(const std::string& path) {
   std::ifstream file;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace core::topology;
 
-// "4", or "0.5" for a part of one GPU.
+// Parses a number of GPUs, "4", or a fraction of one GPU, "0.5".
 Result<std::uint32_t> parse_amount(const std::string& text) {
   const std::size_t point = text.find('.');
   const auto whole = cli::parse_number(text.substr(0, point), kMaxGpus);
@@ -25,7 +25,7 @@ Result<std::uint32_t> parse_amount(const std::string& text) {
   return static_cast<std::uint32_t>(*whole * kWholeGpu + *part);
 }
 
-// The row's function: what parse() gives is kept.
+// Returns the option's function, which stores the result of parse().
 template <class Value, class Parse>
 std::function<Status(const std::string&)> keep(std::optional<Value>& value, const Parse& parse) {
   return [&value, parse](const std::string& text) -> Status {
@@ -43,7 +43,7 @@ Status set_policy(TopologyOptions& options, const std::string& word) {
               "\"" + word + "\" is no policy of placement; there are best and gaia");
 }
 
-// What only makes sense with others.
+// Checks the options that need other options.
 Status check(const TopologyOptions& options) {
   if (!options.allocate &&
       (options.busy || options.shape || options.min_nvlinks || options.cpus || options.gaia))
@@ -74,7 +74,7 @@ Status place(const MachineTopology& machine, const TopologyOptions& options,
   return {};
 }
 
-// All processors that the matrix names; what others use of them is not known here.
+// All CPUs that the matrix names. Which of them are in use is not known here.
 Bitset known_cpus(const MachineTopology& machine) {
   const IntervalSet near = near_cpus(machine, machine.gpus());
   Bitset cpus(near.empty() ? 0 : near.back() + std::size_t{1});

@@ -1,5 +1,6 @@
-// `topology`: what a machine's `nvidia-smi topo -m` says, and which GPUs a request would get there. Asks no controller.
-// Pure functions but for the command itself; any thread.
+// `topology`: shows a machine's topology from the output of `nvidia-smi topo -m`, and which GPUs a
+// request would get on it. Does not contact the controller. Pure functions except for the command
+// itself; any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@
 
 namespace ares::actl {
 
-// Options that the command may set.
+// Options of the command.
 struct TopologyOptions {
-  std::optional<std::uint32_t> allocate;  // thousandths of a GPU
+  std::optional<std::uint32_t> allocate;  // Thousandths of a GPU.
   std::optional<core::topology::GpuSet> busy;
   std::optional<core::topology::Shape> shape;
   std::optional<unsigned> min_nvlinks;
@@ -25,30 +26,30 @@ struct TopologyOptions {
   bool gaia = false;
 };
 
-// Their rows of actl's table.
+// The command's rows for actl's option table.
 std::vector<cli::Option> topology_rows(TopologyOptions& options);
-// For the manual.
+// Texts for the manual page.
 std::vector<std::string> topology_texts();
 
-// What was chosen, by either policy.
+// The result of either placement policy.
 struct Allocation {
   core::topology::GpuSet free;
   core::topology::GpuSet gpus;
   std::uint32_t thousandths = 0;
-  std::optional<core::topology::GpuChoice> best;   // of the policy "best"
-  std::optional<core::topology::GaiaChoice> gaia;  // of "gaia"
-  std::vector<std::uint32_t> cpus;                 // empty where none were asked for
+  std::optional<core::topology::GpuChoice> best;   // Result of the policy "best".
+  std::optional<core::topology::GaiaChoice> gaia;  // Result of the policy "gaia".
+  std::vector<std::uint32_t> cpus;                 // Empty if no CPUs were requested.
 };
 
-// Nothing where nothing is to be allocated. Errors say what to ask instead.
+// Returns nothing if no allocation was requested. Error messages name the request that would work.
 Result<std::optional<Allocation>> allocate(const core::topology::MachineTopology& machine,
                                            const TopologyOptions& options);
 
-// The picture: links, NVLink and NUMA domains, the PCIe tree.
+// The topology as text: links, NVLink and NUMA domains, and the PCIe tree.
 std::string topology_text(const core::topology::MachineTopology& machine);
 std::string allocation_text(const core::topology::MachineTopology& machine,
                             const Allocation& allocation);
-// One object with all of it; `allocation` may be none.
+// One JSON object with the topology; `allocation` may be absent.
 std::string topology_json(const core::topology::MachineTopology& machine,
                           const std::optional<Allocation>& allocation);
 

@@ -1,4 +1,4 @@
-// The same for programs.
+// The topology as JSON.
 #include "actl/topology.h"
 #include "base/interval_set.h"
 #include "cli/output/json.h"
@@ -16,7 +16,7 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-// What f gives for each, separated by commas.
+// Joins the results of f for all items with commas.
 template <class All, class Text>
 std::string list(const All& all, const Text& text) {
   std::string out;
@@ -39,7 +39,7 @@ std::string nic_json(const MatrixNic& nic) {
   return "{\"name\": " + quoted(nic.name) + ", \"device\": " + quoted(nic.device) + "}";
 }
 
-// Row by row: GPUs, then NICs.
+// One row per device, GPUs before NICs.
 std::string links_json(const Matrix& matrix) {
   std::string out;
   for (std::size_t a = 0; a < matrix.devices(); ++a) {

@@ -1,4 +1,4 @@
-// The picture of a machine that people read.
+// The topology as text.
 #include <algorithm>
 #include <map>
 
@@ -38,7 +38,7 @@ std::string device_name(const Matrix& matrix, std::size_t device) {
   return matrix.nics[device - matrix.gpus.size()].name;
 }
 
-// One line a GPU: its links to all devices, then what is near to it.
+// One line per GPU: its links to all devices, then its affinities.
 std::string links_text(const Matrix& matrix) {
   std::size_t width = 4;
   for (std::size_t i = 0; i < matrix.devices(); ++i)
@@ -97,7 +97,7 @@ std::string numa_text(const MachineTopology& machine) {
   return text;
 }
 
-// A line for each node: its level and what hangs from it.
+// One line per tree node: its level and its devices and children.
 void put_tree(const MachineTopology& machine, std::size_t at, const std::string& indent,
               std::string& text) {
   const PcieNode& node = machine.tree().nodes()[at];
@@ -120,7 +120,7 @@ std::string slowest_pair(const MachineTopology& machine, GpuSet gpus, Bandwidth 
   return {};
 }
 
-// What the choice rests on, in the words of the objective.
+// Explains the choice in terms of the placement objective.
 std::string why_text(const MachineTopology& machine, const Allocation& allocation) {
   const GpuChoice& choice = *allocation.best;
   std::string text;

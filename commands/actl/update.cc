@@ -1,4 +1,4 @@
-// `update`: properties of jobs and nodes as NAME=VALUE words.
+// `update`: changes properties given as NAME=VALUE words.
 #include <cstdio>
 
 #include "actl/assign.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Assignments = std::vector<Assignment>;
 
-// Which words say what is changed, and what then happens with the others.
+// The keywords that name the object to change, and the function that handles the remaining words.
 struct Subject {
   std::vector<std::string> names;
   Result<int> (*update)(Context&, const std::string& which, const Assignments& rest);
@@ -41,7 +41,7 @@ Result<int> update_jobs(Context& context, const std::string& ids, const Assignme
 Result<int> update_nodes(Context& context, const std::string& nodes, const Assignments& all) {
   api::Request request;
   api::UpdateNode& update = *request.mutable_update_node();
-  update.set_kind(api::UpdateNode::REASON);  // unless a state is given
+  update.set_kind(api::UpdateNode::REASON);  // Unless a state is given.
   update.set_nodes(nodes);
   if (Status done = apply_all(node_keys(), update, all); !done) return fail(done.error());
   return send_node_update(context, update);
@@ -56,7 +56,7 @@ Result<int> update_partitions(Context& context, const std::string& names, const 
 }
 
 const std::vector<Subject>& subjects() {
-  // The first of them that is named: a reservation has a partition, and nodes, of its own.
+  // The first matching row decides: a reservation also has the properties partition and nodes.
   static const std::vector<Subject> all = {
       {{"jobid", "job"}, update_jobs},
       {{"reservationname", "reservation"}, update_reservations},

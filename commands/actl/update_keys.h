@@ -1,5 +1,5 @@
-// What `update` can change, one row a property: reading it, help, the manual page and completion come from the same row.
-// Constant data and pure functions; any thread.
+// The properties that `update` can change, one row each. The parser, help, the manual page and
+// completion use the same row. Constant data and pure functions; any thread.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace ares::actl {
 
-// Target is the request that the properties end in.
+// Target is the request that the properties are written to.
 template <class Target>
 struct Key {
-  std::string name;  // "TimeLimit"; letters of any case are taken
+  std::string name;  // "TimeLimit"; matched ignoring case.
   std::string argument;
   std::string help;
   std::function<Status(Target&, const std::string&, Time now)> apply;
@@ -30,15 +30,15 @@ template <class Target>
 struct Keys {
   std::string subject;  // "a job"
   std::vector<Key<Target>> rows;
-  std::vector<std::string> unsupported{};  // known from scontrol, lower case
+  std::vector<std::string> unsupported{};  // Names of scontrol that are not supported, lower case.
 };
 
-// `jobid` and the like, which say what is changed, are not among these.
-// What the words after `create reservation` and `update reservation` come to.
+// The parsed words after `create reservation` and `update reservation`. The words that name the
+// object (`jobid` and the like) are not among the properties.
 struct ReservationWords {
   api::UpdateReservation update;
-  std::uint32_t node_count = 0;  // only when it is made
-  std::string partition;         // likewise
+  std::uint32_t node_count = 0;  // Only for creation.
+  std::string partition;         // Only for creation.
 };
 
 const Keys<api::JobAction>& job_keys();
@@ -46,11 +46,11 @@ const Keys<api::UpdateNode>& node_keys();
 const Keys<api::UpdatePartition>& partition_keys();
 const Keys<ReservationWords>& reservation_keys();
 
-// Why there is no such row, with the nearest one.
+// The error for an unknown property, with the nearest known name.
 Error unknown_key(const std::string& name, const std::string& subject,
                   std::span<const std::string> known, std::span<const std::string> unsupported);
 
-// Reads the value into the target. Errors (invalid_argument) name the property.
+// Parses the value into the target. Errors (invalid_argument) name the property.
 template <class Target>
 Status apply_key(const Keys<Target>& keys, Target& target, const std::string& name,
                  const std::string& value, Time now) {
@@ -66,7 +66,7 @@ Status apply_key(const Keys<Target>& keys, Target& target, const std::string& na
   return fail(unknown_key(name, keys.subject, known, keys.unsupported));
 }
 
-// "TimeLimit=LIMIT: Longest run.", for the manual.
+// Text for the manual page: "TimeLimit=LIMIT: Longest run."
 template <class Target>
 std::vector<std::string> key_texts(const Keys<Target>& keys) {
   std::vector<std::string> texts;

@@ -1,4 +1,4 @@
-// `write batch_script`: the script of a job into a file, as scontrol does.
+// `write batch_script`: writes a job's script to a file, as scontrol does.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -32,7 +32,8 @@ Result<int> write_script(Context& context, const Words& operands) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   if (!file.flush()) return fail(ErrorCode::invalid_argument, "cannot write " + path);
-  std::error_code ignored;  // a script that cannot be made executable can still be read
+  // A failure to make the script executable is ignored; the script can still be read.
+  std::error_code ignored;
   namespace fs = std::filesystem;
   fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add, ignored);
   if (!context.flags.quiet)

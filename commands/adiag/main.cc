@@ -1,4 +1,4 @@
-// adiag: what a site sends when it asks why the scheduler did what it did.
+// adiag: collects the data that developers need to explain the scheduler's decisions at a site.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@ Error cannot(const std::string& what, const std::string& path) {
           "cannot " + what + " " + path + ": " + std::strerror(errno)};
 }
 
-// A file that comes into being under its name only when all of it is there. Readable by its owner alone: it holds everybody's jobs.
+// An output file that gets its name only when it is complete. Readable by its owner only, because
+// it contains all users' jobs.
 class Output {
  public:
   explicit Output(const std::string& path) : path_(path), to_stdout_(path == "-") {}

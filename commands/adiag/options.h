@@ -1,5 +1,4 @@
-// What adiag is asked on its command line, and what it says about itself.
-// Owned by main; one thread.
+// The options and the documentation of adiag. Owned by main; one thread.
 #pragma once
 
 #include "cli/options/frame.h"

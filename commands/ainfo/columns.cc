@@ -25,7 +25,7 @@ const N* first(R row) {
   return row.nodes.empty() ? nullptr : row.nodes.front();
 }
 
-// Of a line's first node; the others say the same.
+// The text of the line's first node; the others have the same text.
 template <class Text>
 void of_node(R row, Out out, Text&& text) {
   if (const N* node = first(row))
@@ -34,7 +34,7 @@ void of_node(R row, Out out, Text&& text) {
     out += "n/a";
 }
 
-// Without a partition: those of the node.
+// Without a partition, prints those of the node.
 void put_partition(R row, bool mark, Out out) {
   if (row.partition) {
     out += row.partition->name();
@@ -50,7 +50,7 @@ void put_limit(bool has, std::int64_t seconds, Out out) {
   out += has ? format_duration_short(Seconds(seconds)) : "infinite";
 }
 
-// The least of the line's nodes, with a + if others have more.
+// The minimum over the line's nodes, with a + if others have more.
 template <class Number>
 void put_least(R row, Number number, Out out) {
   if (row.nodes.empty()) {
@@ -146,7 +146,7 @@ void put_size(const api::Partition& p, Out out) {
          (p.has_max_nodes() ? std::to_string(p.max_nodes()) : "infinite");
 }
 
-// Text of the partition, or n/a where lines have none.
+// A text of the partition, or n/a if lines have no partition.
 template <class Text>
 void of_partition(R row, Out out, Text&& text) {
   if (row.partition)

@@ -7,7 +7,7 @@
 namespace ares::ainfo {
 namespace {
 
-// Every page of the nodes, as one list.
+// Reads all pages of the nodes into one list.
 Status read_nodes(rpc::Client& client, api::ListNodes filter, api::Nodes& out) {
   for (;;) {
     api::Request request;
@@ -58,7 +58,7 @@ Result<int> run(const cli::Words& words) {
       manual(), table, query.common, words, [&](const cli::Words& operands) -> Result<int> {
         if (Status none = cli::refuse_operands(operands, "to name nodes use -n"); !none)
           return fail(none.error());
-        // A wrong format is told before anything is asked.
+        // Report a wrong format before any request is sent.
         auto fields = fields_of(query);
         if (!fields) return fail(fields.error());
         if (query.listing.json) *fields = proto::all_fields(*api::Node::descriptor(), {});

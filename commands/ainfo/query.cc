@@ -13,7 +13,7 @@ namespace {
 
 struct StateWord {
   const char* word;
-  std::string_view states;  // separated by blanks; "" = none of them yet
+  std::string_view states;  // Separated by blanks; "" = no such state exists yet.
 };
 constexpr std::array<StateWord, 20> kWords = {
     {{"idle", "IDLE"},
@@ -53,7 +53,7 @@ bool has_state(const Query& q, const api::Node& node) {
   });
 }
 
-// Numbers inside names in their order: n2 before n10.
+// Natural order: n2 before n10.
 bool natural_less(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -79,7 +79,7 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a < b;
 }
 
-// "#P,-t": # keeps the configuration's order, in which lines are anyway.
+// "#P,-t": # means the configuration's order, which lines have anyway.
 std::string without_configured_order(const std::string& keys) {
   std::vector<std::string> kept;
   for (const std::string& key : cli::split(keys, ','))

@@ -1,5 +1,4 @@
-// What one ainfo line asks for.
-// Owned by ainfo's main thread.
+// The query described by an ainfo command line. Owned by ainfo's main thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace ares::ainfo {
 struct Query {
   cli::CommonOptions common;
   std::vector<std::string> partitions;
-  std::vector<std::string> states;  // as typed, lower case
+  std::vector<std::string> states;  // As typed, lower case.
   std::string nodes;
   cli::ListingChoice listing;
   bool summary = false;
@@ -34,13 +33,14 @@ const cli::Manual& manual();
 
 Result<std::vector<cli::FormatItem>> format_of(const Query& query);
 
-// The fields of api::Node that the query reads, as api::Table.fields. invalid_argument: a wrong format or order.
+// The fields of api::Node that the query needs, as in api::Table.fields. Returns invalid_argument
+// for a wrong format or order.
 Result<std::vector<std::uint32_t>> fields_of(const Query& query);
 
-// The nodes that pass --states, --responding and --dead, by name.
+// The nodes that match --states, --responding and --dead, by name.
 std::vector<const api::Node*> select(const Query& query, const api::Nodes& nodes);
 
-// The listing as it is printed; `terminal` is the width of standard output's, 0 = it is none.
+// The listing as text. `terminal` is the width of standard output's terminal, 0 if there is none.
 Result<std::string> print(const Query& query, const Answer& answer, unsigned terminal = 0);
 
 // {"partitions": […], "nodes": […], …}.

@@ -1,4 +1,4 @@
-// Row: one line of ainfo, and how a column behaves on a line that stands for several nodes. Plain values; any thread.
+// Row: one line of ainfo, and how a column combines the nodes of a line. Plain values; any thread.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace ares::ainfo {
 
-// One line: nodes of one partition that look alike in the columns shown.
+// One line: nodes of one partition with equal texts in the columns shown.
 struct Row {
-  const api::Partition* partition = nullptr;  // null where nodes are listed without partitions
+  const api::Partition* partition = nullptr;  // Null if nodes are listed without partitions.
   std::vector<const api::Node*> nodes;
   const std::string* cluster = nullptr;
 };
 
 enum Fold : unsigned {
-  kTells,  // nodes that differ in it have lines of their own
-  kSums,   // adds up or lists the line's nodes
-  kLeast,  // shows the least of them; with --exact it tells
+  kTells,  // Nodes with different values have separate lines.
+  kSums,   // Adds up or lists the line's nodes.
+  kLeast,  // Shows the minimum; with --exact, behaves like kTells.
 };
 
 }  // namespace ares::ainfo

@@ -29,7 +29,7 @@ const char* mark_of(const api::Node& node) {
   return is_silent(node) ? "*" : node.planned() ? "-" : "";
 }
 
-// Lines under construction: finds the one that a node belongs to by what tells nodes apart.
+// Lines under construction. Finds a node's line by the columns that distinguish nodes.
 class Lines {
  public:
   Lines(const std::vector<const cli::Column<Row>*>& shown, const Grouping& grouping,
@@ -59,7 +59,7 @@ class Lines {
 
   void add_empty(const api::Partition* partition) { rows_.push_back({partition, {}, cluster_}); }
 
-  // Partitions are kept apart even where the format does not show them.
+  // Partitions have separate lines even if the format does not show them.
   void end_partition() {
     places_.clear();
     std::stable_sort(rows_.begin() + static_cast<std::ptrdiff_t>(sorted_), rows_.end(),

@@ -1,5 +1,4 @@
-// Nodes grouped into the lines of ainfo, and its columns.
-// Pure functions; any thread.
+// Groups nodes into the lines of ainfo; the columns of ainfo. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -14,31 +13,32 @@ namespace ares::ainfo {
 
 const cli::Columns<Row>& columns();
 
-// "idle", "mix*", "idle-": the short form of a node's state with its mark, and the long one.
+// The short and the long form of a node's state with its mark: "idle", "mix*", "idle-".
 std::string short_state(const api::Node& node);
 std::string long_state(const api::Node& node);
 
-// "MIXED" of "MIXED*".
+// "MIXED" for "MIXED*".
 std::string plain_state(const std::string& state);
 bool is_silent(const api::Node& node);
 
 struct Grouping {
-  bool each_node = false;          // -N: a line for every node
-  bool ignore_partitions = false;  // -R: a node once, whatever partitions it is in
-  bool keep_empty = true;          // partitions without nodes have a line
-  bool exact = false;              // -e: nodes of different sizes do not share a line
+  bool each_node = false;          // -N: one line per node.
+  bool ignore_partitions = false;  // -R: each node once, even if it is in several partitions.
+  bool keep_empty = true;          // Partitions without nodes have a line.
+  bool exact = false;              // -e: nodes of different sizes have separate lines.
 };
 
-// What the controller says.
+// The controller's response.
 struct Answer {
   api::Partitions partitions;
   api::Nodes nodes;
 };
 
-// Where a line stands within its partition.
+// The position of a line within its partition.
 std::int64_t state_order(const Row& row);
 
-// Lines for a listing of `shown` columns. A line's nodes share the text of every column that tells nodes apart.
+// The lines of a listing of the columns `shown`. The nodes of a line have equal texts in every
+// column that distinguishes nodes.
 std::vector<Row> group(const std::vector<const cli::Column<Row>*>& shown, const Answer& answer,
                        const std::vector<const api::Node*>& nodes, const Grouping& grouping);
 

@@ -7,7 +7,7 @@
 
 namespace ares::aprio {
 
-// With a newline behind each line.
+// Each line ends in a newline.
 std::string print(const Query& query, const api::Priorities& priorities);
 
 }  // namespace ares::aprio

@@ -1,5 +1,4 @@
-// What aprio is asked on its command line, and what it says about itself.
-// Owned by main; one thread.
+// The query and the documentation of aprio. Owned by main; one thread.
 #pragma once
 
 #include <string>
@@ -15,8 +14,8 @@ namespace ares::aprio {
 struct Query {
   cli::CommonOptions common;
   api::ListPriorities filter;
-  bool normalised = false;  // factors from 0 to 1 in place of points
-  bool weights = false;     // only what each factor weighs
+  bool normalised = false;  // Factors from 0 to 1 instead of points.
+  bool weights = false;     // Only the weights of the factors.
   bool wide = false;
   bool no_header = false;
   bool json = false;

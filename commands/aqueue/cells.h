@@ -1,5 +1,5 @@
-// What single cells of aqueue's columns say: each function appends the text for one job, or gives the number it sorts by.
-// Pure functions but for the process's time zone; any thread.
+// The cells of aqueue's columns: each function appends the text for one job or returns its sort
+// key. Pure functions except for the process's time zone; any thread.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ void put_gpus(const api::JobSpec& spec, api::GpusPer per, std::string& out);
 void put_memory_per_gpu(const api::Job& job, std::string& out);
 void put_licenses(const google::protobuf::RepeatedPtrField<api::LicenseRequest>& licenses, bool any,
                   std::string& out);
-void put_shortest(const api::Job& job, std::string& out);  // --time-min
-// Which of three words says how it shares its nodes.
+void put_shortest(const api::Job& job, std::string& out);  // --time-min.
+// Returns the word that describes how the job shares its nodes.
 const char* sharing(const api::Job& job, const char* alone, const char* with_own,
                     const char* shares);
 void put_first_host(const api::Job& job, std::string& out);

@@ -1,5 +1,5 @@
-// The parts that the table of columns is made of, and short names for the fields that they read.
-// Private to aqueue.
+// The groups that form the table of columns, and short names for the fields they read. Private to
+// aqueue.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ constexpr std::uint32_t kNodeList = J::kNodeListFieldNumber;
 
 using ColumnGroup = std::vector<cli::Column<Row>>;
 
-ColumnGroup identity_columns();  // who and what it is
-ColumnGroup state_columns();     // how it stands
+ColumnGroup identity_columns();  // Identity of the job.
+ColumnGroup state_columns();     // State of the job.
 ColumnGroup time_columns();
-ColumnGroup resource_columns();  // what it asks for and has
-ColumnGroup place_columns();     // nodes and files
+ColumnGroup resource_columns();  // Requested and allocated resources.
+ColumnGroup place_columns();     // Nodes and files.
 
 }  // namespace ares::aqueue

@@ -5,7 +5,7 @@
 namespace ares::aqueue {
 
 const cli::Columns<Row>& columns() {
-  // What is refused is known to users of other systems; nothing that Ares records answers it yet.
+  // The refused columns exist in other systems; Ares does not record their values.
   static const cli::Columns<Row> all = cli::make_columns<Row>(
       {identity_columns, state_columns, time_columns, resource_columns, place_columns},
       {{'d', "MinTmpDisk"},

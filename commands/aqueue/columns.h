@@ -1,5 +1,5 @@
-// The columns of aqueue, one row each: header, manual, what is asked of the controller and sort order come from here.
-// Immutable; any thread.
+// The columns of aqueue, one row each. Headers, the manual, the requested fields and the sort order
+// use these rows. Immutable; any thread.
 #pragma once
 
 #include "aqueue/row.h"

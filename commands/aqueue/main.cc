@@ -21,7 +21,7 @@ void report_missing(const api::Jobs& page) {
                  cli::format_job_id(cli::key_of(ref)).c_str());
 }
 
-// Reads page after page and hands the rows on.
+// Reads all pages and passes the rows to the report.
 Status show(rpc::Client& client, const Query& query, const api::ListJobs& filter, Report& report) {
   api::Request request;
   *request.mutable_list_jobs() = filter;
@@ -72,7 +72,7 @@ Result<api::Explanation> explain(rpc::Client& client, const api::JobRef& job) {
 }
 
 Result<int> list(const Query& query) {
-  // A wrong format is told before anything is asked.
+  // Report a wrong format before any request is sent.
   if (const auto tried = make_report(query, 0); !tried) return fail(tried.error());
   auto client = cli::open_client("aqueue", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());

@@ -1,5 +1,4 @@
-// What one aqueue line asks for.
-// Owned by aqueue's main thread.
+// The query described by an aqueue command line. Owned by aqueue's main thread.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +16,11 @@ namespace ares::aqueue {
 struct Query {
   cli::CommonOptions common;
   api::ListJobs filter;
-  cli::ListingChoice listing;  // columns that it does not choose are as `shape` says
+  cli::ListingChoice listing;  // Columns not chosen here follow `shape`.
   enum class Shape { usual, full, start, states } shape = Shape::usual;
-  bool start = false;  // only what waits
+  bool start = false;  // Only waiting jobs.
   bool why = false;
-  bool each_partition = false;  // of those that a job waits for
+  bool each_partition = false;  // One row per partition that a job waits for.
   bool me = false;
   bool not_me = false;
   bool verbose = false;
@@ -30,7 +29,7 @@ struct Query {
 cli::OptionTable options(Query& target);
 const cli::Manual& manual();
 
-// The filter that is sent: `uid` is the caller's.
+// The filter of the request; `uid` is the caller's.
 api::ListJobs filter_of(const Query& query, std::uint32_t uid);
 
 Result<std::vector<cli::FormatItem>> format_of(const Query& query);

@@ -24,7 +24,7 @@ class ListingReport final : public Report {
         streams_(by_id && listing_.grid().has_fixed_widths()),
         terminal_(terminal) {}
 
-  // Jobs that wait for several partitions have a row for each, or for each of `wanted`.
+  // A job that waits for several partitions gets one row for each, or for each of `wanted`.
   void split_by_partition(Tiers tiers, std::set<std::string, std::less<>> wanted) {
     by_partition_ = true;
     tiers_ = std::move(tiers);
@@ -36,7 +36,7 @@ class ListingReport final : public Report {
     if (by_partition_) all = {J::kPartitionFieldNumber, J::kStateFieldNumber};
     for (const auto* column : listing_.columns()) cli::add_needs(*column, all);
     for (const auto& term : terms_) cli::add_needs(*term.column, all);
-    // Rows without any field could not be told from an answer without a table.
+    // Rows without fields could not be distinguished from a response without a table.
     if (all.empty()) all.push_back(api::Job::kOwnIdFieldNumber);
     return all;
   }
@@ -101,7 +101,7 @@ std::string json_end(const api::Jobs& last, bool moved, bool empty) {
   return out + ",\n  \"moved\": " + (moved ? "true" : "false") + "\n}\n";
 }
 
-// {"jobs": [{…}, …], "now": …, …}: the jobs as they come.
+// {"jobs": [{…}, …], "now": …, …}: jobs in the order of the response.
 class JsonReport final : public Report {
  public:
   std::vector<std::uint32_t> fields() const override { return every_field(); }
@@ -121,7 +121,7 @@ class JsonReport final : public Report {
   bool first_ = true;
 };
 
-// The same with an explanation each, in which the job is.
+// The same with an explanation per job, which contains the job.
 class WhyJsonReport final : public Report {
  public:
   explicit WhyJsonReport(Explain explain) : explain_(std::move(explain)) {}
@@ -162,7 +162,7 @@ Result<std::unique_ptr<Report>> make_listing_report(const Query& query, unsigned
   const std::string sort = sort_of(query);
   auto terms = cli::parse_sort<Row>(sort, columns());
   if (!terms) return fail(terms.error());
-  const bool by_id = terms->empty() || sort == "i";  // the order in which they come
+  const bool by_id = terms->empty() || sort == "i";  // The order of the response.
   auto report = std::make_unique<ListingReport>(std::move(*listing), std::move(*terms),
                                                 !query.listing.no_header, by_id,
                                                 query.listing.has_own_format() ? 0 : terminal);
@@ -183,7 +183,7 @@ std::unique_ptr<Report> make_json_report() {
 
 Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal, Tiers tiers,
                                             Explain explain) {
-  // A wrong format is told whatever else is asked for.
+  // Report a wrong format even if other output is requested.
   auto listing = make_listing_report(query, terminal, std::move(tiers));
   if (!listing) return listing;
   if (query.why && query.listing.json) return make_why_json_report(std::move(explain));

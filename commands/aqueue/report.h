@@ -1,5 +1,5 @@
-// What aqueue makes of the jobs it reads: a listing, JSON, or sentences. Rows come page by page and are not kept.
-// Owned by aqueue's main thread.
+// The output of aqueue: a listing, JSON, or explanations. Rows arrive page by page and are not
+// kept. Owned by aqueue's main thread.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ class Report {
  public:
   virtual ~Report() = default;
 
-  // What it reads of a job: numbers as in api::Table.fields.
+  // The fields of a job that it reads, as in api::Table.fields.
   virtual std::vector<std::uint32_t> fields() const = 0;
 
   virtual void add(const Row& row) = 0;
 
-  // What can be printed before the rest has come.
+  // Output that can be printed before the remaining rows arrive.
   virtual std::string ready() { return {}; }
 
-  // Everything left. `last` is the last page; `moved`: the pages show different states.
+  // The remaining output. `last` is the last page; `moved`: the pages show different states.
   virtual std::string finish(const api::Jobs& last, bool moved) = 0;
 };
 
 // The tiers of partitions, by name.
 using Tiers = std::map<std::string, std::int64_t, std::less<>>;
 
-// Why one record waits; the controller's answer.
+// Requests the explanation of one waiting record from the controller.
 using Explain = std::function<Result<api::Explanation>(const api::JobRef&)>;
 
-// What the query asks for. `terminal` is the width of standard output's; 0 = it is none. `tiers` are needed by each_partition only,
-// `explain` by --why.
-// invalid_argument: a wrong format or order.
+// Creates the report for the query. `terminal` is the width of standard output's terminal, 0 if
+// there is none. Only each_partition needs `tiers`, only --why needs `explain`. Returns
+// invalid_argument for a wrong format or order.
 Result<std::unique_ptr<Report>> make_report(const Query& query, unsigned terminal, Tiers tiers = {},
                                             Explain explain = {});
 
@@ -49,10 +49,10 @@ std::unique_ptr<Report> make_json_report();
 std::unique_ptr<Report> make_why_report(unsigned terminal, Explain explain);
 std::unique_ptr<Report> make_why_json_report(Explain explain);
 
-// Every field of a job, each of its specification's by itself.
+// All fields of a job, with the fields of its specification listed separately.
 std::vector<std::uint32_t> every_field();
 
-// Adds every row of an answer. data_loss: it is damaged.
+// Adds all rows of a response. Returns data_loss if the response is damaged.
 Status add_rows(const api::Jobs& page, Report& report);
 
 }  // namespace ares::aqueue

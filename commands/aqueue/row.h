@@ -1,4 +1,4 @@
-// Row: one job of a listing, and what its columns need beside it. A plain value; any thread.
+// Row: one job of a listing, and the other data that its columns need. A plain value; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Row {
   const api::Job& job;
   Time now{};  // the controller's clock
   const std::string& cluster;
-  std::int64_t tier = 0;  // of its partition, where they are sorted by it
+  std::int64_t tier = 0;  // The tier of its partition, if rows are sorted by it.
 };
 
 }  // namespace ares::aqueue

@@ -1,4 +1,4 @@
-// --why: what a user asks an administrator, answered in sentences.
+// --why: explains in sentences why a job waits.
 #include <algorithm>
 
 #include "aqueue/cells.h"
@@ -37,7 +37,7 @@ struct ReasonText {
   const char* text;
 };
 
-// What each reason means and what can be done, where the controller's detail does not say it already.
+// The meaning of each reason and possible remedies, unless the controller's details contain them.
 constexpr ReasonText kMeanings[] = {
     {"Priority", "waits its turn"},
     {"Resources", "is first in line and waits for resources"},
@@ -89,7 +89,7 @@ std::string pending_text(const Row& row, bool explained) {
   return text + " It has waited for " + format_duration_short(Seconds(waited(row))) + ".";
 }
 
-// Who wanted it to stand still, and what has to happen before it goes on.
+// Who suspended the job, and what must happen before it continues.
 std::string suspended_text(const api::Job& job) {
   if (job.suspended_at() == 0) return "";
   std::string text = " It stands still since " + moment(job.suspended_at()) + ": ";
@@ -152,7 +152,7 @@ class WhyReport final : public Report {
     if (!out_.empty()) out_ += '\n';
     if (state_of(row.job) != JobState::pending) return add_text(text_of(row));
     const auto explanation = explain_(row.job.key());
-    if (explanation && !explanation->waits())  // it has started, or ended, since it was listed
+    if (explanation && !explanation->waits())  // The job has started or ended since it was listed.
       return add_text(text_of({explanation->job(), row.now, row.cluster}));
     add_text(pending_text(row, explanation.has_value()));
     out_ +=

@@ -1,5 +1,4 @@
-// What one areport line asks for.
-// Owned by areport's main thread.
+// The query described by an areport command line. Owned by areport's main thread.
 #pragma once
 
 #include <optional>
@@ -22,25 +21,26 @@ struct Query {
   api::Report filter;
   const ReportKind* report = nullptr;
   const Unit* unit = nullptr;
-  std::vector<std::string> tres;  // as -T names them; empty = cpu
+  std::vector<std::string> tres;  // As given with -T; empty = cpu.
   std::optional<Time> start, end;
   Layout layout = Layout::aligned;
   std::string delimiter = "|";
-  std::string format;  // "" = the report's own
+  std::string format;  // "" = the report's default.
   LineOptions line_options;
   bool no_header = false;
   bool tree = false;
-  bool job_count = false;                        // of sizes: jobs in place of what they held
-  api::Rollup::What rollup = api::Rollup::SHOW;  // where no report is asked for
+  bool job_count = false;  // Reports of sizes: number of jobs instead of allocated resources.
+  api::Rollup::What rollup = api::Rollup::SHOW;  // Used if no report is requested.
 };
 
 cli::OptionTable options(Query& target);
 const cli::Manual& manual();
 
-// "cluster util start=2030-01-01 tree": which report, and what is said of it. For "rollup" `report` stays empty.
+// Parses words such as "cluster util start=2030-01-01 tree": the report and its options. For
+// "rollup", `report` stays empty.
 Status read_words(const cli::Words& words, Time now, Query& query);
 
-// Fills in what is not given, with the day before the one of `now` in the process's time zone as the report's time.
+// Fills in defaults. The default time is the day before `now` in the process's time zone.
 Status complete(Query& query, Time now);
 
 Result<ReportTable> make_table(const Query& query, const api::Reported& answer);

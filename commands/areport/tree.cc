@@ -7,7 +7,7 @@ namespace {
 
 using Children = std::map<std::string, std::set<std::string>>;
 
-// Accounts from one up to the root, each once.
+// The accounts from one up to the root, each once.
 std::vector<std::string> path_to_root(const std::string& account, const Parents& parents) {
   std::vector<std::string> path;
   std::set<std::string> seen{kRoot};
@@ -34,7 +34,8 @@ void walk(const std::string& account, unsigned depth, const Children& children,
 std::vector<AccountSum> sum_up(const std::map<std::string, Amounts>& own, const Parents& parents) {
   Children children;
   std::map<std::string, Amounts> sums;
-  // Where the way of one account that is in a ring ends decides for all of them, so that each has one parent.
+  // The end of the path of one account in a cycle is used for all of them, so that each has one
+  // parent.
   std::map<std::string, std::string> above;
   for (const auto& [account, amounts] : own) {
     if (account == kRoot) continue;

@@ -1,4 +1,4 @@
-// Sums over a tree of accounts: what an account's users held, and with it what all accounts below it did.
+// Sums over a tree of accounts: the usage of an account's own users and of all accounts below it.
 // Pure; any thread.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace ares::areport {
 
 inline constexpr const char* kRoot = "root";
 
-// Child to parent. Who is not in it is below the root, unless it is the root.
+// Child to parent. An account without an entry is below the root, unless it is the root.
 using Parents = std::map<std::string, std::string>;
 
 // TRES-seconds by TRES.
@@ -20,13 +20,14 @@ using Amounts = std::map<std::string, std::int64_t>;
 
 struct AccountSum {
   std::string account;
-  unsigned depth = 0;  // of the root 0
-  Amounts amounts;     // of itself and all below
+  unsigned depth = 0;  // 0 for the root.
+  Amounts amounts;     // Of the account and all accounts below it.
   friend bool operator==(const AccountSum&, const AccountSum&) = default;
 };
 
-// The root, and each account that has something or lies above one that has, each before those below it, siblings by name. Parents that
-// make a ring are taken to be below the root where the ring is closed. `own` is what each account has by itself.
+// Returns the root and each account that has usage or an account with usage below it; parents
+// before children, siblings by name. A cycle of parents is broken by placing its last account below
+// the root. `own` is the usage of each account itself.
 std::vector<AccountSum> sum_up(const std::map<std::string, Amounts>& own, const Parents& parents);
 
 }  // namespace ares::areport

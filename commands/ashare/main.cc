@@ -15,7 +15,7 @@ std::string own_name() {
   return entry ? entry->pw_name : "uid " + std::to_string(getuid());
 }
 
-// Accounts, and of users only who asks, unless he wants others.
+// Keeps the accounts, and of the users only the calling user, unless others are requested.
 void keep_own(const std::string& me, api::Shares& shares) {
   api::Shares kept;
   for (const api::ShareLine& line : shares.lines())
@@ -24,7 +24,7 @@ void keep_own(const std::string& me, api::Shares& shares) {
 }
 
 Result<int> show(const Query& query) {
-  // A wrong field is told before anything is asked.
+  // Report a wrong field before any request is sent.
   if (auto known = print(query, {}); !known) return fail(known.error());
   auto client = cli::open_client("ashare", query.common, cli::RetryPolicy::query);
   if (!client) return fail(client.error());

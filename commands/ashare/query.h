@@ -1,5 +1,4 @@
-// What ashare is asked on its command line.
-// Owned by main; one thread.
+// The query described by an ashare command line. Owned by main; one thread.
 #pragma once
 
 #include <string>
@@ -12,12 +11,12 @@ namespace ares::ashare {
 struct Query {
   cli::CommonOptions common;
   std::vector<std::string> accounts, users, format;
-  bool all = false;         // every user, not only who asks
+  bool all = false;         // All users instead of the calling user only.
   bool users_only = false;  // no lines of accounts
   bool wide = false;        // -l
   bool no_header = false;
   bool parsable = false;  // -P
-  bool trailing = false;  // -p: with a bar behind the last as well
+  bool trailing = false;  // -p: a bar after the last field as well.
   bool json = false;
 };
 

@@ -3,7 +3,7 @@
 namespace ares::asub {
 namespace {
 
-// Where a text stands in the list; added at its end if it is not there yet.
+// Returns the index of a text in the list; appends the text if it is missing.
 template <class List>
 std::uint32_t index_of(const std::string& text, List& list,
                        std::map<std::string_view, std::uint32_t>& known) {

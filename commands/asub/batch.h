@@ -1,4 +1,4 @@
-// Many jobs as few requests (asub --from). Pure functions; any thread.
+// Packs many jobs into few requests (asub --from). Pure functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,13 @@
 
 namespace ares::asub {
 
-// Bounds of one request: so many jobs, or so many bytes, whichever comes first; one job may be larger.
+// Limits of one request by jobs and by bytes. A single job may exceed the limit of bytes.
 inline constexpr std::size_t kMostJobs = 500;
 inline constexpr std::size_t kMostBytes = 1 << 20;
 
-// Jobs as requests, in their order. Scripts and environments that are the same are in a request once. The requests' ids are
-// derived from `id`, so that the same jobs under the same id are submitted once however often it is tried.
+// Jobs as requests, in order. Identical scripts and environments are stored once per request. The
+// requests' ids are derived from `id`, so that repeated tries with the same jobs and id submit them
+// only once.
 struct Batch {
   api::Request request;
   std::size_t first_line = 0, last_line = 0;

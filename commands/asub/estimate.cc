@@ -28,7 +28,7 @@ std::string sentence(const api::Estimate& e) {
 std::string describe_estimate(const api::Estimate& e, std::size_t width) {
   std::string text = sentence(e);
   if (std::string why = cli::format_explanation(e.why(), width); !why.empty()) {
-    why.pop_back();  // the last newline
+    why.pop_back();  // The last newline.
     text += "\n" + why;
   }
   return text;

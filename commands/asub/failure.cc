@@ -2,7 +2,7 @@
 
 namespace ares::asub {
 
-// One of the tries may have arrived, and its answer been lost.
+// A request may have arrived although its response was lost.
 bool may_be_done(const Error& error) {
   return error.code == ErrorCode::unavailable;
 }

@@ -1,5 +1,5 @@
-// What asub says of a submission that failed: whether its jobs may be there nevertheless, and how to go on without a second copy.
-// Pure functions; any thread.
+// Messages of asub for a failed submission: whether its jobs may exist nevertheless, and how to
+// continue without submitting them twice. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace ares::asub {
 
-// Whether the controller may have carried the request out although no answer says so.
+// Whether the controller may have executed the request although no response arrived.
 bool may_be_done(const Error& error);
 
 Error failure_of_one(const Error& error, const std::string& request_id);
 
-// Of a batch of the file `name`; `id` is the whole call's.
+// The error of a batch of the file `name`; `id` is the id of the whole call.
 Error failure_of_batch(const Error& error, const std::string& name, const Batch& batch,
                        const std::string& id);
 

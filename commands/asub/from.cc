@@ -21,7 +21,7 @@ namespace {
 
 using Kind = cli::JsonValue::Kind;
 
-// More than anybody submits in one go; a file by mistake is found out before memory is full.
+// Larger than any reasonable submission. Rejects a wrong file before memory is full.
 constexpr std::size_t kMaxFile = 256 << 20;
 
 tl::unexpected<Error> bad(std::string message) {
@@ -95,7 +95,7 @@ Result<Line> read_object(std::string_view text) {
   return line;
 }
 
-// Options that say something about the whole call have no place in a line.
+// Options of the whole call are not allowed in a line.
 Status check_for_line(const std::vector<cli::GivenOption>& given) {
   constexpr std::array<std::string_view, 4> kOfTheCall = {"parsable", "quiet", "verbose", "wait"};
   for (const cli::GivenOption& one : given) {

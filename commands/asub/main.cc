@@ -45,7 +45,7 @@ api::Request request_for(const Submission& wanted, PreparedJob job) {
   return request;
 }
 
-// Asks when the job would start and makes none.
+// Requests an estimate of the start time and submits nothing.
 Result<int> test_only(const Submission& wanted, PreparedJob job) {
   auto client = cli::open_client("asub", wanted.common, cli::RetryPolicy::query, wanted.quiet);
   if (!client) return fail(client.error());
@@ -65,7 +65,7 @@ bool asks_only(const cli::Parsed& line) {
   return false;
 }
 
-// What speaks of one job has no place beside a file of many.
+// Options for a single job are not allowed together with --from.
 Status check_from(const Submission& wanted, const std::vector<std::string>& operands) {
   const char* wrong = !operands.empty()  ? "a script"
                       : wanted.wrap      ? "--wrap"
@@ -88,7 +88,7 @@ Result<int> run(const std::vector<std::string>& words) {
     return cli::answer_common(manual(), table, wanted.common).value_or(0);
   }
 
-  // The command line's own options say where the jobs come from.
+  // The command line's own options include --from.
   if (Status applied = cli::apply_options(line->given); !applied) return fail(applied.error());
   if (wanted.from) {
     if (Status good = check_from(wanted, line->operands); !good) return fail(good.error());

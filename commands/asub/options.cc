@@ -9,12 +9,12 @@
 namespace ares::asub {
 namespace {
 
-using namespace cli;  // values of options
+using namespace cli;  // Option values.
 using Apply = std::function<Status(const std::string&)>;
 using SpecText = void (api::JobSpec::*)(const std::string&);
 using SpecCount = void (api::JobSpec::*)(std::uint32_t);
 
-// Known to users of Slurm's sbatch and refused by name until they are built.
+// Options of Slurm's sbatch that are not implemented. They are refused by name.
 std::vector<cli::Unsupported> unsupported() {
   return {
       {0, "acctg-freq"},
@@ -127,7 +127,7 @@ class Rows {
   Apply spec(Status (*set)(api::JobSpec&, const std::string&)) {
     return [this_spec = &s_.spec, set](const std::string& value) { return set(*this_spec, value); };
   }
-  // For options that the command line alone may give.
+  // Marks an option that is only allowed on the command line.
   void command_line_only(cli::Option& option) {
     option.directive = false;
     option.environment = false;

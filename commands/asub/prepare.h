@@ -1,5 +1,4 @@
-// From options and scripts to jobs that can be sent: the way is the same for one job and for many.
-// Owned by asub's main thread.
+// Builds jobs from options and scripts, both for one job and for many. Owned by asub's main thread.
 #pragma once
 
 #include <map>
@@ -18,19 +17,19 @@ struct PreparedJob {
   api::JobSpec spec;
   std::string script;
   std::string environment;
-  std::size_t line = 0;  // of the file that describes it, 1-based
+  std::size_t line = 0;  // 1-based line of the file that describes it.
 };
 
-// What all jobs of one call share, found once.
+// Data that all jobs of one call share, computed once.
 class SubmitContext {
  public:
-  // not_found where the current folder is gone.
+  // Returns not_found if the current folder does not exist any more.
   static Result<SubmitContext> capture();
 
   const std::string& directory() const { return directory_; }
-  // As environment_for(), remembered by list.
+  // environment_for() with a cache by list.
   Result<std::string> environment(const std::string& export_list);
-  // Limits, umask, host and zone.
+  // Adds limits, umask, host and time zone.
   void add_to(api::JobSpec& spec) const { spec.MergeFrom(common_); }
 
  private:
@@ -40,9 +39,9 @@ class SubmitContext {
   std::map<std::string, std::string> environments_;
 };
 
-// Finds and checks the script, applies the options of all places in their order of precedence, and fills in the rest. `given`
-// is what the user wrote for this job: it is applied once before, for --wrap says what the script is. `operands` are the
-// script's name and its arguments.
+// Finds and checks the script, applies the options of all sources in order of precedence, and fills
+// in defaults. `given` are the user's options for this job. They are also applied first, because
+// --wrap provides the script. `operands` are the script's name and its arguments.
 Result<PreparedJob> prepare(Submission& wanted, const cli::OptionTable& table,
                             std::span<const cli::GivenOption> given,
                             const std::vector<std::string>& operands, SubmitContext& context);

@@ -16,11 +16,11 @@ extern char** environ;
 namespace ares::asub {
 namespace {
 
-// What a job gets that takes nothing else along: enough to find commands and its home.
+// Variables that a job gets without --export: enough to find commands and the home folder.
 constexpr std::array<const char*, 5> kLogin = {"HOME", "LOGNAME", "USER", "SHELL", "LANG"};
 constexpr const char* kLoginPath = "/usr/local/bin:/usr/bin:/bin";
 
-// Commas inside quotes do not separate; the quotes go.
+// Splits at commas outside quotes and removes the quotes.
 Result<std::vector<std::string>> split_quoted(const std::string& text) {
   std::vector<std::string> items(1);
   char quote = 0;
@@ -120,7 +120,7 @@ void add_process_context(api::JobSpec& spec) {
     one->set_resource(resource);
     one->set_soft(limit.rlim_cur);
   }
-  // There is no way to read it but to set it.
+  // The only way to read the umask is to set it.
   const mode_t mask = umask(0);
   umask(mask);
   spec.set_umask(mask);

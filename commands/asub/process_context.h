@@ -1,5 +1,5 @@
-// What a job takes along from the shell that submits it: environment, limits, umask, machine, time zone.
-// Owned by asub's main thread; environment_for is pure.
+// What a job inherits from the submitting shell: environment, limits, umask, host, time zone. Owned
+// by asub's main thread; environment_for is pure.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace ares::asub {
 
-// The variables that go with the job, NUL-terminated each, by the rules of --export. `all` are NAME=VALUE.
-// invalid_argument for a malformed list.
+// The job's variables, each NUL-terminated, by the rules of --export. `all` are NAME=VALUE strings.
+// Returns invalid_argument for a malformed list.
 Result<std::string> environment_for(const std::string& export_list,
                                     const std::vector<std::string>& all);
 
 std::vector<std::string> process_environment();
 
-// Limits, umask, host and zone of this process.
+// Adds limits, umask, host and time zone of this process.
 void add_process_context(api::JobSpec& spec);
 
 }  // namespace ares::asub

@@ -1,5 +1,5 @@
-// What one asub line asks for, while its options are being collected.
-// Owned by asub's main thread.
+// The submission described by one asub command line, filled in while its options are parsed. Owned
+// by asub's main thread.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Submission {
   api::JobSpec spec;
   cli::CommonOptions common;
   std::optional<std::string> wrap;
-  std::optional<std::string> from;  // a file that describes many jobs
+  std::optional<std::string> from;  // File that describes many jobs.
   bool test_only = false;
   std::string export_list = "ALL";
   std::string request_id;
@@ -29,13 +29,14 @@ struct Submission {
   bool verbose = false;
 };
 
-// The options, bound to `target`, which must outlive the table. `now` is what relative times count from.
+// The options, bound to `target`, which must outlive the table. Relative times are relative to
+// `now`.
 cli::OptionTable options(Submission& target, Time now);
 
 const cli::Manual& manual();
 
-// Fills in what follows from the options together: tasks from nodes, absolute folders, the job's name. `origin` is the
-// script's name, "" when it came from standard input.
+// Fills in values that depend on several options: tasks from nodes, absolute folders, the job's
+// name. `origin` is the script's name, "" if it came from standard input.
 Status complete(Submission& target, const std::string& origin, const std::string& directory);
 
 }  // namespace ares::asub

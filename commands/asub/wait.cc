@@ -19,7 +19,7 @@ bool ended(const api::Job& job) {
 int exit_code_of(const api::Jobs& jobs) {
   int highest = 0;
   for (const api::Job& job : jobs.jobs()) {
-    // An array's own record only sums up its tasks.
+    // The record of an array only summarises its tasks.
     const bool array = job.has_spec() && !job.spec().array().empty() && !job.key().has_task();
     int code = job.exit_signal() > 0 ? 128 + job.exit_signal() : job.exit_code();
     if (code == 0 && !array && job.state() != "COMPLETED") code = 1;
@@ -35,7 +35,7 @@ Result<int> wait_for_end(rpc::Client& client, const JobKey& job) {
     request.mutable_wait_job()->set_seconds(kPollSeconds);
     auto response = client.call(request);
     if (!response) return fail(response.error());
-    // The tasks of an array may be more than an answer holds; one that runs may be behind them.
+    // An array may have more tasks than one page; a running task may be on a later page.
     api::Request page;
     *page.mutable_list_jobs()->add_jobs() = request.wait_job().job();
     page.mutable_list_jobs()->set_details(true);

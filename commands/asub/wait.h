@@ -1,5 +1,4 @@
-// Waiting for a job's end (asub --wait).
-// Owned by asub's main thread.
+// Waits for a job's end (asub --wait). Owned by asub's main thread.
 #pragma once
 
 #include "base/ids.h"
@@ -9,8 +8,8 @@
 
 namespace ares::asub {
 
-// What asub exits with for ended jobs: the highest exit code; 128 + the signal that ended a script; 1 for a job that did not
-// complete for another reason.
+// The exit status of asub for ended jobs: the highest exit code; 128 + signal for a script that was
+// ended by a signal; 1 for a job that failed for another reason.
 int exit_code_of(const api::Jobs& jobs);
 
 // Returns once every task of the job has ended.

@@ -5,7 +5,7 @@
 namespace ares::config {
 namespace {
 
-// Reservations beyond this cost more than they bring; whoever wants everybody promised says "conservative".
+// More reservations cost more than they gain; use "conservative" to plan all jobs.
 constexpr std::uint32_t kMostReservations = 1'000;
 
 struct Word {

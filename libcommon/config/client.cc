@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view kDefaultPath = "/etc/ares/ares.yaml";
 
-// Blanks every top-level section that commands do not need, because parsing YAML takes longer than
-// the whole command may: line numbers stay. A file whose top level is not plain block style comes
-// back as it is.
+// Blanks every top-level section that commands do not need, keeping line numbers, because parsing
+// YAML would take longer than the rest of the command. A file whose top level is not plain block
+// style is returned unchanged.
 std::string client_part(const std::string& text) {
   static constexpr std::string_view kNeeded[] = {"cluster:", "cluster_id:", "controller:", "auth:"};
   std::string out;
@@ -37,7 +37,7 @@ std::string client_part(const std::string& text) {
     out += '\n';
     from = end + 1;
   }
-  // An alias may refer to what was left out.
+  // An alias may refer to a blanked section.
   return out.find('*') == std::string::npos ? out : text;
 }
 

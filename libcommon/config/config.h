@@ -1,6 +1,6 @@
-// Reads ares.yaml, the one configuration file of every program, into typed values (values.h).
-// Made once at start by load() or load_client(), then immutable: any thread may read.
-// What a user typed wrongly comes back as an Error that names file, line and what was meant.
+// Reads ares.yaml, the configuration file of all programs, into typed values (values.h). Created
+// once at start by load() or load_client(), then immutable: any thread may read. Errors name the
+// file and the line and describe the problem.
 #pragma once
 
 #include <string>
@@ -15,21 +15,22 @@ namespace ares::config {
 // `flag` (of --config) if not empty, else $ARES_CONF, else /etc/ares/ares.yaml.
 std::string default_path(std::string_view flag = {});
 
-// Reads and checks all of the file. not_found when there is none; invalid_argument with "FILE:LINE:
-// …" for whatever is wrong in it: unknown keys, bad values, doubled node names, partitions of
-// unknown nodes, no default partition.
+// Reads and checks the whole file. Returns not_found if it does not exist, and invalid_argument
+// with "FILE:LINE: …" for errors in it: unknown keys, bad values, duplicate node names, partitions
+// of unknown nodes, no default partition.
 Result<Config> load(const std::string& path);
 
-// The same of a text that stands for the file `path`.
+// Parses a text as the contents of the file `path`.
 Result<Config> parse(const std::string& text, const std::string& path);
 
-// Sets one key of `policy` as if the file said so, with the same checks. invalid_argument that names key and value.
+// Sets one key of `policy` with the same checks as for the file. Returns invalid_argument that
+// names key and value.
 Status set_policy(Config& config, const std::string& key, const std::string& value);
 
-// Reads and checks only what a command needs: the sections `cluster`, `controller` and `auth`.
+// Reads and checks only the sections that commands need: `cluster`, `controller` and `auth`.
 Result<ClientConfig> load_client(const std::string& path);
 
-// What to_portable() gave. `name` stands for the file in messages.
+// Parses the result of to_portable(). `name` stands for the file in messages.
 Result<Config> parse(const PortableConfig& portable, const std::string& name);
 
 }  // namespace ares::config

@@ -1,6 +1,5 @@
-// Rows of the configuration's tables: one row is a key's name, type, help text, how it is read and
-// how it is printed. The default is what the record's own initialiser says. Internal to config/;
-// immutable once made.
+// Rows of the configuration's tables. A row has a key's name, type, help text, parser and printer.
+// The default is the record's own initialiser. Internal to config/; immutable once made.
 #pragma once
 
 #include <functional>
@@ -14,7 +13,7 @@
 
 namespace ares::config {
 
-// What is wrong with a file, and on which line.
+// An error in a file, with its line.
 struct Problem {
   int line = 0;
   std::string message;
@@ -25,7 +24,7 @@ inline tl::unexpected<Problem> problem(int line, std::string message) {
   return tl::unexpected<Problem>(Problem{line, std::move(message)});
 }
 
-// How values of one kind are written: `name` is what the manual calls it.
+// Parser and printer of one kind of values; `name` is its name in the manual.
 template <class T>
 struct Type {
   std::string name;
@@ -39,7 +38,7 @@ struct Field {
   std::string type;
   std::string help;
   std::function<CheckResult(Record&, const Value&)> read;
-  std::function<std::string(const Record&)> print;  // "" leaves the key out
+  std::function<std::string(const Record&)> print;  // "" omits the key.
   bool required = false;
 };
 
@@ -53,7 +52,8 @@ Field<Record> field(std::string name, Place place, const Type<T>& type, std::str
     return {};
   };
   auto print = [place, print_value = type.print](const Record& record) {
-    // Printing changes nothing; one accessor then serves both ways.
+    // The const_cast is safe because printing does not modify the record; it allows one accessor
+    // for reading and printing.
     return print_value(std::invoke(place, const_cast<Record&>(record)));
   };
   return {std::move(name), type.name, std::move(help), std::move(read), std::move(print), false};
@@ -65,8 +65,7 @@ Field<Record> required(Field<Record> row) {
   return row;
 }
 
-// Reads a map by the table. `only`, if not empty, names the keys that are wanted: others are known,
-// but not looked into.
+// Reads a map by the table. If `only` is not empty, other known keys are accepted but not read.
 template <class Record>
 CheckResult read_map(const Value& map, Record& record, const std::vector<Field<Record>>& fields,
                      std::span<const std::string> only = {}) {
@@ -111,7 +110,7 @@ std::string print_flow(const Record& record, const std::vector<Field<Record>>& f
   return "{" + out + "}";
 }
 
-// A record that is the value of a key.
+// A record as the value of a key.
 template <class Record>
 Type<Record> map_type(std::vector<Field<Record>> fields) {
   return {"map",

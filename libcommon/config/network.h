@@ -12,8 +12,9 @@
 
 namespace ares::config {
 
-// The networks in the text of the file `path`, checked: every name is known and stands once, a node is in at most one
-// leaf of a network, a switch below at most one other and never below itself. invalid_argument with "PATH:LINE: …".
+// Parses and checks the networks in the text of the file `path`: every name is known and unique, a
+// node is in at most one leaf of a network, and a switch is below at most one other switch and
+// never below itself. Returns invalid_argument with "PATH:LINE: …".
 Result<std::vector<NetworkSpec>> read_networks(const std::string& text, const std::string& path,
                                                std::span<const std::string> known_nodes);
 
@@ -21,7 +22,7 @@ std::vector<Field<NetworkSpec>> network_fields();   // an item of `topologies`
 std::vector<Field<NetworkDomain>> switch_fields();  // a line of `tree`
 std::vector<Field<NetworkDomain>> block_fields();   // a line of `block`
 
-// On one line, for comparison, for the hash and for showing what changes.
+// On one line, for comparison, for the hash and for displayed changes.
 std::string print_network(const NetworkSpec& network);
 
 }  // namespace ares::config

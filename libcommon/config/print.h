@@ -1,4 +1,4 @@
-// A configuration as text again, and its hash. Pure; any thread.
+// Prints and hashes a configuration. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,20 @@
 
 namespace ares::config {
 
-// What is in force, defaults filled in, as a file that load() accepts again. It holds no secrets.
+// The configuration in force with defaults filled in, as a file that load() accepts. It contains no
+// secrets.
 std::string to_yaml(const Config& config);
 
-// The same for another machine, with the text of topology_file beside it, and without the users of this one (admins, operators,
-// the controller's own).
+// The configuration for another machine, with the text of topology_file, without the users of this
+// machine (admins, operators, the controller's own user).
 struct PortableConfig {
   std::string yaml;
-  std::string topologies;  // empty: no networks are described
+  std::string topologies;  // Empty: no networks are described.
 };
 PortableConfig to_portable(const Config& config);
 
-// Of everything nodes and the controller must agree about: policy, nodes and partitions. Stable
-// between runs and machines.
+// Hash of the parts that nodes and the controller must agree on: policy, nodes and partitions.
+// Stable between runs and machines.
 std::uint64_t hash(const Config& config);
 
 }  // namespace ares::config

@@ -26,7 +26,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  // A third of the letters may be wrong: beyond that a suggestion is a guess.
+  // Up to a third of the letters may differ; more distant words are not suggested.
   std::size_t best = std::clamp<std::size_t>(word.size() / 3, 1, 3) + 1;
   const std::string* nearest = nullptr;
   for (const std::string& candidate : candidates) {

@@ -1,5 +1,4 @@
-// What somebody meant who wrote a word that does not exist.
-// Pure functions; any thread.
+// Suggestions for misspelled words. Pure functions; any thread.
 #pragma once
 
 #include <span>
@@ -8,8 +7,8 @@
 
 namespace ares::config {
 
-// `; did you mean "CANDIDATE"?` for the candidate that differs from `word` by the fewest letters
-// inserted, left out, changed or swapped with their neighbour; "" when none is near.
+// Returns `; did you mean "CANDIDATE"?` for the candidate with the smallest edit distance to `word`
+// (insertions, deletions, substitutions, swaps of neighbours); "" if none is close enough.
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace ares::config

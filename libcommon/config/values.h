@@ -1,4 +1,5 @@
-// What ares.yaml says, as typed values. Filled in by config.h; then immutable: any thread may read.
+// The contents of ares.yaml as typed values. Filled in by config.h, then immutable: any thread may
+// read.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +21,27 @@ namespace ares::config {
 struct ControllerConfig {
   std::vector<std::string> listen{"unix:/run/ares/aresctld.sock"};  // "unix:/path", "tcp:host:port"
   std::vector<std::string>
-      connect;  // what clients and nodes use, in this order; the first of `listen` when not given
-  std::string state_dir = "/var/lib/ares";     // highest (system, epoch, lsn) seen, pid lock
-  std::vector<std::string> admins;             // as written; resolved in Policy
-  std::vector<std::string> operators;          // as written; resolved in Policy
-  std::string user = "root";                   // whom the controller runs as, as written
-  UserId uid{0};                               // and resolved: credentials are restricted to it
+      connect;  // Addresses used by clients and nodes, in order; default: the first of `listen`.
+  std::string state_dir = "/var/lib/ares";  // highest (system, epoch, lsn) seen, pid lock
+  std::vector<std::string> admins;          // as written; resolved in Policy
+  std::vector<std::string> operators;       // as written; resolved in Policy
+  std::string user = "root";                // The controller's user, as written.
+  UserId uid{0};  // The controller's resolved uid; credentials are restricted to it.
   std::string mail_program = "/usr/bin/mail";  // absolute; empty = no mail is sent
 };
 
 struct DatabaseConfig {
-  std::string host = "/run/postgresql";  // a directory is a Unix socket's
+  std::string host = "/run/postgresql";  // A directory means a Unix socket.
   std::uint16_t port = 5432;
   std::string name = "ares";
   std::string user = "ares";
   std::string password_file;  // empty = none
   bool accept_data_loss = false;
   std::string
-      reports;  // connection string of a read replica; empty = reports ask the database itself
+      reports;  // Connection string of a read replica; empty = reports use the main database.
 };
 
-// Accounting that is old leaves the database for files.
+// Archiving: old accounting records are moved from the database to files.
 struct ArchiveConfig {
   Seconds after{0};                           // 0 = never
   std::string dir = "/var/lib/ares/archive";  // absolute
@@ -52,14 +53,15 @@ struct AuthConfig {
 
 struct ConfiguredNode {
   std::string name;
-  Inventory inventory;  // cpus 0, memory 0: what it registers with
+  // With cpus 0 and memory 0, the values are those that the node registers with.
+  Inventory inventory;
   std::string
-      gpu_topology;  // file that aresd reads the GPUs from; empty = `inventory.gpus` says all
+      gpu_topology;  // File from which aresd reads the GPUs; empty = `inventory.gpus` is complete.
 };
 
 struct MockConfig {
   std::chrono::milliseconds start_delay{0};
-  std::chrono::milliseconds run_time{0};  // 0 = as long as the job's script asks for
+  std::chrono::milliseconds run_time{0};  // 0 = as long as the job's script requests.
   double fail_rate = 0;                   // of jobs; 0 to 1, as the other rates
   double launch_fail_rate = 0;            // of launches
   double slow_rate = 0;                   // of nodes
@@ -77,7 +79,7 @@ struct NodeConfig {
   std::string spool_of(std::string_view node) const;
 };
 
-// A shared object that takes part in the scheduler's stages (plugin/sched_abi.h).
+// A shared object called in the scheduler's stages (plugin/sched_abi.h).
 struct PluginConfig {
   std::string name;
   std::string path;                     // absolute
@@ -89,7 +91,7 @@ inline constexpr std::size_t kMostPlugins = 64;
 
 struct SchedulerConfig {
   std::vector<PluginConfig> plugins;
-  Seconds plugin_timeout{10};  // of one call
+  Seconds plugin_timeout{10};  // Of one call.
 };
 
 struct LogConfig {
@@ -98,9 +100,11 @@ struct LogConfig {
 };
 
 struct Config {
-  std::string path;           // the file it was read from
-  std::string topology_file;  // absolute, or beside `path`; empty = no networks are described
-  std::map<std::string, double> prices;  // of an hour of one of a TRES; reports tell costs by them
+  std::string path;  // the file it was read from
+  // Absolute, or relative to the folder of `path`; empty = no networks are described.
+  std::string topology_file;
+  // Price per hour of one unit of a TRES; reports compute costs from it.
+  std::map<std::string, double> prices;
   Policy policy;  // with cluster, admins, operators, networks and config_hash filled in
   std::vector<Partition> partitions;
   std::vector<ConfiguredNode> nodes;  // in the file's order, names expanded
@@ -108,13 +112,12 @@ struct Config {
   DatabaseConfig database;
   ArchiveConfig archive;
   AuthConfig auth;
-  SchedulerConfig
-      scheduler;  // loading the plugins, and putting them into `policy`, is the controller's
+  SchedulerConfig scheduler;  // The controller loads the plugins and adds them to `policy`.
   NodeConfig node;
   LogConfig log;
 };
 
-// What a command needs to reach the controller.
+// The settings that a command needs to connect to the controller.
 struct ClientConfig {
   std::string path;
   std::string cluster;

@@ -1,5 +1,6 @@
-// A YAML file as a tree of texts with line numbers: the only door to yaml-cpp, which throws and
-// types values by guessing. Owned by the reader of a configuration; plain values, any thread.
+// A YAML file as a tree of texts with line numbers. The only module that uses yaml-cpp, which
+// throws exceptions and guesses types. Owned by the reader of a configuration; plain values, any
+// thread.
 #pragma once
 
 #include <string>
@@ -27,10 +28,11 @@ struct Entry {
   Value value;
 };
 
-// invalid_argument with "NAME:LINE: …" when it is not YAML, or when a key stands twice in one map.
+// Returns invalid_argument with "NAME:LINE: …" if the text is not YAML or a map has a duplicate
+// key.
 Result<Value> parse_yaml(const std::string& text, std::string_view name);
 
-// `text` written so that parse_yaml reads the same scalar.
+// Quotes `text` so that parse_yaml reads the same scalar.
 std::string quote_yaml(std::string_view text);
 
 }  // namespace ares::config

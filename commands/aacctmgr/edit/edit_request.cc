@@ -15,7 +15,7 @@ constexpr const char* kWhoAdministers =
     "who is administrator or operator is said in ares.yaml (admins, operators), and who "
     "coordinates an account by add coordinator";
 
-// Snapshot from sacctmgr and nothing is made of them: refused by name.
+// Words of sacctmgr that aacctmgr does not support. They are refused by name.
 bool is_unsupported(const std::string& word) {
   for (const char* name :
        {"classification", "federation", "features", "comment", "newname", "grpcpus", "grpnodes",
@@ -50,7 +50,8 @@ Error unknown_property(Entity entity, const std::string& word) {
           "unknown \"" + word + "\" of a " + name_of(entity) + config::suggestion(typed, names)};
 }
 
-// Exactly named, or begun by the word in one of the records alone.
+// Finds the property by its exact name, or by a prefix that matches in only one of the record
+// kinds.
 Result<Setting> setting_of(Entity entity, const Term& term) {
   const std::string typed = cli::lower(term.word);
   std::vector<Setting> found;
@@ -68,7 +69,7 @@ Result<Setting> setting_of(Entity entity, const Term& term) {
   return fail(unknown_property(entity, term.word));
 }
 
-// Of what is added some words say where, and the others what it is like.
+// For `add`, some words choose where to add; the others set properties.
 Status merge_added(EditRequest& edit, const Line& line) {
   std::vector<Spelling> words;
   std::vector<Selector> places;

@@ -1,5 +1,5 @@
-// From what was asked for to what the records have to become: pure functions of the records and the command line.
-// Any thread.
+// Computes the wanted records from the current records and a command line. Pure functions; any
+// thread.
 #pragma once
 
 #include <string>
@@ -27,25 +27,29 @@ struct EditRequest {
   std::vector<Setting> settings;
 };
 
-// The records of which something is set when it is set of the entity; none where nothing can be.
+// The kinds of records that setting a property of the entity changes; empty if the entity has no
+// properties.
 std::vector<RecordKind> kinds_of(Entity entity);
 
-// invalid_argument for words that mean nothing there, with a suggestion; and for what is said elsewhere (adminlevel).
+// Returns invalid_argument for unknown words, with a suggestion, and for properties that are set
+// elsewhere (adminlevel).
 Result<EditRequest> parse_edit(Verb verb, Entity entity, const Line& line);
 
-// The records as they are to be. not_found, already_exists, invalid_argument.
+// Returns the records after the edit. Errors: not_found, already_exists, invalid_argument.
 Result<Records> expand(const Snapshot& snapshot, const EditRequest& edit);
 
-// Takes away what refers to what is not there: associations, wckeys and coordinators of users who are gone, accounts below accounts
-// that are, QOS that are out of lists and defaults; and a default account that is none of the user's becomes his first one, or none.
+// Removes dangling references: associations, wckeys and coordinators of users that do not exist,
+// accounts below missing accounts, and missing QOS from lists and defaults. A default account that
+// the user is not in is replaced by the user's first account, or cleared.
 void remove_dangling_references(Records& records);
 
-// The three verbs, of which expand() takes one.
+// Implementations of the three verbs; expand() calls one of them.
 Result<Records> expand_add(const Snapshot& snapshot, const EditRequest& edit);
 Result<Records> expand_modify(const Snapshot& snapshot, const EditRequest& edit);
 Result<Records> expand_remove(const Snapshot& snapshot, const EditRequest& edit);
 
-// Sets those of the record's kind. invalid_argument, naming the record.
+// Applies the settings that belong to the record's kind. Returns invalid_argument naming the
+// record.
 Status apply(const std::vector<Setting>& settings, AccountingRecord& record);
 
 }  // namespace ares::aacctmgr

@@ -68,7 +68,8 @@ class RecordAdder {
     return {};
   }
 
-  // A user is added to accounts; who is in one already is only added to the others.
+  // Adds users to accounts. A user who exists already is only added to the accounts that are new to
+  // the user.
   Status users() {
     const std::vector<std::string>&all = names(Selector::user),
           &accounts = names(Selector::account);
@@ -137,7 +138,7 @@ class RecordAdder {
   const EditRequest& edit_;
 };
 
-// Where something is added must be there; what is added need not.
+// The places to add to must exist; the names to add need not.
 Where places(const EditRequest& edit) {
   Where where;
   const auto copy = [&](Selector selector) {

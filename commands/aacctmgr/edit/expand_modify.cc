@@ -9,7 +9,7 @@ bool sets(const EditRequest& edit, RecordKind kind) {
   return false;
 }
 
-// The records that are to be changed, as they are.
+// The records to change, in their present state.
 std::vector<AccountingRecord> targets(const Records& records, const EditRequest& edit) {
   std::vector<AccountingRecord> found;
   const Where& where = edit.where;

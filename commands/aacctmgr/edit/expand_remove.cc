@@ -11,7 +11,7 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-// The records to be removed. Coordinators are none: they are parts of accounts.
+// The keys of the records to remove. Coordinators have no keys: they are part of account records.
 std::vector<RecordKey> targets(const Records& records, const EditRequest& edit) {
   std::vector<RecordKey> found;
   const Where& where = edit.where;
@@ -22,7 +22,7 @@ std::vector<RecordKey> targets(const Records& records, const EditRequest& edit) 
   switch (edit.entity) {
     case Entity::account: each_of<Account>(records, RecordKind::account, take_chosen); break;
     case Entity::user:
-      // Out of some accounts, or altogether.
+      // Remove users from the chosen accounts only, otherwise altogether.
       if (where.has(Selector::account) || where.has(Selector::partition))
         each_chosen_association(records, where, take);
       else
@@ -63,7 +63,8 @@ Result<Records> without_coordinators(const Snapshot& snapshot, const Where& wher
   return records;
 }
 
-// One pass over records that refer to others: gives those that are to be changed and those that are to go.
+// One pass over the records that refer to others. Collects the records to change and the records to
+// remove.
 class ReferenceCleanup {
  public:
   explicit ReferenceCleanup(const Records& records) : records_(records) {}
@@ -86,7 +87,7 @@ class ReferenceCleanup {
   std::vector<AccountingRecord> changed;
 
  private:
-  // Those that do not lead to the root any more go.
+  // Removes accounts that are no longer connected to the root.
   void accounts() {
     std::map<std::string_view, bool> reaches_root = {{kRootAccount, true}};
     each_of<Account>(records_, RecordKind::account, [&](const Account& account) {

@@ -44,7 +44,7 @@ Result<std::uint64_t> count(const LimitRow& row, std::string_view value) {
   return *number;
 }
 
-// In MiB; any rest is rounded up.
+// Parses memory into MiB, rounding up.
 Result<std::uint64_t> memory(const LimitRow& row, std::string_view value) {
   if (const auto plain = cli::parse_number(value, kMost)) return *plain;
   const auto bytes = parse_memory(value);
@@ -57,7 +57,7 @@ Result<std::uint64_t> minutes(const LimitRow& row, std::string_view value) {
   if (const auto plain = cli::parse_number(value, kMost)) return *plain;
   const auto limit = parse_time_limit(value);
   if (!limit) return bad(row, limit.error().message);
-  if (!*limit) return std::uint64_t{0};  // every way to write zero
+  if (!*limit) return std::uint64_t{0};  // Every spelling of zero.
   return static_cast<std::uint64_t>(((*limit)->count() + 59) / 60);
 }
 
@@ -101,7 +101,7 @@ std::string amount_text(const Limit& limit) {
 }
 
 std::string minutes_text(std::uint64_t minutes) {
-  constexpr std::uint64_t kMostMinutes = std::uint64_t{1} << 31;  // what a time is read up to
+  constexpr std::uint64_t kMostMinutes = std::uint64_t{1} << 31;  // Upper bound of a parsed time.
   if (minutes > kMostMinutes) return std::to_string(minutes);
   return format_duration(std::chrono::minutes(static_cast<std::int64_t>(minutes)));
 }

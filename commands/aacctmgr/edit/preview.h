@@ -1,5 +1,4 @@
-// What a change would do, in words, for whoever has to confirm it.
-// Pure functions; any thread.
+// Describes a change as text for the confirmation prompt. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -9,8 +8,9 @@
 
 namespace ares::aacctmgr {
 
-// One line for a record and one for each of its properties that changes, at most `most` records and then how many more there are.
-// Ends in what becomes of jobs if something goes that jobs may name.
+// One line per record and one per changed property, for at most `most` records, then the number of
+// the remaining ones. If records that jobs may refer to are removed, the text ends with the effect
+// on those jobs.
 std::string preview(const std::vector<Change>& changes, std::size_t most = 200);
 
 // "2 added, 1 modified, 3 removed".

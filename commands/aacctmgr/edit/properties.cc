@@ -170,7 +170,8 @@ std::string priority_text(std::uint32_t priority) {
   return priority == 0 ? "" : std::to_string(priority);
 }
 
-// The spellings that find_limit() knows beside the name, so that each is also found by how it begins.
+// Adds every spelling that find_limit() accepts as an alias, so that prefixes of these spellings
+// match too.
 void add_limits(std::vector<Property>& rows, bool qos) {
   for (const LimitRow& row : limit_table()) {
     if (!(qos ? row.qos : row.association)) continue;

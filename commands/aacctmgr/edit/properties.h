@@ -1,6 +1,6 @@
-// What can be set of a record, one row each: name, text of its value, and how that is read. Setting, showing a change, the files of dump
-// and load, completion and the manual page all go by these rows.
-// Immutable; any thread.
+// The settable properties of records, one row each: name, printed value and parser. Setting, the
+// preview, dump and load files, completion and the manual page all use these rows. Immutable; any
+// thread.
 #pragma once
 
 #include <string>
@@ -11,19 +11,21 @@
 
 namespace ares::aacctmgr {
 
-// Those of a kind; of an account and of a user in one they end with what the two have in common. A wckey has none.
+// The properties of a record kind. For accounts and for users in accounts the common properties
+// come last. A wckey has none.
 const std::vector<Property>& properties(RecordKind kind);
 
-// By name or alias in any case, or by how it begins if that is no other's. Null: not one of this kind.
+// Finds a property by name or alias, ignoring case, or by an unambiguous prefix. Null if the kind
+// has no such property.
 const Property* find_property(RecordKind kind, std::string_view word);
 
 Status set_property(const Property& property, AccountingRecord& record, Op op,
                     const std::string& value);
 
-// A record as it is when nothing has been said of it.
+// A record with this key and default values.
 AccountingRecord blank_record(const RecordKey& key);
 
-// Ascending lists, each entry once.
+// Splits a list of names; ascending, without duplicates.
 std::vector<std::string> names_of(std::string_view text);
 
 }  // namespace ares::aacctmgr

@@ -1,4 +1,4 @@
-// One row of the tables of what can be set of a record. Immutable; any thread.
+// One row of the tables of settable properties. Immutable; any thread.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,15 @@ namespace ares::aacctmgr {
 
 struct Property {
   std::string name;                  // "fairshare", "GrpTRES"
-  std::vector<std::string> aliases;  // lower case
+  std::vector<std::string> aliases;  // Lower case.
   std::string argument;
   std::string help;
-  std::string usual;  // what an unset one is, as it is shown; "" = none
-  bool list = false;  // takes += and -=
-  // `value` "" takes the property back. invalid_argument.
+  std::string usual;  // Printed value of an unset property; "" = none.
+  bool list = false;  // Takes += and -=.
+  // An empty `value` clears the property. Returns invalid_argument if the value is not valid.
   std::function<Status(AccountingRecord&, Op, const std::string& value)> set;
-  std::function<std::string(const AccountingRecord&)> get;  // "" = unset; else set() reads the same
+  // Text that set() parses back to the same value; "" = unset.
+  std::function<std::string(const AccountingRecord&)> get;
 };
 
 }  // namespace ares::aacctmgr

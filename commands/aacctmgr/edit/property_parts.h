@@ -1,4 +1,4 @@
-// What the tables of properties of accounts, users and QOS are made of. Pure functions; any thread.
+// Building blocks of the property tables of accounts, users and QOS. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ namespace ares::aacctmgr {
 using Record = AccountingRecord;
 
 tl::unexpected<Error> bad(std::string message);
-// Whether the value takes the property back.
+// Whether the value clears the property.
 bool clears(const std::string& value);
-// Names, ascending: set, added or taken.
+// Sets, adds or removes names. The list stays ascending.
 void change_list(std::vector<std::string>& list, Op op, const std::string& value);
 Status set_priority(std::uint32_t& priority, const std::string& value);
 std::string priority_text(std::uint32_t priority);
-// A row for each limit that a QOS, or else an account or user, may have.
+// Adds a row for each limit that a QOS (`qos`), or else an account or user, may have.
 void add_limits(std::vector<Property>& rows, bool qos);
 
 std::vector<Property> qos_rows();  // qos_properties.cc
 
-// A text of a record of type R.
+// A text property of a record of type R.
 template <class R>
 Property text_of(std::string name, std::vector<std::string> aliases, std::string argument,
                  std::string help, std::string R::*member) {

@@ -1,4 +1,4 @@
-// What can be set of a QOS.
+// The settable properties of a QOS.
 #include <algorithm>
 
 #include "aacctmgr/edit/properties.h"
@@ -50,9 +50,9 @@ std::string flags_text(const Qos& qos) {
   return cli::join(names, ",");
 }
 
-constexpr std::uint32_t kWhole = 1000;  // thousandths
+constexpr std::uint32_t kWhole = 1000;  // Thousandths.
 
-// "1.5" in thousandths.
+// Parses "1.5" into thousandths.
 Status set_factor(std::uint32_t& factor, const std::string& value) {
   if (clears(value)) {
     factor = kWhole;
@@ -79,7 +79,7 @@ std::string factor_text(std::uint32_t factor) {
   return text + "." + rest;
 }
 
-// "30" in the unit given, or HH:MM:SS and the like.
+// Parses a number in `unit`, such as "30", or a duration such as HH:MM:SS.
 Status set_length(std::optional<Seconds>& length, Seconds unit, const std::string& value) {
   if (clears(value)) {
     length.reset();
@@ -118,7 +118,7 @@ Property length_of(std::string name, Seconds unit, std::string help,
               }};
 }
 
-// What becomes of running jobs where others need their place.
+// Properties of preemption.
 std::vector<Property> preemption_rows() {
   return {{.name = "preempt",
            .aliases = {},

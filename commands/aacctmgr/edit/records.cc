@@ -24,19 +24,20 @@ Stage stage_of(const Change& change) {
   return Stage::users;
 }
 
-// What must not be cut apart: all changes of one user; and of QOS, which may refer to each other.
+// Changes with the same owner text must stay in one request: all changes of one user, and all QOS,
+// which may refer to each other.
 std::string owner_of(const RecordKey& key) {
   switch (key.kind) {
     case RecordKind::user: return key.name;
     case RecordKind::association:
     case RecordKind::wckey: return key.user;
-    case RecordKind::qos: return "all QOS";  // no user is called so
+    case RecordKind::qos: return "all QOS";  // Not a valid user name.
     case RecordKind::account: return {};
   }
   return {};
 }
 
-// Of accounts that go, as they lie before: the deepest first.
+// Depths of the removed accounts in the tree before the change; the deepest are removed first.
 std::map<std::string, std::size_t> old_depths(const std::vector<Change>& changes) {
   std::map<std::string, std::string> parents;
   for (const Change& change : changes)
@@ -144,7 +145,8 @@ Records first_round(const Records& before, const Records& after) {
     Account account = std::get<Account>(record);
     if (std::erase_if(account.coordinators, is_going) > 0) {
       keep = true;
-      account.terms = {};  // nothing that the accounts above may not allow any more
+      // The accounts above may no longer allow its terms.
+      account.terms = {};
     }
     going.push_back(std::move(account));
   });

@@ -1,5 +1,5 @@
-// The records that a command works on: a copy of the controller's, changed here, and what has to be sent to make both alike.
-// Pure functions and values; any thread.
+// The records that a command works on: a local copy of the controller's records, and the changes to
+// send. Pure functions and values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,15 @@ namespace ares::aacctmgr {
 
 using Records = core::Accounting;
 
-// What the controller said when it was asked.
+// The records and cluster data as returned by the controller.
 struct Snapshot {
   Records records;
   std::string cluster;
   std::string enforce;
 };
 
-// The account above all and the QOS of everybody come with the first change there is: until then they are as good as there.
+// Adds the root account and the default QOS. The controller creates them with the first change;
+// until then they are implied.
 void add_roots(Records& records);
 
 struct Change {
@@ -31,30 +32,35 @@ struct Change {
   std::optional<AccountingRecord> before, after;
 };
 
-// Ascending by key; records that are equal are no change.
+// Ascending by key. Equal records produce no change.
 std::vector<Change> changes_between(const Records& before, const Records& after);
 
-// Changes of one request; the controller takes 10,000.
+// Target number of changes per request; the controller accepts 10,000.
 inline constexpr std::size_t kMostInRequest = 5'000;
 
-// In an order in which the changes up to each point that requests end at leave nothing referring to what is not there: QOS, accounts
-// from the top down, users with all that is theirs, then accounts that go from below, and QOS that go. Each request has at most `most`,
-// unless what belongs to one user, or all QOS, are more.
+// Splits the changes into requests and orders them so that no reference dangles after any request:
+// QOS, accounts from the root down, users with all their records, then removed accounts from the
+// leaves up, and removed QOS. A request has at most `most` changes, unless the changes of one user,
+// or of all QOS, are more.
 std::vector<std::vector<Change>> in_requests(std::vector<Change> changes, const Records& after,
                                              std::size_t most = kMostInRequest);
 
-// Coordinators are users of whom some are in accounts that they coordinate, so several requests may not get from `before` to `after` in one
-// round, whatever their order. This is as far as the first gets: without coordinators who are no users yet, and with accounts still there
-// that had users as coordinators who go (and with the QOS that go). Equal to `after` where one round is enough.
+// Coordinators must be users, and users may be in accounts that they coordinate, so one sequence of
+// requests cannot always get from `before` to `after`. Returns the state after the first round: it
+// leaves out coordinators that are not users yet, and keeps accounts (and their QOS) whose
+// coordinators are being removed. Equal to `after` if one round is enough.
 Records first_round(const Records& before, const Records& after);
 
-// What `now`, found after the first round, has to become: `after` as far as it differs from `before`. What others did meanwhile stays.
+// Applies the difference between `before` and `after` to `now`, the records read after the first
+// round. Concurrent changes by other users are kept.
 Records second_round(const Records& before, const Records& after, const Records& now);
 
-// The record with what only the controller gives (id, last change) as in `before`.
+// Returns the record with the fields that only the controller sets (id, time of last change) copied
+// from `before`.
 AccountingRecord with_identity(AccountingRecord record, const AccountingRecord& before);
 
-// The account's distance from the root; 0 for it and for what leads nowhere.
+// The account's distance from the root; 0 for the root and for accounts that are not connected to
+// it.
 std::size_t depth_of(const Records& records, std::string_view account);
 
 }  // namespace ares::aacctmgr

@@ -11,7 +11,7 @@
 namespace ares::aacctmgr {
 namespace {
 
-// As people would write it: in quotes only where it could be read as something else.
+// Writes a word in quotes only where the parser would otherwise read it differently.
 std::string word(const std::string& text) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -69,7 +69,7 @@ class Dump {
   void head(std::size_t depth, const std::string& name, bool empty) {
     line(depth, word(name) + (empty ? ": {}" : ":"));
   }
-  // `first` begins the first line, and blanks those that follow.
+  // `first` is the prefix of the first line; the following lines get blanks of the same width.
   void put(std::size_t depth, const Pairs& pairs, const std::string& first = {}) {
     bool begun = false;
     for (const auto& [name, value] : pairs)
@@ -77,7 +77,7 @@ class Dump {
                       ": " + word(value));
   }
 
-  // What is not usual.
+  // The properties that differ from their defaults.
   static Pairs own(const AccountingRecord& record) {
     Pairs pairs;
     for (const Property& property : properties(key_of(record).kind))

@@ -1,4 +1,4 @@
-// dump and load.
+// The commands dump and load.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -41,7 +41,7 @@ Result<int> dump(Context& context, const Words& operands) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
   }
-  // sacctmgr's form: file=NAME.
+  // sacctmgr's form is file=NAME.
   const std::string path = operands[0].starts_with("file=") ? operands[0].substr(5) : operands[0];
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;

@@ -125,7 +125,7 @@ class Reader {
   Status members(const Entry& entry, const std::string& account) {
     if (Status ok = need(entry.value, Value::Kind::list, entry.line, "users"); !ok) return ok;
     for (const Value& item : entry.value.items) {
-      if (item.kind == Value::Kind::scalar) {  // a name alone
+      if (item.kind == Value::Kind::scalar) {  // Only a name.
         AccountingRecord record = blank_record({RecordKind::association, account, item.text, {}});
         if (Status kept = keep(std::move(record), item.line); !kept) return kept;
         continue;

@@ -1,5 +1,5 @@
-// The file of dump and load: all records as YAML, accounts within accounts and users within them.
-// Pure functions; any thread.
+// The file format of dump and load: all records as YAML, with accounts nested in accounts and users
+// nested in accounts. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@
 
 namespace ares::aacctmgr {
 
-// Properties under their names, each as aacctmgr's command line has it; what is usual is left out.
+// Properties have the same names and values as on aacctmgr's command line. Default values are
+// omitted.
 std::string dump_text(const Snapshot& snapshot);
 
-// The records that such a file holds, without ids. invalid_argument, "NAME:LINE: …": not YAML, an unknown property (with a suggestion), a
-// value that cannot be read, a name given twice.
+// Parses such a file into records without ids. Returns invalid_argument, "NAME:LINE: …", for
+// invalid YAML, an unknown property (with a suggestion), an unreadable value or a duplicate name.
 Result<Snapshot> parse_tree(const std::string& text, std::string_view name);
 
-// What the records become by loading a file: those in it as it says, the others as they are, or removed (`clean`); the account root and the
-// QOS normal always stay.
+// The records after loading a file: its records replace existing ones; other records stay, or are
+// removed if `clean`. The root account and the QOS normal always stay.
 Records merged(const Records& before, const Records& file, bool clean);
 
 }  // namespace ares::aacctmgr

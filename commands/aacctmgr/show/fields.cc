@@ -36,7 +36,7 @@ std::string month_text(std::int64_t micros) {
   return text;
 }
 
-// "12_3": as every command names jobs.
+// "12_3", the format of job ids in all commands.
 std::string job_id(R row) {
   if (!row.runaway) return "";
   const api::JobRef& job = row.runaway->job();
@@ -93,7 +93,7 @@ std::string coordinators(R row) {
   return cli::join(row.account->coordinators, ",");
 }
 
-// As wide as most of its kind.
+// Wide enough for most values of the kind.
 int width_of(const LimitRow& row) {
   return row.unit == LimitUnit::tres || row.unit == LimitUnit::tres_minutes ? 13
          : row.unit == LimitUnit::minutes                                   ? 11
@@ -201,14 +201,14 @@ std::vector<Field> all_fields() {
   return all;
 }
 
-// Spellings of sacctmgr that are no beginnings of ours.
+// Maps sacctmgr's field names that are not prefixes of ours to our names.
 std::string other_name(const std::string& name) {
-  static const std::vector<std::pair<std::string, std::string>> snapshot = {
+  static const std::vector<std::pair<std::string, std::string>> foreign_names = {
       {"fairshare", "Share"},        {"acct", "Account"},      {"parent", "ParentName"},
       {"defacct", "DefaultAccount"}, {"defqos", "DefaultQOS"}, {"defwckey", "DefaultWCKey"},
       {"descr", "Description"},      {"org", "Organization"},  {"qoslevel", "QOS"},
       {"coord", "Coordinators"}};
-  for (const auto& [other, ours] : snapshot)
+  for (const auto& [other, ours] : foreign_names)
     if (other == name) return cli::lower(ours);
   if (const LimitRow* limit = find_limit(name)) return cli::lower(limit->name);
   return name;

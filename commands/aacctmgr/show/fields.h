@@ -14,7 +14,7 @@
 
 namespace ares::aacctmgr {
 
-// A line of a listing: whatever records it is of.
+// One line of a listing, with pointers to the records it shows.
 struct Row {
   const Snapshot* snapshot = nullptr;
   const Account* account = nullptr;
@@ -25,33 +25,34 @@ struct Row {
   const api::Transactions::Row* change = nullptr;
   const api::RunawayJobs::Row* runaway = nullptr;
   const api::Archived::File* file = nullptr;
-  std::string text;        // a coordinator, a TRES, or what is wrong
-  std::size_t indent = 0;  // of the account's name
-  // Of the user in the account, or the account; null: neither.
+  std::string text;        // A coordinator, a TRES, or a problem text.
+  std::size_t indent = 0;  // Indent of the account's name.
+  // The terms of the user in the account, else of the account; null if there is neither.
   const Terms* terms() const;
 };
 
 struct Field {
-  std::string name;    // for format=
-  std::string header;  // as it is printed
-  int width = 10;      // at least; negative: aligned to the left
+  std::string name;    // Name for format=.
+  std::string header;  // Printed header.
+  int width = 10;      // Minimum width; a negative width aligns to the left.
   std::string help;
   std::function<std::string(const Row&)> text;
 };
 
 const std::vector<Field>& fields();
-std::vector<std::string> field_texts();  // for the manual
+std::vector<std::string> field_texts();  // Descriptions for the manual page.
 
 struct SelectedField {
   const Field* field = nullptr;
   int width = 0;
-  bool fixed = false;  // the user named it
+  bool fixed = false;  // The user gave the width.
 };
 
-// "Account%20,User,QOS": names or how they begin, in any case. invalid_argument, with a suggestion.
+// Parses "Account%20,User,QOS": names or unambiguous prefixes, ignoring case. Returns
+// invalid_argument with a suggestion.
 Result<std::vector<SelectedField>> parse_fields(const std::string& list);
 
-// The usual ones.
+// The default fields of an entity.
 std::string usual_fields(Entity entity, bool with_associations);
 
 }  // namespace ares::aacctmgr

@@ -21,7 +21,7 @@ void put(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// One row for each item of `items`, to which `member` points.
+// One row per item of `items`; `member` is the pointer in Row to set.
 template <class Items, class Member>
 std::string table(const Context& context, const Items& items, Member member,
                   const std::vector<SelectedField>& chosen) {
@@ -36,7 +36,7 @@ std::string table(const Context& context, const Items& items, Member member,
   return print(rows, chosen, {flags.no_header, flags.parsable, flags.parsable2});
 }
 
-// The one time of start= or end=; 0 where none was given.
+// The single time given for start= or end=; 0 if there is none.
 Result<std::int64_t> time_of(const Where& where, Selector selector) {
   const std::vector<std::string>& given = where.names(selector);
   if (given.empty()) return 0;
@@ -64,7 +64,7 @@ Result<api::ListTransactions> transactions_filter(const Where& where) {
   return filter;
 }
 
-// "2025-01": its first moment, UTC.
+// First moment of a month such as "2025-01", UTC.
 Result<std::int64_t> month_begin(const std::string& text) {
   int year = 0;
   unsigned month = 0;
@@ -96,7 +96,7 @@ Result<int> show_archive(Context& context) {
   return 0;
 }
 
-// Begins, and waits until it is over.
+// Starts the archiving and waits until it ends.
 Result<int> run_archive(Context& context, const api::Archive& what) {
   if (context.flags.read_only) return bad("nothing was done: --readonly was given");
   if (context.flags.dry_run)
@@ -109,7 +109,8 @@ Result<int> run_archive(Context& context, const api::Archive& what) {
   while (answer->archived().busy() && answer->archived().work() == work) {
     api::Request again;
     again.mutable_archive();
-    answer = context.call(std::move(again));  // answered when something has happened, or soon
+    // The controller answers when the state changes, or after a short time.
+    answer = context.call(std::move(again));
     if (!answer) return fail(answer.error());
   }
   const api::Archived& done = answer->archived();

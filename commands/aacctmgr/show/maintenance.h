@@ -1,5 +1,5 @@
-// What is asked of the controller's database beside records: transactions, runaway jobs.
-// Used by show; aacctmgr's main thread.
+// Listings read from accounting rather than from the records: transactions and runaway jobs. Used
+// by show, on aacctmgr's main thread.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace ares::aacctmgr {
 Result<int> show_transactions(Context& context, const Where& where,
                               const std::vector<SelectedField>& chosen);
 
-// Lists them, and sets them ended if that is wanted: 1 where it was not.
+// Lists runaway jobs and, after confirmation, marks them as ended. Returns 1 if the user declines.
 Result<int> show_runaways(Context& context, const std::vector<SelectedField>& chosen);
 
 }  // namespace ares::aacctmgr

@@ -1,4 +1,4 @@
-// Listings as text: in columns, or with | between the fields.
+// Prints listings as text: in columns, or with | between the fields.
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,7 +8,7 @@
 namespace ares::aacctmgr {
 namespace {
 
-// Columns on a terminal: bytes that do not continue a UTF-8 character.
+// Number of terminal columns: counts the bytes that do not continue a UTF-8 character.
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
@@ -69,7 +69,7 @@ std::string print(const std::vector<Row>& rows, const std::vector<SelectedField>
     return delimited(lines, options.parsable);
   }
 
-  // An indented column is read from the left.
+  // An indented column is aligned to the left.
   const bool tree =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.indent > 0; });
   std::vector<std::size_t> widths;

@@ -10,7 +10,7 @@
 namespace ares::aacctmgr {
 namespace {
 
-// What `Snapshot` holds, in the order of the tree.
+// The contents of a Snapshot in the order of the account tree.
 class Tree {
  public:
   explicit Tree(const Snapshot& snapshot) {
@@ -20,7 +20,7 @@ class Tree {
                          [&](const Association& one) { within_[one.key.account].push_back(&one); });
   }
 
-  // visit(account, association or null, depth)
+  // Calls visit(account, association or null, depth).
   template <class Visit>
   void walk(Visit&& visit, std::string_view parent = {}, std::size_t depth = 0) const {
     const auto children = below_.find(parent);
@@ -102,7 +102,7 @@ class Listing {
         add(&account, one, depth);
     });
   }
-  // What associations are chosen by beside their names.
+  // Whether the conditions on an association other than its names hold.
   bool own_terms(const Account& account) const {
     if (where_.has(Selector::id) &&
         !where_.matches(Selector::id, std::to_string(account.id.value())))
@@ -150,7 +150,7 @@ class Listing {
     });
   }
 
-  // Those that are always there, and those that limits are of.
+  // The built-in TRES and those that have limits.
   void tres() {
     std::set<std::string> names = {"cpu", "mem", "node", "billing", "gres/gpu"};
     const auto take = [&](const Limits& limits) {
@@ -171,7 +171,8 @@ class Listing {
   Rows out_;
 };
 
-// Jobs that name no QOS get the nearest default, which the nearest list may not hold.
+// A job that names no QOS gets the nearest default QOS. Reports a default that the nearest list of
+// allowed QOS does not contain.
 void add_missing_qos(const Records& records, const Association& one,
                      std::vector<std::string>& found) {
   const core::Chain chain =
@@ -198,7 +199,7 @@ std::vector<std::string> problems(const Snapshot& snapshot) {
   std::set<std::string> used_accounts, users_somewhere;
   each_of<Association>(records, RecordKind::association, [&](const Association& one) {
     users_somewhere.insert(one.key.user);
-    // With all that are above it, as far as these are not known yet.
+    // Adds the account and its ancestors, up to the first one that is already in the set.
     for (const Account* at = core::find_account(records, one.key.account);
          at && used_accounts.insert(at->name).second;
          at = core::find_account(records, at->parent)) {
@@ -220,7 +221,7 @@ std::vector<std::string> problems(const Snapshot& snapshot) {
       found.push_back("wckey " + wckey.key.name + " is of user " + wckey.key.user +
                       ", who is in no account");
   });
-  // What was right when it was set, and is not since something above it has changed.
+  // Reports settings that have become invalid because a record above them changed.
   records.for_each([&](const RecordKey&, const AccountingRecord& record) {
     if (Status ok = core::check_record(records, record); !ok) found.push_back(ok.error().message);
   });

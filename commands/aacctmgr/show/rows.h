@@ -1,5 +1,5 @@
-// The lines of a listing: which, in what order.
-// Pure functions; what they give points into what they were given. Any thread.
+// Selects and orders the lines of a listing. Pure functions; the results point into the arguments.
+// Any thread.
 #pragma once
 
 #include <deque>
@@ -11,31 +11,34 @@ namespace ares::aacctmgr {
 
 struct ListingOptions {
   bool with_associations = false;
-  bool with_coordinators = false;  // adds the field Coordinators
+  bool with_coordinators = false;  // Adds the field Coordinators.
   bool tree = false;
 };
 
-// What a row names that is no record by itself (a user who coordinates).
+// The rows, and the storage of names that are not records themselves (coordinators).
 struct Rows {
   std::vector<Row> rows;
   std::deque<User> extra_users;
 };
 
-// Associations come as the tree has them: an account, its users, then the accounts below it; all others ascending.
+// Associations are in tree order: an account, its users, then the accounts below it. All other
+// entities are ascending.
 Rows rows_of(const Snapshot& snapshot, Entity entity, const Where& where,
              const ListingOptions& options);
 
-// What was probably not meant: accounts without users below them, users in no account or without a default one, wckeys that no user has
-// any more, records that refer to what is not there or may not be used, and users whose jobs have to name a QOS.
+// Describes probable mistakes: accounts without users below them, users without an account or
+// default account, wckeys that no user has, references to missing or disallowed records, and users
+// whose jobs must name a QOS.
 std::vector<std::string> problems(const Snapshot& snapshot);
 
-// The same records as JSON: maps accounts, users, associations, qos and wckeys, with amounts as numbers.
+// The same records as JSON: the maps accounts, users, associations, qos and wckeys, with amounts as
+// numbers.
 std::string json_of(const Snapshot& snapshot, const Rows& rows);
 
-// With a line of fields first, unless that is not wanted.
+// Options of printing. A header line comes first unless it is turned off.
 struct PrintOptions {
   bool no_header = false;
-  bool parsable = false;   // -p: a | behind the last
+  bool parsable = false;   // -p: ends each line with |.
   bool parsable2 = false;  // -P
 };
 std::string print(const std::vector<Row>& rows, const std::vector<SelectedField>& chosen,

@@ -13,7 +13,7 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-// Words that say how to list, taken out of those that say what.
+// Words that control the listing, separated from the words that choose records.
 struct Switches {
   ListingOptions listing;
   std::string format;

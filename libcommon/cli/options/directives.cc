@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kPrefixes = {"#ARES", "#SBATCH"};
 
-// What stands behind the prefix, if the line is a directive.
+// Returns the text after the prefix if the line is a directive.
 std::optional<std::string_view> directive_text(std::string_view line) {
   for (const std::string_view prefix : kPrefixes) {
     if (!line.starts_with(prefix)) continue;

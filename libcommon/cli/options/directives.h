@@ -16,16 +16,17 @@ struct DirectiveLine {
   std::vector<std::string> words;
 };
 
-// The lines up to the first that is neither comment nor blank, each cut into words: quotes group, a backslash takes the next
-// character as it is, nothing is expanded, and a word that begins with # ends the line. `##ARES` is a comment.
-// invalid_argument, naming script and line, for a quote that is not closed.
+// The directive lines before the first line that is neither a comment nor blank, each split into
+// words. Quotes group, a backslash escapes the next character, nothing is expanded, and a word that
+// begins with # ends the line. `##ARES` is a comment. Returns invalid_argument, naming script and
+// line, for an unclosed quote.
 Result<std::vector<DirectiveLine>> find_directives(std::string_view script,
                                                    const std::string& name);
 
-// One line cut into words by the same rules. invalid_argument for a quote that is not closed.
+// Splits one line into words by the same rules. Returns invalid_argument for an unclosed quote.
 Result<std::vector<std::string>> cut_words(std::string_view line);
 
-// The options on them, in their order.
+// The options in the directives, in order.
 Result<std::vector<GivenOption>> options_from_script(const OptionTable& table,
                                                      std::string_view script,
                                                      const std::string& name);

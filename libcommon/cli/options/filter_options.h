@@ -10,15 +10,15 @@
 
 namespace ares::cli {
 
-// Names between commas. invalid_argument: none, or an empty one.
+// Parses comma-separated names. Returns invalid_argument for an empty list or an empty name.
 std::function<Status(const std::string&)> set_names(
     google::protobuf::RepeatedPtrField<std::string>* list);
 
-// A hostlist, as single names.
+// Parses a hostlist into single names.
 std::function<Status(const std::string&)> set_hosts(
     google::protobuf::RepeatedPtrField<std::string>* list);
 
-// "12,12_3,12_[1-4]": ascending, each once.
+// Parses "12,12_3,12_[1-4]" into an ascending list without duplicates.
 std::function<Status(const std::string&)> set_job_ids(
     google::protobuf::RepeatedPtrField<api::JobRef>* list);
 

@@ -1,5 +1,5 @@
-// What every command does alike: common options, complaints, the way to the controller.
-// Owned by a command's main thread.
+// Functions common to all commands: common options, error messages, and the connection to the
+// controller. Owned by a command's main thread.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 namespace ares::cli {
 
 inline constexpr int kExitRefused = 1;
-inline constexpr int kExitUnavailable = 75;  // EX_TEMPFAIL: the same line may work later
+inline constexpr int kExitUnavailable = 75;  // EX_TEMPFAIL: the same command may succeed later.
 
 struct CommonOptions {
   std::string config;  // --config
@@ -30,48 +30,50 @@ void add_common_options(OptionTable& table, CommonOptions& common, char help_let
 
 std::vector<std::string> words_of(int argc, char** argv);
 
-// Answers the hidden --help-man and --help-completion, which only stand alone: the exit status, or nothing.
+// Answers the hidden options --help-man and --help-completion, which must be the only argument.
+// Returns the exit status, or nothing if neither was given.
 std::optional<int> answer_hidden(const Manual& manual, const OptionTable& table,
                                  const std::vector<std::string>& words);
 
-// Answers --help and --version once options are applied.
+// Answers --help and --version after the options are applied.
 std::optional<int> answer_common(const Manual& manual, const OptionTable& table,
                                  const CommonOptions& common);
 
-// Parses, reads the environment and applies. What is left are the operands.
+// Parses the arguments, reads the environment and applies the options. Returns the operands.
 Result<std::vector<std::string>> take_options(const OptionTable& table,
                                               const std::vector<std::string>& words);
 
-// A command line from its words to its exit status, for commands whose options all come from the line and the environment: answers
-// what can be answered by the table, applies the options, and gives the operands to `work`.
+// Runs a command whose options come only from the command line and the environment: answers help
+// requests, applies the options and calls `work` with the operands. Returns the exit status.
 using Words = std::vector<std::string>;
 Result<int> run_line(const Manual& manual, const OptionTable& table, const CommonOptions& common,
                      const Words& words, const std::function<Result<int>(Words operands)>& work);
 
-// For a command that takes no operands: `hint` says which option does, "to name jobs use -j".
+// For a command without operands. `hint` names the option to use instead: "to name jobs use -j".
 Status refuse_operands(const Words& operands, const std::string& hint);
 
-// main(): the exit status of `run`, which is told of if it failed.
+// Implements main(): returns the exit status of `run` and prints its error.
 int run_main(std::string_view program, int argc, char** argv, Result<int> (*run)(const Words&));
 
-// Prints "asub: message" and gives the exit status for it.
+// Prints "asub: message" and returns the exit status for the error.
 int print_error(std::string_view program, const Error& error);
 
-// How long a command goes on trying while the controller is away.
+// How long a command retries while the controller is unavailable.
 enum class RetryPolicy {
-  none,    // answers at once
-  query,   // half a minute
-  change,  // as long as a user would wait for a submission
+  none,    // Do not retry.
+  query,   // Retry for half a minute.
+  change,  // Retry for as long as a user would wait for a submission.
 };
 
-// The client of the controller that the configuration names. A line on standard error says when it retries, unless `quiet`.
+// Returns a client of the configured controller. A line on standard error reports retries, unless
+// `quiet`.
 Result<rpc::Client> open_client(std::string_view program, const CommonOptions& common,
                                 RetryPolicy policy, bool quiet = false);
 
-// Where the calling process stands in time: for the options that take points in time.
+// The current time of the process, for options that take points in time.
 Time clock_now();
 
-// 0 where standard output is no terminal.
+// 0 if standard output is not a terminal.
 unsigned terminal_width();
 
 }  // namespace ares::cli

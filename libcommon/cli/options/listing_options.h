@@ -1,5 +1,5 @@
-// The options that every listing in columns has: -o, -O, -S, -h, -i and --json, and what its manual says of formats.
-// Owned by a command's main thread.
+// Options of all listings in columns: -o, -O, -S, -h, -i and --json, and their manual section on
+// formats. Owned by a command's main thread.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 namespace ares::cli {
 
 struct ListingChoice {
-  std::string format;       // -o; "" = the command's own
-  std::string name_format;  // -O; likewise
-  std::string sort;         // -S; "" = the usual order
+  std::string format;       // -o; "" = the command's default.
+  std::string name_format;  // -O; "" = the command's default.
+  std::string sort;         // -S; "" = the default order.
   bool no_header = false;
   bool json = false;
   std::int64_t iterate = 0;  // seconds; 0 = once
@@ -27,19 +27,21 @@ struct ListingChoice {
   bool has_own_format() const { return !format.empty() || !name_format.empty(); }
 };
 
-// `precedence_note` says which of several options about columns counts, `usual_order` how lines are sorted without -S.
+// `precedence_note` documents which of several options about columns takes effect, `usual_order`
+// the order of lines without -S.
 void add_listing_options(OptionTable& table, ListingChoice& choice,
                          const std::string& precedence_note, const std::string& usual_order);
 
-// An option by which the command chooses columns itself: -o and -O that stood before do not count.
+// An option that selects predefined columns. It overrides earlier -o and -O.
 std::function<Status(const std::string&)> choose_columns(ListingChoice& choice,
                                                          std::function<void()> choose);
 
-// The columns chosen, or else `usual`, a format by letters.
+// The chosen columns, or those of `usual`, a format of letters.
 Result<std::vector<FormatItem>> format_items_of(const ListingChoice& choice,
                                                 std::string_view usual);
 
-// The section FORMAT. `usual` ends "The default is": the command's own formats, in quotes.
+// The manual section FORMAT. `usual` completes the sentence "The default is": the command's own
+// formats, in quotes.
 std::pair<std::string, std::vector<std::string>> format_section(
     const std::string& usual, std::vector<std::string> columns,
     std::span<const Unsupported> unsupported);

@@ -24,7 +24,8 @@ std::string spelling(const Option& option) {
   return out + argument;
 }
 
-// Words of `text` in lines that begin at `column`; the first goes on where the caller stands.
+// Wraps `text` into lines that begin at `column`; the first line continues at the caller's
+// position.
 std::string fill(const std::string& text, std::size_t column) {
   std::string out;
   std::size_t at = column;

@@ -1,5 +1,5 @@
-// What a command says about itself: --help, the manual page and completion, made from its option table and a few hand-written parts.
-// Owned by the command; plain values and pure functions.
+// A command's documentation: --help, the manual page and completion, generated from its option
+// table and some hand-written parts. Owned by the command; plain values and pure functions.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace ares::cli {
 struct Manual {
   std::string name;                      // "asub"
   std::string summary;                   // "submit a batch script"
-  std::vector<std::string> synopsis;     // what follows the name, one form each
+  std::vector<std::string> synopsis;     // Text after the name, one form each.
   std::vector<std::string> description;  // paragraphs
   std::vector<std::pair<std::string, std::vector<std::string>>> sections{};  // title and paragraphs
   std::vector<std::pair<std::string, std::string>> examples{};  // command line and what it does
@@ -29,10 +29,10 @@ std::string help_text(const Manual& manual, const OptionTable& table);
 // Source of the manual page in the man macro language.
 std::string man_page(const Manual& manual, const OptionTable& table);
 
-// Every option word, one a line: what the shell's completion offers.
+// All option words, one per line, for shell completion.
 std::string completion_words(const OptionTable& table);
 
-// Text for the man macro language: backslashes, leading dots and hyphens kept as they are.
+// Escapes text for the man macro language: backslashes, leading dots and hyphens are preserved.
 std::string man_escape(std::string_view text);
 
 }  // namespace ares::cli

@@ -47,7 +47,7 @@ std::string unknown_letter(const OptionTable& table, char letter) {
   return std::string("unknown option -") + letter + "; --help lists the options";
 }
 
-// Walks the words once; each function consumes what belongs to one option.
+// Parses the words in one pass; each function consumes the words of one option.
 class OptionParser {
  public:
   OptionParser(const OptionTable& table, std::span<const std::string> words, Source source,
@@ -98,7 +98,7 @@ class OptionParser {
       }
       std::string rest = word.substr(i + 1);
       if (rest.empty() && requires_argument(*option)) return take_next(*option);
-      // -n=4 is a common slip, taken as what it means.
+      // Accepts the common mistake -n=4 as -n 4.
       if (rest.starts_with('=')) rest.erase(0, 1);
       return add(*option, rest);
     }

@@ -1,5 +1,6 @@
-// Command-line options as rows of a table: parsing, --help, the manual page and completion come from the same row.
-// Owned by one command's main thread. Spelling is that of getopt_long, but abbreviated names are refused.
+// Command-line options as rows of a table. Parsing, --help, the manual page and completion use the
+// same row. Owned by one command's main thread. The syntax is that of getopt_long, but abbreviated
+// names are refused.
 #pragma once
 
 #include <functional>
@@ -13,20 +14,21 @@
 namespace ares::cli {
 
 struct Option {
-  char letter = 0;       // 0 = none
-  std::string name;      // without dashes
-  std::string argument;  // "" = takes none, "N" = takes one, "[N]" = may take one: --name=N or -xN
-  std::string help;      // one sentence; man page and --help
-  std::function<Status(const std::string&)> apply;  // "" where an optional argument was left out
+  char letter = 0;   // 0 = none
+  std::string name;  // without dashes
+  // "" = no value, "N" = required value, "[N]" = optional value: --name=N or -xN.
+  std::string argument;
+  std::string help;                                 // One sentence for the manual page and --help.
+  std::function<Status(const std::string&)> apply;  // Gets "" if an optional value is missing.
   std::vector<std::string> aliases{};               // further long names
-  std::vector<std::string> excludes{};              // long names that contradict it
-  bool directive = true;                            // may stand in a script
-  bool environment = true;                          // may come as PREFIX_NAME
-  bool any_text = false;                            // the value may hold control characters
-  std::string variable{};                           // of the environment, instead of PREFIX_NAME
+  std::vector<std::string> excludes{};  // Long names of options that contradict this one.
+  bool directive = true;                // Allowed in a script.
+  bool environment = true;              // Allowed as PREFIX_NAME in the environment.
+  bool any_text = false;                // The value may contain control characters.
+  std::string variable{};               // Environment variable to use instead of PREFIX_NAME.
 };
 
-// An option that users of other batch systems know and that is not built yet: it is refused by name, never ignored.
+// An option of other batch systems that is not implemented. It is refused by name, never ignored.
 struct Unsupported {
   char letter = 0;
   std::string name;
@@ -36,11 +38,12 @@ struct Unsupported {
 struct OptionTable {
   std::vector<Option> options;
   std::vector<Unsupported> unsupported{};
-  std::string environment_prefix{};  // "ASUB_"; "" = none is read
-  bool stop_at_operand = false;      // what follows the first operand belongs to it
+  std::string environment_prefix{};  // "ASUB_"; "" = the environment is not read.
+  bool stop_at_operand = false;      // All words after the first operand are operands.
 };
 
-// Ascending precedence. `line` is one of the lines of a file that each describe one thing (asub --from).
+// Ascending precedence. `line` is a line of a file in which each line describes one object (asub
+// --from).
 enum class Source { directive, environment, command_line, line };
 
 struct GivenOption {
@@ -55,17 +58,18 @@ struct Parsed {
   std::vector<std::string> operands;
 };
 
-// Errors (all invalid_argument) begin with `where` and name the option.
+// All errors are invalid_argument; they begin with `where` and name the option.
 Result<Parsed> parse_options(const OptionTable& table, std::span<const std::string> words,
                              Source source = Source::command_line, const std::string& where = {});
 
-// Options from variables such as ASUB_JOB_NAME. An option without argument is given by any value but "", "0", "no" and "false".
+// Reads options from variables such as ASUB_JOB_NAME. An option without a value is set by any value
+// except "", "0", "no" and "false".
 using GetEnvironment = std::function<const char*(const char*)>;
 Result<std::vector<GivenOption>> options_from_environment(const OptionTable& table,
                                                           const GetEnvironment& get);
 
-// Applies in ascending precedence, so that the later value stands. Of two options that exclude each other the one of higher
-// precedence stands; at equal precedence they are refused.
+// Applies in ascending precedence, so that the last value takes effect. Of two contradicting
+// options the one of higher precedence takes effect; at equal precedence they are refused.
 Status apply_options(std::span<const GivenOption> given);
 
 // "ASUB_JOB_NAME" for job-name.
@@ -74,7 +78,7 @@ std::string environment_name(const OptionTable& table, const Option& option);
 // "--job-name", or "-x" for an option without a long name.
 std::string display_name(const Option& option);
 
-// Rows' apply functions for the usual cases.
+// Apply functions for common kinds of options.
 std::function<Status(const std::string&)> set_flag(bool& flag, bool value = true);
 std::function<Status(const std::string&)> set_text(std::string& text);
 std::function<Status(const std::string&)> set_list(

@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// $XDG_STATE_HOME/ares/PROGRAM_history, or below ~/.local/state; empty where neither is known or can be made.
+// $XDG_STATE_HOME/ares/PROGRAM_history, or below ~/.local/state. Empty if neither is known or can
+// be created.
 std::string history_path(const std::string& program) {
   namespace fs = std::filesystem;
   const char* state = std::getenv("XDG_STATE_HOME");
@@ -39,8 +40,8 @@ std::string history_path(const std::string& program) {
   return (folder / (program + "_history")).string();
 }
 
-// A terminal: readline edits, remembers and completes. It calls back without an argument of ours, so the one session that exists
-// is found through a pointer.
+// A terminal session with readline's editing, history and completion. readline's callbacks take no
+// user argument, so they find the only session through a static pointer.
 class Terminal {
  public:
   explicit Terminal(const Prompt& prompt)
@@ -75,7 +76,7 @@ class Terminal {
 
  private:
   static char** attempt(const char*, int start, int) {
-    rl_attempted_completion_over = 1;  // never the names of files
+    rl_attempted_completion_over = 1;  // No completion of file names.
     current_->found_ =
         current_->prompt_.complete(std::string(rl_line_buffer, static_cast<std::size_t>(rl_end))
                                        .substr(0, static_cast<std::size_t>(rl_point)),

@@ -1,5 +1,6 @@
-// Commands one a line: on a terminal with editing, history and completion, or from a pipe or file.
-// Owned by a command's main thread; one at a time in a process. Who uses it links readline.
+// Reads commands, one per line: on a terminal with editing, history and completion, or from a pipe
+// or file. Owned by a command's main thread; at most one per process. Programs that use it must
+// link readline.
 #pragma once
 
 #include <functional>
@@ -12,15 +13,16 @@
 namespace ares::cli {
 
 struct Prompt {
-  std::string program;  // "actl": what the prompt, the history's file and complaints begin with
-  std::function<Result<int>(const Words&)> run;  // one line; never empty
-  // All words that could stand between `start` and the end of `line`; ascending.
+  std::string program;  // "actl": prefix of the prompt, the history file and error messages.
+  std::function<Result<int>(const Words&)> run;  // Runs one line; the words are never empty.
+  // Returns the words that can stand between `start` and the end of `line`, ascending.
   std::function<std::vector<std::string>(const std::string& line, std::size_t start)> complete;
-  std::function<void()> before_line;  // when the next line is about to be typed
+  std::function<void()> before_line;  // Called before the next line is read.
 };
 
-// Until the end of standard input, `exit` or `quit`. From a terminal the exit status is the last line's. From a pipe or file the first line
-// that fails ends it, and its number is told.
+// Runs until the end of standard input, `exit` or `quit`. On a terminal, returns the exit status of
+// the last line. From a pipe or file, the first line that fails ends the run and its number is
+// reported.
 int interact(const Prompt& prompt);
 
 }  // namespace ares::cli

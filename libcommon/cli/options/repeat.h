@@ -1,5 +1,4 @@
-// --iterate: a listing printed again and again.
-// Called on a command's main thread.
+// --iterate: prints a listing repeatedly. Called on a command's main thread.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,9 @@
 
 namespace ares::cli {
 
-// Calls `show` once if `seconds` is 0. Otherwise for ever, every so many seconds, under a line with the date; an error is told and
-// the next round goes on. The exit status, or the error of the only call.
+// If `seconds` is 0, calls `show` once and returns its exit status or error. Otherwise calls it
+// without end at this interval, after a line with the date; errors are printed and do not stop the
+// loop.
 Result<int> repeat(std::string_view program, std::int64_t seconds,
                    const std::function<Status()>& show);
 

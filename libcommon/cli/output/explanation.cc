@@ -60,7 +60,7 @@ bool counts(const api::Explanation::Factor& factor) {
   return factor.weighted() != 0 || (factor.weight() != 0 && factor.weight() != 1);
 }
 
-// Lines behind the first begin at column `indent`.
+// Lines after the first begin at column `indent`.
 void put_wrapped(const std::string& text, std::size_t indent, std::size_t width, std::string& out) {
   std::size_t at = 0;
   for (const std::string& word : split(text, ' ')) {

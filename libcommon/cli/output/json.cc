@@ -15,7 +15,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// The bytes that are not a path or an argument, which people read.
+// Bytes fields that are digests, not text.
 constexpr std::array<std::string_view, 2> kDigests = {"ares.api.JobSpec.script",
                                                       "ares.api.JobSpec.environment"};
 
@@ -24,7 +24,7 @@ bool is_digest(const FieldDescriptor& field) {
          std::find(kDigests.begin(), kDigests.end(), field.full_name()) != kDigests.end();
 }
 
-// How many bytes the UTF-8 character at the front has; 0 = it is none.
+// Length in bytes of the UTF-8 character at the front; 0 = invalid.
 std::size_t character_size(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t size = byte(0) < 0x80    ? 1
@@ -63,7 +63,7 @@ void put_number(Number number, std::string& out) {
              std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
-// `index` < 0 is a field that stands once.
+// `index` < 0: a field that is not repeated.
 void put_value(const Message& m, const FieldDescriptor* f, int index, std::string& out, int depth) {
   const Reflection& r = *m.GetReflection();
   const bool one = index < 0;

@@ -1,5 +1,4 @@
-// Answers of the controller as JSON, for --json.
-// Pure functions; any thread.
+// The controller's responses as JSON, for --json. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -11,11 +10,12 @@ class Message;
 
 namespace ares::cli {
 
-// Field names as in the protocol, 64-bit numbers as numbers, digests as hexadecimal; optional fields that are not set are null.
-// Bytes that are not UTF-8 become U+FFFD.
+// Field names are those of the protocol, 64-bit numbers are numbers, and digests are hexadecimal.
+// Unset optional fields are null. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(const google::protobuf::Message& message);
 
-// Appends the same without the newline at the end; lines behind the first are indented by two blanks a level of `depth`.
+// Appends the same text without the final newline. Lines after the first are indented by two blanks
+// per level of `depth`.
 void put_json(const google::protobuf::Message& message, int depth, std::string& out);
 
 // Appends `text` in quotes.

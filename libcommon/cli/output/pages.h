@@ -1,5 +1,5 @@
-// Listings that come in pages: one by one, or, where rows come whole, put together.
-// Belongs to the command's thread. `call` is of the form Result<api::Response>(api::Request).
+// Reads listings page by page, or merges the pages if they contain whole rows. Belongs to the
+// command's thread. `call` has the form Result<api::Response>(api::Request).
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace ares::cli {
 
-// Every page of the listing that `request` asks for, as it comes: visit(page) tells whether to go on.
+// Calls visit(page) for every page of the requested listing; visit returns whether to continue.
 template <class Call, class Visit>
 Status each_page(api::Request request, Call&& call, Visit&& visit) {
   for (;;) {
@@ -23,8 +23,8 @@ Status each_page(api::Request request, Call&& call, Visit&& visit) {
   }
 }
 
-// The pages behind the first, until all rows are there. `jobs` is what `wanted` was answered first. Precondition: no fields were
-// chosen, so that no tables come.
+// Appends the remaining pages to `jobs`, the first response to `wanted`. Precondition: the request
+// chooses no fields, so the response contains no tables.
 template <class Call>
 Status add_pages(const api::ListJobs& wanted, api::Jobs& jobs, Call&& call) {
   while (jobs.has_next()) {
@@ -53,7 +53,7 @@ Status add_pages(const api::ListNodes& wanted, api::Nodes& nodes, Call&& call) {
   return {};
 }
 
-// The whole listing that the request asks for; any other request is answered as it is.
+// Returns all pages of a listing as one response; other requests are passed through.
 template <class Call>
 Result<api::Response> call_for_all(const api::Request& request, Call&& call) {
   Result<api::Response> response = call(request);

@@ -1,5 +1,5 @@
-// The order of a listing's rows: "P,t,-p", letters or names of its columns.
-// A sorter belongs to one thread.
+// The order of a listing's rows: "P,t,-p", letters or names of its columns. A sorter belongs to one
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ struct SortTerm {
   bool descending = false;
 };
 
-// Comma-separated, '-' before one for descending, '+' for ascending. invalid_argument: no such column.
+// Parses comma-separated columns, with '-' for descending and '+' for ascending order. Returns
+// invalid_argument for an unknown column.
 template <class Row>
 Result<std::vector<SortTerm<Row>>> parse_sort(std::string_view keys, const Columns<Row>& columns) {
   std::vector<SortTerm<Row>> terms;
@@ -44,7 +45,7 @@ Result<std::vector<SortTerm<Row>>> parse_sort(std::string_view keys, const Colum
   return terms;
 }
 
-// Takes each row's keys when it is added, so that rows need not be kept.
+// Stores each row's keys when it is added, so that rows need not be kept.
 template <class Row>
 class Sorter {
  public:
@@ -66,7 +67,7 @@ class Sorter {
     ++rows_;
   }
 
-  // The rows' numbers in order; equal ones as they were added.
+  // The rows' numbers in order; equal rows keep the order in which they were added.
   std::vector<std::uint32_t> order() const {
     std::vector<std::uint32_t> rows(rows_);
     std::iota(rows.begin(), rows.end(), 0u);
@@ -87,7 +88,8 @@ class Sorter {
     std::size_t begin, size;  // within texts_
   };
 
-  // Rows that follow one another often say the same: then they share the text, and equal ones are told without reading it.
+  // Consecutive rows often have equal texts. They then share storage, and comparing them needs no
+  // access to the text.
   void reuse_last() {
     if (keys_.size() <= terms_.size()) return;
     Key& key = keys_.back();

@@ -9,9 +9,9 @@
 namespace ares::cli {
 namespace {
 
-constexpr unsigned kLeastNamed = 20;   // width of a column of -O, unless told
-constexpr std::size_t kNarrowest = 8;  // no column gives way beyond
-constexpr unsigned kWidest = 10'000;   // a width beyond is a slip
+constexpr unsigned kLeastNamed = 20;   // Default width of a column of -O.
+constexpr std::size_t kNarrowest = 8;  // Columns do not shrink below this width.
+constexpr unsigned kWidest = 10'000;   // Larger widths are refused as mistakes.
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -22,11 +22,11 @@ bool is_digit(char c) {
 bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
-bool continues(char c) {  // a byte within a UTF-8 character
+bool continues(char c) {  // Whether the byte continues a UTF-8 character.
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// Columns on a terminal: bytes that do not continue a UTF-8 character.
+// Number of terminal columns: counts the bytes that do not continue a UTF-8 character.
 std::size_t display_width(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
 }
@@ -41,7 +41,7 @@ std::string_view cut(std::string_view text, std::size_t width) {
   return text;
 }
 
-// Reads digits at `at`.
+// Reads the digits at `at`.
 unsigned take_width(std::string_view text, std::size_t& at) {
   unsigned width = 0;
   for (; at < text.size() && is_digit(text[at]); ++at)
@@ -49,7 +49,7 @@ unsigned take_width(std::string_view text, std::size_t& at) {
   return width;
 }
 
-// `; did you mean "NAME"?`, whatever case the word is in.
+// Returns `; did you mean "NAME"?`, ignoring case.
 std::string suggest(const std::string& word, std::span<const std::string> names) {
   std::vector<std::string> lowered;
   for (const std::string& name : names) lowered.push_back(lower(name));
@@ -64,8 +64,8 @@ struct Style {
   std::size_t width = 0;
   bool right = false;
   bool never_cut = false;
-  bool marked = false;  // a cut cell ends in '+'
-  bool last = false;    // nothing follows: no padding
+  bool marked = false;  // A truncated cell ends in '+'.
+  bool last = false;    // The last cell of a line: no padding.
 };
 
 void put(std::string_view text, const Style& style, std::string& out) {

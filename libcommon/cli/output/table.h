@@ -1,5 +1,5 @@
-// Listings in columns, as the queue and node listings describe them: "%.18i %9P|%j", or "JobID:10,Name".
-// A listing belongs to one thread; the rest are pure functions and plain values.
+// Listings in columns, described by formats such as "%.18i %9P|%j" or "JobID:10,Name". A listing
+// belongs to one thread; the rest are pure functions and plain values.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace ares::cli {
 
-// One column of a listing of Rows. Formats, sorting, headers and the manual come from it.
+// One column of a listing of Rows. Formats, sorting, headers and the manual use it.
 template <class Row>
 struct Column {
   char letter = 0;        // in -o; 0 = none
@@ -27,22 +27,25 @@ struct Column {
   std::string_view header;
   std::string_view help;
   void (*put)(const Row&, std::string& out) = nullptr;  // appends the cell's text
-  std::array<std::uint32_t, 6> needs{};  // fields of the row's message that it reads; 0 = no more
-  std::int64_t (*number)(const Row&) = nullptr;  // what it sorts by; null = its text
-  bool never_cut = false;                        // never cut: identities
-  unsigned shrink_order = 0;  // which is cut first where a terminal is too narrow; 0 = none
+  std::array<std::uint32_t, 6> needs{};  // Fields of the row's message that it reads; 0 = end.
+  std::int64_t (*number)(const Row&) = nullptr;  // Sort key; null = the text.
+  bool never_cut = false;                        // Never truncated: identifiers.
+  // Order in which columns shrink if the terminal is too narrow; 0 = never.
+  unsigned shrink_order = 0;
   unsigned fold =
-      0;  // what it is for rows that stand for several things; the command's own numbers
+      // The column's behaviour for rows that combine several objects; values are the command's own.
+      0;
 };
 
-// All columns of a command, and those that users of other systems know: these are refused by name.
+// All columns of a command, and the columns of other systems that are refused by name.
 template <class Row>
 struct Columns {
   std::vector<Column<Row>> supported;
   std::vector<Unsupported> unsupported{};
 };
 
-// A table made of groups of columns, in their order. `names` are further columns that are refused, which have no letter.
+// Builds a table from groups of columns, in order. `names` are further refused columns without a
+// letter.
 template <class Row>
 Columns<Row> make_columns(std::initializer_list<std::vector<Column<Row>> (*)()> groups,
                           std::vector<Unsupported> unsupported,
@@ -58,22 +61,25 @@ Columns<Row> make_columns(std::initializer_list<std::vector<Column<Row>> (*)()> 
 // One field of a format and the text that follows it.
 struct FormatItem {
   char letter = 0;
-  std::string name;     // neither letter nor name: only the literal
-  unsigned width = 0;   // 0 = as wide as the cell
-  bool right = false;   // '.' in the format
-  bool fit = false;     // '#' in the format: `width` is the least, and it grows to the widest cell
-  std::string literal;  // behind it
+  std::string name;    // If there is neither letter nor name, the item is only the literal.
+  unsigned width = 0;  // 0 = as wide as the cell.
+  bool right = false;  // '.' in the format
+  // '#' in the format: `width` is the minimum; the column grows to its widest cell.
+  bool fit = false;
+  std::string literal;  // Text after the field.
 
   bool has_column() const { return letter != 0 || !name.empty(); }
 };
 
-// -o: %[.][#][WIDTH]LETTER, everything else literal; %% is a percent sign. invalid_argument for a % without a letter.
+// Parses -o: %[.][#][WIDTH]LETTER; all other text is literal, and %% is a percent sign. Returns
+// invalid_argument for a % without a letter.
 Result<std::vector<FormatItem>> parse_format(std::string_view format);
 
-// -O: NAME[:[.]WIDTH[TEXT]], separated by commas. Without a width as wide as the widest cell, and at least 20.
+// Parses -O: NAME[:[.]WIDTH[TEXT]], separated by commas. A column without a width is as wide as its
+// widest cell, at least 20.
 Result<std::vector<FormatItem>> parse_name_format(std::string_view format);
 
-// What layout needs to know of a column.
+// The properties of a column that the layout needs.
 struct GridColumn {
   std::string header;
   bool never_cut = false;
@@ -83,11 +89,12 @@ struct GridColumn {
 // The cells of a listing in one buffer, and their layout.
 class Grid {
  public:
-  // One of `columns` for each piece that has one.
+  // `columns` has one element for each format item that is a column.
   Grid(std::vector<FormatItem> format_items, std::vector<GridColumn> columns)
       : format_items_(std::move(format_items)), columns_(std::move(columns)) {}
 
-  // Append a cell's text to text(), then end it. Control characters are taken out: no job's name can move a terminal's cursor.
+  // Append a cell's text to text(), then end the cell. Control characters are removed, so that a
+  // job's name cannot move the terminal's cursor.
   std::string& text() { return text_; }
   void end_cell();
   std::size_t rows() const {
@@ -95,15 +102,16 @@ class Grid {
   }
   void end_row() { ++bare_rows_; }
 
-  // Whether rows can be laid out before all are there.
+  // Whether rows can be laid out before all are added.
   bool has_fixed_widths() const;
 
-  // Lines padded and cut to their widths, ending in a newline each; rows in `order`, or as added. `terminal` > 0: columns give way
-  // until a line is at most so wide.
+  // Returns the lines, padded and truncated to the column widths, each ending in a newline. Rows
+  // are in `order`, or as added. If `terminal` > 0, columns shrink until lines are at most that
+  // wide.
   std::string layout(bool with_header, std::optional<std::span<const std::uint32_t>> order = {},
                      unsigned terminal = 0) const;
 
-  // Forgets the rows.
+  // Removes the rows.
   void clear();
 
  private:
@@ -118,11 +126,11 @@ class Grid {
   std::size_t bare_rows_ = 0;
 };
 
-// Errors of a format's field or a sort key, with a suggestion for a name.
+// The error for an unknown column of a format or sort key, with a suggestion for a name.
 Error unknown_column(const FormatItem& format_item, std::span<const Unsupported> unsupported,
                      std::span<const std::string> names);
 
-bool same_name(std::string_view a, std::string_view b);  // ignoring case
+bool same_name(std::string_view a, std::string_view b);  // Ignores case.
 
 template <class Row>
 Result<const Column<Row>*> find_column(const Columns<Row>& columns, const FormatItem& format_item) {
@@ -140,7 +148,8 @@ Result<const Column<Row>*> find_column(const Columns<Row>& columns, const Format
 template <class Row>
 class Listing {
  public:
-  // invalid_argument: a column that does not exist, or not yet. `columns` must outlive the listing.
+  // Returns invalid_argument for a column that does not exist or is not supported. `columns` must
+  // outlive the listing.
   static Result<Listing> make(std::vector<FormatItem> format_items, const Columns<Row>& columns) {
     std::vector<const Column<Row>*> chosen;
     std::vector<GridColumn> shapes;
@@ -183,7 +192,7 @@ void add_needs(const Column<Row>& column, std::vector<std::uint32_t>& fields) {
   }
 }
 
-// One line of help for each column, for manual pages.
+// One line of help per column, for manual pages.
 template <class Row>
 std::vector<std::string> describe_columns(const Columns<Row>& columns) {
   std::vector<std::string> lines;

@@ -1,5 +1,4 @@
-// Small pure functions over text that commands share.
-// Any thread.
+// Small pure functions on text shared by commands. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace ares::cli {
 
-// Pieces between separators; empty pieces stay. "" gives none.
+// Splits at separators; empty pieces are kept. "" gives no pieces.
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
 std::string lower(std::string_view text);
@@ -22,7 +21,8 @@ std::string_view trim(std::string_view text);
 // Digits only, at most `max`.
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t max);
 
-// The whole of `text` as a number from min to max, or invalid_argument that says so.
+// Parses all of `text` as a number from min to max; otherwise returns invalid_argument with these
+// bounds.
 Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std::int64_t max);
 
 // Position of the first control character (below blank, or DEL), or npos.

@@ -1,4 +1,4 @@
-// What users write of GPUs: how many of which types, and the ways in which these may be had (spec_values.h).
+// Parses GPU requests: counts, types and alternatives (spec_values.h).
 #include "cli/values/gpu_values.h"
 
 #include <utility>
@@ -20,7 +20,7 @@ tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-// 0.5 of a100:0.5; what stands there in place of a count.
+// A fraction in place of a count: 0.5 or a100:0.5.
 Status add_part(List& list, const std::string& type, const std::string& digits) {
   const auto part = parse_gpu_part(digits);
   if (!part) return fail(part.error());
@@ -61,7 +61,7 @@ Status add_gres(List& list, const std::string& text) {
     const std::string name = item.substr(0, colon);
     if (name != "gpu") return bad("the generic resource \"" + name + "\" is not supported yet");
     std::string rest = colon == std::string::npos ? "1" : item.substr(colon + 1);
-    // gpu:a100 is one of that type.
+    // gpu:a100 means one GPU of that type.
     const std::string last = rest.substr(rest.rfind(':') + 1);
     const bool part = looks_like_part(last);
     if (!part && !parse_number(last, kMaxCount)) rest += ":1";
@@ -97,7 +97,7 @@ Status add_alternative(api::JobSpec& spec, const std::string& text, AddList add)
   return {};
 }
 
-// In place of all that was asked for in that list before.
+// Replaces the earlier contents of the list.
 Status set_list(api::JobSpec& spec, api::GpusPer per, const std::string& text, AddList add) {
   List& list = list_of(spec, per);
   list.Clear();
@@ -161,7 +161,7 @@ std::string format_gpu_list(const api::JobSpec& spec, api::GpusPer per, const st
 
 std::map<std::uint32_t, std::uint64_t> gpus_in_use(const api::Node& node) {
   std::map<std::uint32_t, std::uint64_t> used;
-  for (int i = 0; i < node.gpus_allocated_size(); ++i)  // an older controller tells no parts
+  for (int i = 0; i < node.gpus_allocated_size(); ++i)  // Older controllers do not send fractions.
     used[node.gpus_allocated(i)] +=
         i < node.gpu_parts_allocated_size() ? node.gpu_parts_allocated(i) : kWholeGpu;
   return used;

@@ -1,4 +1,5 @@
-// A job's GPUs as its user would write them. The other way round is in spec_values.h. Pure functions; any thread.
+// Prints a job's GPUs in the format that users write. spec_values.h has the parsers. Pure
+// functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,11 @@
 
 namespace ares::cli {
 
-// Those of one list with its alternatives, `before` in front of each: "gres/gpu:h100:4|gres/gpu:a100:8@1.5". Empty for none.
+// The GPUs of one list with its alternatives, each prefixed by `before`:
+// "gres/gpu:h100:4|gres/gpu:a100:8@1.5". Empty if there are none.
 std::string format_gpu_list(const api::JobSpec& spec, api::GpusPer per, const std::string& before);
 
-// What is used of each of a node's GPUs, in thousandths, by its number.
+// Usage of each of a node's GPUs in thousandths, by index.
 std::map<std::uint32_t, std::uint64_t> gpus_in_use(const api::Node& node);
 
 }  // namespace ares::cli

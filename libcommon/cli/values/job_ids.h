@@ -1,5 +1,5 @@
-// Jobs as users name them: "12", "12_3", "12_[1-4,7]".
-// Pure functions; any thread.
+// Job ids in the format of the command line: "12", "12_3", "12_[1-4,7]". Pure functions; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace ares::cli {
 
-// A comma-separated list. A throttle as listings print it ("12_[3-9%2]") is left aside. invalid_argument for anything else
-// and for more than 100,000 tasks.
+// Parses a comma-separated list. A throttle as printed by listings ("12_[3-9%2]") is ignored.
+// Returns invalid_argument for other text and for more than 100,000 tasks.
 Result<std::vector<JobKey>> parse_job_ids(std::string_view text);
 
 // "12", "12_3".

@@ -23,7 +23,7 @@ void put_utf8(std::uint32_t code, std::string& out) {
   }
 }
 
-// What is wrong first ends the parse: `problem_` is set then, and every step gives up.
+// The first problem ends the parse: it sets `problem_`, and every later step returns at once.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -147,7 +147,7 @@ class Parser {
     return wrong("the text is not closed");
   }
 
-  // `at_` is on the backslash, and afterwards on the last character of the escape.
+  // `at_` is at the backslash before the call, and at the last character of the escape after it.
   bool read_escape(std::string& out) {
     constexpr std::string_view kLetters = "\"\\/bfnrt", kMeant = "\"\\/\b\f\n\r\t";
     if (++at_ >= text_.size()) return wrong("the text is not closed");
@@ -158,7 +158,7 @@ class Parser {
     if (text_[at_] != 'u') return wrong("\\ is followed by one of \" \\ / b f n r t u");
     std::uint32_t code = 0;
     if (!read_hex(code)) return false;
-    if (code >= 0xd800 && code < 0xdc00) {  // the first half of what two make up
+    if (code >= 0xd800 && code < 0xdc00) {  // The first half of a surrogate pair.
       std::uint32_t low = 0;
       if (text_.substr(at_ + 1, 2) != "\\u") return wrong("half of a surrogate pair");
       at_ += 2;
@@ -173,7 +173,7 @@ class Parser {
     return true;
   }
 
-  // `at_` is on the u, and afterwards on the last digit.
+  // `at_` is at the u before the call, and at the last digit after it.
   bool read_hex(std::uint32_t& code) {
     const std::string_view digits = text_.substr(at_ + 1, 4);
     const auto [end, error] =

@@ -1,5 +1,4 @@
-// JSON as people and scripts write it to commands: one object of plain values, no more.
-// Pure functions; any thread.
+// Parses JSON input of commands: one object of plain values. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -15,15 +14,16 @@ struct JsonValue {
   enum class Kind { null, boolean, number, text, list };
   Kind kind = Kind::null;
   bool boolean = false;
-  std::string text;                // of a text, or a number as it was written
-  std::vector<std::string> items;  // of a list: texts, and numbers as they were written
+  std::string text;                // The text of a string, or of a number as written.
+  std::vector<std::string> items;  // The items of a list: strings, and numbers as written.
   friend bool operator==(const JsonValue&, const JsonValue&) = default;
 };
 
-using JsonObject = std::vector<std::pair<std::string, JsonValue>>;  // in the text's order
+using JsonObject = std::vector<std::pair<std::string, JsonValue>>;  // In the order of the text.
 
-// invalid_argument, naming the column, for anything that is not one JSON object whose values are null, booleans, numbers, texts
-// or lists of texts and numbers; for a key that stands twice; and for \u0000, which no text here may hold.
+// Returns invalid_argument, naming the column, unless the text is one JSON object whose values are
+// null, booleans, numbers, strings or lists of strings and numbers. Duplicate keys and \u0000 are
+// refused too.
 Result<JsonObject> parse_json_object(std::string_view text);
 
 }  // namespace ares::cli

@@ -1,4 +1,4 @@
-// Dependencies as users write them: afterok:12:13,after:14+5 or afterok:12?afterok:13.
+// Parses dependencies: afterok:12:13,after:14+5 or afterok:12?afterok:13.
 #include <algorithm>
 #include <array>
 
@@ -20,14 +20,14 @@ constexpr std::array<KindName, 6> kKinds = {{{"after", api::Dependency::AFTER},
                                              {"aftercorr", api::Dependency::AFTER_CORR},
                                              {"singleton", api::Dependency::SINGLETON}}};
 
-// Longer than any job is waited for.
+// Upper bound of a delay: one year.
 constexpr std::uint64_t kMaxDelayMinutes = 60 * 24 * 365;
 
 tl::unexpected<Error> bad(const std::string& message) {
   return fail(ErrorCode::invalid_argument, "Job dependency problem: " + message);
 }
 
-// The kind an item begins with; a bare job id is afterany.
+// The kind at the start of an item; a bare job id is afterany.
 Result<api::Dependency::Kind> kind_of(const std::string& first) {
   if (first[0] >= '0' && first[0] <= '9') return api::Dependency::AFTER_ANY;
   const std::string word = lower(first);
@@ -39,7 +39,7 @@ Result<api::Dependency::Kind> kind_of(const std::string& first) {
              "\"; use after, afterany, afterok, afternotok, aftercorr or singleton");
 }
 
-// 12, 12_3, and behind `after` also 12+5.
+// 12, 12_3, and after `after` also 12+5.
 Status add_target(api::JobSpec& spec, api::Dependency::Kind kind, const std::string& text) {
   const std::size_t plus = text.find('+');
   std::uint64_t minutes = 0;

@@ -1,4 +1,4 @@
-// Gangs as users ask for them: which, how large, how few will do, by when.
+// Parses gang options: name, size, minimum size and timeout.
 #include "base/duration.h"
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"

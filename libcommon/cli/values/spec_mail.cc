@@ -1,4 +1,4 @@
-// Mail as users ask for it: which types, to whom.
+// Parses mail options: types and recipient.
 #include "cli/values/spec_values.h"
 #include "model/job/mail.h"
 

@@ -29,14 +29,14 @@ tl::unexpected<Error> unsupported(const std::string& what) {
   return bad(what + " is not supported yet");
 }
 
-// Limits are counted in minutes: what is left of one is a whole one.
+// Limits are in whole minutes; a partial minute is rounded up.
 Seconds in_minutes(Seconds limit) {
   return std::chrono::ceil<std::chrono::minutes>(limit);
 }
 
 constexpr std::size_t kMaxNodeFile = 16 << 20;
 
-// The names in a file, host lists too, separated by commas, blanks or lines.
+// Reads the names in a file: names or host lists, separated by commas, blanks or newlines.
 Result<std::string> read_node_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxNodeFile + 1, '\0');
@@ -53,7 +53,7 @@ Result<std::string> read_node_file(const std::string& path) {
   return joined;
 }
 
-// A host list, or with a slash in it the name of a file that holds one.
+// Parses a host list, or, if the text contains a slash, the name of a file with one.
 Status set_node_list(google::protobuf::RepeatedPtrField<std::string>* list,
                      const std::string& text) {
   Result<std::string> named = text;
@@ -69,7 +69,7 @@ Status set_node_list(google::protobuf::RepeatedPtrField<std::string>* list,
   return {};
 }
 
-// 1-15:4, 2,4,8: only these numbers will do.
+// 1-15:4 or 2,4,8: only these node counts are accepted.
 Status set_node_counts(api::JobSpec& spec, const std::string& text) {
   const auto counts = parse_interval_set(text, kMaxNodes);
   if (!counts || counts->front() == 0)

@@ -1,5 +1,6 @@
-// Values of a job's properties as users spell them, for asub and for `actl update job`: each function reads one into the
-// specification. Pure functions; any thread. All errors are invalid_argument and leave the option's name to the caller.
+// Parses the values of job properties for asub and `actl update job`. Each function stores one
+// value in the specification. Pure functions; any thread. All errors are invalid_argument; the
+// caller adds the option's name.
 #pragma once
 
 #include <string>
@@ -22,12 +23,14 @@ Status set_gpus_per_node(api::JobSpec& spec, const std::string& text);
 Status set_gres(api::JobSpec& spec, const std::string& text);          // gpu, gpu:2, gpu:a100:2
 Status set_gpu_topology(api::JobSpec& spec, const std::string& text);  // nvlink, any
 Status set_min_nvlink(api::JobSpec& spec, const std::string& text);
-Status set_time_limit(api::JobSpec& spec, const std::string& text);  // seconds make up a minute
+// Seconds are rounded up to a minute.
+Status set_time_limit(api::JobSpec& spec, const std::string& text);
 Status set_time_min(api::JobSpec& spec, const std::string& text);
 Status set_array(api::JobSpec& spec, const std::string& text);  // 0-15:4, 1,3,5-9%2
 Status set_dependencies(api::JobSpec& spec,
-                        const std::string& text);  // afterok:12:13,after:14_3+5; with ? any will do
-// The other way round: afterok:12,after:13+5.
+                        // afterok:12:13,after:14_3+5; with ? any one suffices.
+                        const std::string& text);
+// Prints dependencies in the format above: afterok:12,after:13+5.
 std::string format_dependencies(const google::protobuf::RepeatedPtrField<api::Dependency>& list);
 Status set_begin(api::JobSpec& spec, const std::string& text, Time now);
 Status set_deadline(api::JobSpec& spec, const std::string& text, Time now);

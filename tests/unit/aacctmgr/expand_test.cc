@@ -149,7 +149,7 @@ TEST(Expand, AnAccountGoesWithAllBelowIt) {
   EXPECT_THAT(all, HasSubstr("bob\n    defaultaccount: physics -> (none)"));
 }
 
-TEST(Expand, AUserGoesWithAllThatIsHis) {
+TEST(Expand, RemovingAUserRemovesAllRecordsOfTheUser) {
   EXPECT_THAT(
       done("delete user name=ada"),
       HasSubstr("modify account physics\n    coordinators: ada -> (none)\n  remove user ada\n"

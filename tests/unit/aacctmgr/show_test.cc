@@ -98,7 +98,7 @@ TEST(Problems, WhatAboveHasChanged) {
                                 "the default one, gone, is not among those he may use, high"));
 }
 
-TEST(Show, TransactionsAreChosenByWhoWhenAndWhat) {
+TEST(Show, TransactionsAreFilteredByUserTimeAndAction) {
   const std::vector<std::string> words = {"where", "actor=ada,bob", "start=2026-01-01",
                                           "action=drain node"};
   const auto where = where_of(Entity::transaction, *parse_line(words));

@@ -65,7 +65,7 @@ double value_of(const std::vector<Row>& rows, const std::string& name) {
 const std::vector<WorkJob> kPassing = {job(0, 100, 100), job(1, 50, 50, 2), job(2, 60, 60),
                                        job(3, 200, 200)};
 
-TEST(Simulation, EasyLetsPassWhoDelaysNobody) {
+TEST(Simulation, EasyBackfillStartsJobsThatDelayNoPlannedStart) {
   const Outcome outcome = run(workload(kPassing), cluster("  - {name: n1, cpus: 2}\n"));
   EXPECT_EQ(start_of(outcome, 0), 0);
   EXPECT_EQ(start_of(outcome, 2), 2);
@@ -99,7 +99,7 @@ TEST(Simulation, OddJobsEndAsOnARealCluster) {
   EXPECT_EQ(value_of(rows, "makespan"), 40);
 }
 
-TEST(Simulation, ExactEstimatesLetNobodyRunIntoALimit) {
+TEST(Simulation, NoJobReachesItsLimitWithExactEstimates) {
   SimOptions options;
   options.exact_estimates = true;
   const Outcome outcome =
@@ -171,7 +171,7 @@ TEST(Simulation, JobsOfNodesThatFailRunAgain) {
   EXPECT_EQ(jobs_csv(*work, outcome), jobs_csv(*work, run(*work, config, options)));
 }
 
-TEST(Simulation, GpusAreCountedAndMissedWhileSomebodyWaits) {
+TEST(Simulation, FreeGpusCountAsFragmentedWhileJobsWait) {
   Workload work = workload({job(0, 100, 100), job(0, 50, 50)});
   work.specs[0].gpus_per_node = {{"a100", 3}};
   const Outcome outcome = run(work, cluster("  - {name: n1, cpus: 8, gpus: \"a100:4\"}\n"));

@@ -215,7 +215,7 @@ TEST_F(Accounting, WhatWaitsShowsWhatItAskedFor) {
   EXPECT_EQ(values(waiting, "Eligible,Planned"), "Unknown|Unknown");
 }
 
-TEST_F(Accounting, TimeLimitsThatNobodySet) {
+TEST_F(Accounting, TimeLimitsThatAreNotSet) {
   api::AccountingRow none = row(7);
   EXPECT_EQ(values(none, "Timelimit,TimelimitRaw"), "UNLIMITED|UNLIMITED");
   none.set_time_limit(0);

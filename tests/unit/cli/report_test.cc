@@ -155,7 +155,7 @@ TEST(ReportTree, SumsUpwards) {
                           AccountSum{"optics", 4, {{"cpu", 100}}}));
 }
 
-TEST(ReportTree, OfWhatNobodyNamedTheRootIsTheParent) {
+TEST(ReportTree, AccountsWithoutParentAreBelowTheRoot) {
   EXPECT_THAT(sum_up({{"b", {{"cpu", 2}}}, {"a", {{"cpu", 1}}}, {"root", {{"cpu", 4}}}}, {}),
               ElementsAre(AccountSum{"root", 0, {{"cpu", 7}}}, AccountSum{"a", 1, {{"cpu", 1}}},
                           AccountSum{"b", 1, {{"cpu", 2}}}));

@@ -129,7 +129,7 @@ TEST(Wait, TheExitCodeIsTheHighestOfAnArray) {
   EXPECT_EQ(exit_code_of(jobs), 3);
 }
 
-TEST(Wait, WhatDidNotCompleteIsNoSuccess) {
+TEST(Wait, AJobThatDidNotCompleteIsAFailure) {
   api::Jobs jobs;
   api::Job* job = jobs.add_jobs();
   job->set_state("CANCELLED");

@@ -125,7 +125,7 @@ TEST(Submission, PartsOfGpus) {
   EXPECT_EQ(either.gpu_alternatives(1).gpus(0).count(), 1u);
 }
 
-TEST(Submission, NumbersThatAreNoPartOfAGpu) {
+TEST(Submission, RefusesNumbersThatAreNotFractionsOfAGpu) {
   for (const auto& [option, words] :
        {std::pair("--gres=gpu:1.5", "ask for the next whole number"),
         std::pair("--gpus=a100:1.5", "a part of one GPU, below 1"),
@@ -169,7 +169,7 @@ TEST(Submission, ArraysCarryTheirThrottle) {
   EXPECT_EQ(s.array_throttle(), 2u);
 }
 
-TEST(Submission, MailTypesAndWhomTheyGoTo) {
+TEST(Submission, MailTypesAndRecipients) {
   const api::JobSpec s = spec({"--mail-type=end,Begin", "--mail-user=a@b.org"});
   EXPECT_EQ(s.mail_types(), "BEGIN,END");
   EXPECT_EQ(s.mail_user(), "a@b.org");
