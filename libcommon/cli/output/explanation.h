@@ -9,8 +9,8 @@
 
 namespace ares::cli {
 
-// One line of an explanation. A title applies to the following lines without one: "Waits for",
-// "Resources in main: needs 4 CPUs …".
+// One line of an explanation: title and text, such as "Waits for" and "Resources in main: needs 4
+// CPUs …". Consecutive lines may have the same title; format_explanation() prints it once.
 struct ExplanationLine {
   std::string title;
   std::string text;
