@@ -2,7 +2,7 @@
 """Names the tests of a unit, and checks that every unit has one.
 
     contrib/check_tests.py                 checks the whole tree
-    contrib/check_tests.py --of UNIT...    prints the tests of releases, sched/releases or libcommon/core/sched/releases.cc
+    contrib/check_tests.py --of UNIT...    prints the tests of profile, sched/profile or libcommon/core/sched/time/profile.cc
 
 A unit is NAME.h and NAME.cc. A test belongs to it if
 

@@ -1,6 +1,6 @@
 // A random cluster: the production engine over pretended nodes, lossy sessions and a controller that restarts. Every step is drawn
 // from a seed, so that a failure can be run again. Its parts: world.cc the controller, its time and its scheduler; world_users.cc what is
-// asked of it; world_network.cc the sessions of its nodes; world_promises.cc what must hold; world_rest.cc its end.
+// asked of it; world_network.cc the sessions of its nodes; world_invariants.cc what must hold; world_rest.cc its end.
 // For tests only; single thread.
 #pragma once
 

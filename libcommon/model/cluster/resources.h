@@ -23,7 +23,7 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
-// How a node's GPUs are linked, in the form that core/topology writes and reads (told.h). Nodes are copied with every charge, so copies
+// How a node's GPUs are linked, in the form that core/topology writes and reads (parsed_topology.h). Nodes are copied with every charge, so copies
 // share the text. Empty: the node does not tell.
 class GpuTopology {
  public:

@@ -103,7 +103,7 @@ struct ToNode {
 
 // --- node to controller -------------------------------------------------------------------------------------------------------
 
-// Where an attempt stands on a node: the summary of its records (core/node/records.h).
+// Where an attempt stands on a node: the summary of its records (node/records.h).
 enum class AttemptPhase : std::uint8_t {
   accepted,   // intent on disk, no supervisor yet
   ready,      // supervisor alive, task waits at the gate
