@@ -91,7 +91,9 @@ def listings(cluster, at):
     """What the commands print; reports are of the time before `at`, so that they stay the same."""
     def ask(words):
         return json.loads(cluster.run(*[word.format(until=at) for word in words], env={"TZ": "UTC"}).stdout)
-    return {name: ask(words) for name, words in LISTINGS.items()}
+    shown = {name: ask(words) for name, words in LISTINGS.items()}
+    shown["priorities"]["lines"].sort(key=lambda line: line["job"]["job"])  # their order changes as they age
+    return shown
 
 
 def json_names(value, prefix=""):
@@ -164,7 +166,9 @@ class Restored:
         cluster.postgres("dropdb", *server, "--force", name)
         cluster.postgres("createdb", *server, "-O", "ares", name)
         statements = gzip.decompress((self.folder / "database.sql.gz").read_bytes()).decode()
-        cluster.postgres("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", *cluster.database(), "-o", "/dev/null", input=statements)
+        cluster.postgres("psql", "-XAtq1", "-v", "ON_ERROR_STOP=1", *cluster.database(), "-o", "/dev/null", input=statements)
+        # Asked before a controller purges what is older than it keeps.
+        self.journal_kinds = set(cluster.psql("SELECT DISTINCT kind FROM journal").split())
         shutil.rmtree(cluster.dir / "state")  # which remembers the database that was there before
 
     def restore_spools(self):

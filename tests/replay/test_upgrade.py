@@ -2,10 +2,13 @@
 
 import collections
 import json
+import os
 
 import pytest
 
 from restored import Restored, attempts_that_ran, json_names, listings, outcome, releases, views_columns
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the jobs in the spools are root's, which only root's node daemons take")
 
 # What depends on the moment of the question, by name in the output; everything else has to be as the release itself showed it.
 OF_THE_MOMENT = {
@@ -65,9 +68,8 @@ def test_views_for_sites_have_the_columns_of_the_release(taken_over):
 
 
 def test_the_journal_of_the_release_is_rich(taken_over):
-    kinds = set(taken_over.cluster.psql("SELECT DISTINCT kind FROM journal").split())
-    assert kinds >= set(taken_over.expected["journal_kinds"])
-    assert len(taken_over.expected["journal_kinds"]) >= 35
+    assert taken_over.journal_kinds == set(taken_over.expected["journal_kinds"])
+    assert len(taken_over.journal_kinds) >= 40
 
 
 def test_attempts_of_the_release_are_settled_and_none_runs_twice(taken_over):
