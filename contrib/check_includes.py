@@ -29,7 +29,7 @@ LAYERS = {"core/sched": ["index", "place", "time", "queue", "pass", "why"]}
 
 PURE = ["model", "core", "node"]  # with everything below them
 # aresstepd is here because it must start in a millisecond, the others because they serve it or the core.
-NO_BIG_LIBRARIES = ["base", "model", "core", "node", "config", "auth", "plugin", "os", "exec_glue", "exec_baremetal", "exec_mock", "aresstepd"]
+NO_BIG_LIBRARIES = ["base", "model", "core", "node", "config", "auth", "plugin", "os", "exec_adapter", "exec_baremetal", "exec_mock", "aresstepd"]
 
 CLOCKS = "time is an argument here"
 THREADS = "pure code has no threads"
@@ -267,8 +267,8 @@ CMAKE = {
                                 "ares_library(proto DEPENDS model proto_gen LINKS ares_sodium)\nares_library(store DEPENDS model proto)\n"
                                 "ares_library(auth DEPENDS base)\nares_library(rpc DEPENDS proto auth proto_grpc)\n"
                                 "ares_library(plugin DEPENDS base)\nares_library(os DEPENDS base)\nares_library(cli DEPENDS rpc)\n",
-    "plugins/CMakeLists.txt": 'ares_library(exec_glue DIR "${CMAKE_CURRENT_SOURCE_DIR}/exec/adapter" DEPENDS plugin os)\n'
-                              "ares_plugin(exec baremetal DEPENDS exec_glue)\nares_plugin(exec mock DEPENDS exec_glue)\n",
+    "plugins/CMakeLists.txt": 'ares_library(exec_adapter DIR "${CMAKE_CURRENT_SOURCE_DIR}/exec/adapter" DEPENDS plugin os)\n'
+                              "ares_plugin(exec baremetal DEPENDS exec_adapter)\nares_plugin(exec mock DEPENDS exec_adapter)\n",
     "daemons/CMakeLists.txt": 'ares_program(aresctld DIR "${CMAKE_CURRENT_SOURCE_DIR}/aresctld"\n  DEPENDS core/sched store rpc LINKS x)\n'
                               'ares_program(aresd DIR "${CMAKE_CURRENT_SOURCE_DIR}/aresd" DEPENDS exec_mock rpc)\n'
                               'ares_program(aresstepd STATIC DIR "${CMAKE_CURRENT_SOURCE_DIR}/aresstepd" DEPENDS exec_baremetal)\n',

@@ -1,6 +1,6 @@
 // What the scheduler asks of plugins that a site has added to its stages filter, score and permit, and what they are told.
-// The scheduler sees this interface only; who loads plugins implements it (plugins/sched/glue). Shared and immutable; any thread may
-// call it: the implementation lets one call in at a time.
+// The scheduler sees this interface only; plugins/sched/adapter loads plugins and implements it. Shared
+// and immutable; any thread may call it: the implementation lets one call in at a time.
 #pragma once
 
 #include <cstddef>
