@@ -198,12 +198,6 @@ function(ares_tests name)
   endif()
   target_include_directories(test_${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   ares_define_where_used(ARES_SOURCE_DIR "${CMAKE_SOURCE_DIR}" ${sources})
-  if(ARES_SANITIZE MATCHES "undefined")
-    # In GoogleTest's expansions these checks double the time to compile; AddressSanitizer finds most of it there.
-    # What is tested keeps them.
-    target_compile_options(test_${name} PRIVATE
-      -fno-sanitize=null,alignment,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
-  endif()
   if(arg_RUNS_PROGRAMS)
     target_compile_definitions(test_${name} PRIVATE ARES_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   endif()

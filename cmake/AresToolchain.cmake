@@ -30,6 +30,11 @@ add_link_options(-pthread)
 if(ARES_SANITIZE)
   add_compile_options(-fsanitize=${ARES_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${ARES_SANITIZE})
+  if(ARES_SANITIZE MATCHES "address" AND ARES_SANITIZE MATCHES "undefined")
+    # These checks stand at every access through a pointer and cost a third of the time to compile. AddressSanitizer finds most of
+    # what they would; misaligned accesses and wrong dynamic types are no longer looked for.
+    add_compile_options(-fno-sanitize=null,alignment,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
+  endif()
 endif()
 
 add_library(ares_options INTERFACE)
