@@ -43,7 +43,7 @@ TEST_F(Recurring, ComesAtTheSameTimeOfDayAlsoWhenTheClocksChange) {
   EXPECT_EQ(next_occurrence(weekly, weekly.end)->start, kBefore + hours(7 * 24 - 1));
 }
 
-TEST_F(Recurring, OneOverTheNightOfTheChangeIsAnHourShorter) {
+TEST_F(Recurring, ReservationOverTheStartOfSummerTimeIsAnHourShorter) {
   const Time evening = kBefore + hours(14 - 24);  // 23:00 of the day before, until 06:00
   const Reservation nightly = from(evening, hours(7), Recurrence::daily);
   const Window next = *next_occurrence(nightly, nightly.end);

@@ -35,7 +35,7 @@ class BindingQosTest : public LimitsTest {
   }
 };
 
-TEST_F(BindingQosTest, ThePartitionsComesFirstUnlessTheJobsIsAboveIt) {
+TEST_F(BindingQosTest, PartitionQosLimitsPrecedeJobQos) {
   for (const bool over : {false, true}) {
     Cluster c{4, limited()};
     ASSERT_EQ(set_up(c, Level::qos, std::nullopt), "");

@@ -276,10 +276,10 @@ TEST_F(LendingTest, AnOperatorTakesOver) {
   EXPECT_FALSE(resume({victim}).failed);
 }
 
-TEST_F(LendingTest, HeWhoWasWaitedForNeverComes) {
+TEST_F(LendingTest, VictimResumesWhenTheClaimOfItsPreemptorExpires) {
   const JobKey victim = old_one(1), key = high();
   ASSERT_TRUE(taken(eviction(key, victim, 1)));
-  c.tick(Seconds(3600));  // the earmark's time is up
+  c.tick(Seconds(3600));  // the claim has expired
   EXPECT_TRUE(taken(going_on(victim)));
 }
 
