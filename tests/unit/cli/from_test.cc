@@ -54,10 +54,10 @@ TEST(From, BlankLinesAndCommentsArePassedOver) {
   EXPECT_EQ(lines[2].first, 5u);
 }
 
-std::vector<Prepared> jobs(std::size_t count, std::size_t script_bytes = 20, bool same = true) {
-  std::vector<Prepared> all;
+std::vector<PreparedJob> jobs(std::size_t count, std::size_t script_bytes = 20, bool same = true) {
+  std::vector<PreparedJob> all;
   for (std::size_t i = 0; i < count; ++i) {
-    Prepared job;
+    PreparedJob job;
     job.spec.set_name("job" + std::to_string(i));
     job.script = std::string(script_bytes, 'x') + (same ? "" : std::to_string(i));
     job.environment = "A=1";
