@@ -208,7 +208,7 @@ function(ares_tests name)
     add_dependencies(tsan_tests test_${name})
   endif()
   gtest_discover_tests(test_${name}
-    DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." TEST_LIST test_${name}_cases PROPERTIES TIMEOUT 120)
+    DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." TEST_LIST test_${name}_cases PROPERTIES TIMEOUT 300)
   # gtest_discover_tests takes one label only, so the labels are set by a script that ctest reads after its own.
   set(script "${CMAKE_CURRENT_BINARY_DIR}/test_${name}_labels.cmake")
   file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [[
