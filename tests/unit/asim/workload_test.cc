@@ -115,7 +115,7 @@ Workload recorded(const std::string& name) {
   auto workload = read_workload(ARES_SOURCE_DIR "/tests/data/workloads/" + name, 1);
   EXPECT_TRUE(workload) << workload.error().message;
   if (!workload) return {};
-  settle(*workload, 0);
+  sort_and_limit(*workload, 0);
   return std::move(*workload);
 }
 
