@@ -5,7 +5,7 @@
 namespace ares::core {
 namespace {
 
-// One bit a state; the last bit is "no such record".
+// One bit per state; the last bit means that there is no record.
 using Mask = std::uint32_t;
 constexpr std::size_t kStates = 14;
 constexpr std::size_t kFroms = kStates + 1;
@@ -22,7 +22,7 @@ constexpr Mask kCompleting = bit(JobState::completing);
 constexpr Mask kActive = kRunning | kSuspended;
 constexpr Mask kHolding = kConfiguring | kActive | kCompleting;
 constexpr Mask kTerminal = ((Mask{1} << kStates) - 1) & ~(kPending | kHolding);
-constexpr Mask kSame = ~Mask{0};  // whatever it was
+constexpr Mask kSame = ~Mask{0};  // the state does not change
 constexpr Mask kAll = (Mask{1} << kFroms) - 1;
 
 struct Row {

@@ -1,4 +1,4 @@
-// Jobs whose GPUs may be had in one of several ways: what they may ask for, and whether what one gets is one of them.
+// Jobs with alternatives of GPUs: checks of the request, and whether an allocation matches one.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -54,7 +54,7 @@ ByType requested(const std::vector<GpuRequest>& gpus, std::uint64_t times, const
   return counts;
 }
 
-// Whether they are those asked for, those of no type all of `any`.
+// Whether the GPUs are exactly those of `wanted`; GPUs requested without a type must be `any`.
 bool are_asked_for(const ClusterState& state, const JobSpec& spec, const GpuAlternative& wanted,
                    const NodeShares& nodes, const std::string& any) {
   ByType sum;
@@ -94,8 +94,8 @@ bool matches_alternative(const ClusterState& state, const JobSpec& spec,
   if (spec.gpu_alternatives.empty()) return number == 0;
   if (number >= spec.gpu_alternatives.size() || nodes.empty()) return false;
   const Partition* where = state.partitions.find(partition);
-  if (spec.exclusive || !where || where->exclusive) return true;  // with all GPUs of its nodes
-  ByType types{{std::string(), 0}};  // a node may have none of GPUs in total
+  if (spec.exclusive || !where || where->exclusive) return true;  // gets all GPUs of its nodes
+  ByType types{{std::string(), 0}};  // with GPUs per job, a node may have none
   for (const NodeShare& share : nodes)
     if (const Node* node = state.nodes.find(share.node)) types.merge(types_of(*node, share.gpus));
   return std::any_of(types.begin(), types.end(), [&](const auto& type) {

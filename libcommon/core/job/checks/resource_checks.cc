@@ -1,4 +1,4 @@
-// What a specification asks of nodes, checked by itself: amounts, GPUs, names, features.
+// Checks of requested resources without the nodes of the cluster: amounts, GPUs, names, features.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -51,7 +51,7 @@ Status check_gpu_list(std::string_view what, const std::vector<GpuRequest>& list
   return {};
 }
 
-// The amounts, each by itself: none that is multiplied with others later may be without a bound.
+// Bounds each amount by itself, so that later products of them cannot overflow.
 Status check_amounts(const JobSpec& spec) {
   for (const auto& [what, requested] :
        {std::pair("node", &spec.memory_per_node), std::pair("CPU", &spec.memory_per_cpu),
