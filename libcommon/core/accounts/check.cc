@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t kMaxName = 128;
 constexpr std::size_t kMaxList = 1000;  // QOS, coordinators, limits of a record
-constexpr std::uint64_t kMostLimit = 1'000'000'000'000'000'000;  // fits every sum of ours
-constexpr std::uint64_t kMostMinutes = 100'000'000'000'000;  // what has no end is more than that
+constexpr std::uint64_t kMostLimit = 1'000'000'000'000'000'000;  // leaves room for sums
+constexpr std::uint64_t kMostMinutes = 100'000'000'000'000;  // less than unlimited time counts as
 constexpr std::uint32_t kMostFactor = 1'000'000;             // thousandths
-constexpr Seconds kLongest{366 * 86'400};                    // of what is kept waiting for it
+constexpr Seconds kLongest{366 * 86'400};                    // of exempt and grace times
 
 Error bad(const RecordKey& key, std::string why) {
   return {ErrorCode::invalid_argument, describe(key) + ": " + std::move(why)};
@@ -147,7 +147,7 @@ struct Check {
     return {};
   }
 
-  // All that it preempts is there, and nothing of it preempts it in turn: jobs would end each other for ever.
+  // All QOS that it preempts exist and none preempts it in turn: jobs would end each other forever.
   Status check_preempts(const Qos& q) const {
     if (q.preempts.size() > kMaxList) return fail(bad(key, "it preempts too many QOS"));
     for (const std::string& name : q.preempts)
@@ -166,7 +166,7 @@ struct Check {
     return {};
   }
 
-  // In the account, for some partition at least.
+  // Whether the user has an association with the account, for at least one partition.
   bool is_member(const std::string& account, const std::string& user) const {
     bool found = false;
     all.for_each_from({RecordKind::association, account, user, {}}, [&](const RecordKey& at,
@@ -178,7 +178,7 @@ struct Check {
   }
 };
 
-// What may be referred to and is gone.
+// Removed records that other records may refer to.
 struct Gone {
   std::set<std::string, std::less<>> accounts, users, qos;
   std::set<std::pair<std::string, std::string>> members;  // (user, account)

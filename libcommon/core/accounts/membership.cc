@@ -13,7 +13,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > kMost ? text + ", ..." : text;
 }
 
-// Said of any number of waiting jobs, pass by pass: nothing is searched for.
+// Called for many waiting jobs in each pass, so it does not search the records.
 Ineligible no_account(const Accounting& records, const JobSpec& spec,
                       const std::string& partition) {
   const std::string who = "user " + spec.user;

@@ -1,5 +1,5 @@
-// Messages owed to nodes, computed from one event or from the state alone. Both ways give the same, so
-// a restart regenerates everything lost with the process. Pure; called by the engine and by tests.
+// Messages owed to nodes, computed from one event or from the state alone. Both give the same, so a
+// restart regenerates everything lost with the process. Pure; called by the engine and by tests.
 #pragma once
 
 #include <memory>

@@ -50,7 +50,7 @@ std::vector<EventBody> next_notification_events(const ClusterState& state,
 std::vector<EventBody> dependency_outcome(const ClusterState& state, const JobKey& key,
                                           const JobSpec& spec, const Dependency& dependency);
 
-// Records that wait for something that is over. None without notifications under way. Slow; for tests
+// Records that wait for something that is over; none without notifications under way. For tests.
 std::vector<JobKey> missed_notifications(const ClusterState& state);
 
 }  // namespace ares::core
