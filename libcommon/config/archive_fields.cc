@@ -7,7 +7,7 @@ namespace {
 
 constexpr Seconds kLeast{31 * 24 * 3600};
 
-// What ended in the last month may still change: a job that is requeued was not its last attempt.
+// An attempt that ended in the last month may still change: a requeued job has a later one.
 Type<Seconds> age_type() {
   const auto duration = duration_type();
   return {duration.name,

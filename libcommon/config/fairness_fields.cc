@@ -10,7 +10,7 @@
 namespace ares::config {
 namespace {
 
-// One of a table of words.
+// A word from a table.
 template <class E, std::size_t N>
 Type<E> word_type(const std::array<std::string_view, N>& words) {
   const std::vector<std::string> all(words.begin(), words.end());
@@ -24,7 +24,7 @@ Type<E> word_type(const std::array<std::string_view, N>& words) {
           [all](const E& e) { return all[static_cast<std::size_t>(e)]; }};
 }
 
-// {NAME: VALUE, ...}; `check` says what is wrong with a name, if anything.
+// `check` returns what is wrong with a name, if anything.
 using CheckName = std::function<Status(const std::string&)>;
 // Reads {NAME: VALUE, ...} into a map.
 template <class T>
@@ -86,7 +86,7 @@ Status weighed_tres(const std::string& name) {
 
 constexpr double kWeightUnit = 1 << kTresWeightBits;
 
-// A decimal, with a suffix per so much memory: 0.25G is a quarter for each GiB, and mem is counted in MiB.
+// A decimal with an optional suffix per unit of memory: 0.25G is 0.25 per GiB; mem counts in MiB.
 Type<std::uint64_t> tres_weight_type() {
   return {"weight",
           [](const Value& value) -> Result<std::uint64_t> {
@@ -123,7 +123,7 @@ Type<std::uint64_t> amount_type() {
             std::uint64_t parsed = 0;
             const char* end = value.text.data() + value.text.size();
             const auto [rest, error] = std::from_chars(value.text.data(), end, parsed);
-            // Room for sums.
+            // Leaves room for sums.
             constexpr std::uint64_t kMost = 1'000'000'000'000'000;
             if (value.kind != Value::Kind::scalar || error != std::errc{} || rest != end ||
                 parsed > kMost)
@@ -146,7 +146,7 @@ Type<std::optional<std::uint32_t>> shares_type() {
           [](const Shares& shares) { return shares ? std::to_string(*shares) : "parent"; }};
 }
 
-// Left out where empty.
+// A text that is not printed if it is empty.
 Type<std::string> optional_text() {
   const auto text = text_type();
   return {text.name, text.parse, [print = text.print](const std::string& value) {

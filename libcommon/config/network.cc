@@ -10,7 +10,7 @@
 namespace ares::config {
 namespace {
 
-// A list that is left out of the print when it is empty.
+// A list that is not printed if it is empty.
 Type<std::vector<std::string>> names_type() {
   const auto type = host_list_type();
   return {type.name, type.parse, [type](const std::vector<std::string>& names) {
@@ -18,7 +18,7 @@ Type<std::vector<std::string>> names_type() {
           }};
 }
 
-// The lines of `tree` or `block`: they say what kind of network it is.
+// The lines of `tree` or `block`; the key determines the kind of network.
 Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string help,
                                  std::vector<Field<NetworkDomain>> fields) {
   Field<NetworkSpec> row;
@@ -48,7 +48,7 @@ Field<NetworkSpec> domains_field(NetworkKind kind, const char* name, std::string
   return row;
 }
 
-// Where each item of the file stands, for messages: the maps are read without their lines.
+// Lines of the items in the file, for messages: the records do not contain them.
 struct Lines {
   int network = 0;
   std::vector<int> domains;
@@ -121,7 +121,7 @@ class Check {
     return {};
   }
 
-  // Every switch has at most one above it: following these from anywhere must end.
+  // Every switch has at most one above it, so a path upward that does not end is a cycle.
   CheckResult check_cycles() const {
     for (std::size_t i = 0; i < network_.domains.size(); ++i) {
       std::size_t steps = 0;

@@ -7,7 +7,7 @@
 namespace ares::config {
 namespace {
 
-// The state of a partition is two switches.
+// The state of a partition consists of two flags.
 struct StateName {
   const char* word;
   bool up, open;

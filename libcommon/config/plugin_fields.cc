@@ -22,7 +22,7 @@ Type<std::string> plugin_path_type() {
           text.print};
 }
 
-// Whatever the plugin understands: it refuses what it does not.
+// Any keys: the plugin itself refuses those that it does not know.
 Type<Options> options_type() {
   return {"{KEY: VALUE, ...}",
           [](const Value& value) -> Result<Options> {

@@ -13,7 +13,7 @@ namespace {
 
 const std::string kAll = "ALL";
 
-// Every item of a list of maps, each read into a fresh Record.
+// Reads every item of a list of maps into a new Record.
 template <class Record, class Take>
 CheckResult read_items(const Value& list, const std::vector<Field<Record>>& fields, Take take) {
   if (list.kind == Value::Kind::null) return {};
@@ -234,7 +234,7 @@ CheckResult read_root(const Value& root, Config& config, const FindUser& find_us
   return {};
 }
 
-// A topology that a partition names knows all of its nodes.
+// The topology that a partition names must contain all of its nodes.
 CheckResult check_topologies(const Config& config, const std::vector<int>& lines) {
   std::vector<std::string> names;
   for (const NetworkSpec& network : config.policy.networks.all()) names.push_back(network.name);
@@ -261,7 +261,7 @@ CheckResult check_topologies(const Config& config, const std::vector<int>& lines
 
 Status read_topology_file(Config& config, int line, const ReadFile& read_other) {
   if (config.topology_file.empty()) return {};
-  // Where it is stays true wherever the configuration is copied to.
+  // An absolute path stays valid when the configuration is copied elsewhere.
   std::error_code unknown;
   const auto place = std::filesystem::path(config.path).parent_path() / config.topology_file;
   const auto absolute = std::filesystem::absolute(place, unknown);

@@ -9,7 +9,7 @@
 namespace ares::config {
 namespace {
 
-// "a100:4,h100:2": indices count on over the types.
+// "a100:4,h100:2": the indices continue from type to type.
 Result<GpuSpec> parse_gpu_list(const std::string& text) {
   GpuSpec spec;
   std::size_t from = 0;
@@ -95,7 +95,7 @@ Type<std::string> exec_type() {
           text.print};
 }
 
-// The path of a program, or nothing.
+// The absolute path of a program, or nothing.
 Type<std::string> program_type() {
   const auto text = text_type();
   return {"FILE",
@@ -109,7 +109,7 @@ Type<std::string> program_type() {
           text.print};
 }
 
-// Words of a connection string, behind which nothing of the database's own settings is lost.
+// Words of a connection string: appended to the database's settings, they keep the other settings.
 Type<std::string> conninfo_type() {
   const auto text = text_type();
   return {"KEY=VALUE...",
