@@ -11,7 +11,7 @@
 
 namespace ares::areport {
 
-// The item of that name, or the only one whose name begins so. invalid_argument names what there is: `what` is "unit" or "report".
+// The item with that name, or the only one with that prefix. Errors list the names of each `what`.
 template <class Items, class NameOf>
 auto find_name(const std::string& text, const Items& items, NameOf&& name_of,
                const std::string& what) -> Result<decltype(&*std::begin(items))> {

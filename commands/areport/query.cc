@@ -9,11 +9,11 @@
 namespace ares::areport {
 namespace {
 
-// A word of the line: "start=TIME", or "tree" alone.
+// A word of the command line: "start=TIME", or "tree" without a value.
 struct Word {
   std::string name, argument, help;
   std::function<Status(const std::string&, Time now, Query&)> apply;
-  bool (*fits)(const ReportKind&) = nullptr;  // to which reports; null: to all
+  bool (*fits)(const ReportKind&) = nullptr;  // the reports that it applies to; null: all
 };
 
 bool of_jobs(const ReportKind& report) {
@@ -135,7 +135,7 @@ Status read_word(const std::string& word, Time now, Query& query) {
   return {};
 }
 
-// The beginning of the day in which `at` is, by the process's time zone.
+// The start of the day of `at` in the process's time zone.
 Result<Time> day_of(Time at) {
   return parse_timespec("today", at, TimeOfDay::today);
 }
@@ -226,7 +226,7 @@ Status read_words(const cli::Words& words, Time now, Query& query) {
 Status complete(Query& query, Time now) {
   const auto today = day_of(now);
   if (!today) return fail(today.error());
-  // With a start alone up to now, for reports are of now; with neither the whole day before.
+  // The default is the whole day before; a start alone means from then up to now.
   if (!query.end) query.end = query.start ? now : *today;
   if (!query.start) {
     const auto before = day_of(*query.end - std::chrono::hours(1));
@@ -250,7 +250,7 @@ Status complete(Query& query, Time now) {
   if (query.filter.sizes().empty())
     for (const std::uint64_t size : {50, 250, 500, 1000}) query.filter.add_sizes(size);
   query.line_options.size_count = static_cast<std::size_t>(query.filter.sizes_size()) + 1;
-  // Of efficiency cpu and mem are all there is; costs are of all that has a price.
+  // Efficiency has only cpu and mem; costs are of everything that has a price.
   const bool one =
       query.report->kind != api::Report::EFFICIENCY && query.report->lines != cost_lines;
   if (query.tres.empty() && one) query.filter.add_tres("cpu");

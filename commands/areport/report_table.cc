@@ -60,7 +60,7 @@ std::string aligned(const ReportTable& report_table, bool header) {
   return out;
 }
 
-// As RFC 4180 has it: quotes around what holds a comma, a quote or a line's end.
+// RFC 4180: quotes around a cell that contains a comma, a quote or a line end.
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
