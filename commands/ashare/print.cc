@@ -83,7 +83,7 @@ Result<std::vector<const Field*>> chosen(const Query& query) {
   return out;
 }
 
-// Cells row after row, the headings first.
+// Rows of cells; the first row has the headings.
 using Cells = std::vector<std::vector<std::string>>;
 
 std::string aligned(const Cells& rows, const std::vector<const Field*>& columns, bool header) {
