@@ -1,4 +1,4 @@
-// aresctld: builds the parts of the controller, wires them, runs until told to stop.
+// aresctld: builds and connects the parts of the controller and runs them until it is stopped.
 #include <spdlog/spdlog.h>
 
 #include "aresctld/controller.h"

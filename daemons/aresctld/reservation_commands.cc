@@ -4,7 +4,7 @@ namespace ares::aresctld {
 namespace {
 
 Result<Reservation> to_reservation(const api::Reservation& from, Identity& identity) {
-  // Far enough from the ends of what can be counted in microseconds.
+  // Limit that avoids overflows in calculations with microseconds.
   constexpr std::int64_t kMost = std::int64_t{1} << 60;
   for (const std::int64_t time : {from.start(), from.end()})
     if (time < 0 || time > kMost)
@@ -36,7 +36,7 @@ Result<Reservation> to_reservation(const api::Reservation& from, Identity& ident
   return to;
 }
 
-// What is asked for as without end lasts as long as a reservation may.
+// Maximum duration of a reservation; also used for reservations without an end.
 constexpr std::int64_t kLongestReservation = 10LL * 365 * 24 * 3600;
 
 template <class Message>

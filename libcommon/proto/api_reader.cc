@@ -11,7 +11,7 @@ namespace {
 struct TextRule {
   TextKind kind;
   std::size_t max;
-  std::string_view allowed_controls;  // besides these none below space, and no DEL
+  std::string_view allowed_controls;  // allowed below 0x20; 0x7f is never allowed
   bool any_but_nul;
 };
 constexpr TextRule kTextRules[] = {
@@ -20,7 +20,7 @@ constexpr TextRule kTextRules[] = {
     {TextKind::argument, 131071, "", true},
 };
 
-// A year far enough that no sum of two times overflows.
+// Limits far above real times, so that adding two times cannot overflow.
 constexpr std::int64_t kMaxMicroseconds = std::int64_t{1} << 60;
 constexpr std::int64_t kMaxSeconds = std::int64_t{1} << 40;
 

@@ -32,7 +32,7 @@ api::Dependency::Kind to_api(DependencyKind kind) {
   std::abort();
 }
 
-// A kind of a newer version comes as a number that we do not know.
+// A newer client may send a kind that this version does not know.
 std::optional<DependencyKind> from_api(api::Dependency::Kind kind) {
   switch (static_cast<int>(kind)) {
     case api::Dependency::AFTER_ANY: return DependencyKind::after_any;
@@ -81,7 +81,7 @@ void read_alternatives(Reader& read, const api::JobSpec& in, JobSpec& out) {
   out.alternatives_per = static_cast<GpusPer>(in.alternatives_per());
 }
 
-// Checked here and not only at admission: thousands of requests may wait for that.
+// Checked here and not only at admission, because thousands of requests may wait for admission.
 void read_ranges(Reader& read, std::string_view field, Result<IntervalSet> in, std::size_t most,
                  std::optional<IntervalSet>& out) {
   if (in && in->intervals().size() > most)

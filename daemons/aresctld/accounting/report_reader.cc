@@ -11,7 +11,7 @@ std::vector<Value> list(const Field& field) {
   return {field.begin(), field.end()};
 }
 
-// A name that nothing has is more likely wrong than meant.
+// An unknown TRES is refused, because it is probably a mistake.
 Status check_tres(const api::Report& query, const ClusterState& state) {
   for (const std::string& name : query.tres()) {
     if (state.tres.find(name)) continue;

@@ -15,9 +15,9 @@ class Clock {
   // Starts at the present time of the wall clock.
   Clock();
 
-  // Never goes back. Drifts towards the wall clock by at most 1 % of the elapsed time; leases
-  // tolerate
-  // 5 %.
+  // Never goes back. Drifts towards the wall clock by at most 1 % of the
+  // elapsed time, which is less than the 5 % that
+  // leases tolerate.
   Time now();
 
   // now() for given clock readings, for tests. `steady` must not go back.

@@ -38,7 +38,7 @@ StateDir::StateDir(StateDir&& other) noexcept
 
 StateDir::~StateDir() {
   if (lock_ < 0) return;
-  // So that a database which is restored while the controller is stopped is known for an older one, however little it lacks.
+  // Without this an older copy, restored while the controller is stopped, might not be detected.
   if (unwritten_)
     if (auto saved = high_water_.save(*unwritten_); !saved)
       spdlog::warn("{}", saved.error().message);
@@ -50,7 +50,7 @@ void StateDir::remember(const store::HighWaterMark& mark) {
   unwritten_ = mark;
   if (now - written_ < std::chrono::seconds(1)) return;
   written_ = now;
-  // Its loss harms nothing until the database is rolled back as well; then the nodes remember.
+  // A failure matters only if the database is rolled back too; even then the nodes know their lsn.
   if (auto saved = high_water_.save(mark); saved)
     unwritten_.reset();
   else

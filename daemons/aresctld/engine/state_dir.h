@@ -1,5 +1,5 @@
-// StateDir: the controller's own directory: its lock, and how far the database had come when this machine last saw it.
-// Made by the main thread before anything else; remember() is the journal thread's.
+// StateDir: the controller's directory: its lock file, and the highest database position seen.
+// Created by the main thread before anything else; the journal thread calls remember().
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@ namespace ares::aresctld {
 
 class StateDir {
  public:
-  // Creates the directory if need be and takes its lock. failed_precondition: another controller runs on it.
+  // Creates the directory if necessary and locks it. failed_precondition: it is in use.
   static Result<StateDir> take(const std::string& path);
 
   StateDir(StateDir&& other) noexcept;
   StateDir& operator=(StateDir&&) = delete;
   ~StateDir();
 
-  // data_loss for a damaged file.
+  // data_loss if the file is damaged.
   Result<std::optional<store::HighWaterMark>> seen() const { return high_water_.load(); }
 
-  // Writes at most one mark a second, and the last one in the end: acceptance of a rollback leaves a margin for what the file does not
-  // know after a crash.
+  // Writes at most one mark a second, and the last one on destruction. After a crash the file may
+  // be behind; the margin for accepted rollbacks covers this.
   void remember(const store::HighWaterMark& mark);
 
  private:

@@ -14,7 +14,7 @@
 namespace ares::aresctld {
 namespace {
 
-// Tells one file from another that took its place. "-": there is none.
+// Identifies a file, to detect that it was replaced or touched. "-": it does not exist.
 std::string identity_of(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return "-";
@@ -35,7 +35,7 @@ bool same_source(const sched::PluginSource& a, const sched::PluginSource& b) {
   return parts(a) == parts(b);
 }
 
-// Lines that a crash cut short say nothing.
+// Ignores lines that a crash truncated.
 std::vector<SetAside> read_record(const std::string& path) {
   std::vector<SetAside> all;
   std::ifstream file(path);

@@ -60,7 +60,7 @@ bool JobFilter::passes(const Job& job) const {
                       [&](const std::string& name) { return reservations_.has(name); }));
 }
 
-// The partition it was given, or one of those it may yet get.
+// The allocated partition, or any of the requested ones.
 bool JobFilter::passes_partition(const Job& job) const {
   if (partitions_.empty()) return true;
   if (job.allocation) return partitions_.has(job.allocation->partition);
@@ -76,7 +76,7 @@ bool JobFilter::passes_nodes(const Job& job) const {
                      [&](const NodeShare& share) { return nodes_.contains(share.node); });
 }
 
-// One that it was given, or one of those it may yet get.
+// An allocated license, or any of the requested ones.
 bool JobFilter::passes_licenses(const Job& job) const {
   if (licenses_.empty()) return true;
   const auto& own = job.allocation ? job.allocation->licenses : job.spec->licenses;

@@ -13,7 +13,7 @@
 namespace ares::store {
 namespace {
 
-// The file is written about once a second, so more was committed than it says.
+// The file is written about once a second, so the database may be ahead of it.
 constexpr std::uint64_t kLsnMargin = 1'000'000;
 constexpr std::uint64_t kIdMargin = 10'000;
 

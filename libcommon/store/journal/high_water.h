@@ -1,5 +1,5 @@
-// HighWater: a small local file that remembers how far the database had come, so that an older copy
-// of it, or another database under the same name, is noticed.
+// HighWater: a small local file with the highest database position seen, to detect that the
+// database was replaced by an older copy or by another database of the same name.
 // Owned by the controller's journal thread; one file, one process.
 #pragma once
 
@@ -21,22 +21,22 @@ struct HighWaterMark {
   friend bool operator==(const HighWaterMark&, const HighWaterMark&) = default;
 };
 
-// data_loss with what the administrator can do if `found` is behind `seen`; failed_precondition if it
+// data_loss with advice to the administrator if `found` is behind `seen`; failed_precondition if it
 // is another database.
 Status check_not_behind(const HighWaterMark& seen, const HighWaterMark& found);
 
-// Where a database goes on after its rollback was accepted: above everything seen, with a margin for
-// what was committed after the file was last written.
+// Position at which a database continues after its rollback was accepted: above everything seen,
+// with a margin for commits after the last write of the file.
 HighWaterMark raised_above(const HighWaterMark& seen, const HighWaterMark& found);
 
 class HighWater {
  public:
   explicit HighWater(std::string path) : path_(std::move(path)) {}
 
-  // Empty if there is no file yet. data_loss for a damaged one.
+  // Empty if the file does not exist. data_loss if it is damaged.
   Result<std::optional<HighWaterMark>> load() const;
 
-  // Replaces the file: written beside it, synced, renamed, its directory synced.
+  // Replaces the file: writes a temporary file, syncs it, renames it, syncs the directory.
   Status save(const HighWaterMark& mark) const;
 
  private:

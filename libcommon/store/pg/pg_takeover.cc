@@ -17,7 +17,7 @@ HighWaterMark read_mark(const PgRows& rows) {
   return mark;
 }
 
-// Waiting for a commit under way is right, waiting for ever is not.
+// Waits for a commit in progress, but only up to the lock timeout.
 Status begin_locked(PgConnection& connection, const PgOptions& options) {
   if (auto begun = connection.query("BEGIN"); !begun) return fail(begun.error());
   const std::string limit =
@@ -35,7 +35,7 @@ Result<std::string> setting(PgConnection& connection, const char* name) {
 
 struct UnsafeSetting {
   const char* setting;
-  const char* refused;  // value
+  const char* refused;  // value that is refused
   const char* why;
 };
 
