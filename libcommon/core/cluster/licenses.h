@@ -17,7 +17,7 @@ class LicensePool {
  public:
   LicensePool(const ClusterState& state, const Policy& policy) : state_(state), policy_(policy) {}
 
-  // What the job would get: all requested, with any_license the first that is free. None: too few free.
+  // What the job would get: all requested, or with any_license the first free one. None: too few.
   std::optional<std::vector<LicenseRequest>> choose(const JobSpec& spec) const;
 
   // Allocates the licenses if they are free and match the request; false otherwise.
@@ -36,7 +36,7 @@ class LicensePool {
   std::map<std::string, std::uint32_t> allocated_;
 };
 
-// Whether the request is valid and within the site's totals. Error: "Invalid license specification: …".
+// Whether the request is valid and within the totals. Error: "Invalid license specification: …".
 Status check_licenses(const Policy& policy, const JobSpec& spec);
 
 }  // namespace ares::core

@@ -30,11 +30,11 @@ inline bool is_binding(const Job& job, Time now) {
 // How it is preempted: by its QOS, else by its partition. `off` for a job without allocation.
 PreemptMode preempt_mode_of(const ClusterState& state, const Job& victim);
 
-// The earliest time at which `victim` may be preempted so that `job` can start in `partition`; none: never. The victim
-// must run and be preemptible, be below the job, and its exempt time must be over. Below: in a lower tier; or in the same
-// tier, if the QOS of either job names QOS to preempt, by these names only; else, if the site enables it, in the same
-// partition by QOS priority with min_gap, so that a victim cannot preempt its preemptor. Within a tier jobs are never
-// suspended, because a suspended job resumes before pending jobs of its tier start.
+// When `victim` may be preempted at the earliest for `job` to start in `partition`; none: never.
+// It must run, be preemptible and below the job, its exempt time must be over. Below: in a lower
+// tier; or in the same tier by names, if the QOS of either job has any; else, if enabled, in the
+// same partition by QOS priority and min_gap, so that a victim cannot preempt its preemptor. No job is
+// suspended for its own tier: suspended jobs resume before pending jobs of their tier start.
 std::optional<Time> preemptible_from(const ClusterState& state, const Policy& policy,
                                      const JobSpec& job, const Partition& partition,
                                      const Job& victim);

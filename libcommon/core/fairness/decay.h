@@ -64,8 +64,8 @@ double to_double(Amount amount);
 // Rounded down. The error is below one unit plus 2^-55 of the amount.
 Amount decayed(Amount amount, const HalfPower& factor);
 
-// Decayed usage at time `at` (not before `to`) of `rate` of a TRES used from `from` to `to`: rate *
-// h/ln 2 * (2^-((at-to)/h) - 2^-((at-from)/h)). The error relative to rate * h is below 2^-53.
+// Decayed usage at `at` (not before `to`) of `rate` of a TRES used from `from` to `to`:
+// rate * h/ln 2 * (2^-((at-to)/h) - 2^-((at-from)/h)). The error relative to rate * h is below 2^-53.
 Amount accrued(std::uint64_t rate, Time from, Time to, Time at, Seconds half_life);
 
 // Usage that decays. Its amount at one time determines all later ones without periodic updates.

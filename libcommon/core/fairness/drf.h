@@ -1,4 +1,4 @@
-// Weighted dominant resource fairness: a dominant share is the largest fraction of a resource a user holds,
+// Weighted dominant resource fairness: a user's dominant share is its largest part of any resource;
 // the smallest one by weight is served next. (Ghodsi et al., NSDI 2011, algorithm 1, with weights.)
 // Pure; one thread at a time.
 #pragma once

@@ -1,9 +1,9 @@
 // Fair Tree: users are ranked level by level. All users of an account with a lower level fair share
 // come after all users of its siblings with a higher one. Pure; any thread.
 //
-// Level fair share of a node = S/U: its part of all siblings' shares by its part of the parent's usage. It
-// is 0 without shares, infinite without usage or for users with Fairshare=parent. Accounts with that are
-// replaced by their children. Accounts that tie are merged: their children are sorted together.
+// Level fair share of a node: S/U, its part of its siblings' shares by its part of their usage; 0
+// without shares, infinite without usage or for users with Fairshare=parent. Such an account is
+// replaced by its children. Accounts that tie are merged: their children are sorted together.
 // (Source: Slurm's documentation of Fair Tree; fair_tree.cc has the walk as pseudocode.)
 //
 // Fractions are compared as cross products of integers: shares below 2^32, their sums below 2^64, usage below 2^64 make

@@ -3,8 +3,8 @@
 //
 //   P = site + age + association + fairshare + job size + partition + QOS + sum of TRES - nice
 //
-// Terms but the first and last: a weight times a factor from 0 to 1. P is truncated to 1 .. 2^32 -
-// 1; 0 means held. (Source: Slurm's documentation of the multifactor plugin.)
+// Terms but the first and last: a weight times a factor from 0 to 1. P is truncated; at least 1 (0:
+// held) and at most 2^32 - 1. (Source: Slurm's documentation of the multifactor plugin.)
 #pragma once
 
 #include <array>

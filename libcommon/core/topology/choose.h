@@ -34,11 +34,11 @@ enum class Refusal : std::uint8_t {
   not_among_free  // enough GPUs are free, but no set of them fulfils the constraint
 };
 
-// Of all sets of `request.count` GPUs in `free` that fulfil the constraint, the one with, in this
-// order:  1. the fastest slowest pair, because collective operations run at the speed of their
-// slowest link;  2. the largest sum of its pairs' bandwidths, then the most pairs within one NUMA
-// node;  3. the largest such sum among the GPUs that stay free, for later requests;  4. the lowest
-// GPU numbers, compared as ascending lists.
+// The set of `request.count` GPUs of `free` that fulfils the constraint with, in this order:
+//  1. the fastest slowest pair: collective operations run at the speed of their slowest link;
+//  2. the largest sum of its pairs' bandwidths, then the most pairs within one NUMA node;
+//  3. the largest such sum among the GPUs that stay free, for later requests;
+//  4. the lowest GPU numbers, compared as ascending lists.
 // If NVLinks join all free GPUs equally, only NUMA nodes and numbers decide. That needs no search
 // if one node has enough.
 // GPUs of `free` that the machine does not have are ignored. Branch and bound; it tries one of

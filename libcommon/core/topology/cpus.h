@@ -17,9 +17,9 @@ namespace ares::core::topology {
 // those of other GPUs of its NUMA node are used; if these are empty too, the GPU adds no CPUs.
 IntervalSet near_cpus(const MachineTopology& machine, GpuSet gpus);
 
-// `count` CPUs of `free`, or all of them if there are fewer; ascending. Chosen in this order:  1.
-// near the GPUs: each GPU in turn takes its lowest near CPU, so that no GPU gets none;  2. near no
-// GPU of the machine; 3. any others, which are kept for jobs on other GPUs as long as possible.
+// `count` CPUs of `free`, or all of them if there are fewer; ascending. Taken in this order:
+//  1. near the GPUs: each GPU in turn takes its lowest near CPU, so that no GPU gets none;
+//  2. near no GPU of the machine; 3. all others, kept for jobs on other GPUs as long as possible.
 // Within 2 and 3 the lowest numbers come first. CPU numbers beyond the size of `free` are ignored.
 std::vector<std::uint32_t> choose_cpus(const MachineTopology& machine, GpuSet gpus,
                                        const Bitset& free, std::size_t count);

@@ -1,5 +1,5 @@
 // Placement policy "gaia": Fragment, Singular and Link on the access-cost tree of a machine.
-// After Song, Deng, Gong, Luo, "Gaia Scheduler: A Kubernetes-Based Scheduler Framework" (algorithms 1 to 4).
+// After "Gaia Scheduler: A Kubernetes-Based Scheduler Framework" by Song et al., algorithms 1 to 4.
 // The tree is the PCIe tree, without NVLinks, as in the paper. Pure; immutable machine; any thread.
 #pragma once
 
@@ -50,9 +50,9 @@ class Gaia {
   // A GPU's access cost: the sum of its costs to all other GPUs of the machine.
   std::uint64_t access_cost(unsigned gpu) const { return access_cost_[gpu]; }
 
-  // `thousandths`: below 1000 a part of one GPU (Fragment), 1000 one (Singular), above it whole
-  // GPUs (Link), else invalid_argument. resource_exhausted if nothing fits. Ties: with `seed` 0 the
-  // lowest numbers; each other seed gives another order, because the paper defines none.
+  // `thousandths`: below 1000 a part of one GPU (Fragment), 1000 one (Singular), above whole GPUs
+  // (Link), in multiples of 1000, else invalid_argument. resource_exhausted if nothing fits.
+  // Ties: `seed` 0 takes the lowest numbers, other seeds other orders; the paper defines none.
   Result<GaiaChoice> choose(const GpuShares& shares, std::uint32_t thousandths,
                             std::uint64_t seed = 0) const;
 

@@ -35,7 +35,7 @@ struct Link {
 std::string format_link(Link link);
 std::string_view format_path(Path path);
 
-// Removes a cell from the start of `text`; "X" gives no link. None: no cell there, `text` unchanged.
+// Removes a cell from the start of `text`; "X" has no link. None: no cell there, `text` unchanged.
 struct Cell {
   std::optional<Link> link;  // none = the device itself
 };

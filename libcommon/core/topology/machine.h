@@ -22,7 +22,7 @@ struct NvlinkDomain {
   // NVLinks between any two of them, if equal for all pairs (switch, bridge, full mesh): then links
   // do not depend on which GPUs are taken. none = it differs, as in the hybrid mesh of DGX-1.
   std::optional<unsigned> even;
-  // Its GPUs by NUMA node. Empty if that is not transitive: 0 is with 1, 1 with 2, but 0 not with 2.
+  // Its GPUs by NUMA node. Empty if not transitive: 0 is with 1, 1 with 2, but 0 not with 2.
   std::vector<GpuSet> by_numa;
 };
 

@@ -54,11 +54,11 @@ struct PackLimits {
   std::uint32_t segment = 1;     // nodes of each leaf are a multiple of this; at least 1
 };
 
-// Selects `count` of `offers`, which are in order of preference, each node once. Domain: the lowest that has enough,
-// then the one with the fewest offers, then with the fewest leaves needed, then the first. Leaves: as few as
-// possible, the last one the smallest that suffices; in a leaf required nodes, then preferred ones. Nodes
-// in no leaf only if nothing else suffices, and never with limits. Returns positions in `offers`, by leaf
-// and node; none if the limits or the count cannot be met.
+// Selects `count` of `offers` (by preference, each node once). Domain: the lowest that has enough,
+// then with the fewest offers, then with the fewest leaves used, then the first. Leaves: as few as
+// possible, the last one the smallest that suffices; in each, required nodes before preferred ones.
+// Nodes in no leaf only if nothing else suffices, never with limits. Returns indices in `offers` by
+// leaf and node; none if the limits or the count cannot be met.
 std::optional<std::vector<std::uint32_t>> pack(const Network& network,
                                                std::span<const NodeCandidate> offers,
                                                std::uint32_t count, PackLimits limits);

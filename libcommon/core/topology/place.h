@@ -23,8 +23,8 @@ tl::expected<Placement, Refusal> place(const MachineTopology& machine, GpuSet fr
                                        const GpuRequest& request, const Bitset& free_cpus,
                                        std::size_t cpus);
 
-// For a node that only lists its GPUs: those with equal nearest CPUs are linked by NODE, others by SYS.
-// GPUs with numbers from kMaxGpus on are omitted.
+// For a node that only lists its GPUs: those with the same nearest CPUs are linked by NODE, others
+// by SYS. GPUs with numbers from kMaxGpus on are omitted.
 Matrix matrix_of(const std::vector<Gpu>& gpus);
 
 }  // namespace ares::core::topology

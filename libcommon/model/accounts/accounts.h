@@ -23,7 +23,7 @@ using QosId = Id<struct QosIdTag, std::uint64_t>;
 // The root of the account tree. Its limits apply to the whole cluster.
 inline constexpr std::string_view kRootAccount = "root";
 inline constexpr AssociationId kRootAssociation{1};
-// The QOS of jobs that name none, unless a default of the association or partition applies.
+// The QOS of jobs that name none, unless their association has a default or may not use it.
 inline constexpr std::string_view kNormalQos = "normal";
 inline constexpr QosId kNormalQosId{1};
 inline constexpr std::uint64_t kFirstRecordId = 2;  // smallest id of all other records
@@ -150,7 +150,7 @@ enum class QosFlag : std::uint32_t {
   partition_min_nodes = 128,
   no_decay = 256,       // its usage does not decay: limits on minutes are used up for good
   over_part_qos = 512,  // its limits come before those of the partition's QOS
-  enforce_usage_threshold = 1024,  // users with a fair share below its threshold cannot start jobs
+  enforce_usage_threshold = 1024,  // none start for users with a fair share below its threshold
   relative = 2048,                 // its TRES limits are percentages of the cluster or partition
 };
 struct QosFlagRow {

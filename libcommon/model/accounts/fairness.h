@@ -1,4 +1,4 @@
-// Order of service: queue policies, weights, and the account tree with shares and usage. Plain data.
+// Order of jobs: queue policies, weights, and the account tree with shares and usage. Plain data.
 // Made by config/ or by a simulation, shared by every thread; immutable once in a Policy.
 #pragma once
 

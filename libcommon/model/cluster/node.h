@@ -99,7 +99,7 @@ struct Partition {
   std::optional<Seconds> default_time;  // none = max_time
   std::optional<std::uint32_t> max_nodes;
   std::uint32_t min_nodes = 1;
-  Bytes default_memory_per_cpu{};  // 0 = jobs without a memory request share all of it
+  Bytes default_memory_per_cpu{};  // 0 = jobs without a request share all memory
   bool exclusive = false;          // whole nodes only
   std::vector<std::string> allow_groups;
   PlacementPolicy placement;

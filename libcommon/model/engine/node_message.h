@@ -19,7 +19,7 @@ namespace ares {
 
 // --- controller to node; each has the destination node and the sender's epoch -------------------------------------------------
 
-// All a node needs to run its share of an attempt. Repeated until it reports that it is ready or over.
+// Everything for a node's share of an attempt. Sent until the node answers ready, refused or ended.
 struct LaunchSpec {
   AttemptKey attempt;
   Fence fence;

@@ -50,7 +50,7 @@ inline constexpr std::size_t kMaxConstraintClauses = 32;  // alternatives and co
 // Syntax; a name is one of the node's `features`:
 //   a&b       both on every node        a|b      one of them on every node
 //   (a|b)&c   parentheses group         [a|b]    the same one of them on all nodes
-//   a*4&b*2   four nodes with a, two with b; brackets may stand around: [a*4&b*2]
+//   a*4&b*2   four nodes with a, two with b; brackets are optional: [a*4&b*2]
 // & and | may not be mixed without parentheses, because a|b&c is ambiguous.
 // Any other text is invalid_argument with "Invalid feature specification: …".
 Result<Constraint> parse_constraint(std::string_view text);

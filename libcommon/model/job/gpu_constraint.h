@@ -35,7 +35,7 @@ std::string_view to_string(GpuShape shape);
 // Error: invalid_argument, with the list of accepted words.
 Result<GpuShape> parse_gpu_shape(std::string_view word);
 
-// One GPU fulfils every constraint. A set that fulfils it has a subset with one GPU less that does.
+// One GPU fulfils every constraint. If k GPUs fulfil it, so do some k - 1 of them.
 struct GpuConstraint {
   GpuShape shape = GpuShape::any;
   unsigned min_nvlinks = 0;  // each pair of GPUs has at least that many direct NVLinks

@@ -18,7 +18,7 @@ namespace ares {
 
 // Which jobs may start before a waiting job of higher priority.
 enum class BackfillKind : std::uint8_t {
-  none,          // none: strict priority order (FCFS)
+  none,          // no job: strict priority order (FCFS)
   easy,          // jobs that do not delay any of the first `reservations` waiting jobs
   conservative,  // jobs that delay no waiting job: each waiting job has a planned start
 };
@@ -43,7 +43,7 @@ struct Preemption {
 // Which rules about accounts, QOS and their limits are enforced.
 struct AccountingPolicy {
   Enforce enforce = Enforce::none;
-  bool require_wckey = false;  // each job must name a wckey that its user has
+  bool require_wckey = false;  // each job needs a wckey that its user has
   friend bool operator==(const AccountingPolicy&, const AccountingPolicy&) = default;
 };
 

@@ -40,13 +40,13 @@ struct Matrix {
   }
 };
 
-// Reads the matrix in `text`. Text before and after it (prompts, legends) is ignored. Accepted:
-// tabs, blanks and mixtures; indented text; joined cells ("NODEPXB"); colour codes; empty
-// affinities; SOC for SYS. Errors: invalid_argument, "line L, column C: ..." with a remedy, for -
-// text without a matrix, with two matrices, above 1 MiB, or with a line above 16 KiB; - a missing
-// or truncated line of a GPU, because no other line has its CPUs. Lines of NICs may be missing,
-// which is   recorded in `notes`: the lines of GPUs have their links; - invalid link cells, X in
-// the wrong place, contradicting cells for one pair, and affinities that are not lists.
+// Reads the matrix in `text`; text around it (prompts, legends) is ignored. Accepted: tabs,
+// blanks, both; indentation; joined cells ("NODEPXB"); colour codes; empty affinities; SOC for SYS.
+// Errors: invalid_argument, "line L, column C: ..." with a remedy, for
+// - text without a matrix, with two matrices, above 1 MiB, or with a line above 16 KiB;
+// - a missing or truncated line of a GPU: no other line has its CPUs. Lines of NICs may be missing,
+//   which is recorded in `notes`: the lines of GPUs have their links;
+// - invalid links, misplaced X, contradicting cells for one pair, affinities that are not lists.
 Result<Matrix> parse_matrix(std::string_view text);
 
 // The shortest text that parse_matrix() reads as this matrix, without NICs' device names and notes.
