@@ -14,7 +14,7 @@ std::uint32_t LicensePool::free(const std::string& name) const {
   const auto allocated = allocated_.find(name);
   const std::uint64_t gone =
       std::uint64_t{used ? *used : 0} + (allocated == allocated_.end() ? 0 : allocated->second);
-  const std::uint32_t all = total(name);  // may have shrunk below what is used
+  const std::uint32_t all = total(name);  // can be below what is used, after a reconfiguration
   return gone >= all ? 0 : all - static_cast<std::uint32_t>(gone);
 }
 

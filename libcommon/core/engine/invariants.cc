@@ -66,7 +66,7 @@ class Check {
       charges_.insert({id, charge.attempt});
       check_charge(id, subject, charge);
     }
-    // A configuration that gives it less takes nothing away from what runs there.
+    // A configuration with fewer resources does not end what runs on the node.
     const bool cut = node.configured.cpus != 0 && node.configured.cpus < cpus;
     expect(cut || cpus <= node.inventory.cpus, subject, "more CPUs are charged than it has");
     const bool short_of = node.configured.memory != Bytes{} && node.configured.memory < memory;
@@ -74,7 +74,7 @@ class Check {
            "more memory is charged than it has");
   }
 
-  // A charge belongs to a live share that holds the node, or to one that was given up and whose node has not registered clean.
+  // A charge belongs to a live share, or to a fenced one whose node has not registered clean yet.
   void check_charge(NodeId node, const std::string& subject, const Charge& charge) {
     const Job* job = state_.jobs.find(charge.attempt.job);
     if (!job || job->attempt != charge.attempt.attempt || !job->allocation ||
@@ -82,7 +82,7 @@ class Check {
       return;
     for (const NodeShare& share : job->allocation->nodes) {
       if (share.node != node) continue;
-      // What it lends are its CPUs, all of them, and nothing else.
+      // A suspended attempt releases all its CPUs and nothing else.
       const bool released = job->allocation->cpus_released;
       const bool cpus = released ? charge.cpus == 0 && charge.cpu_ids.empty()
                                  : charge.cpus == share.cpus && charge.cpu_ids == share.cpu_ids;
@@ -133,7 +133,7 @@ class Check {
     }
   }
 
-  // Whoever is still there of those that were to make room is on his way out.
+  // Victims that still exist must be ending or suspended.
   void check_claim(const std::string& subject, const Job& job) {
     expect(job.state == JobState::pending && !job.array, subject, "keeps an earmark");
     expect(job.preemption_claim->at <= job.preemption_claim->ready &&
@@ -141,8 +141,8 @@ class Check {
            subject, "its earmark's times are out of order");
     for (const AttemptKey& victim : job.preemption_claim->victims) {
       const Job* other = state_.jobs.find(victim.job);
-      const bool over = job.preemption_claim->until <= state_.now;  // then a suspended one goes on
-      // One that lent its CPUs goes on as soon as there is room for both.
+      const bool over = job.preemption_claim->until <= state_.now;  // suspended ones may resume
+      // A suspended victim may resume as soon as there are CPUs for both.
       const bool released = other && other->allocation && other->allocation->suspend_set > Lsn{0};
       if (other && other->attempt == victim.attempt && !over && !released)
         expect(other->state != JobState::running && other->state != JobState::configuring, subject,
@@ -170,7 +170,7 @@ class Check {
              subject, "its GPUs are none of the alternatives that it asked for");
   }
 
-  // A node may have lost some since.
+  // False if a node has lost some of the GPUs since.
   bool all_gpus_known(const Allocation& allocation) const {
     return std::all_of(
         allocation.nodes.begin(), allocation.nodes.end(), [&](const NodeShare& share) {
@@ -197,7 +197,7 @@ class Check {
     const ArrayState& a = *array.array;
     if (is_terminal(array.state)) {
       expect(a.waiting.empty() && sum.active == 0, subject, "the array has ended before its tasks");
-      return;  // its tasks may be on their way out of memory
+      return;  // its tasks may already have been removed from memory
     }
     expect(a.active == sum.active && a.holding == sum.holding && a.completed == sum.completed &&
                a.unsuccessful == sum.unsuccessful,
@@ -206,7 +206,7 @@ class Check {
            "nothing is left of the array and it has not ended");
   }
 
-  // Fences are unique: one attempt each, and below the journal's position.
+  // A fence belongs to one attempt, is at most the journal's lsn, and grows with the attempts.
   void check_fences() {
     std::map<JobKey, std::map<AttemptNo, Fence>> of_job;
     for (const auto& [fence, attempts] : fences_) {
@@ -226,7 +226,7 @@ class Check {
     }
   }
 
-  // All or nothing: where one member has had its first start, none that could still have it waits. And who waits may still start.
+  // A gang starts as a whole: if a member started, no other waits. Waiting ones can still start.
   void check_gangs() {
     std::map<JobId, std::vector<const Job*>> gangs;
     state_.jobs.for_each([&](const JobKey&, const Job& job) {

@@ -9,7 +9,7 @@ namespace {
 
 using Parents = std::unordered_map<std::string, const AccountRow*>;
 
-// Whether the way up from the account ends at the root. `good` are accounts known to.
+// Whether the parents of the account lead to the root. `good` caches accounts for which they do.
 bool reaches_root(const AccountRow& row, const Parents& accounts, std::set<std::string>& good) {
   std::set<std::string> way;
   const AccountRow* at = &row;

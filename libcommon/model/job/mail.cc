@@ -10,14 +10,14 @@ namespace {
 struct TypeName {
   std::string_view name;
   std::uint32_t types = 0;
-  std::string_view refused = {};  // why, for those that do not exist yet
+  std::string_view refused = {};  // the reason, for types that are not supported
 };
 
 constexpr std::uint32_t bit(MailType type) {
   return static_cast<std::uint32_t>(type);
 }
 
-// In the order in which they are written; sets of several come behind and are never written.
+// In output order. Names of several types follow; they are accepted as input only.
 constexpr TypeName kTypes[] = {
     {"BEGIN", bit(MailType::begin)},
     {"END", bit(MailType::end)},

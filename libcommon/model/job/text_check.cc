@@ -91,7 +91,7 @@ bool is_utf8(std::string_view text) {
     for (std::size_t k = 1; k < length; ++k) {
       if ((byte(i + k) & 0xc0) != 0x80) return false;
     }
-    // Overlong forms, surrogates and what lies above U+10FFFF.
+    // Overlong forms, surrogates and code points above U+10FFFF.
     if (lead == 0xe0 && byte(i + 1) < 0xa0) return false;
     if (lead == 0xed && byte(i + 1) >= 0xa0) return false;
     if (lead == 0xf0 && byte(i + 1) < 0x90) return false;
@@ -113,7 +113,7 @@ Status check_text(const JobSpec& spec) {
       if (Status s = check(l.name, text, kMaxName); !s) return s;
     }
   }
-  // A name that no mail can go to is no reason to refuse a job that asks for none.
+  // A user name that is not a mail address is an error only if the job asks for mail.
   if (spec.mail_types != 0 || !spec.mail_user.empty()) {
     if (Status s = check_mail_user(mail_address(spec)); !s) return s;
   }

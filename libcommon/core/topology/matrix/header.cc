@@ -24,7 +24,7 @@ const std::array<AffinityName, 3>& affinity_names() {
   return names;
 }
 
-// What is a link, or begins with no letter, names no column.
+// A word that is a link cell or does not begin with a letter is not a column name.
 bool is_name(std::string_view word) {
   const bool letter = (word[0] >= 'A' && word[0] <= 'Z') || (word[0] >= 'a' && word[0] <= 'z');
   return letter && (!take_cell(word) || !word.empty());
@@ -87,7 +87,7 @@ std::optional<unsigned> gpu_number(std::string_view word) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(word.data() + 3, word.data() + word.size(), number);
   if (end != word.data() + word.size()) return std::nullopt;
-  return error == std::errc{} ? number : kMaxGpus;  // too large a number is one as well
+  return error == std::errc{} ? number : kMaxGpus;  // overflow counts as too large
 }
 
 bool is_header(const std::vector<Word>& words) {

@@ -11,7 +11,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// Where the escape sequence at `begin` ends. ESC [ ... letter; any other is two bytes long.
+// End of the escape sequence at `begin`: "ESC [ ... letter", or two bytes for any other sequence.
 std::size_t end_of_escape(std::string_view line, std::size_t begin) {
   if (begin + 1 >= line.size() || line[begin + 1] != '[') return std::min(begin + 2, line.size());
   std::size_t end = begin + 2;
