@@ -1,5 +1,5 @@
-// Cuts texts that are shown to people and stored: a message may quote a path or a name of any length.
-// Pure; any thread.
+// Shortens texts that are shown to users and stored: a message may quote a path or a name of any
+// length. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace ares {
 
-// How long the reason of a failure may be: it travels with every report of a node and stays with the job's record.
+// Limit for the reason of a failure, in bytes: it is part of every report of a node and of the job's record.
 inline constexpr std::size_t kLongestCause = 500;
 
-// At most `most` (>= 3) bytes; what is left out leaves "..." at the end. Never cuts within a UTF-8 character.
+// Returns at most `most` (>= 3) bytes; a shortened text ends with "...". Never cuts within a UTF-8 character.
 std::string clip(std::string_view text, std::size_t most = kLongestCause);
 
 }  // namespace ares
