@@ -7,7 +7,7 @@
 namespace ares::sim {
 namespace {
 
-// So many nodes as the log says, with equal shares of the processors, the last ones with one less where they do not divide.
+// As many nodes as the log says, with equal shares of the processors. If they do not divide evenly, the first nodes get one more.
 Result<std::string> machine_of(const Workload& workload) {
   const std::uint64_t cpus = workload.machine_cpus ? workload.machine_cpus : workload.machine_nodes;
   if (cpus == 0)

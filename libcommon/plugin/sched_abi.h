@@ -8,7 +8,7 @@
  * open() is the first call and close() the last; a reconfiguration may open() a second instance before it closes the first.
  *
  * Obligations of a plugin:
- * - Its answers depend only on the arguments and on the options passed to open(), not on a clock, a file, earlier calls or random numbers.
+ * - Its answers depend only on the arguments and on the options of open(), not on a clock, a file, earlier calls or random numbers.
  *   The host caches answers, and repeats calls in another order.
  * - A node with more free resources should not be refused where one with less is accepted: a job might wait a pass longer than necessary.
  * - A call returns within milliseconds, as the scheduler waits for it. A call that takes longer than scheduler.plugin_timeout, crashes or
