@@ -384,7 +384,7 @@ void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,
   send(*entry.refusal);
 }
 
-// Leaves a tombstone, on disk if there is space. A later message for this attempt learns from it that the attempt never ran.
+// Records the cancellation, on disk if there is space. A later message for this attempt finds that it never ran.
 void NodeAgent::mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why,
                                Moment now) {
   if (Result<std::unique_ptr<AttemptDir>> dir = spool_.create(key))

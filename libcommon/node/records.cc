@@ -198,7 +198,7 @@ std::optional<AttemptKey> parse_directory_name(std::string_view name) {
 
 AttemptPhase phase_from(const Evidence& e) {
   if (e.exit) return AttemptPhase::done;
-  // A tombstone is made only where `go` is known to be absent, and it is durable.
+  // `cancelled` is written only where `go` is known to be absent, and it is durable.
   if (!e.same_boot) return e.cancelled && !e.go ? AttemptPhase::never_ran : AttemptPhase::lost;
   if (e.locked) {
     if (e.go) return AttemptPhase::running;

@@ -30,7 +30,7 @@ enum class Record : std::uint8_t {
   task,         // the task was forked and waits at the gate
   go,           // the commit point of user code: it may have run from now on
   exit,         // how it ended
-  cancelled,    // tombstone: no user code has run and none will
+  cancelled,    // no user code has run and none will
 };
 inline constexpr std::size_t kRecordCount = 9;
 
@@ -180,7 +180,7 @@ AttemptReport bare_report(const AttemptKey& key, Fence fence, AttemptPhase phase
 
 // Reads the directory and applies the table. Reads `exit` again after the lock was found
 // free, because a supervisor may have finished in between. not_found when there is neither intent
-// nor tombstone: the attempt was never accepted, so the directory may be removed.
+// nor `cancelled`: the attempt was never accepted, so the directory may be removed.
 Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
                                      std::string_view boot_id);
 

@@ -51,7 +51,7 @@ Status StepMachine::start(Moment now, const std::function<Status()>& prepare) {
   if (!locked) return unlock_and_fail(locked.error());
   if (!*locked)
     return unlock_and_fail({ErrorCode::already_exists, "attempt " + name + " has a supervisor"});
-  // After the lock: aresd writes the tombstone before it tests the lock, so at least one of the two
+  // After the lock: aresd writes `cancelled` before it tests the lock, so at least one of the two
   // notices the other.
   if (dir_.has(Record::cancelled))
     return unlock_and_fail({ErrorCode::stale, "attempt " + name + " was cancelled"});
@@ -226,8 +226,8 @@ void StepMachine::kill_everything(Moment now) {
   tree_.kill_all();
 }
 
-// The gate never opens. The tombstone informs users and aresd's report; `started` without `go`
-// already proves that no user code ran.
+// The gate never opens. The record `cancelled` informs users and aresd's report; `started` without
+// `go` already proves that no user code ran.
 void StepMachine::cancel_start(const std::string& why, Moment now) {
   (void)dir_.create(Record::cancelled,
                     encode(CancelledRecord{settings_.fence, now.wall, clip(why)}));

@@ -184,7 +184,7 @@ void Supervisors::try_again(const AttemptKey& key, WatchedAttempt& watched,
     return;
   }
   if (watched.kill) {
-    // First the tombstone, then the lock: a supervisor that starts now sees the tombstone, or we see its lock.
+    // First `cancelled`, then the lock: a supervisor that starts now sees the record, or we see its lock.
     std::unique_ptr<AttemptDir> dir = spool_.open(key);
     Status cancelled = fail(ErrorCode::not_found, "");
     if (dir)
