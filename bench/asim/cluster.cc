@@ -7,7 +7,7 @@
 namespace ares::sim {
 namespace {
 
-// As many nodes as the log says, with equal shares of the processors. If they do not divide evenly, the first nodes get one more.
+// The nodes of the log with equal shares of the processors, the first ones with one more if needed.
 Result<std::string> machine_of(const Workload& workload) {
   const std::uint64_t cpus = workload.machine_cpus ? workload.machine_cpus : workload.machine_nodes;
   if (cpus == 0)

@@ -11,11 +11,11 @@
 
 namespace ares::sim {
 
-// `what`: a file, or "swf" for the machine of the workload's log. `policy`: KEY=VALUE pairs that override the section policy.
+// `what`: a file, or "swf" for the log's machine. `policy`: KEY=VALUE pairs for the section policy.
 Result<config::Config> read_cluster(const std::string& what, const Workload& workload,
                                     const std::vector<std::string>& policy);
 
-// Loads the scheduler plugins of the configuration, as the controller does. A plugin that crashes ends the simulation.
+// Loads the configured scheduler plugins like the controller. A plugin's crash ends the simulation.
 Status load_plugins(config::Config& config);
 
 // Sets each KEY=VALUE of the section policy.

@@ -13,7 +13,7 @@ namespace ares::sim {
 // Errors name the file and line, or the unknown columns.
 Result<Workload> read_gpu_trace(Lines lines);
 
-// Converts the openb list of nodes (sn, cpu_milli, memory_mib, gpu, model) to the section nodes of an ares.yaml.
+// The openb list of nodes (sn, cpu_milli, memory_mib, gpu, model) as the nodes of an ares.yaml.
 Result<std::string> read_openb_nodes(Lines lines);
 
 }  // namespace ares::sim

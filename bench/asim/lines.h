@@ -16,7 +16,7 @@ class Lines {
   // not_found with the system's error text if the file cannot be opened.
   static Result<Lines> open(const std::string& path);
 
-  // Reads the next line without its newline; false at the end of the file. data_loss if compressed data is damaged.
+  // The next line without newline; false at end of file. data_loss: damaged compressed data.
   Result<bool> next(std::string& line);
   std::size_t number() const { return number_; }  // of the last line read, from 1
   // "FILE:12: message".

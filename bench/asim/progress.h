@@ -16,7 +16,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `over` jobs have ended at virtual time `elapsed` since the begin. Redraws at most a few times a second.
+  // `over`: ended jobs; `elapsed`: virtual time since the begin. Redraws a few times a second.
   void show(std::uint64_t over, Duration elapsed);
 
  private:

@@ -21,7 +21,7 @@ std::string summary_text(const std::vector<Setting>& settings, const Workload& w
 std::string summary_json(const std::vector<Setting>& settings, const Workload& workload,
                          const Outcome& outcome, const std::vector<Row>& rows);
 
-// Header line and one line per job, in the workload's order; times in seconds since its origin, empty if there is none.
+// Header and one line per job, in the workload's order. Times: seconds since its origin, or empty.
 std::string jobs_csv(const Workload& workload, const Outcome& outcome);
 
 // Upper chart: CPUs (and GPUs) in use. Lower chart: jobs waiting and running.

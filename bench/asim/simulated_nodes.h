@@ -23,7 +23,7 @@ class SimulatedNodes {
     FromNodeBody body;
   };
 
-  // Nodes in the order of the configuration, with the ids that the engine assigned. Does not keep `state`.
+  // Nodes in the order of the configuration, with the engine's ids. Does not keep `state`.
   SimulatedNodes(const config::Config& config, const ClusterState& state);
 
   std::size_t size() const { return nodes_.size(); }
@@ -34,7 +34,7 @@ class SimulatedNodes {
   // The script of the attempt has ended. No effect if it is no longer running there.
   void end(const AttemptKey& attempt, ExitStatus exit);
 
-  // fail(): the node goes silent with all it runs. restart(): it registers empty, as after a reboot.
+  // fail(): the node goes silent with its jobs. restart(): it registers empty, as after a reboot.
   void fail(NodeId node, Time now);
   NodeMessage restart(NodeId node);
   // Since when the node is silent; nullopt if it is up.

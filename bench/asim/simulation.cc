@@ -24,7 +24,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// No requests arrive for finished jobs or old request ids, so nothing is retained. The number of jobs is not limited.
+// No query for finished jobs or old request ids arrives, so none is kept. No limit on jobs.
 std::shared_ptr<const Policy> policy_for(const Policy& of) {
   Policy policy = of;
   policy.min_job_age = policy.request_retention = Seconds{0};
@@ -126,7 +126,7 @@ bool Simulation::work_left() const {
   return next_submit_ < workload_.jobs.size() || finished_ < submitted_.size();
 }
 
-// The next time at which anything happens; nullopt if only events are left that cannot start a waiting job.
+// The time of the next event; nullopt if only events are left that cannot start a waiting job.
 std::optional<Time> Simulation::next_moment() const {
   std::optional<Time> next;
   const auto at = [&](Time time) { next = std::min(next.value_or(time), time); };
@@ -377,7 +377,7 @@ bool Simulation::run_pass() {
   return true;
 }
 
-// Computes the expected start of each waiting job. Of the predictions at least an hour old only the newest is kept.
+// Predicts the start of each waiting job. Keeps only the newest prediction older than an hour.
 void Simulation::predict() {
   core::Budget budget;
   budget.details = false;

@@ -31,7 +31,7 @@ struct SimOptions {
   Seconds interval{0};       // minimum time between passes
   Seconds predict_every{0};  // 0 = do not compute expected starts
   std::uint64_t budget = 0;  // work units per pass; 0 = the controller's default
-  // Factor by which an attempt takes longer than WorkJob::run on its nodes; none = factor 1. A pure function.
+  // Run time of an attempt on its nodes relative to WorkJob::run; none = factor 1. A pure function.
   std::function<double(const WorkJob&, const ClusterState&, const Allocation&)> stretch;
 };
 

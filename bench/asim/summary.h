@@ -11,7 +11,7 @@
 
 namespace ares::sim {
 
-// Minimum run time in the denominator, so that short jobs do not dominate (Feitelson and Rudolph, JSSPP 1998).
+// Lower bound for run times in bounded slowdown (Feitelson and Rudolph, JSSPP 1998).
 inline constexpr Seconds kTau{10};
 
 // max(1, (wait + run) / max(run, tau)) of a job that has ended; nullopt for others.
@@ -27,10 +27,10 @@ struct Row {
 
 std::vector<Row> summarise(const Workload& workload, const Outcome& outcome);
 
-// The smallest value that is not below a share of `share` of all (nearest rank); nullopt for an empty list. Reorders the list.
+// The value at rank `share` (nearest rank); nullopt for an empty list. Reorders the list.
 std::optional<double> percentile(std::vector<double>& values, double share);
 
-// Jain's fairness index: 1 = all equal, 1/n = one has everything (Jain, Chiu, Hawe, DEC-TR-301, 1984).
+// Jain's fairness index: 1 = all equal, 1/n = one has all (Jain, Chiu, Hawe, DEC-TR-301, 1984).
 std::optional<double> jain(const std::vector<double>& values);
 
 }  // namespace ares::sim

@@ -103,7 +103,7 @@ class Pods {
         continue;
       }
       if (together) {
-        // Choose the nodes one after the other: an earlier worker may change the choice of a later one, but all find room.
+        // Choose nodes one by one: a worker may change the next one's choice, but all find room.
         for (unsigned i = 0; i < kWorkers; ++i) put(job, *node_for(jobs_[job].gpus));
         std::erase_if(waiting_, [&](const Pod& other) { return other.second == job; });
         pod = waiting_.begin();

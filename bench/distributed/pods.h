@@ -10,7 +10,7 @@ namespace ares::bench {
 struct PodRules {
   // true: workers are placed one by one as they come; false: all workers of a job at once or none.
   bool one_by_one = true;
-  // After this time without all of its workers a job releases those it has and queues again; nullopt: never.
+  // After this time without all workers a job releases its GPUs and queues again; nullopt: never.
   std::optional<Seconds> patience;
 };
 

@@ -101,7 +101,7 @@ Policy policy_of(QueuePolicy which, std::uint32_t associations) {
   return policy;
 }
 
-// The same tree as a site stores it: records with ids, and usage charged to them, some of it recent.
+// The same tree as stored by a site: records with ids and charged usage, some of it recent.
 void keep_records(ClusterState& state, std::uint32_t associations) {
   const auto keep = [&](AccountingRecord record) {
     const RecordKey key = key_of(record);
@@ -176,7 +176,7 @@ BENCHMARK_CAPTURE(look_again, fair_tree_of_records, QueuePolicy::fair_tree, true
     ->Args({100'000, 10'000, 0})
     ->Unit(benchmark::kMillisecond);
 
-// Cost of the first pass after any record has changed: the tree and everything derived from it is built again.
+// Cost of the first pass after a record has changed: the tree and all derived data are built again.
 void read_records(benchmark::State& run) {
   ClusterState state = site_state(10'000, 0, 50'000);
   keep_records(state, 100'000);

@@ -62,7 +62,7 @@ std::uint64_t gpus_of(const JobSpec& spec) {
              : static_cast<std::uint64_t>(thousandths_of(spec.gpus_per_node.front()));
 }
 
-// Cost of a node, the lowest is chosen; for choices that are not a placement strategy of the scheduler.
+// Cost of a node (the lowest is chosen) for strategies that the scheduler does not have.
 using Choose = std::function<double(const Demand&, const IndexedNode&, Random&)>;
 
 std::optional<Placement> place_by(const Choose& cost, const Demand& demand, const NodeSet& set,

@@ -142,7 +142,7 @@ void Cluster::add_nodes() {
   state.partitions.set("main", main);
 }
 
-// Adds jobs of one to four GPUs until about 90 % are taken: most nodes keep none or one free, a few keep many.
+// Adds jobs of one to four GPUs up to about 90 %: most nodes keep at most one GPU free, a few many.
 void Cluster::fill(Node& node) {
   const std::uint32_t kept = dice_.upto(99) < 60 ? 0 : 1 + dice_.upto(2);
   std::uint32_t first = 0;

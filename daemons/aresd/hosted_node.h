@@ -24,7 +24,7 @@ class HostedNode final : private node::Uplink, private node::ExecutorEvents {
   using Log =
       std::function<void(const std::string&)>;  // log messages about attempts, for operators
 
-  // Opens the spool and resumes watching its running attempts. The error says what is wrong with the spool.
+  // Opens the spool and resumes watching its attempts. The error says what is wrong with the spool.
   static Result<std::unique_ptr<HostedNode>> open(HostedNodeSetup setup, Send send, Log log,
                                                   node::Moment now);
   ~HostedNode() override;

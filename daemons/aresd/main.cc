@@ -1,4 +1,4 @@
-// aresd: the node daemon. Creates the nodes, connects them to the controller, and runs until a signal stops it. Jobs keep running.
+// aresd: the node daemon. Connects nodes to the controller; runs until a signal. Jobs outlive it.
 #include <getopt.h>
 #include <unistd.h>
 
@@ -218,7 +218,7 @@ Status run(const Arguments& arguments) {
                 "of " +
                     arguments.nodes);
 
-  // Blocked before any thread starts, so that all threads inherit the mask; one thread waits for these signals.
+  // Before any thread, so that all inherit the mask. One thread waits for these signals.
   sigset_t handled;
   ::sigemptyset(&handled);
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&handled, signal);

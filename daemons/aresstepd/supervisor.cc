@@ -31,7 +31,7 @@ std::string socket_path(const exec::FileAttemptDir& dir) {
   return dir.path() + "/sock";
 }
 
-// A leased attempt must die with its supervisor, so it requires a pid namespace; without one the launch fails as the node's fault.
+// A leased attempt must die with its supervisor: without a pid namespace the launch fails (node fault).
 os::TaskTree::Isolation isolation_for(const LaunchSpec& launch) {
   if (launch.leased) return os::TaskTree::Isolation::required;
   return ::geteuid() == 0 ? os::TaskTree::Isolation::wanted : os::TaskTree::Isolation::none;
@@ -55,7 +55,7 @@ class Supervisor::Tree final : public node::ProcessTree {
   }
   void open_gate() override { tree_.open_gate(); }
   void signal(std::int32_t signal, bool batch_only) override { tree_.signal(signal, batch_only); }
-  // Without a pid namespace the tree is frozen process by process, as far as /proc shows its descendants.
+  // Without a pid namespace only those descendants are stopped that are found in /proc.
   bool freeze() override { return tree_.freeze(); }
   bool has_freezer() const override { return tree_.has_freezer(); }
   void thaw() override { tree_.thaw(); }
@@ -98,7 +98,7 @@ Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& director
 Status Supervisor::prepare_loop() {
   sigset_t handled;
   ::sigemptyset(&handled);
-  // SIGTERM, SIGINT and the like stop aresd but not its supervisors. Only the command Kill ends a job.
+  // SIGTERM and similar signals stop aresd but not its supervisors. Only Kill ends a job.
   for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaddset(&handled, signal);
   ::sigprocmask(SIG_BLOCK, &handled, nullptr);
   ::signal(SIGPIPE, SIG_IGN);

@@ -45,7 +45,7 @@ void bind_to_cpus(const std::vector<std::uint32_t>& cpus) {
   const std::size_t size = CPU_ALLOC_SIZE(highest + 1);
   CPU_ZERO_S(size, set);
   for (std::uint32_t cpu : cpus) CPU_SET_S(cpu, size, set);
-  // Best effort: a node may be configured with more CPUs than it has, and then the CPU numbers mean nothing.
+  // Best effort: a node may be configured with CPU numbers that it does not have.
   (void)::sched_setaffinity(0, size, set);
   CPU_FREE(set);
 }
@@ -81,7 +81,7 @@ MaybeFailure become_user(const node::StepSpec& spec) {
   return std::nullopt;
 }
 
-// Called as the user, so that the user's permissions count, also on a file system that squashes root.
+// Called as the user: the user's permissions count, also on file systems that squash root.
 MaybeFailure open_as(int target, const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
   const int error = errno;

@@ -8,10 +8,10 @@
 
 namespace ares {
 
-// Limit for the reason of a failure, in bytes: it is part of every report of a node and of the job's record.
+// Limit in bytes for the reason of a failure, which is in every node report and the job's record.
 inline constexpr std::size_t kLongestCause = 500;
 
-// Returns at most `most` (>= 3) bytes; a shortened text ends with "...". Never cuts within a UTF-8 character.
+// At most `most` (>= 3) bytes, with "..." where text was cut. Never cuts within a UTF-8 character.
 std::string clip(std::string_view text, std::size_t most = kLongestCause);
 
 }  // namespace ares

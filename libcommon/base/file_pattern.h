@@ -29,7 +29,7 @@ struct PatternValues {
   std::string user, name;
 };
 
-// Replaces every known %LETTER, and %% by %; unknown letters stay. If the pattern contains a backslash, only backslashes are removed.
+// Replaces known %LETTERs and %%. A pattern with a backslash only loses its backslashes.
 std::string expand_pattern(std::string_view pattern, const PatternValues& values);
 
 // Default file of standard output: "ares-%j.out", for an array task "ares-%A_%a.out".

@@ -12,7 +12,7 @@ namespace {
 
 // 18 digits always fit 64 bits.
 constexpr std::size_t kMaxDigits = 18;
-// As in DNS. Also limits the number of brackets of an item, and so the depth of recursion in expand().
+// As in DNS. Also limits the brackets of an item, and so the recursion of expand().
 constexpr std::size_t kMaxName = 255;
 
 bool is_digit(char c) {

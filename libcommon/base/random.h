@@ -44,7 +44,7 @@ class Random {
 
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // [0, 1)
   double exponential(double mean) { return -mean * std::log1p(-unit()); }
-  // Uniform in the logarithm: each order of magnitude is equally likely. Precondition: 0 < low <= high.
+  // Log-uniform: each order of magnitude is equally likely. Precondition: 0 < low <= high.
   double log_uniform(double low, double high) { return low * std::pow(high / low, unit()); }
 
  private:

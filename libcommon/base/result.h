@@ -11,7 +11,7 @@
 
 namespace ares {
 
-// One enumeration for all libraries. The comment of a code says what it means or what a caller can do about it.
+// One enumeration for all libraries, with the meaning of each code or what a caller can do.
 enum class ErrorCode {
   invalid_argument,     // the request is wrong and stays wrong: change it
   not_found,            // no such job, node, partition, file

@@ -9,10 +9,10 @@ namespace ares {
 using Duration = std::chrono::microseconds;
 using Seconds = std::chrono::seconds;
 
-// Wall time, UTC. Inside the controller it never goes back (maximum of the last journaled time and the clock).
+// Wall time, UTC. In the controller it never goes back (maximum of last journaled time and clock).
 using Time = std::chrono::sys_time<Duration>;
 
-// CLOCK_BOOTTIME of one machine: also advances during suspend; has no meaning on another machine or boot.
+// CLOCK_BOOTTIME: advances during suspend; has no meaning on another machine or after a reboot.
 struct BootClock {
   using duration = Duration;
   using rep = duration::rep;

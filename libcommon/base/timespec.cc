@@ -171,7 +171,7 @@ std::optional<Time> parse_american(Cursor cursor, Time now) {
   return date_time(year, *month, *day, clock, false);
 }
 
-// The part after "now": "", "+1hour", "- 30 minutes". Spaces are allowed around the sign and the count.
+// The part after "now": "", "+1hour", "- 30 minutes". Spaces may surround sign and count.
 std::optional<Time> parse_offset(Cursor cursor, Time now) {
   const auto skip_spaces = [&cursor] {
     while (cursor.take(" ")) {

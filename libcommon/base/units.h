@@ -50,7 +50,7 @@ Result<Bytes> parse_memory(std::string_view text, MemoryUnit default_unit = Memo
 // same amount.
 std::string format_memory(Bytes amount);
 
-// For measured amounts, where precision does not matter: at most two decimals, "1.50G", "4G", "812K".
+// For measured amounts, which need no precision: at most two decimals, "1.50G", "4G", "812K".
 std::string format_memory_short(Bytes amount);
 
 }  // namespace ares

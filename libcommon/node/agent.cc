@@ -6,7 +6,7 @@ namespace ares::node {
 namespace {
 
 constexpr std::size_t kForgottenKept = 20'000;
-// A controller that marked this node down ignores its heartbeats even while the session lives. Register then.
+// A controller that marked the node down ignores its heartbeats, although the session lives.
 constexpr std::size_t kUnansweredBeforeRegister = 3;
 
 bool jobs_fault(ErrorCode code) {
@@ -23,7 +23,7 @@ NodeAgent::NodeAgent(AgentSetup setup, Spool& spool, Users& users, Uplink& uplin
 
 Status NodeAgent::recover(Executor& executor, Moment now) {
   executor_ = &executor;
-  // The sequence starts at the boot clock, above every number of an earlier aresd: acks for its heartbeats renew nothing.
+  // Starts above the numbers of an earlier aresd, whose acknowledgements must not renew leases.
   sequence_ = static_cast<std::uint64_t>(now.boot.time_since_epoch().count());
   if (Status known = read_identity(now); !known) return known;
 
@@ -56,7 +56,7 @@ Status NodeAgent::read_identity(Moment now) {
     ++identity_.incarnation;
   } else {
     if (text.error().code != ErrorCode::not_found) return fail(text.error());
-    // A new spool of a known node must not reuse incarnations. Unix seconds are high enough; else Welcome corrects them.
+    // A new spool must not reuse incarnations: start at Unix seconds; Welcome may raise it further.
     const auto seconds = std::chrono::floor<Seconds>(now.wall).time_since_epoch().count();
     identity_ = {.uuid = setup_.fresh_uuid,
                  .boot_id = {},
@@ -158,7 +158,7 @@ void NodeAgent::handle(const Welcome& message, Moment now) {
 void NodeAgent::handle(const HeartbeatAck& message, Moment now) {
   auto it = sent_.find(message.sequence);
   if (it == sent_.end()) return;
-  // The lease counts from the sending. The controller counts from the receipt, which is later, so ours ends first.
+  // Counts from the sending; the controller counts from the later receipt, so ours ends first.
   const BootTime until = it->second + lease_;
   sent_.erase(sent_.begin(), std::next(it));
   if (!lease_until_ || *lease_until_ < until) lease_until_ = until;
@@ -199,7 +199,7 @@ void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
   identity_.highest_lsn = std::max(identity_.highest_lsn, lsn);
   if (epoch <= identity_.highest_epoch) return;
   identity_.highest_epoch = epoch;
-  // Best effort: the epoch protects against a controller on an old database. A full disk must not stop running jobs.
+  // Best effort: this only detects a controller with an old database. A full disk must not stop jobs.
   (void)spool_.write_identity(encode(identity_));
 }
 
@@ -262,7 +262,7 @@ void NodeAgent::resend_answer(Entry& entry, Moment now) {
 
 Status NodeAgent::write_records(const Prepare& message, const StepSpec& step,
                                 const IntentRecord& intent) {
-  // A directory without an entry is a launch that failed early: without an intent, so without a supervisor.
+  // A directory without an entry is an incomplete launch: it has no intent, so no supervisor.
   if (Status removed = spool_.remove(intent.attempt); !removed) return removed;
   Result<std::unique_ptr<AttemptDir>> dir = spool_.create(intent.attempt);
   if (!dir) return fail(dir.error());
@@ -384,7 +384,7 @@ void NodeAgent::refuse(const AttemptKey& key, Fence fence, bool node_fault,
   send(*entry.refusal);
 }
 
-// Records the cancellation, on disk if there is space. A later message for this attempt finds that it never ran.
+// Records the cancellation, on disk if there is space: later messages find that it never ran.
 void NodeAgent::mark_cancelled(const AttemptKey& key, Fence fence, const std::string& why,
                                Moment now) {
   if (Result<std::unique_ptr<AttemptDir>> dir = spool_.create(key))

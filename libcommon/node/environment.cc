@@ -47,7 +47,7 @@ bool is_array_task(const Facts& f) {
   return !f.launch.attempt.job.task.is_none();
 }
 
-// Local indices of the job's GPUs; "" for a job without GPUs on a node with GPUs, so that it sees none.
+// Local indices of the job's GPUs; "" hides the node's GPUs from a job without any.
 Value devices(const Facts& f) {
   if (f.launch.share.gpus.empty()) return f.step.node_has_gpus ? Value("") : Value();
   std::string list;

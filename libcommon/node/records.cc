@@ -226,7 +226,7 @@ Evidence gather_evidence(const Spool& spool, const AttemptDir& dir, const Attemp
   Evidence e;
   e.same_boot = same_boot;
   e.locked = same_boot && spool.locked(key);
-  // Read after the lock: records that a supervisor wrote before it released the lock are then visible.
+  // Read after the lock: what a supervisor wrote before it released the lock is then visible.
   e.exit = dir.has(Record::exit);
   e.cancelled = dir.has(Record::cancelled);
   e.go = dir.has(Record::go);

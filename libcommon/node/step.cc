@@ -132,7 +132,7 @@ void StepMachine::handle(const StepSignal& command, Moment) {
   if (!user_code_may_run()) return;  // last_signal_ unchanged: a repetition is delivered
   last_signal_ = command.lsn;
   if (!settings_.runs_task) return;
-  // A signal stays pending until resume. SIGCONT would resume the job, so it is dropped; SIGKILL needs a thaw to act at once.
+  // Signals wait for the resume. SIGCONT, which would resume, is dropped. SIGKILL thaws at once.
   if (suspended_ && command.signal == SIGCONT) return;
   tree_.signal(command.signal, command.batch_only);
   if (suspended_ && !frozen_ && command.signal == SIGKILL) tree_.thaw();

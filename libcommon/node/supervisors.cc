@@ -15,7 +15,7 @@ Duration pause_after(std::uint32_t tries) {
   return std::min(pause, kLongestPause);
 }
 
-// Queues a command until the channel opens. It replaces a queued one of its kind, except for signals.
+// Queues a command until the channel opens. Only the last of a kind is kept, except for signals.
 void queue(std::vector<StepCommand>& waiting, StepCommand command) {
   if (!std::holds_alternative<StepSignal>(command))
     std::erase_if(waiting, [&](const StepCommand& c) { return c.index() == command.index(); });
@@ -184,7 +184,7 @@ void Supervisors::try_again(const AttemptKey& key, WatchedAttempt& watched,
     return;
   }
   if (watched.kill) {
-    // First `cancelled`, then the lock: a supervisor that starts now sees the record, or we see its lock.
+    // First `cancelled`, then the lock: a new supervisor sees the record, or we see its lock.
     std::unique_ptr<AttemptDir> dir = spool_.open(key);
     Status cancelled = fail(ErrorCode::not_found, "");
     if (dir)

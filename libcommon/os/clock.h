@@ -15,7 +15,7 @@ BootTime boot_now();  // also advances while the machine sleeps
 Result<std::string> boot_id();  // of the running kernel
 Result<std::string> fresh_uuid();
 
-// Start time of the process (field 22 of /proc/PID/stat). With the pid it identifies a process until the next boot; 0 if gone.
+// Field 22 of /proc/PID/stat; 0 if gone. With the pid it identifies a process until the next boot.
 std::uint64_t process_start_ticks(std::int64_t pid);
 
 }  // namespace ares::os

@@ -123,7 +123,7 @@ Status remove_tree(const std::string& path) {
 Result<Fd> lock_file(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) return fail(errno_error("cannot open lock " + path));
-  // The lock belongs to the open file description: another thread's close of the same file does not release it.
+  // Open file description lock: another thread's close of the same file does not release it.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

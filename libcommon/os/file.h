@@ -41,7 +41,7 @@ class RecordDir {
   // are not synced: create() with `durable` does that before it gives the file its name.
   Status sync() const;
 
-  // Reserves disk space for create(name), so that it succeeds on a full disk. For texts of up to 4 KiB.
+  // Reserves space for create(name), so that it succeeds on a full disk. For texts up to 4 KiB.
   Status reserve(std::string_view name) const;
 
   // Removes a record but keeps its file: the next create(name) overwrites that file. A directory that is
@@ -50,7 +50,7 @@ class RecordDir {
 
   // Takes the lock for the lifetime of this object; false if another process holds it.
   Result<bool> lock(std::string_view name);
-  // Whether another process holds the lock. Unlike an attempt to take it, the query cannot make another's attempt fail.
+  // Whether the lock is held. Unlike lock(), the query cannot make another process's lock() fail.
   bool locked(std::string_view name) const;
 
   int fd() const { return dir_.get(); }

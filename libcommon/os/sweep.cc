@@ -71,7 +71,7 @@ void remove_groups(const std::string& directories) {
     if (directory.empty()) continue;
     if (Fd kill(::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC)); kill)
       (void)!::write(kill.get(), "1", 1);
-    // Killed processes take a moment to exit, longer on a busy machine. We wait because the attempt counts as ended after this.
+    // Killed processes take a moment to exit. Wait, because the attempt counts as ended afterwards.
     constexpr int kTries = 5000;
     constexpr useconds_t kPause = 2000;
     for (int i = 0; i < kTries && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++i)

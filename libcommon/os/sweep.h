@@ -14,7 +14,7 @@ namespace ares::os {
 // namespace (a reused pid). False: `at_most` has passed (processes in uninterruptible sleep cannot be killed).
 bool namespace_gone(pid_t init, std::chrono::milliseconds at_most);
 
-// Sends KILL to every process with exactly this `NAME=value` in its initial environment, until none is found.
+// Kills all processes with exactly this `NAME=value` in their initial environment, until none is left.
 void kill_marked(const std::string& variable);
 
 // Kills the processes in these groups (v2 only, by cgroup.kill) and removes the groups; `directories` is Cgroup::directories().

@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint64_t kIsolation = CLONE_NEWPID | CLONE_NEWNS;
 constexpr int kAnswerTimeoutMs = 2000;
 
-// fork() with clone3 flags. Bypasses libc: its at-fork handlers and cached pid are not needed in a single-threaded program.
+// fork() with clone3 flags, without libc's at-fork handlers: single-threaded programs can skip them.
 pid_t fork_with(std::uint64_t flags, const Fd& cgroup = Fd()) {
   clone_args args{};
   args.flags = flags;
@@ -199,12 +199,12 @@ Result<pid_t> TaskTree::spawn_gated() {
   return pid;
 }
 
-// The first process of the pid namespace: forks the task, reaps orphans, forwards signals. All processes of the namespace die with it.
+// Init of the pid namespace: forks the task, reaps orphans, forwards signals. All die with it.
 void TaskTree::run_init(int control, int gate, int failure) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this line, `control` is closed
   ::prctl(PR_SET_NAME, "ares-init");
   ::setsid();
-  // Pids differ from those outside, so /proc is remounted for this namespace; new mounts of the host still propagate.
+  // /proc must show the pids of this namespace. New mounts of the host still propagate.
   ::mount("none", "/", nullptr, MS_SLAVE | MS_REC, nullptr);
   ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
   keep_only({control, gate, failure});

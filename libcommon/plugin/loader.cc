@@ -18,7 +18,7 @@
 namespace ares::plugin {
 namespace {
 
-// Minimum size of the table in this ABI version; functions after `dispatch` are optional, and `size` tells whether they exist.
+// Minimum size of the table in this ABI version. Later functions exist if `size` includes them.
 constexpr std::size_t kLeast =
     offsetof(ares_exec_plugin, dispatch) + sizeof(ares_exec_plugin::dispatch);
 
@@ -111,7 +111,7 @@ SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
 SharedObject::~SharedObject() {
   if (handle_) ::dlclose(handle_);
   if (memory_ < 0) return;
-  // dlclose does not unload every object. While it is loaded, its name, and so the descriptor, must not be reused.
+  // dlclose may leave the object loaded. Then its name, and so the descriptor, must not be reused.
   if (void* still = ::dlopen(name_of(memory_).c_str(), RTLD_NOW | RTLD_NOLOAD))
     ::dlclose(still);
   else

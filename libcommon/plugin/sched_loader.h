@@ -1,4 +1,4 @@
-// Loads scheduler plugins with the same checks of trust and version as exec plugins (loader.h). Any thread.
+// Loads scheduler plugins with the same checks as exec plugins (loader.h). Any thread.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace ares::plugin {
 
-// Whether this program can use the plugin. Otherwise failed_precondition with both versions, or with what the plugin lacks.
+// failed_precondition if this program cannot use the plugin, with both versions or what it lacks.
 Status check_sched_plugin(const ares_sched_plugin* plugin, const std::string& where);
 
 struct LoadedSchedPlugin {

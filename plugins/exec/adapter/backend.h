@@ -22,7 +22,7 @@ struct HostInfo {
   std::string node, spool, boot_id, options;
 };
 
-// For plugins that need more than the StepSpec of a launch: its script and environment. Valid during launch().
+// Script and environment, for plugins that need more than the StepSpec. Valid during launch().
 struct LaunchTexts {
   std::string_view script, environment;
 };

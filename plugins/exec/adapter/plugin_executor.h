@@ -22,7 +22,7 @@ struct PluginSetup {
 
 class PluginExecutor final : public node::Executor {
  public:
-  // `plugin` passed check_exec_plugin and stays loaded; launch() reads records from `spool`. All three must outlive the object.
+  // `plugin` passed check_exec_plugin. launch() reads records from `spool`. All three outlive this.
   static Result<std::unique_ptr<PluginExecutor>> open(const ares_exec_plugin& plugin,
                                                       PluginSetup setup, node::Spool& spool,
                                                       node::ExecutorEvents& events);

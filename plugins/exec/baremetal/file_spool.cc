@@ -31,7 +31,7 @@ std::optional<node::Record> record_named(const std::string& name) {
   return std::nullopt;
 }
 
-// Specification and environment may contain a user's secrets: a recycled directory must not keep them.
+// Specification and environment may contain secrets, which a recycled directory must not keep.
 bool is_secret(node::Record record) {
   return record == node::Record::spec || record == node::Record::environment;
 }

@@ -40,7 +40,7 @@ class FileSpool final : public node::Spool {
  public:
   // Creates what is missing. already_exists when another aresd uses this spool.
   static Result<std::unique_ptr<FileSpool>> open(const std::string& path);
-  // For a reader that only looks and adds to directories while another object of this process holds the lock.
+  // For code that only reads and adds records while another object of this process holds the lock.
   static std::unique_ptr<FileSpool> share(const std::string& path);
 
   Result<std::vector<AttemptKey>> list() const override;

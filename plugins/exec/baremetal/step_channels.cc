@@ -137,7 +137,7 @@ void StepChannels::connect(const AttemptKey& key) {
   answer(key, true);
 }
 
-// dispatch() delivers it, because the caller must not be called back from within connect() or send().
+// Delivered by dispatch(), because connect() and send() must not call back.
 void StepChannels::answer(const AttemptKey& key, bool opened) {
   answers_.push_back({key, opened});
   const std::uint64_t one = 1;
@@ -178,7 +178,7 @@ void StepChannels::sweep(const AttemptKey& key) {
   if (Result<std::string> text = dir->read(node::Record::task);
       text && !dir->has(node::Record::exit))
     if (Result<node::TaskRecord> task = node::decode_task(*text); task) {
-      // The kernel kills a namespace with its init, but not at once. Wait, so that no other attempt starts beside dying processes.
+      // Processes of a namespace end some time after its init. No other attempt may start before.
       if (task->own_pid_namespace)
         os::namespace_gone(static_cast<pid_t>(task->pid), kDying);
       else
@@ -226,7 +226,7 @@ void StepChannels::read_notices(std::uint64_t id, node::Supervisors& supervisors
       if (notice) supervisors.noticed(AttemptKey(it->second.key), *notice, now);
       continue;
     }
-    // It has closed its end of the socket, but only its exit releases the lock. So wait for its exit.
+    // It closed its end of the socket, but only its exit releases the lock: wait for that.
     it->second.socket.reset();
     if (!it->second.process) process_ended(id, supervisors, now);
     return;
