@@ -1,7 +1,7 @@
 """A private Slurm of Debian's packages under one folder: munged, MariaDB, slurmdbd, slurmctld, and slurmd for one host.
 
-Everything runs as root (slurmd must, to become the users), listens on loopback only, on ports that were free at the start, and is
-ended by its pid. Jobs run as whoever submits them.
+All daemons run as root (slurmd needs it to become the users), listen only on loopback, on ports that were free at the start, and are
+ended by their pid. Jobs run as the submitting user.
 """
 import contextlib
 import os
