@@ -21,10 +21,10 @@
 namespace ares::sim {
 namespace {
 
-// A job of the plan, one that starts or one that waits.
+// A job of the plan that starts or waits.
 struct Line {
   std::string job, user, name, partition, state;
-  std::string start;  // "now", a time, or nothing
+  std::string start;  // "now", a time, or empty
   std::string limit, nodes, detail;
 };
 
@@ -43,7 +43,7 @@ std::string names_of(const ClusterState& state, const std::vector<NodeId>& nodes
   return compress_hostlist(names);
 }
 
-// A task that a start splits off its array has the array's record.
+// A task that this start splits off its array is described by the array's record.
 Line line_of(const ClusterState& state, const JobKey& key) {
   Line line;
   line.job = cli::format_job_id(key);
@@ -61,7 +61,7 @@ std::vector<NodeId> ids_of(const NodeShares& shares) {
   return nodes;
 }
 
-// A job that others are to be ended for.
+// A job for which other jobs are to be preempted.
 Line line_of(const ClusterState& state, const ProposedClaim& wanted) {
   Line line = line_of(state, wanted.key);
   line.partition = wanted.claim.partition;

@@ -65,7 +65,7 @@ std::optional<Bitset> Bitset::first_n(std::size_t n) const {
       continue;
     }
     for (; n > 0; --n) {
-      out.words_[at] |= word & (~word + 1);  // its lowest bit
+      out.words_[at] |= word & (~word + 1);  // the lowest set bit
       word &= word - 1;
     }
   }

@@ -19,7 +19,7 @@ char upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
-// The power of 1024 meant by "", "K", "KB", "KiB", "B".
+// The power of 1024 for "", "K", "KB", "KiB", "B".
 std::optional<std::size_t> unit_power(std::string_view unit, MemoryUnit default_unit) {
   if (unit.empty()) return static_cast<std::size_t>(default_unit);
   for (std::size_t power = 0; power < kUnitLetters.size(); ++power) {
@@ -74,7 +74,7 @@ std::string format_memory_short(Bytes amount) {
   const double value = static_cast<double>(amount.value());
   const double magnitude = value < 0 ? -value : value;
   std::size_t power = 0;
-  // What would round to 1024.00 of one unit is printed as 1.00 of the next.
+  // An amount that would be rounded to 1024.00 of one unit is printed as 1.00 of the next.
   while (power + 1 < kUnitLetters.size() &&
          magnitude >= static_cast<double>(unit_size(power + 1)) * (1 - 0.005 / 1024)) {
     ++power;

@@ -1,5 +1,5 @@
-// `key value` lines: the form of every record and of the supervisor's socket packets. A person can
-// read them, no library is needed. Values; any thread.
+// `key value` lines: the format of every record and of the supervisor's socket packets. It is
+// readable and needs no library. Values; any thread.
 #pragma once
 
 #include <charconv>
@@ -46,9 +46,9 @@ class FieldWriter {
   std::string text_;
 };
 
-// Reads leniently about unknown keys (a newer program wrote them) and strictly about values. The
-// first thing wrong is kept in status(); getters then return zero values, so that a decoder needs
-// only one check at its end.
+// Ignores unknown keys (a newer program wrote them) but is strict about values. The first error is
+// kept in status(); getters then return zero values, so that a decoder needs only one check at its
+// end.
 class FieldReader {
  public:
   FieldReader(std::string_view what, std::string_view text);
