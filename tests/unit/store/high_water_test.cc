@@ -24,7 +24,7 @@ class HighWaterTest : public ::testing::Test {
   HighWaterMark mark_{"sys-a", Epoch(7), Lsn(1000), JobId(50), NodeId(9)};
 };
 
-TEST_F(HighWaterTest, WhatIsSavedIsLoaded) {
+TEST_F(HighWaterTest, SavedMarkIsLoaded) {
   const HighWater file((directory_ / "high_water").string());
   EXPECT_FALSE(file.load()->has_value());
   ASSERT_TRUE(file.save(mark_));
@@ -35,7 +35,7 @@ TEST_F(HighWaterTest, WhatIsSavedIsLoaded) {
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);
 }
 
-TEST_F(HighWaterTest, ADamagedFileIsAnErrorNotAFreshStart) {
+TEST_F(HighWaterTest, DamagedFileIsAnError) {
   const auto path = directory_ / "high_water";
   const HighWater file(path.string());
   ASSERT_TRUE(file.save(mark_));
@@ -45,13 +45,13 @@ TEST_F(HighWaterTest, ADamagedFileIsAnErrorNotAFreshStart) {
   EXPECT_EQ(loaded.error().code, ErrorCode::data_loss);
 }
 
-TEST_F(HighWaterTest, AMissingDirectoryIsSaidWhenSaving) {
+TEST_F(HighWaterTest, MissingDirectoryIsReportedBySave) {
   const auto saved = HighWater((directory_ / "no" / "file").string()).save(mark_);
   ASSERT_FALSE(saved);
   EXPECT_NE(saved.error().message.find("file"), std::string::npos);
 }
 
-TEST_F(HighWaterTest, OnlyADatabaseAtOrAboveTheMarkPasses) {
+TEST_F(HighWaterTest, DatabaseBelowTheMarkIsRefused) {
   EXPECT_TRUE(check_not_behind(mark_, mark_));
   HighWaterMark found = mark_;
   found.lsn = Lsn(1001);
@@ -66,7 +66,7 @@ TEST_F(HighWaterTest, OnlyADatabaseAtOrAboveTheMarkPasses) {
   EXPECT_EQ(check_not_behind(mark_, found).error().code, ErrorCode::failed_precondition);
 }
 
-TEST_F(HighWaterTest, AfterARollbackEverythingGoesOnAboveWhatWasSeen) {
+TEST_F(HighWaterTest, AcceptedRollbackContinuesAboveTheMark) {
   const HighWaterMark found{"sys-a", Epoch(5), Lsn(400), JobId(20), NodeId(3)};
   const HighWaterMark raised = raised_above(mark_, found);
   EXPECT_GE(raised.epoch, mark_.epoch);
