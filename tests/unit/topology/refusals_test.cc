@@ -1,5 +1,5 @@
 // Tests: topology/text
-// Texts that are no matrix, or a damaged one: where, what and what to do is said; and none takes long.
+// Texts that are not a matrix, or a damaged one: the error has place, reason and remedy; and parsing stays fast.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,8 +92,8 @@ std::string times(const std::string& text, std::size_t count) {
   return all;
 }
 
-// A minute's work on a slow machine if any part were quadratic; each is over in milliseconds.
-TEST(Refusals, ComeQuicklyHoweverLargeTheText) {
+// These texts would take a minute if any step were quadratic; each takes milliseconds.
+TEST(Refusals, AreFastForLargeTexts) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
   std::string wide = "GPU0";
   for (int i = 0; i < 1500; ++i) wide += " NIC" + std::to_string(i);
@@ -125,8 +125,8 @@ TEST(Refusals, ComeQuicklyHoweverLargeTheText) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
-// Cut anywhere before its last link, a text is refused; nothing is made up.
-TEST(Refusals, EveryCutIsNoticed) {
+// A text that is cut before its last link is refused; no links are invented.
+TEST(Refusals, EveryTruncationIsDetected) {
   const std::string whole = text_of(dgx1());
   const std::size_t all_links = whole.rfind('X') + 1;
   for (std::size_t length = 0; length < whole.size(); ++length) {
