@@ -1,4 +1,4 @@
-// A listing of whole rows is put together from its pages.
+// A listing of whole rows is assembled from its pages.
 #include "cli/output/pages.h"
 
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 namespace ares::cli {
 namespace {
 
-// A controller that gives two rows a page.
+// A simulated controller that returns two rows per page.
 struct Pretended {
   std::uint32_t rows = 0;
-  std::optional<std::uint32_t> broken{};  // the call that fails
+  std::optional<std::uint32_t> broken{};  // index of the call that fails
   std::uint32_t calls = 0;
 
   Result<api::Response> operator()(const api::Request& request) {
@@ -34,7 +34,7 @@ struct Pretended {
   }
 };
 
-TEST(Pages, AllRowsComeOnceAndInOrder) {
+TEST(Pages, AllRowsAreReturnedOnceAndInOrder) {
   for (const std::uint32_t rows : {0U, 1U, 2U, 5U, 6U}) {
     api::Request jobs;
     jobs.mutable_list_jobs()->set_details(true);
@@ -57,7 +57,7 @@ TEST(Pages, AllRowsComeOnceAndInOrder) {
   }
 }
 
-TEST(Pages, APageThatDoesNotComeIsNotPassedOver) {
+TEST(Pages, MissingPageIsAnError) {
   api::Request jobs;
   jobs.mutable_list_jobs()->set_details(true);
   Pretended controller{6, 1};
