@@ -10,10 +10,10 @@
 namespace ares::sim {
 namespace {
 
-// For how long a commit or a check is proof that this controller is the one: as the daemon has it.
+// How long a commit or check proves that this controller holds the epoch; the value of the daemon.
 constexpr Duration kConfirmationLifetime = 1s;
 
-// So low that a crash often comes while jobs have still to be told of what they wait for.
+// So low that crashes often occur while dependency notifications are pending.
 constexpr core::Bounds kBounds{.notification_events = 1, .notification_records = 3};
 
 }  // namespace
@@ -47,7 +47,7 @@ void Controller::open() {
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
 }
 
-// --- what arrives -------------------------------------------------------------------------------
+// --- incoming messages -----------------------------------------------------------------------
 
 void Controller::received(const std::shared_ptr<Session>& session, FromNode message) {
   stage_.timeline.after(Duration(20us), life_, [this, session, message = std::move(message)] {
@@ -161,7 +161,7 @@ void Controller::advance() {
                         [this] { commit(); });
 }
 
-// What needs no commit leaves only while this controller is known to be the one.
+// Output that needs no commit is released only while this controller is confirmed to hold the epoch.
 void Controller::defer(core::Outgoing outgoing) {
   if (outgoing.effects.empty() && outgoing.replies.empty()) return;
   const Instant now = stage_.now();
@@ -190,7 +190,7 @@ void Controller::commit() {
   }
   boundary();
   if (!deferred_) world_.observer().batch_committed(*after_);
-  // The engine's thread wakes a little later, or much later where the process stands still.
+  // The engine's thread wakes up a little later, or much later if the process is paused.
   stage_.timeline.after(
       Duration(20us), life_,
       [this, epoch = std::get<store::Committer::Committed>(step).epoch] { committed(epoch); });
@@ -212,7 +212,7 @@ void Controller::committed(Epoch epoch) {
   advance();
 }
 
-// --- what leaves --------------------------------------------------------------------------------
+// --- outgoing messages -----------------------------------------------------------------------
 
 void Controller::release(core::Outgoing outgoing) {
   if (outgoing.snapshot) publish(outgoing.snapshot);
@@ -277,7 +277,7 @@ void Controller::deliver(Effect effect) {
       const Error& error = (script ? environment : script).error();
       if (error.code != ErrorCode::unavailable)
         throw Violation{"the script of an acknowledged job is gone"};
-      return;  // owed still: the node's next heartbeat asks again
+      return;  // still expected: it is sent again after the node's next heartbeat
     }
     prepare->script = *script;
     prepare->environment = *environment;

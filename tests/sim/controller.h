@@ -1,5 +1,5 @@
 // Controller: one aresctld process: the production engine, lease monitor, committer and planner,
-// wired as the daemon wires them but on one thread and over virtual things. Owned by the World.
+// connected like in the daemon but on one thread and with virtual I/O. Owned by the World.
 #pragma once
 
 #include <cstdint>
@@ -86,8 +86,8 @@ class Controller {
 
   bool in_flight_ = false;
   std::optional<ClusterState> after_;          // of the batch in flight
-  std::optional<core::Outgoing> deferred_;     // leaves after the check in flight
-  std::optional<Instant> epoch_confirmed_at_;  // the epoch was this controller's then or later
+  std::optional<core::Outgoing> deferred_;     // released after the check in flight
+  std::optional<Instant> epoch_confirmed_at_;  // the epoch was held at this time
   Instant handed_over_at_{};                   // when the commit or check in flight began
   Epoch journal_epoch_;
 

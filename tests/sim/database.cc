@@ -42,7 +42,7 @@ void Database::cut_off(std::optional<Life> controller) {
 
 void Database::remember(const Event& event) {
   if (std::holds_alternative<Submitted>(event.body)) ++submissions_;
-  // Also of a job that ends and is forgotten within one batch, which has no image then.
+  // Includes jobs that end and are removed within one batch and therefore have no image.
   if (const auto* e = std::get_if<Ended>(&event.body)) last_states_[e->key] = e->state;
   if (const auto* e = std::get_if<Started>(&event.body)) started_.insert(e->attempt);
   if (const auto* e = std::get_if<NodeFenced>(&event.body)) fenced_.insert(e->attempt);

@@ -1,4 +1,4 @@
-// Words for the trace and for violations.
+// Texts for the trace and for violations.
 #include <type_traits>
 
 #include "node/records.h"
