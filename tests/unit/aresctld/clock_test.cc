@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock::time_point;
 
-TEST(Clock, FollowsAWallClockThatDoesNotJump) {
+TEST(Clock, FollowsTheWallClock) {
   Clock clock;
   const Time wall = clock.now();
   const Steady steady = std::chrono::steady_clock::now() + 1s;
@@ -16,7 +16,7 @@ TEST(Clock, FollowsAWallClockThatDoesNotJump) {
   EXPECT_EQ(clock.at(wall + 61s, steady + 60s) - first, 60s);
 }
 
-TEST(Clock, AJumpForwardMovesItByNoMoreThanALeaseAllowsFor) {
+TEST(Clock, ForwardJumpIsLimitedToTheLeaseMargin) {
   Clock clock;
   const Time wall = clock.now();
   const Steady steady = std::chrono::steady_clock::now() + 1s;
@@ -25,7 +25,7 @@ TEST(Clock, AJumpForwardMovesItByNoMoreThanALeaseAllowsFor) {
   EXPECT_EQ(later - first, 303s);
 }
 
-TEST(Clock, AJumpBackNeverTakesItBack) {
+TEST(Clock, NeverGoesBack) {
   Clock clock;
   const Time wall = clock.now();
   Steady steady = std::chrono::steady_clock::now() + 1s;
@@ -38,7 +38,7 @@ TEST(Clock, AJumpBackNeverTakesItBack) {
   }
 }
 
-TEST(Clock, CatchesUpWithAWallClockThatWasSet) {
+TEST(Clock, CatchesUpAfterAStepOfTheWallClock) {
   Clock clock;
   const Time wall = clock.now();
   const Steady steady = std::chrono::steady_clock::now();
