@@ -101,7 +101,7 @@ TEST(Environment, FollowsTheExportList) {
   EXPECT_EQ(variables("=x"), "--export: an empty name in \"=x\"");
 }
 
-TEST(Surroundings, IncludeLimitsUmaskHostAndTimeZone) {
+TEST(SubmitContext, IncludeLimitsUmaskHostAndTimeZone) {
   api::JobSpec s;
   const mode_t before = umask(027);
   add_process_context(s);

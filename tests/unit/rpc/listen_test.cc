@@ -42,7 +42,7 @@ TEST_F(ListenTest, TwoCannotListenOnOnePort) {
   EXPECT_TRUE(other->addresses().empty());
 }
 
-TEST_F(ListenTest, ReplacesASocketOnWhichNobodyListens) {
+TEST_F(ListenTest, ReplacesASocketWithoutAListener) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un name{};
   name.sun_family = AF_UNIX;

@@ -176,7 +176,7 @@ TEST(Choose, TerminatesOnALargeIrregularMachine) {
   }
 }
 
-TEST(Shapes, AreReadByName) {
+TEST(GpuShapes, AreReadByName) {
   for (const GpuShapeName& name : gpu_shape_names()) {
     EXPECT_EQ(*parse_gpu_shape(name.word), name.shape);
     EXPECT_EQ(to_string(name.shape), name.word);
