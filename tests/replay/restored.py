@@ -166,10 +166,18 @@ class Restored:
         cluster.postgres("dropdb", *server, "--force", name)
         cluster.postgres("createdb", *server, "-O", "ares", name)
         statements = gzip.decompress((self.folder / "database.sql.gz").read_bytes()).decode()
+        # The controller knows a node by its uuid and the boot id of its machine. The dump has both within values of type bytea.
+        statements = statements.replace(self.boot_id_of_release().encode().hex(), boot_id().encode().hex())
         cluster.postgres("psql", "-XAtq1", "-v", "ON_ERROR_STOP=1", *cluster.database(), "-o", "/dev/null", input=statements)
         # Read before the controller purges old records.
         self.journal_kinds = set(cluster.psql("SELECT DISTINCT kind FROM journal").split())
         shutil.rmtree(cluster.dir / "state")  # it has data about the previous database
+
+    def boot_id_of_release(self):
+        """Boot id of the machine on which the release wrote the spools."""
+        with tarfile.open(self.folder / "spool.tar.gz") as archive:
+            identity = archive.extractfile(f"{SAME_BOOT[0]}/identity").read().decode()
+        return re.search(r"(?m)^boot_id (.*)$", identity).group(1)
 
     def restore_spools(self):
         spool = self.cluster.dir / "spool"
