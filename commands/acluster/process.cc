@@ -37,6 +37,16 @@ char state_letter(pid_t pid) {
                                                                        : (*stat)[name_end + 2];
 }
 
+std::optional<ProcessId> read_process(const std::string& path, const char* pid,
+                                      const char* start_ticks) {
+  const auto text = os::read_file(path);
+  ProcessId id;
+  if (!text || !read_field(*text, pid, id.pid) || !read_field(*text, start_ticks, id.start_ticks) ||
+      id.pid <= 0)
+    return std::nullopt;
+  return id;
+}
+
 // Runs in the new process before exec. Returns only on failure, with the name of the failed step.
 const char* become(const Launch& launch, int log, int null) {
   ::setsid();
@@ -76,13 +86,11 @@ const char* become(const Launch& launch, int log, int null) {
 }  // namespace
 
 std::optional<ProcessId> read_record(const std::string& path) {
-  const auto text = os::read_file(path);
-  if (!text) return std::nullopt;
-  ProcessId id;
-  if (!read_field(*text, "pid", id.pid) || !read_field(*text, "start_ticks", id.start_ticks) ||
-      id.pid <= 0)
-    return std::nullopt;
-  return id;
+  return read_process(path, "pid", "start_ticks");
+}
+
+std::optional<ProcessId> recorded_reaper(const std::string& path) {
+  return read_process(path, "reaper_pid", "reaper_start_ticks");
 }
 
 std::string recorded_groups(const std::string& path) {

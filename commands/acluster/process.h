@@ -26,6 +26,8 @@ struct ProcessId {
 // A record has the lines `pid N` and `start_ticks N`. Returns nothing if the file is missing or is
 // not a record.
 std::optional<ProcessId> read_record(const std::string& path);
+// The process above a supervisor, in its record; nothing if it has none.
+std::optional<ProcessId> recorded_reaper(const std::string& path);
 // The control groups in a supervisor's record, separated by ':'; empty if it has none.
 std::string recorded_groups(const std::string& path);
 

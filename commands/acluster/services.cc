@@ -104,8 +104,9 @@ void end_jobs(const Layout& layout) {
        !error && at != end; at.increment(error)) {
     if (at->path().filename() != "started") continue;
     groups.push_back(recorded_groups(at->path()));
-    const auto supervisor = read_record(at->path());
-    if (supervisor && alive(*supervisor)) add_tree(supervisor->pid, trees);
+    // A reaper may be at work after the death of its supervisor.
+    for (const auto& top : {recorded_reaper(at->path()), read_record(at->path())})
+      if (top && alive(*top)) add_tree(top->pid, trees);
   }
   // Stopped first, so that no supervisor restarts, reports or records anything while its tree is
   // being killed.

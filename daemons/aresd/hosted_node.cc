@@ -34,6 +34,11 @@ std::string describe(const AttemptReport& report) {
   return text;
 }
 
+// A running attempt has a detail only if its supervisor has died and its end is not proven.
+bool needs_operator(const AttemptReport& report) {
+  return report.phase == AttemptPhase::running && !report.detail.empty();
+}
+
 }  // namespace
 
 class HostedNode::MachineUsers final : public node::Users {
@@ -89,13 +94,13 @@ Result<std::unique_ptr<HostedNode>> HostedNode::open(HostedNodeSetup setup, Send
 }
 
 void HostedNode::attempt_changed(const AttemptReport& report, node::Moment now) {
-  log_(describe(report));
+  log_(describe(report), needs_operator(report));
   agent_->attempt_changed(report, now);
 }
 
 void HostedNode::launch_failed(const AttemptKey& key, Fence fence, bool node_fault,
                                const std::string& cause, node::Moment now) {
-  log_(node::directory_name(key) + " could not be started: " + cause);
+  log_(node::directory_name(key) + " could not be started: " + cause, false);
   agent_->launch_failed(key, fence, node_fault, cause, now);
 }
 

@@ -21,8 +21,8 @@ struct HostedNodeSetup {
 class HostedNode final : private node::Uplink, private node::ExecutorEvents {
  public:
   using Send = std::function<void(const FromNode&)>;
-  using Log =
-      std::function<void(const std::string&)>;  // log messages about attempts, for operators
+  // Log messages about attempts, for operators; `needs_operator`: something has to be done.
+  using Log = std::function<void(const std::string&, bool needs_operator)>;
 
   // Opens the spool and resumes watching its attempts. The error says what is wrong with the spool.
   static Result<std::unique_ptr<HostedNode>> open(HostedNodeSetup setup, Send send, Log log,

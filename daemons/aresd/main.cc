@@ -12,6 +12,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "aresd/confirm.h"
 #include "aresd/inventory.h"
 #include "aresd/message_loss.h"
 #include "aresd/node_host.h"
@@ -36,11 +37,13 @@ using ares::Status;
 struct Arguments {
   std::string config;
   std::string nodes;
+  std::string confirm_ended;  // an attempt
 };
 
 Result<Arguments> parse_arguments(int argc, char** argv) {
   constexpr option kOptions[] = {{"config", required_argument, nullptr, 'c'},
                                  {"node", required_argument, nullptr, 'n'},
+                                 {"confirm-ended", required_argument, nullptr, 'e'},
                                  {"help", no_argument, nullptr, 'h'},
                                  {"version", no_argument, nullptr, 'V'},
                                  {nullptr, 0, nullptr, 0}};
@@ -49,12 +52,16 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
     switch (c) {
       case 'c': arguments.config = optarg; break;
       case 'n': arguments.nodes = optarg; break;
+      case 'e': arguments.confirm_ended = optarg; break;
       case 'h':
         std::puts(
             "usage: aresd [--config FILE] [--node NAMES]\n"
+            "       aresd [--config FILE] [--node NAME] --confirm-ended ATTEMPT\n"
             "The node daemon of Ares. NAMES defaults to this machine's name; several, as "
             "n[1-1000],\n"
-            "only where ares.yaml says `exec: mock`. See aresd(8).");
+            "only where ares.yaml says `exec: mock`. --confirm-ended: all processes of an attempt "
+            "whose\n"
+            "supervisor was killed have ended; the node could not tell. See aresd(8).");
         std::exit(0);
       case 'V': std::puts("aresd " ARES_VERSION); std::exit(0);
       default: return fail(ErrorCode::invalid_argument, "see aresd --help");
@@ -164,7 +171,10 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
           ares::proto::to_api(message, &up);
           link->send(std::move(up));
         },
-        [name](const std::string& text) { spdlog::debug("{}: attempt {}", name, text); },
+        [name](const std::string& text, bool needs_operator) {
+          spdlog::log(needs_operator ? spdlog::level::warn : spdlog::level::debug, "{}: attempt {}",
+                      name, text);
+        },
         {ares::os::wall_now(), ares::os::boot_now()});
     if (!node) return fail(node.error().code, "node " + name + ": " + node.error().message);
     host.add(name, std::move(*node));
@@ -210,6 +220,11 @@ Status run(const Arguments& arguments) {
   if (Status logging = start_log(config->log); !logging) return logging;
   Result<std::vector<std::string>> names = ares::expand_hostlist(arguments.nodes);
   if (!names) return fail(names.error());
+  if (!arguments.confirm_ended.empty() && names->size() != 1)
+    return fail(ErrorCode::invalid_argument, "--confirm-ended needs one node; name it with --node");
+  if (!arguments.confirm_ended.empty())
+    return ares::aresd::confirm_ended(config->node.spool_of(names->front()),
+                                      arguments.confirm_ended);
   Result<Plugin> plugin = choose_plugin(config->node);
   if (!plugin) return fail(plugin.error());
   if (names->size() != 1 && !plugin->in_memory)

@@ -31,10 +31,12 @@ std::string socket_path(const exec::FileAttemptDir& dir) {
   return dir.path() + "/sock";
 }
 
-// A leased attempt must die with its supervisor: without a pid namespace the launch fails (node fault).
-os::TaskTree::Isolation isolation_for(const LaunchSpec& launch) {
+// A leased attempt must die with its supervisor: without a pid namespace the launch fails (node
+// fault).
+os::TaskTree::Isolation isolation_for(const LaunchSpec& launch, bool namespaces) {
   if (launch.leased) return os::TaskTree::Isolation::required;
-  return ::geteuid() == 0 ? os::TaskTree::Isolation::wanted : os::TaskTree::Isolation::none;
+  return namespaces && ::geteuid() == 0 ? os::TaskTree::Isolation::wanted
+                                        : os::TaskTree::Isolation::none;
 }
 
 }  // namespace
@@ -67,12 +69,17 @@ class Supervisor::Tree final : public node::ProcessTree {
   os::TaskTree tree_;
 };
 
-Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment)
-    : dir_(std::move(dir)), spec_(std::move(spec)), environment_(std::move(environment)) {}
+Supervisor::Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment,
+                       pid_t reaper)
+    : dir_(std::move(dir)),
+      spec_(std::move(spec)),
+      environment_(std::move(environment)),
+      reaper_(reaper) {}
 
 Supervisor::~Supervisor() = default;
 
-Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& directory, int channel) {
+Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& directory, int channel,
+                                                     pid_t reaper) {
   Result<os::RecordDir> opened = os::RecordDir::open(directory);
   if (!opened) return fail(opened.error());
   exec::FileAttemptDir dir(std::move(*opened));
@@ -90,7 +97,7 @@ Result<std::unique_ptr<Supervisor>> Supervisor::make(const std::string& director
     environment = std::move(*submitted);
 
   std::unique_ptr<Supervisor> self(
-      new Supervisor(std::move(dir), std::move(*spec), std::move(environment)));
+      new Supervisor(std::move(dir), std::move(*spec), std::move(environment), reaper));
   if (channel >= 0) self->clients_.emplace_back(channel);
   return self;
 }
@@ -123,7 +130,7 @@ Status Supervisor::run() {
   const std::string groups = cgroup ? cgroup->directories() : "";
   tree_ = std::make_unique<Tree>(
       [this] { return run_script(spec_, dir_.path(), environment_, os::wall_now()); },
-      isolation_for(launch), std::move(cgroup));
+      isolation_for(launch, reaper_ == 0), std::move(cgroup));
 
   node::StepSettings settings;
   settings.attempt = launch.attempt;
@@ -135,6 +142,8 @@ Status Supervisor::run() {
   settings.self.pid = ::getpid();
   settings.self.cgroups = groups;
   settings.self.start_ticks = os::process_start_ticks(::getpid());
+  settings.self.reaper_pid = reaper_;
+  if (reaper_ != 0) settings.self.reaper_start_ticks = os::process_start_ticks(reaper_);
   machine_ = std::make_unique<node::StepMachine>(
       settings, dir_, *tree_, [this](node::StepNotice notice) { notify(notice); });
   if (Status started = machine_->start(now(), [this] { return prepare_to_listen(); }); !started)

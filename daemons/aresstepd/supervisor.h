@@ -20,7 +20,10 @@ namespace ares::stepd {
 class Supervisor {
  public:
   // `directory` is absolute; `channel` is a connected socket to the aresd that started us, or -1.
-  static Result<std::unique_ptr<Supervisor>> make(const std::string& directory, int channel);
+  // `reaper` is the process above this one that ends what it leaves; then no pid namespace is made.
+  // 0: there is none, and a pid namespace is made where that is possible.
+  static Result<std::unique_ptr<Supervisor>> make(const std::string& directory, int channel,
+                                                  pid_t reaper = 0);
 
   // Returns when the attempt has ended. An error says why it could not be started.
   Status run();
@@ -28,7 +31,7 @@ class Supervisor {
  private:
   class Tree;
 
-  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment);
+  Supervisor(exec::FileAttemptDir dir, node::StepSpec spec, std::string environment, pid_t reaper);
   ~Supervisor();
   friend std::default_delete<Supervisor>;
 
@@ -49,6 +52,7 @@ class Supervisor {
   exec::FileAttemptDir dir_;
   node::StepSpec spec_;
   std::string environment_;
+  pid_t reaper_;
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<node::StepMachine> machine_;
   os::Fd poll_, signals_, timer_, listener_;

@@ -8,7 +8,8 @@ namespace ares::node {
 namespace {
 
 constexpr std::array<std::string_view, kRecordCount> kFileNames = {
-    "spec", "script", "environment", "intent", "started", "task", "go", "exit", "cancelled"};
+    "spec", "script", "environment", "intent",    "started",
+    "task", "go",     "exit",        "cancelled", "gone"};
 
 void put_attempt(FieldWriter& out, const AttemptKey& key) {
   out.put("job", key.job.job);
@@ -85,12 +86,11 @@ Result<IntentRecord> decode_intent(std::string_view text) {
 }
 
 std::string encode(const StartedRecord& r) {
-  return FieldWriter()
-      .put("pid", r.pid)
-      .put("start_ticks", r.start_ticks)
-      .put("cgroups", r.cgroups)
-      .put("at", r.at)
-      .take();
+  FieldWriter out;
+  out.put("pid", r.pid).put("start_ticks", r.start_ticks).put("cgroups", r.cgroups);
+  if (r.reaper_pid != 0)
+    out.put("reaper_pid", r.reaper_pid).put("reaper_start_ticks", r.reaper_start_ticks);
+  return out.put("at", r.at).take();
 }
 Result<StartedRecord> decode_started(std::string_view text) {
   FieldReader in("started", text);
@@ -98,6 +98,8 @@ Result<StartedRecord> decode_started(std::string_view text) {
   r.pid = in.number<std::int64_t>("pid");
   r.start_ticks = in.number<std::uint64_t>("start_ticks");
   r.cgroups = in.text_or_empty("cgroups");
+  r.reaper_pid = in.number_or<std::int64_t>("reaper_pid", 0);
+  r.reaper_start_ticks = in.number_or<std::uint64_t>("reaper_start_ticks", 0);
   r.at = in.time("at");
   return checked(in, r);
 }
@@ -171,6 +173,10 @@ Result<CancelledRecord> decode_cancelled(std::string_view text) {
   r.at = in.time("at");
   r.why = in.text_or_empty("why");
   return checked(in, std::move(r));
+}
+
+std::string encode(const GoneRecord& r) {
+  return FieldWriter().put("by", r.by).put("at", r.at).take();
 }
 
 std::string directory_name(const AttemptKey& key) {

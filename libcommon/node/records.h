@@ -31,8 +31,9 @@ enum class Record : std::uint8_t {
   go,           // the commit point of user code: it may have run from now on
   exit,         // how it ended
   cancelled,    // no user code has run and none will
+  gone,         // the supervisor was killed, and no process of the attempt is left
 };
-inline constexpr std::size_t kRecordCount = 9;
+inline constexpr std::size_t kRecordCount = 10;
 
 std::string_view file_name(Record record);
 
@@ -114,6 +115,9 @@ struct StartedRecord {  // the supervisor; used by admins, and to kill its lefto
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
   std::string cgroups;            // that it may create for the task, separated by ':'
+  // The process above it that ends what it leaves; 0 if there is none.
+  std::int64_t reaper_pid = 0;
+  std::uint64_t reaper_start_ticks = 0;
   Time at{};
 };
 struct TaskRecord {
@@ -139,6 +143,10 @@ struct CancelledRecord {
   Time at{};
   std::string why;
 };
+struct GoneRecord {
+  std::string by;  // "reaper" or "operator"
+  Time at{};
+};
 
 std::string encode(const NodeIdentity& r);
 std::string encode(const IntentRecord& r);
@@ -147,6 +155,7 @@ std::string encode(const TaskRecord& r);
 std::string encode(const GoRecord& r);
 std::string encode(const ExitRecord& r);
 std::string encode(const CancelledRecord& r);
+std::string encode(const GoneRecord& r);
 Result<NodeIdentity> decode_identity(std::string_view text);
 Result<IntentRecord> decode_intent(std::string_view text);
 Result<StartedRecord> decode_started(std::string_view text);

@@ -8,6 +8,8 @@ namespace {
 constexpr std::uint32_t kSpawnTries = 3;
 constexpr Duration kFirstPause = std::chrono::milliseconds(5);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
+// Processes that were killed longer ago than this need an operator.
+constexpr Duration kDying = std::chrono::seconds(10);
 
 Duration pause_after(std::uint32_t tries) {
   Duration pause = kFirstPause;
@@ -96,11 +98,13 @@ std::vector<AttemptReport> Supervisors::list(Moment now) {
     if (!report) continue;
     WatchedAttempt& watched = watched_[key];
     watched.fence = report->fence;
-    watched.last = *report;
-    if (has_ended(report->phase))
-      transport_.sweep(key);
-    else
+    if (has_ended(report->phase)) {
+      clear_away(key, watched, *report, now);
+      watched.last = *report;
+    } else {
+      watched.last = *report;
       check_records(key, now);
+    }
     reports.push_back(std::move(*report));
   }
   return reports;
@@ -157,13 +161,29 @@ void Supervisors::check_records(const AttemptKey& key, Moment now, bool paused) 
     try_again(key, watched, *report, now, paused);
     if (report->phase == AttemptPhase::accepted) return;
   }
-  if (has_ended(report->phase)) {
-    watched.waiting.clear();
-    if (!watched.last || watched.last->phase != report->phase) transport_.sweep(key);
-  }
+  if (has_ended(report->phase) && !(watched.last && has_ended(watched.last->phase)))
+    clear_away(key, watched, *report, now);
   if (watched.last == *report) return;
   watched.last = *report;
   events_.attempt_changed(*report, now);
+}
+
+// Kills what a dead supervisor left. As long as processes may be left, an attempt is reported as
+// running and checked again: the controller must not start the next attempt beside it.
+void Supervisors::clear_away(const AttemptKey& key, WatchedAttempt& watched, AttemptReport& report,
+                             Moment now) {
+  watched.waiting.clear();
+  const Remains remains = transport_.sweep(key);
+  if (remains.state == Remains::none || report.phase != AttemptPhase::lost) {
+    watched.lost_since.reset();
+    return;
+  }
+  if (!watched.lost_since) watched.lost_since = now.boot;
+  const Duration waited = now.boot - *watched.lost_since;
+  watched.check_at = now.boot + std::clamp(waited, kFirstPause, kLongestPause);
+  report.phase = AttemptPhase::running;
+  report.detail.clear();
+  if (remains.state == Remains::unknown || waited >= kDying) report.detail = remains.advice;
 }
 
 // The attempt has not ended and has no channel: connect, wait, or start a supervisor.

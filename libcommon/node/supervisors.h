@@ -3,6 +3,7 @@
 // no I/O: processes and channels are behind StepTransport.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,17 @@
 #include "node/step_message.h"
 
 namespace ares::node {
+
+// What is left of an attempt whose supervisor has died.
+struct Remains {
+  enum State : std::uint8_t {
+    none,     // no process, and that is proven
+    dying,    // processes that were killed and have not exited yet
+    unknown,  // maybe processes; this node cannot tell
+  };
+  State state = none;
+  std::string advice;  // unless none: what an operator can do about it
+};
 
 // Starts supervisors and talks to them. Answers arrive in Supervisors::opened, noticed and
 // closed, never from within a call.
@@ -28,9 +40,9 @@ class StepTransport {
   virtual void send(const AttemptKey& key, const StepCommand& command) = 0;
   // Closes the channel and drops all state of the attempt.
   virtual void drop(const AttemptKey& key) = 0;
-  // Kills processes left behind by a dead supervisor. Does nothing where the process tree dies with
-  // its supervisor.
-  virtual void sweep(const AttemptKey& key) = 0;
+  // Kills processes left behind by a dead supervisor and says what is left. Does not wait; may be
+  // called again.
+  virtual Remains sweep(const AttemptKey& key) = 0;
 };
 
 class Supervisors final : public Executor {
@@ -64,10 +76,13 @@ class Supervisors final : public Executor {
     std::uint32_t tries = 0;           // channels that closed before the attempt was decided
     std::optional<Kill> kill;          // requested and not yet effective
     std::optional<AttemptReport> last;
+    std::optional<BootTime> lost_since;  // the supervisor has died, and processes may be left
   };
 
   void send_or_queue(const AttemptKey& key, StepCommand command, Moment now);
   void check_records(const AttemptKey& key, Moment now, bool paused = false);
+  void clear_away(const AttemptKey& key, WatchedAttempt& watched, AttemptReport& report,
+                  Moment now);
   void try_again(const AttemptKey& key, WatchedAttempt& watched, const AttemptReport& report,
                  Moment now, bool paused);
 

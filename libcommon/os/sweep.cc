@@ -8,9 +8,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
+#include <vector>
 
+#include "os/clock.h"
 #include "os/fd.h"
 #include "os/file.h"
 
@@ -18,6 +19,14 @@ namespace ares::os {
 namespace {
 
 constexpr int kPasses = 100;  // each pass finds processes forked during the previous one
+
+std::vector<std::string> split(const std::string& directories) {
+  std::vector<std::string> result;
+  std::istringstream items(directories);
+  for (std::string directory; std::getline(items, directory, ':');)
+    if (!directory.empty()) result.push_back(directory);
+  return result;
+}
 
 bool contains_item(const std::string& environment, const std::string& item) {
   for (std::size_t at = 0; (at = environment.find(item, at)) != std::string::npos; ++at) {
@@ -29,10 +38,13 @@ bool contains_item(const std::string& environment, const std::string& item) {
   return false;
 }
 
-// Empty for a process that has gone, and for a zombie.
-std::string pid_namespace_of(const std::string& pid) {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/" + pid + "/ns/pid", error).string();
+// not_found for a process that has gone, and for a zombie.
+Result<std::string> pid_namespace_of(const std::string& pid) {
+  const std::string path = "/proc/" + pid + "/ns/pid";
+  char name[64];
+  const ssize_t size = ::readlink(path.c_str(), name, sizeof name);
+  if (size < 0) return fail(errno_error(path, errno == ESRCH ? ENOENT : errno));
+  return std::string(name, static_cast<std::size_t>(size));
 }
 
 }  // namespace
@@ -42,10 +54,20 @@ bool namespace_gone(pid_t init, std::chrono::milliseconds at_most) {
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, init, 0)));
   if (!process) return errno == ESRCH;
   // Read after opening the pidfd: the pid cannot have been reused since.
-  const std::string its = pid_namespace_of(std::to_string(init));
-  if (its.empty() || its == pid_namespace_of("self")) return true;
+  const Result<std::string> its = pid_namespace_of(std::to_string(init));
+  if (!its && its.error().code == ErrorCode::not_found) return true;
+  const Result<std::string> ours = pid_namespace_of("self");
+  if (its && ours && *its == *ours) return true;
   pollfd ended{process.get(), POLLIN, 0};
   return ::poll(&ended, 1, static_cast<int>(at_most.count())) > 0;
+}
+
+bool process_gone(pid_t pid, std::uint64_t start_ticks) {
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) return errno == ESRCH;
+  if (process_start_ticks(pid) != start_ticks) return true;
+  pollfd ended{process.get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) > 0;
 }
 
 void kill_marked(const std::string& variable) {
@@ -65,18 +87,20 @@ void kill_marked(const std::string& variable) {
   }
 }
 
-void remove_groups(const std::string& directories) {
-  std::istringstream items(directories);
-  for (std::string directory; std::getline(items, directory, ':');) {
-    if (directory.empty()) continue;
+void kill_groups(const std::string& directories) {
+  for (const std::string& directory : split(directories))
     if (Fd kill(::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC)); kill)
       (void)!::write(kill.get(), "1", 1);
-    // Killed processes take a moment to exit. Wait, because the attempt counts as ended afterwards.
-    constexpr int kTries = 5000;
-    constexpr useconds_t kPause = 2000;
+}
+
+void remove_groups(const std::string& directories) {
+  kill_groups(directories);
+  // Killed processes take a moment to exit. Wait, because the attempt counts as ended afterwards.
+  constexpr int kTries = 5000;
+  constexpr useconds_t kPause = 2000;
+  for (const std::string& directory : split(directories))
     for (int i = 0; i < kTries && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++i)
       ::usleep(kPause);
-  }
 }
 
 }  // namespace ares::os

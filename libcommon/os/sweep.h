@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace ares::os {
@@ -14,10 +15,18 @@ namespace ares::os {
 // namespace (a reused pid). False: `at_most` has passed (processes in uninterruptible sleep cannot be killed).
 bool namespace_gone(pid_t init, std::chrono::milliseconds at_most);
 
+// Whether a process has ended, reaped or not. `start_ticks` is its os::process_start_ticks(), because
+// its pid may have been reused.
+bool process_gone(pid_t pid, std::uint64_t start_ticks);
+
 // Kills all processes with exactly this `NAME=value` in their initial environment, until none is left.
 void kill_marked(const std::string& variable);
 
-// Kills the processes in these groups (v2 only, by cgroup.kill) and removes the groups; `directories` is Cgroup::directories().
+// Kills the processes in these groups (v2 only, by cgroup.kill); `directories` is
+// Cgroup::directories().
+void kill_groups(const std::string& directories);
+
+// The same, and removes the groups.
 void remove_groups(const std::string& directories);
 
 }  // namespace ares::os

@@ -13,14 +13,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <map>
 #include <set>
 #include <vector>
 
 #include "base/clip.h"
-#include "os/file.h"
+#include "os/descendants.h"
 
 namespace ares::os {
 namespace {
@@ -72,37 +70,6 @@ TaskTree::TaskEnd end_of(int status) {
   else
     end.code = WEXITSTATUS(status);
   return end;
-}
-
-// Pids of our descendants, found by following the parents of each process in /proc.
-std::set<pid_t> descendants() {
-  std::map<pid_t, pid_t> parents;
-  Result<std::vector<std::string>> entries = list_directory("/proc");
-  if (!entries) return {};
-  for (const std::string& entry : *entries) {
-    const pid_t pid = std::atoi(entry.c_str());
-    if (pid <= 0) continue;
-    Result<std::string> stat = read_file("/proc/" + entry + "/stat");
-    if (!stat) continue;
-    const std::size_t paren = stat->rfind(')');
-    char state = 0;
-    int parent = 0;
-    if (paren == std::string::npos ||
-        std::sscanf(stat->c_str() + paren + 1, " %c %d", &state, &parent) != 2 || state == 'Z')
-      continue;
-    parents[pid] = parent;
-  }
-  const pid_t self = ::getpid();
-  std::set<pid_t> result;
-  for (const auto& [pid, parent] : parents) {
-    pid_t at = parent;
-    for (int depth = 0; at > 1 && at != self && depth < 4096; ++depth) {
-      auto it = parents.find(at);
-      at = it == parents.end() ? 0 : it->second;
-    }
-    if (at == self) result.insert(pid);
-  }
-  return result;
 }
 
 // Closes all descriptors except standard ones and `kept`: a copy of the gate's write end, of the
@@ -298,7 +265,7 @@ void TaskTree::signal(int signal, bool task_only) {
   } else if (task_only) {
     if (!task_ended_) ::kill(first_, signal);
   } else {
-    for (pid_t pid : descendants()) ::kill(pid, signal);
+    signal_descendants(signal);
   }
 }
 
@@ -332,7 +299,7 @@ void TaskTree::kill_all() {
   if (isolated_)
     ::kill(first_, SIGKILL);
   else
-    for (pid_t pid : descendants()) ::kill(pid, SIGKILL);
+    signal_descendants(SIGKILL);
 }
 
 void TaskTree::read_control(Events& events) {

@@ -178,11 +178,14 @@ void add_spool(Lines& out) {
   add_keys("spool identity", encode(node::NodeIdentity{}), out);
   add_keys("spool spec", encode(full_step_spec()), out);
   add_keys("spool intent", encode(intent), out);
-  add_keys("spool started", encode(node::StartedRecord{}), out);
+  node::StartedRecord started;
+  started.reaper_pid = 1;
+  add_keys("spool started", encode(started), out);
   add_keys("spool task", encode(node::TaskRecord{}), out);
   add_keys("spool go", encode(node::GoRecord{}), out);
   add_keys("spool exit", encode(exit), out);
   add_keys("spool cancelled", encode(node::CancelledRecord{}), out);
+  add_keys("spool gone", encode(node::GoneRecord{}), out);
 }
 
 void add_packets(Lines& out) {

@@ -147,10 +147,11 @@ void NodeDaemon::drop(const AttemptKey& key) {
   channels_.erase(key);
 }
 
-void NodeDaemon::sweep(const AttemptKey& key) {
+node::Remains NodeDaemon::sweep(const AttemptKey& key) {
   boundary();
   machine_.kill_tree(key);
   boundary();
+  return {};
 }
 
 }  // namespace ares::sim

@@ -39,7 +39,7 @@ class NodeDaemon final : public node::Uplink, public node::Users, public node::S
   void connect(const AttemptKey& key) override;
   void send(const AttemptKey& key, const node::StepCommand& command) override;
   void drop(const AttemptKey& key) override;
-  void sweep(const AttemptKey& key) override;
+  node::Remains sweep(const AttemptKey& key) override;
 
  private:
   void settle();

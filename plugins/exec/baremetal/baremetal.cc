@@ -1,5 +1,7 @@
 #include "exec/baremetal/baremetal.h"
 
+#include <unistd.h>
+
 #include "exec/adapter/backend.h"
 #include "exec/baremetal/step_channels.h"
 #include "node/text_fields.h"
@@ -49,12 +51,19 @@ class Baremetal final : public Backend {
   node::Supervisors supervisors_;
 };
 
+bool isolates() {
+  return ::geteuid() == 0 && os::can_isolate_processes();
+}
+
 Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& events,
                                       const LaunchTexts&) {
   node::FieldReader options("options", host.options);
   std::unique_ptr<FileSpool> spool = FileSpool::share(host.spool);
   Result<std::unique_ptr<StepChannels>> channels =
-      StepChannels::make(options.text_or_empty("stepd"), *spool);
+      StepChannels::make({.stepd = options.text_or_empty("stepd"),
+                          .namespaces = isolates(),
+                          .node = {host.node, host.boot_id}},
+                         *spool);
   if (!channels) return fail(channels.error());
   return std::make_unique<Baremetal>(std::move(spool), std::move(*channels), events,
                                      std::move(host.boot_id));

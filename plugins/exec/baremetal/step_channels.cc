@@ -13,13 +13,10 @@
 #include <csignal>
 #include <cstring>
 
-#include "os/sweep.h"
-
 namespace ares::exec {
 namespace {
 
-constexpr int kChannelFd = 3;                        // in the supervisor
-constexpr std::chrono::milliseconds kDying{10'000};  // maximum wait for a killed pid namespace
+constexpr int kChannelFd = 3;  // of the supervisor
 constexpr std::uint64_t kWakeupTag = 0;
 
 std::uint64_t socket_tag(std::uint64_t id) {
@@ -51,11 +48,10 @@ struct SpawnTables {
 
 }  // namespace
 
-Result<std::unique_ptr<StepChannels>> StepChannels::make(std::string stepd,
-                                                         const FileSpool& spool) {
-  if (::access(stepd.c_str(), X_OK) != 0)
-    return fail(os::errno_error("cannot use " + stepd + " as aresstepd"));
-  std::unique_ptr<StepChannels> self(new StepChannels(std::move(stepd), spool));
+Result<std::unique_ptr<StepChannels>> StepChannels::make(Setup setup, const FileSpool& spool) {
+  if (::access(setup.stepd.c_str(), X_OK) != 0)
+    return fail(os::errno_error("cannot use " + setup.stepd + " as aresstepd"));
+  std::unique_ptr<StepChannels> self(new StepChannels(std::move(setup), spool));
   self->poll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   self->wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!self->poll_ || !self->wakeup_) return fail(os::errno_error("cannot set up the event loop"));
@@ -107,14 +103,16 @@ Status StepChannels::spawn(const AttemptKey& key) {
   ::posix_spawnattr_setflags(&tables.attributes,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   std::string channel = std::to_string(kChannelFd);
-  char* arguments[] = {stepd_.data(), const_cast<char*>(directory.c_str()), channel.data(),
-                       nullptr};
+  std::string stepd = setup_.stepd;
+  std::string without = "--without-namespaces";
+  char* arguments[] = {stepd.data(), const_cast<char*>(directory.c_str()), channel.data(),
+                       setup_.namespaces ? nullptr : without.data(), nullptr};
   char* environment[] = {nullptr};
   pid_t pid = 0;
-  if (const int error = ::posix_spawn(&pid, stepd_.c_str(), &tables.files, &tables.attributes,
+  if (const int error = ::posix_spawn(&pid, stepd.c_str(), &tables.files, &tables.attributes,
                                       arguments, environment);
       error != 0)
-    return fail(os::errno_error("cannot start " + stepd_, error));
+    return fail(os::errno_error("cannot start " + stepd, error));
   add({key, std::move(ours), open_process(pid), true, false});
   return {};
 }
@@ -171,22 +169,8 @@ void StepChannels::drop(const AttemptKey& key) {
   }
 }
 
-void StepChannels::sweep(const AttemptKey& key) {
-  const std::unique_ptr<node::AttemptDir> dir = spool_.open(key);
-  if (!dir) return;
-  // The tree is gone before `exit` is written, so with `exit` there is nothing to kill.
-  if (Result<std::string> text = dir->read(node::Record::task);
-      text && !dir->has(node::Record::exit))
-    if (Result<node::TaskRecord> task = node::decode_task(*text); task) {
-      // Processes of a namespace end some time after its init. No other attempt may start before.
-      if (task->own_pid_namespace)
-        os::namespace_gone(static_cast<pid_t>(task->pid), kDying);
-      else
-        os::kill_marked("ARES_ATTEMPT_DIR=" + spool_.directory(key));
-    }
-  if (Result<std::string> text = dir->read(node::Record::started))
-    if (Result<node::StartedRecord> started = node::decode_started(*text))
-      os::remove_groups(started->cgroups);
+node::Remains StepChannels::sweep(const AttemptKey& key) {
+  return end_remains(spool_, key, setup_.node);
 }
 
 void StepChannels::dispatch(node::Supervisors& supervisors, node::Moment now) {

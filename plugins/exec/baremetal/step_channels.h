@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exec/baremetal/file_spool.h"
+#include "exec/baremetal/remains.h"
 #include "node/supervisors.h"
 #include "os/fd.h"
 
@@ -15,14 +16,19 @@ namespace ares::exec {
 
 class StepChannels final : public node::StepTransport {
  public:
-  // `stepd` is the path of aresstepd; `spool` must outlive this object.
-  static Result<std::unique_ptr<StepChannels>> make(std::string stepd, const FileSpool& spool);
+  struct Setup {
+    std::string stepd;  // path of aresstepd
+    bool namespaces;    // whether supervisors are to run jobs in pid namespaces
+    NodeOfSpool node;
+  };
+  static Result<std::unique_ptr<StepChannels>> make(Setup setup,
+                                                    const FileSpool& spool);  // outlives this
 
   Status spawn(const AttemptKey& key) override;
   void connect(const AttemptKey& key) override;
   void send(const AttemptKey& key, const node::StepCommand& command) override;
   void drop(const AttemptKey& key) override;
-  void sweep(const AttemptKey& key) override;
+  node::Remains sweep(const AttemptKey& key) override;
 
   int event_fd() const { return poll_.get(); }
   void dispatch(node::Supervisors& supervisors, node::Moment now);
@@ -41,8 +47,7 @@ class StepChannels final : public node::StepTransport {
     bool opened = false;
   };
 
-  StepChannels(std::string stepd, const FileSpool& spool)
-      : stepd_(std::move(stepd)), spool_(spool) {}
+  StepChannels(Setup setup, const FileSpool& spool) : setup_(std::move(setup)), spool_(spool) {}
   void add(Channel channel);
   Channel* find(const AttemptKey& key);
   void answer(const AttemptKey& key, bool opened);
@@ -50,7 +55,7 @@ class StepChannels final : public node::StepTransport {
   void read_notices(std::uint64_t id, node::Supervisors& supervisors, node::Moment now);
   void process_ended(std::uint64_t id, node::Supervisors& supervisors, node::Moment now);
 
-  std::string stepd_;
+  const Setup setup_;
   const FileSpool& spool_;
   os::Fd poll_;
   os::Fd wakeup_;  // readable while answers_ is not empty

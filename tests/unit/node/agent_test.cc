@@ -305,6 +305,33 @@ TEST(Agent, GoWaitsForALeaseWithoutBeingRepeated) {
   EXPECT_EQ(world.starts[kKey], 1);
 }
 
+// Regression: the controller starts the next attempt as soon as this one is reported as lost.
+TEST(Agent, AttemptIsLostOnlyAfterItsLastProcessHasEnded) {
+  World world;
+  world.welcome();
+  world.tell(make_prepare(world));
+  world.settle();
+  world.tell(Go{kKey, Fence(50)});
+  world.settle();
+  ASSERT_EQ(world.phase(kKey), AttemptPhase::running);
+  world.remains = {Remains::dying, "confirm it"};
+  world.kill_step(kKey);
+  world.settle();
+  world.advance(Seconds(1));
+  EXPECT_EQ(world.phase(kKey), AttemptPhase::running);
+  EXPECT_EQ(world.report(kKey)->detail, "") << "killed processes need a moment to exit";
+  world.advance(Seconds(15));
+  EXPECT_EQ(world.phase(kKey), AttemptPhase::running);
+  EXPECT_EQ(world.report(kKey)->detail, "confirm it");
+  world.restart_daemon();
+  world.settle();
+  EXPECT_EQ(world.phase(kKey), AttemptPhase::running)
+      << "a restarted daemon does not report it as lost either";
+  world.remains = {};
+  world.advance(Seconds(3));
+  EXPECT_EQ(world.phase(kKey), AttemptPhase::lost);
+}
+
 TEST(Agent, LaterAttemptKillsAnEarlierOneAndIsNeverReplacedByIt) {
   World world;
   world.welcome(Seconds(60));

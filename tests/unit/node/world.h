@@ -284,7 +284,7 @@ class World final : public StepTransport, private Uplink, private Users {
     packets_.push_back({it->second, *packet});
   }
   void drop(const AttemptKey& key) override { channels_.erase(key); }
-  void sweep(const AttemptKey&) override {}
+  Remains sweep(const AttemptKey&) override { return remains; }
 
   Step* step(const AttemptKey& key) {
     for (auto& [pid, s] : steps_)
@@ -338,6 +338,7 @@ class World final : public StepTransport, private Uplink, private Users {
   std::uint64_t last_heartbeat = 0;
   bool can_freeze = true;
   bool refuse_spawn = false;
+  Remains remains;  // of every supervisor that dies
   Status recovered;
 
  private:

@@ -1,0 +1,66 @@
+#include "exec/baremetal/remains.h"
+
+#include "os/sweep.h"
+
+namespace ares::exec {
+namespace {
+
+using node::Record;
+using node::Remains;
+
+// Before `exit` is written the tree is gone, and without `go` no user code has run.
+bool may_leave_processes(const node::AttemptDir& dir, const std::string& boot_id) {
+  if (dir.has(Record::exit) || dir.has(Record::gone) || !dir.has(Record::go)) return false;
+  const Result<std::string> text = dir.read(Record::intent);
+  const auto intent = text ? node::decode_intent(*text) : fail(text.error());
+  return !intent || intent->boot_id == boot_id;
+}
+
+template <class T>
+T read_record(const node::AttemptDir& dir, Record record, Result<T> (*decode)(std::string_view)) {
+  const Result<std::string> text = dir.read(record);
+  const Result<T> value = text ? decode(*text) : fail(text.error());
+  return value ? *value : T{};
+}
+
+std::string advice(const AttemptKey& key, const std::string& node) {
+  const std::string name = node::directory_name(key);
+  return "the supervisor was killed, and it is not certain that all processes of the job have "
+         "ended; end those that are left on node " +
+         node + ", then confirm it there with: aresd --node " + node + " --confirm-ended " + name;
+}
+
+Remains::State end_processes(const FileSpool& spool, const AttemptKey& key,
+                             const node::AttemptDir& dir, const node::StartedRecord& started) {
+  const auto task = read_record(dir, Record::task, node::decode_task);
+  if (task.pid == 0) return Remains::none;  // on another node of the job
+  if (task.own_pid_namespace) {
+    // The kernel kills the namespace with its init, but not at once.
+    const bool gone = os::namespace_gone(static_cast<pid_t>(task.pid), {});
+    return gone ? Remains::none : Remains::dying;
+  }
+  os::kill_groups(started.cgroups);
+  os::kill_marked("ARES_ATTEMPT_DIR=" + spool.directory(key));
+  if (started.reaper_pid != 0 &&
+      !os::process_gone(static_cast<pid_t>(started.reaper_pid), started.reaper_start_ticks))
+    return Remains::dying;
+  return dir.has(Record::gone) ? Remains::none : Remains::unknown;
+}
+
+}  // namespace
+
+Remains end_remains(const FileSpool& spool, const AttemptKey& key, const NodeOfSpool& node) {
+  const std::unique_ptr<node::AttemptDir> dir = spool.open(key);
+  if (!dir) return {};
+  const auto started = read_record(*dir, Record::started, node::decode_started);
+  Remains remains;
+  if (may_leave_processes(*dir, node.boot_id))
+    remains.state = end_processes(spool, key, *dir, started);
+  if (remains.state == Remains::none)
+    os::remove_groups(started.cgroups);
+  else
+    remains.advice = advice(key, node.name);
+  return remains;
+}
+
+}  // namespace ares::exec
