@@ -97,6 +97,7 @@ struct Plugin {
   std::optional<ares::plugin::LoadedExecPlugin> loaded;
   const ares_exec_plugin* table = nullptr;
   std::string options;
+  bool can_freeze = false;
   bool in_memory = false;
   double loss_rate = 0;  // fraction of messages lost in each direction
 };
@@ -114,8 +115,12 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
     if (stepd.empty())
       stepd = std::filesystem::read_symlink("/proc/self/exe").replace_filename("aresstepd");
     options.put("stepd", stepd);
+    if (!node.user_namespaces) options.put("user_namespaces", "no");
+    plugin.can_freeze =
+        (node.user_namespaces || ::geteuid() == 0) && plugin.table->can_freeze() != 0;
   } else if (node.exec == "mock") {
     plugin.table = ares::exec::mock_plugin();
+    plugin.can_freeze = plugin.table->can_freeze() != 0;
     plugin.in_memory = true;
     options.put("start_delay_ms", node.mock.start_delay.count())
         .put("run_time_ms", node.mock.run_time.count())
@@ -128,6 +133,7 @@ Result<Plugin> choose_plugin(const ares::config::NodeConfig& node) {
     auto loaded = ares::plugin::load_exec_plugin(node.exec);
     if (!loaded) return fail(loaded.error());
     plugin.table = loaded->plugin;
+    plugin.can_freeze = plugin.table->can_freeze() != 0;
     plugin.loaded = std::move(*loaded);
   }
   plugin.options = options.take();
@@ -146,7 +152,6 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
                  const ares::config::Config& config, const Plugin& plugin,
                  ares::aresd::MessageLoss& loss, const std::unique_ptr<ares::rpc::NodeLink>& link) {
   const ares::Inventory machine = ares::aresd::machine_inventory();
-  const bool can_freeze = plugin.table->can_freeze() != 0;
   Result<std::string> boot_id = ares::os::boot_id();
   if (!boot_id) return fail(boot_id.error());
   for (const std::string& name : names) {
@@ -159,7 +164,7 @@ Status add_nodes(ares::aresd::NodeHost& host, const std::vector<std::string>& na
     Result<std::string> uuid = ares::os::fresh_uuid();
     if (!uuid) return fail(uuid.error());
     ares::aresd::HostedNodeSetup setup;
-    setup.agent = {name, *inventory, can_freeze, ARES_VERSION, *boot_id, *uuid};
+    setup.agent = {name, *inventory, plugin.can_freeze, ARES_VERSION, *boot_id, *uuid};
     setup.plugin = plugin.table;
     setup.plugin_options = plugin.options;
     if (!plugin.in_memory) setup.spool = config.node.spool_of(name);
@@ -253,6 +258,8 @@ Status run(const Arguments& arguments) {
   link = std::move(*opened);
   spdlog::info("aresd {} serves {} by {}", ARES_VERSION, ares::compress_hostlist(*names),
                plugin->table->name);
+  if (!plugin->can_freeze)
+    spdlog::info("jobs on this node run without leases, see NAMESPACES in aresd(8)");
 
   std::jthread signals([&handled, &host] {
     int signal = 0;

@@ -34,9 +34,7 @@ std::string socket_path(const exec::FileAttemptDir& dir) {
 // A leased attempt must die with its supervisor: without a pid namespace the launch fails (node
 // fault).
 os::TaskTree::Isolation isolation_for(const LaunchSpec& launch, bool namespaces) {
-  if (launch.leased) return os::TaskTree::Isolation::required;
-  return namespaces && ::geteuid() == 0 ? os::TaskTree::Isolation::wanted
-                                        : os::TaskTree::Isolation::none;
+  return {namespaces ? os::namespace_kind() : os::NamespaceKind::none, launch.leased};
 }
 
 }  // namespace

@@ -295,6 +295,12 @@ std::vector<Field<NodeConfig>> node_daemon_fields() {
       field<NodeConfig>("exec", &NodeConfig::exec, exec_type(), "What runs the jobs."),
       field<NodeConfig>("stepd", &NodeConfig::stepd, text_type(),
                         "Path of aresstepd. Empty: beside aresd."),
+      field<NodeConfig>(
+          "user_namespaces", &NodeConfig::user_namespaces, boolean_type(),
+          "Whether an aresd without root runs each job in an unprivileged user and "
+          "pid namespace, where the kernel permits it. setuid programs such as sudo "
+          "do not work in it; see aresd(8). If false, such a node cannot freeze jobs, "
+          "and they are not started elsewhere when it is silent."),
       field<NodeConfig>("mock", &NodeConfig::mock, map_type(mock_fields()),
                         "How simulated nodes behave, with exec: mock."),
   };

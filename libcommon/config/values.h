@@ -73,6 +73,7 @@ struct NodeConfig {
   std::string spool = "/var/spool/ares/%n";  // may contain %n; see spool_of
   std::string exec = "baremetal";            // "baremetal", "mock" or the path of a plugin
   std::string stepd;                         // path of aresstepd; empty = beside aresd
+  bool user_namespaces = true;               // without root, jobs run in a user namespace
   MockConfig mock;
 
   // The spool directory of one node: %n is its name, %% a percent sign.

@@ -1,9 +1,21 @@
 #include "os/fd.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 namespace ares::os {
+
+void close_all_but(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned from = 3;
+  for (const int fd : kept) {
+    const auto end = static_cast<unsigned>(fd);
+    if (end > from) ::close_range(from, end - 1, 0);
+    from = end + 1;
+  }
+  ::close_range(from, ~0U, 0);
+}
 
 Error errno_error(const std::string& what, int error_number) {
   ErrorCode code = ErrorCode::internal;

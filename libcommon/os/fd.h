@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -33,6 +34,10 @@ class Fd {
  private:
   int fd_ = -1;
 };
+
+// Closes all descriptors except 0, 1, 2 and these. For a forked child: its copy of a lock or a
+// listening socket would make a dead owner look alive.
+void close_all_but(std::vector<int> kept);
 
 // "WHAT: No space left on device", with the error code for `error_number`.
 Error errno_error(const std::string& what, int error_number);

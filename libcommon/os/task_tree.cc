@@ -1,67 +1,27 @@
 #include "os/task_tree.h"
 
 #include <fcntl.h>
-#include <linux/sched.h>
-#include <poll.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <set>
-#include <vector>
+#include <utility>
 
 #include "base/clip.h"
 #include "os/descendants.h"
+#include "os/init_process.h"
 
 namespace ares::os {
 namespace {
 
-constexpr std::uint64_t kIsolation = CLONE_NEWPID | CLONE_NEWNS;
-constexpr int kAnswerTimeoutMs = 2000;
-
-// fork() with clone3 flags, without libc's at-fork handlers: single-threaded programs can skip them.
-pid_t fork_with(std::uint64_t flags, const Fd& cgroup = Fd()) {
-  clone_args args{};
-  args.flags = flags;
-  args.exit_signal = SIGCHLD;
-  if (cgroup) {
-    args.flags |= CLONE_INTO_CGROUP;
-    args.cgroup = static_cast<std::uint64_t>(cgroup.get());
-  }
-  return static_cast<pid_t>(::syscall(SYS_clone3, &args, sizeof args));
-}
-
-// A packet between the supervisor and init.
-struct Packet {
-  char
-      what;  // to init: 'f' fork the task, 's' signal everything, 't' signal the task, 'q' stop everything and answer with 'a';
-             // from init: 'e' the task ended with status `value`, 'a' everything is stopped
-  int value;
-};
-
-bool send_packet(int fd, char what, int value) {
-  Packet packet{};
-  packet.what = what;
-  packet.value = value;
-  return ::send(fd, &packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet;
-}
-
-std::optional<Packet> receive_packet(int fd, int flags) {
-  Packet packet{};
-  for (;;) {
-    const ssize_t n = ::recv(fd, &packet, sizeof packet, flags);
-    if (n == sizeof packet) return packet;
-    if (n < 0 && errno == EINTR) continue;
-    return std::nullopt;
-  }
-}
+constexpr int kAnswerTimeoutMs = 1000;
+constexpr int kSetUpTimeoutMs = 10'000;
+constexpr const char* kNeedsNamespace =
+    "cannot make a pid namespace, which a job under a lease needs";
 
 TaskTree::TaskEnd end_of(int status) {
   TaskTree::TaskEnd end;
@@ -70,19 +30,6 @@ TaskTree::TaskEnd end_of(int status) {
   else
     end.code = WEXITSTATUS(status);
   return end;
-}
-
-// Closes all descriptors except standard ones and `kept`: a copy of the gate's write end, of the
-// lock or of a listening socket would survive the supervisor and make it look alive.
-void keep_only(std::vector<int> kept) {
-  std::sort(kept.begin(), kept.end());
-  unsigned from = 3;
-  for (int fd : kept) {
-    const auto end = static_cast<unsigned>(fd);
-    if (end > from) ::close_range(from, end - 1, 0);
-    from = end + 1;
-  }
-  ::close_range(from, ~0U, 0);
 }
 
 void reset_signals() {
@@ -94,19 +41,10 @@ void reset_signals() {
 
 }  // namespace
 
-bool can_isolate_processes() {
-  const pid_t pid = fork_with(kIsolation);
-  if (pid < 0) return false;
-  if (pid == 0) ::_exit(0);
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return true;
-}
-
 TaskTree::TaskTree(Body body, Isolation isolation, std::optional<Cgroup> cgroup)
     : body_(std::move(body)),
       isolation_(isolation),
-      isolated_(isolation != Isolation::none),
+      kind_(isolation.kind),
       cgroup_(std::move(cgroup)) {}
 
 TaskTree::~TaskTree() {
@@ -117,111 +55,86 @@ TaskTree::~TaskTree() {
 }
 
 Result<pid_t> TaskTree::spawn_gated() {
-  int control[2] = {-1, -1};
-  int gate[2];
-  int failure[2];
-  if (::pipe2(gate, O_CLOEXEC) != 0) return fail(errno_error("cannot make the task's gate"));
-  gate_.reset(gate[1]);
-  Fd gate_end(gate[0]);
-  if (::pipe2(failure, O_CLOEXEC) != 0) return fail(errno_error("cannot make a pipe"));
-  failure_.reset(failure[0]);
-  Fd failure_end(failure[1]);
-  if (isolated_ && ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
-    return fail(errno_error("cannot make a socket pair"));
-  control_.reset(control[0]);
-  Fd control_end(control[1]);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-
   if (cgroup_ && !cgroup_->create()) cgroup_.reset();
-  const Fd group = cgroup_ ? cgroup_->open_unified() : Fd();
-  bool born_inside = static_cast<bool>(group);
-  pid_t pid = fork_with(isolated_ ? kIsolation : 0, group);
-  if (pid < 0 && born_inside) {  // Linux before 5.7, or the group refuses CLONE_INTO_CGROUP
-    born_inside = false;
-    pid = fork_with(isolated_ ? kIsolation : 0);
+  Result<ChildEnds> ends = make_channels();
+  if (!ends) return fail(ends.error());
+  Result<Birth> birth = fork_first(*ends);
+  if (!birth && isolated() && !isolation_.required) {
+    kind_ = NamespaceKind::none;
+    birth = fork_first(*ends);
   }
-  if (pid < 0 && isolation_ == Isolation::required)
-    return fail(errno_error("cannot make a pid namespace, which a job under a lease needs"));
-  if (pid < 0 && isolated_) {
-    isolated_ = false;
-    pid = fork_with(0);
-  }
-  if (pid < 0) return fail(errno_error("cannot fork the task"));
-  if (pid == 0) {
-    if (isolated_) run_init(control_end.get(), gate_end.get(), failure_end.get());
-    run_task(gate_end.get(), failure_end.get());
-  }
-  first_ = pid;
-  if (!isolated_) control_.reset();
+  if (!birth) return fail(birth.error());
+  if (!isolated()) control_.reset();
   if (cgroup_) {
-    if (Status attached = cgroup_->attach(pid, born_inside); !attached) {
+    if (Status attached = cgroup_->attach(first_, birth->in_cgroup); !attached) {
       kill_all();
       return fail(attached.error());
     }
   }
-  if (isolated_ && !send_packet(control_.get(), 'f', 0)) {
+  if (isolated() && !send_packet(control_.get(), InitPacket::start_task)) {
     kill_all();
     return fail(errno_error("the first process of the task has died"));
   }
-  return pid;
+  return first_;
 }
 
-// Init of the pid namespace: forks the task, reaps orphans, forwards signals. All die with it.
-void TaskTree::run_init(int control, int gate, int failure) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this line, `control` is closed
-  ::prctl(PR_SET_NAME, "ares-init");
-  ::setsid();
-  // /proc must show the pids of this namespace. New mounts of the host still propagate.
-  ::mount("none", "/", nullptr, MS_SLAVE | MS_REC, nullptr);
-  ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
-  keep_only({control, gate, failure});
-
-  sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
-  ::sigprocmask(SIG_BLOCK, &child, nullptr);
-  struct sigaction action {};
-  action.sa_handler = [](int) {};
-  ::sigaction(SIGCHLD, &action, nullptr);
-
-  const std::optional<Packet> start = receive_packet(control, 0);
-  if (!start || start->what != 'f') ::_exit(0);
-  const pid_t task = fork_with(0);
-  if (task < 0) ::_exit(1);
-  if (task == 0) {
-    ::close(control);
-    run_task(gate, failure);
-  }
-  ::close(gate);
-  ::close(failure);
-
-  sigset_t open = child;
-  ::sigprocmask(SIG_BLOCK, nullptr, &open);
-  ::sigdelset(&open, SIGCHLD);
-  for (;;) {
-    int status = 0;
-    while (const pid_t pid = ::waitpid(-1, &status, WNOHANG)) {
-      if (pid < 0) break;
-      if (pid == task) send_packet(control, 'e', status);
-    }
-    pollfd readable{control, POLLIN, 0};
-    if (::ppoll(&readable, 1, nullptr, &open) < 0) continue;  // SIGCHLD
-    const std::optional<Packet> packet = receive_packet(control, 0);
-    if (!packet) ::_exit(0);  // the supervisor has ended
-    if (packet->what == 's') ::kill(-1, packet->value);
-    if (packet->what == 't') ::kill(task, packet->value);
-    if (packet->what == 'q') {
-      ::kill(-1, SIGSTOP);
-      send_packet(control, 'a', 0);
-    }
-  }
+Result<TaskTree::ChildEnds> TaskTree::make_channels() {
+  ChildEnds ends;
+  int pair[2];
+  if (::pipe2(pair, O_CLOEXEC) != 0) return fail(errno_error("cannot make the task's gate"));
+  ends.gate.reset(pair[0]);
+  gate_.reset(pair[1]);
+  if (::pipe2(pair, O_CLOEXEC) != 0) return fail(errno_error("cannot make a pipe"));
+  failure_.reset(pair[0]);
+  ends.failure.reset(pair[1]);
+  if (!isolated()) return ends;
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    return fail(errno_error("cannot make a socket pair"));
+  control_.reset(pair[0]);
+  ends.control.reset(pair[1]);
+  return ends;
 }
 
-void TaskTree::run_task(int gate, int failure) {
+// Forks the first process, in a namespace unless kind_ is `none`. After an error no process is left.
+Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
+  if (isolation_.required && !isolated())
+    return fail(ErrorCode::failed_precondition, std::string(kNeedsNamespace) +
+                                                    ": this node runs jobs without them, see "
+                                                    "NAMESPACES in aresd(8)");
+  const NamespaceOwner owner = namespace_owner();
+  const Fd group = cgroup_ ? cgroup_->open_unified() : Fd();
+  Birth birth{static_cast<bool>(group)};
+  pid_t pid = fork_with(clone_flags(kind_), group.get());
+  if (pid < 0 && birth.in_cgroup) {  // Linux before 5.7, or a group that takes nobody this way
+    birth.in_cgroup = false;
+    pid = fork_with(clone_flags(kind_));
+  }
+  if (pid < 0) return fail(errno_error(isolated() ? kNeedsNamespace : "cannot fork the task"));
+  if (pid == 0) {
+    if (!isolated()) run_task(ends);
+    run_init({kind_, owner, ends.control.get(), {ends.gate.get(), ends.failure.get()}},
+             [&] { run_task(ends); });
+  }
+  ends.control.reset();  // so that the death of init closes the channel
+  first_ = pid;
+  if (kind_ != NamespaceKind::unprivileged) return birth;
+  const std::optional<InitPacket> ready = wait_for_packet(control_.get(), kSetUpTimeoutMs);
+  if (ready && ready->what == InitPacket::entered && ready->value == 0) return birth;
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  first_ = 0;
+  return fail(errno_error(kNeedsNamespace, ready ? ready->value : ETIMEDOUT));
+}
+
+void TaskTree::run_task(const ChildEnds& ends) {
+  const int gate = ends.gate.get();
+  const int failure = ends.failure.get();
   const pid_t parent = ::getppid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
-  keep_only({gate, failure});
+  close_all_but({gate, failure});
   ::setsid();
 
   char byte = 0;
@@ -245,23 +158,19 @@ void TaskTree::open_gate() {
 
 // Asks init to stop everything and waits for its answer.
 bool TaskTree::stop_by_init() {
-  if (!send_packet(control_.get(), 'q', 0)) return false;
-  for (;;) {
-    pollfd readable{control_.get(), POLLIN, 0};
-    const int ready = ::poll(&readable, 1, kAnswerTimeoutMs);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return false;
-    const std::optional<Packet> packet = receive_packet(control_.get(), 0);
-    if (!packet) return false;
-    if (packet->what == 'a') return true;
-    if (packet->what == 'e') early_end_ = end_of(packet->value);
+  if (!send_packet(control_.get(), InitPacket::stop_all)) return false;
+  while (const auto packet = wait_for_packet(control_.get(), kAnswerTimeoutMs)) {
+    note(*packet);
+    if (packet->what == InitPacket::stopped) return true;
   }
+  return false;
 }
 
 void TaskTree::signal(int signal, bool task_only) {
   if (first_ == 0 || gone_) return;
-  if (isolated_) {
-    send_packet(control_.get(), task_only ? 't' : 's', signal);
+  if (isolated()) {
+    send_packet(control_.get(), task_only ? InitPacket::signal_task : InitPacket::signal_all,
+                signal);
   } else if (task_only) {
     if (!task_ended_) ::kill(first_, signal);
   } else {
@@ -271,8 +180,8 @@ void TaskTree::signal(int signal, bool task_only) {
 
 bool TaskTree::freeze() {
   if (cgroup_ && cgroup_->freeze()) return true;
-  if (isolated_) return stop_by_init();
-  // A process may fork during the scan: repeat until a scan finds no new process.
+  if (isolated()) return stop_by_init();
+  // A process may fork while we look: until a look finds nobody new.
   std::set<pid_t> stopped;
   for (int pass = 0; pass < 100; ++pass) {
     bool found = false;
@@ -296,25 +205,25 @@ void TaskTree::kill_all() {
   killing_ = true;
   if (cgroup_) cgroup_->kill();
   gate_.reset();
-  if (isolated_)
+  if (isolated())
     ::kill(first_, SIGKILL);
   else
     signal_descendants(SIGKILL);
 }
 
+void TaskTree::note(const InitPacket& packet) {
+  if (packet.what == InitPacket::task_ended) reported_end_ = end_of(packet.value);
+}
+
 void TaskTree::read_control(Events& events) {
-  if (early_end_ && !task_ended_) {
-    events.task_end = std::move(early_end_);
-    task_ended_ = true;
-  }
   while (control_) {
-    const std::optional<Packet> packet = receive_packet(control_.get(), MSG_DONTWAIT);
-    if (!packet) return;
-    if (packet->what == 'e' && !task_ended_) {
-      events.task_end = end_of(packet->value);
-      task_ended_ = true;
-    }
+    const std::optional<InitPacket> packet = receive_packet(control_.get(), MSG_DONTWAIT);
+    if (!packet) break;
+    note(*packet);
   }
+  if (!reported_end_ || task_ended_) return;
+  events.task_end = std::exchange(reported_end_, std::nullopt);
+  task_ended_ = true;
 }
 
 std::string TaskTree::read_failure() {
@@ -339,15 +248,15 @@ TaskTree::Events TaskTree::collect() {
       break;
     }
     if (pid != first_) continue;
-    read_control(events);  // the last packets of init
-    if (!isolated_ && !task_ended_) {
+    read_control(events);  // what init said last
+    if (!isolated() && !task_ended_) {
       events.task_end = end_of(status);
       task_ended_ = true;
     }
   }
   if (events.task_end) events.task_end->detail = read_failure();
   if (!gone_) {
-    if (killing_ && !isolated_) kill_all();  // forked during the previous kill
+    if (killing_ && !isolated()) kill_all();  // what was forked while we killed
     return events;
   }
   rusage usage{};

@@ -1,8 +1,9 @@
 // TaskTree: the processes of one attempt, from a gated child to the last descendant.
 // Owned by aresstepd, which is single-threaded: it forks without exec. Not thread-safe.
 //
-// As root everything runs in its own pid namespace, whose init dies with this process, so that even a KILL of the supervisor
-// leaves no process behind. Otherwise this process becomes the subreaper of all descendants and finds them in /proc.
+// Where possible, everything runs in its own pid namespace, whose init dies with this process, so that
+// even a KILL of the supervisor leaves no process behind. Otherwise this process becomes the subreaper
+// of all descendants and finds them in /proc.
 #pragma once
 
 #include <sys/resource.h>
@@ -19,12 +20,11 @@
 #include "base/units.h"
 #include "os/cgroup.h"
 #include "os/fd.h"
+#include "os/namespace.h"
 
 namespace ares::os {
 
-// Whether pid namespaces can be created here: then a process tree dies with its supervisor, and all
-// of it can be stopped at once. Forks a child that exits at once; call it before starting threads.
-bool can_isolate_processes();
+struct InitPacket;
 
 class TaskTree {
  public:
@@ -51,11 +51,12 @@ class TaskTree {
     std::optional<Gone> gone;
   };
 
-  // Whether everything runs in its own pid namespace.
-  enum class Isolation {
-    none,
-    wanted,    // if possible
-    required,  // else nothing starts; for leased attempts, which must be stoppable reliably when their lease expires
+  // The pid namespace that everything runs in.
+  struct Isolation {
+    NamespaceKind kind = NamespaceKind::none;
+    // If it cannot be made, nothing starts: for leased attempts, which must be stoppable reliably when
+    // their lease ends. Other attempts then run without one.
+    bool required = false;
   };
 
   // spawn_gated() creates the cgroup, if any. It contains every process before the gate opens.
@@ -72,22 +73,32 @@ class TaskTree {
   bool has_freezer() const { return cgroup_ && cgroup_->can_freeze(); }
   void thaw();
   void kill_all();
-  bool isolated() const { return isolated_; }
+  bool isolated() const { return kind_ != NamespaceKind::none; }
 
   // What ended since the last call. Call it after SIGCHLD and whenever control_fd() is readable.
   Events collect();
   int control_fd() const { return control_.get(); }
 
  private:
-  [[noreturn]] void run_init(int control, int gate, int failure);
-  [[noreturn]] void run_task(int gate, int failure);
+  // The child's ends of the channels to it.
+  struct ChildEnds {
+    Fd control, gate, failure;
+  };
+  struct Birth {
+    bool in_cgroup = false;  // already in its group of the unified hierarchy
+  };
+
+  Result<ChildEnds> make_channels();
+  Result<Birth> fork_first(ChildEnds& ends);
+  [[noreturn]] void run_task(const ChildEnds& ends);
   bool stop_by_init();
+  void note(const InitPacket& packet);
   void read_control(Events& events);
   std::string read_failure();
 
   Body body_;
   Isolation isolation_;
-  bool isolated_;  // before spawn_gated(): whether to try
+  NamespaceKind kind_;  // before spawn_gated(): what to try
   std::optional<Cgroup> cgroup_;
   pid_t first_ = 0;  // init of the namespace, or the task itself
   Fd control_;       // to init
@@ -96,7 +107,7 @@ class TaskTree {
   bool killing_ = false;
   bool task_ended_ = false;
   bool gone_ = false;
-  std::optional<TaskEnd> early_end_;  // arrived while waiting for another answer
+  std::optional<TaskEnd> reported_end_;  // by init, and not yet collected
 };
 
 }  // namespace ares::os

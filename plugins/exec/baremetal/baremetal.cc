@@ -1,11 +1,9 @@
 #include "exec/baremetal/baremetal.h"
 
-#include <unistd.h>
-
 #include "exec/adapter/backend.h"
 #include "exec/baremetal/step_channels.h"
 #include "node/text_fields.h"
-#include "os/task_tree.h"
+#include "os/namespace.h"
 
 namespace ares::exec {
 namespace {
@@ -51,8 +49,10 @@ class Baremetal final : public Backend {
   node::Supervisors supervisors_;
 };
 
-bool isolates() {
-  return ::geteuid() == 0 && os::can_isolate_processes();
+// The setting concerns user namespaces only, which root does not use.
+bool isolates(bool user_namespaces) {
+  const os::NamespaceKind kind = os::namespace_kind();
+  return (user_namespaces || kind == os::NamespaceKind::privileged) && os::can_make_namespace(kind);
 }
 
 Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& events,
@@ -61,7 +61,7 @@ Result<std::unique_ptr<Backend>> make(HostInfo host, node::ExecutorEvents& event
   std::unique_ptr<FileSpool> spool = FileSpool::share(host.spool);
   Result<std::unique_ptr<StepChannels>> channels =
       StepChannels::make({.stepd = options.text_or_empty("stepd"),
-                          .namespaces = isolates(),
+                          .namespaces = isolates(options.text_or_empty("user_namespaces") != "no"),
                           .node = {host.node, host.boot_id}},
                          *spool);
   if (!channels) return fail(channels.error());
@@ -77,7 +77,7 @@ void* open(const ares_exec_host* host, char* error, std::size_t error_size) {
 
 const ares_exec_plugin* baremetal_plugin() {
   static const ares_exec_plugin table = backend_table(
-      "baremetal", [] { return static_cast<std::int32_t>(os::can_isolate_processes()); }, open);
+      "baremetal", [] { return static_cast<std::int32_t>(isolates(true)); }, open);
   return &table;
 }
 

@@ -385,7 +385,7 @@ TEST_F(Baremetal, UnknownUserIsAFaultOfTheJob) {
 }
 
 TEST_F(Baremetal, ExpiredLeaseFreezesAndRenewalThaws) {
-  if (!os::can_isolate_processes()) GTEST_SKIP() << "needs a pid namespace";
+  if (!os::can_make_namespace(os::namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
   Prepare prepare = job(1, "while :; do echo tick >> mark; sleep 0.02; done\n");
   const AttemptKey key = prepare.launch.attempt;
   prepare.launch.leased = true;

@@ -1,23 +1,33 @@
+// Tests: namespace, descendants
 #include "os/task_tree.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <string>
+
+#include "os/clock.h"
 
 namespace ares::os {
 namespace {
 
 constexpr int kNoTest = 99;
 
-// The return value of the function in a child process that may not create namespaces.
-int without_privileges(int (*test)()) {
+// The return value of the function in a child process that is not root.
+int without_root(int (*test)()) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setresgid(kNobody, kNobody, kNobody) != 0) ::_exit(kNoTest);
     if (::geteuid() == 0 && ::setresuid(kNobody, kNobody, kNobody) != 0) ::_exit(kNoTest);
-    ::_exit(can_isolate_processes() ? kNoTest : test());
+    ::prctl(PR_SET_DUMPABLE,
+            1);  // as a program that this user starts; else its /proc/self is root's
+    ::_exit(test());
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -29,25 +39,114 @@ TaskTree::BodyFailure nothing() {
   return {};
 }
 
-// Regression: a task was started without isolation although it could not be stopped at the end of its lease.
+// A pipe that every process of a task holds, whatever its environment, session and parent are.
+struct Held {
+  Fd ours, theirs;
+  Held() {
+    int ends[2];
+    if (::pipe(ends) != 0) return;
+    ours.reset(ends[0]);
+    theirs.reset(ends[1]);
+  }
+  bool readable(int within_ms) const {
+    pollfd look{ours.get(), POLLIN, 0};
+    return ::poll(&look, 1, within_ms) > 0;
+  }
+  // Whether a byte was written before `within_ms`.
+  bool beat(int within_ms) const {
+    char byte = 0;
+    return readable(within_ms) && ::read(ours.get(), &byte, 1) == 1;
+  }
+  // Reads until no process is left that could write; false after `within_ms`.
+  bool ends(int within_ms) const {
+    const BootTime deadline = boot_now() + std::chrono::milliseconds(within_ms);
+    char bytes[256];
+    while (boot_now() < deadline)
+      if (readable(50) && ::read(ours.get(), bytes, sizeof bytes) == 0) return true;
+    return false;
+  }
+};
+
+// Leaves a process with an empty environment, its own session and no parent, which writes bytes to
+// standard output.
+TaskTree::BodyFailure escape() {
+  ::execl("/usr/bin/env", "env", "-i", "/bin/sh", "-c",
+          "/usr/bin/setsid /bin/sh -c 'while :; do echo; /bin/sleep 0.005; done' & /bin/sleep 100",
+          nullptr);
+  return {1, "execl"};
+}
+
+// Starts a supervisor that runs escape(); returns its pid when the task writes.
+pid_t supervise_escape(const Held& held) {
+  const pid_t supervisor = ::fork();
+  if (supervisor != 0) return held.beat(10'000) ? supervisor : -1;
+  ::dup2(held.theirs.get(), STDOUT_FILENO);
+  TaskTree tree(escape, {namespace_kind(), true}, std::nullopt);
+  if (!tree.spawn_gated()) ::_exit(1);
+  tree.open_gate();
+  for (;;) ::pause();
+}
+
+// Regression: a task was started without isolation although it could not be stopped at the end of its
+// lease.
 TEST(TaskTree, DoesNotStartWithoutRequiredIsolation) {
-  EXPECT_EQ(without_privileges([] {
-              TaskTree tree(nothing, TaskTree::Isolation::required, std::nullopt);
-              const Result<pid_t> spawned = tree.spawn_gated();
-              if (spawned) return 1;
-              if (spawned.error().message.find("pid namespace") == std::string::npos) return 2;
-              return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 3;
-            }),
-            0);
+  TaskTree tree(nothing, {NamespaceKind::none, true}, std::nullopt);
+  const Result<pid_t> spawned = tree.spawn_gated();
+  ASSERT_FALSE(spawned);
+  EXPECT_NE(spawned.error().message.find("pid namespace"), std::string::npos);
+  EXPECT_TRUE(::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD);
 }
 
 TEST(TaskTree, StartsWithoutOptionalIsolation) {
-  EXPECT_EQ(without_privileges([] {
-              TaskTree tree(nothing, TaskTree::Isolation::wanted, std::nullopt);
+  // Only root may make this kind.
+  EXPECT_EQ(without_root([] {
+              TaskTree tree(nothing, {NamespaceKind::privileged, false}, std::nullopt);
               const Result<pid_t> spawned = tree.spawn_gated();
               return spawned && *spawned > 0 && !tree.isolated() ? 0 : 1;
             }),
             0);
+}
+
+// Regression: without root a killed supervisor left all processes that had cleared their environment.
+TEST(TaskTree, NoProcessOutlivesAKilledSupervisorWithoutRoot) {
+  const int result = without_root([] {
+    if (!can_make_namespace(NamespaceKind::unprivileged)) return kNoTest;
+    Held held;
+    const pid_t supervisor = supervise_escape(held);
+    held.theirs.reset();
+    if (supervisor < 0) return 1;
+    ::kill(supervisor, SIGKILL);
+    return held.ends(10'000) ? 0 : 2;
+  });
+  if (result == kNoTest) GTEST_SKIP() << "needs unprivileged user namespaces";
+  EXPECT_EQ(result, 0);
+}
+
+TEST(TaskTree, JobWithoutRootKeepsItsUserAndSeesOnlyItsOwnProcesses) {
+  const int result = without_root([] {
+    if (!can_make_namespace(NamespaceKind::unprivileged)) return kNoTest;
+    Held held;
+    const std::string expected = std::to_string(::geteuid()) + ":" + std::to_string(::getegid());
+    ::dup2(held.theirs.get(), STDOUT_FILENO);
+    TaskTree tree(
+        [] {
+          ::execl("/bin/sh", "sh", "-c",
+                  "echo $(id -u):$(id -g); cat /proc/$$/comm; ls -d /proc/[0-9]* | wc -l; echo .",
+                  nullptr);
+          return TaskTree::BodyFailure{1, "execl"};
+        },
+        {NamespaceKind::unprivileged, true}, std::nullopt);
+    if (!tree.spawn_gated()) return 1;
+    tree.open_gate();
+    std::string text;
+    char byte = 0;
+    while (byte != '.' && held.readable(10'000) && ::read(held.ours.get(), &byte, 1) == 1)
+      text += byte;
+    if (!text.starts_with(expected + "\nsh\n")) return 2;
+    return std::stoi(text.substr(expected.size() + 4)) < 10 ? 0 : 3;
+  });
+  if (result == kNoTest) GTEST_SKIP() << "needs unprivileged user namespaces";
+  EXPECT_EQ(result, 0);
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+#include "os/init_process.h"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "os/fd.h"
+
+namespace ares::os {
+namespace {
+
+// With the returned mask SIGCHLD interrupts ppoll(); elsewhere it is blocked.
+sigset_t await_children() {
+  sigset_t mask;
+  ::sigemptyset(&mask);
+  ::sigaddset(&mask, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &mask, nullptr);
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  ::sigaction(SIGCHLD, &action, nullptr);
+  ::sigprocmask(SIG_BLOCK, nullptr, &mask);
+  ::sigdelset(&mask, SIGCHLD);
+  return mask;
+}
+
+void reap(pid_t task, int control) {
+  int status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
+    if (pid == task) send_packet(control, InitPacket::task_ended, status);
+}
+
+// Reaches all processes of the namespace but init. The kernel does it in one step, so that no process
+// can escape by forking.
+void stop_everything() {
+  ::kill(-1, SIGSTOP);
+}
+
+void obey(const InitPacket& packet, pid_t task, int control) {
+  switch (packet.what) {
+    case InitPacket::signal_all: ::kill(-1, packet.value); break;
+    case InitPacket::signal_task: ::kill(task, packet.value); break;
+    case InitPacket::stop_all:
+      stop_everything();
+      send_packet(control, InitPacket::stopped);
+      break;
+    case InitPacket::start_task:
+    case InitPacket::entered:
+    case InitPacket::task_ended:
+    case InitPacket::stopped: break;
+  }
+}
+
+}  // namespace
+
+bool send_packet(int fd, InitPacket::What what, int value) {
+  InitPacket packet{};
+  packet.what = what;
+  packet.value = value;
+  return ::send(fd, &packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet;
+}
+
+std::optional<InitPacket> receive_packet(int fd, int flags) {
+  InitPacket packet{};
+  for (;;) {
+    const ssize_t n = ::recv(fd, &packet, sizeof packet, flags);
+    if (n == sizeof packet) return packet;
+    if (n < 0 && errno == EINTR) continue;
+    return std::nullopt;
+  }
+}
+
+std::optional<InitPacket> wait_for_packet(int fd, int timeout_ms) {
+  pollfd readable{fd, POLLIN, 0};
+  int ready = 0;
+  while ((ready = ::poll(&readable, 1, timeout_ms)) < 0 && errno == EINTR) {
+  }
+  return ready > 0 ? receive_packet(fd, 0) : std::nullopt;
+}
+
+void run_init(const InitDuties& duties, const std::function<void()>& task) {
+  const int control = duties.control;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a death before this line shows as the end of `control`
+  ::prctl(PR_SET_NAME, "ares-init");
+  ::setsid();
+  const int error = enter_namespace(duties.kind, duties.owner);
+  std::vector<int> kept = duties.task;
+  kept.push_back(control);
+  close_all_but(std::move(kept));
+  if (duties.kind == NamespaceKind::unprivileged) send_packet(control, InitPacket::entered, error);
+  const sigset_t while_waiting = await_children();
+
+  const std::optional<InitPacket> start = receive_packet(control, 0);
+  if (!start || start->what != InitPacket::start_task) ::_exit(0);
+  const pid_t child = fork_with(0);
+  if (child < 0) ::_exit(1);
+  if (child == 0) {
+    task();
+    ::_exit(1);
+  }
+  for (const int fd : duties.task) ::close(fd);
+
+  for (;;) {
+    reap(child, control);
+    pollfd readable{control, POLLIN, 0};
+    if (::ppoll(&readable, 1, nullptr, &while_waiting) < 0) continue;  // SIGCHLD
+    const std::optional<InitPacket> packet = receive_packet(control, 0);
+    if (!packet) ::_exit(0);  // the supervisor is gone
+    obey(*packet, child, control);
+  }
+}
+
+}  // namespace ares::os

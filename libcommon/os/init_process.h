@@ -1,0 +1,46 @@
+// The first process of a pid namespace: forks the task, reaps orphans and forwards signals. When it
+// ends, all processes of the namespace end.
+//
+// run_init() is called in a forked child of a single-threaded process, which uses the packets.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "os/namespace.h"
+
+namespace ares::os {
+
+struct InitPacket {
+  enum What : char {
+    // To init:
+    start_task = 'f',
+    signal_all = 's',
+    signal_task = 't',
+    stop_all = 'q',  // answered by `stopped`
+    // From init:
+    entered = 'r',        // `value` is 0, or the errno of enter_namespace()
+    task_ended = 'e',     // `value` is its wait status
+    stopped = 'a',        // the answer to `stop_all`
+  };
+  What what{};
+  int value = 0;
+};
+
+bool send_packet(int fd, InitPacket::What what, int value = 0);
+// None if there is no packet (with MSG_DONTWAIT) or the other end is closed.
+std::optional<InitPacket> receive_packet(int fd, int flags);
+std::optional<InitPacket> wait_for_packet(int fd, int timeout_ms);
+
+struct InitDuties {
+  NamespaceKind kind = NamespaceKind::none;
+  NamespaceOwner owner{};
+  int control = -1;       // socket to the supervisor; init exits when it is closed
+  std::vector<int> task;  // descriptors that only the task keeps
+};
+
+// `task` runs in the task's process, which is forked at InitPacket::start_task.
+[[noreturn]] void run_init(const InitDuties& duties, const std::function<void()>& task);
+
+}  // namespace ares::os
