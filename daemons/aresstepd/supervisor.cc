@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t kLargestPacket = 4096;
 constexpr Duration kListenAgain = std::chrono::seconds(1);
+// From the end of a lease. This process acts first if it can, because processes do not notice a freezer.
+constexpr Duration kGuardianDelay = std::chrono::milliseconds(200);
 
 node::Moment now() {
   return {os::wall_now(), os::boot_now()};
@@ -59,6 +61,8 @@ class Supervisor::Tree final : public node::ProcessTree {
   bool freeze() override { return tree_.freeze(); }
   bool has_freezer() const override { return tree_.has_freezer(); }
   void thaw() override { tree_.thaw(); }
+  void guard_until(BootTime until) override { tree_.stop_at(until + kGuardianDelay); }
+  bool stopped_by_guardian() const override { return tree_.stopped_by_init(); }
   void kill_all() override { tree_.kill_all(); }
 
   os::TaskTree& processes() { return tree_; }

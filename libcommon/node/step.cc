@@ -98,6 +98,9 @@ Status StepMachine::start(Moment now, const std::function<Status()>& prepare) {
 
 void StepMachine::receive(const StepCommand& command, Moment now) {
   if (finished()) return;
+  // This process may have been stopped until now: a lease that has ended comes before any command.
+  if (!std::holds_alternative<StepRenewLease>(command) && !std::holds_alternative<StepGo>(command))
+    obey_lease(now);
   std::visit([&](const auto& c) { handle(c, now); }, command);
 }
 
@@ -112,6 +115,7 @@ void StepMachine::handle(const StepGo& command, Moment now) {
   running_since_ = now;
   state_ = State::running;
   if (settings_.runs_task) {
+    if (settings_.leased) tree_.guard_until(*lease_until_);
     tree_.open_gate();
     if (settings_.time_limit) limit_at_ = now.boot + *settings_.time_limit;
   }
@@ -133,7 +137,7 @@ void StepMachine::handle(const StepSignal& command, Moment) {
   last_signal_ = command.lsn;
   if (!settings_.runs_task) return;
   // Signals wait for the resume. SIGCONT, which would resume, is dropped. SIGKILL thaws at once.
-  if (suspended_ && command.signal == SIGCONT) return;
+  if ((suspended_ || frozen_) && command.signal == SIGCONT) return;
   tree_.signal(command.signal, command.batch_only);
   if (suspended_ && !frozen_ && command.signal == SIGKILL) tree_.thaw();
 }
@@ -188,10 +192,26 @@ void StepMachine::handle(const StepSetLimit& command, Moment) {
 
 void StepMachine::handle(const StepRenewLease& command, Moment now) {
   if (!lease_until_ || *lease_until_ < command.until) lease_until_ = command.until;
-  if (frozen_ && state_ == State::running && lease_is_live(now)) {
-    if (!suspended_) tree_.thaw();
+  if (!settings_.leased || !settings_.runs_task || !user_code_may_run()) return;
+  tree_.guard_until(*lease_until_);
+  if (lease_is_live(now)) obey_lease(now);  // else a later renewal may follow at once
+}
+
+// If the lease has ended, freezes the processes, or kills them where that is not possible. If it is
+// live, lets them go on, also after the guardian has stopped them.
+void StepMachine::obey_lease(Moment now) {
+  if (!settings_.leased || !settings_.runs_task || !user_code_may_run()) return;
+  const bool stopped = frozen_ || tree_.stopped_by_guardian();
+  if (lease_is_live(now)) {
+    if (stopped && !suspended_) tree_.thaw();
     frozen_ = false;
+    return;
   }
+  if (frozen_) return;
+  frozen_ = state_ == State::running && (tree_.freeze() || stopped);
+  if (frozen_) return;
+  result_.detail = "killed because the lease of the attempt ran out";
+  kill_everything(now);
 }
 
 bool StepMachine::lease_is_live(Moment now) const {
@@ -283,14 +303,7 @@ void StepMachine::tick(Moment now) {
     retry_at_ = now.boot + kOrphanCheck;
   }
 
-  if (settings_.leased && settings_.runs_task && user_code_may_run() && !frozen_ &&
-      !lease_is_live(now)) {
-    frozen_ = state_ == State::running && tree_.freeze();
-    if (!frozen_) {
-      result_.detail = "killed because the lease of the attempt ran out";
-      return kill_everything(now);
-    }
-  }
+  obey_lease(now);
   if (state_ == State::running && stop_at_ && now.boot >= *stop_at_) {
     stop_at_.reset();
     stop_processes();

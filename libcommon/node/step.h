@@ -29,6 +29,11 @@ class ProcessTree {
   // Whether the processes cannot notice freeze() and only thaw() resumes them (cgroup freezer).
   virtual bool has_freezer() const { return true; }
   virtual void thaw() = 0;
+  // A second guardian stops all processes shortly after that time, unless a later call moves it.
+  // Without effect where there is no guardian.
+  virtual void guard_until(BootTime) {}
+  // Whether the guardian has stopped them since the last thaw().
+  virtual bool stopped_by_guardian() const { return false; }
   // Sends KILL to all processes, frozen or not. tree_gone() follows once none is left; may be
   // called again.
   virtual void kill_all() = 0;
@@ -87,6 +92,7 @@ class StepMachine {
   void stop_processes();
   void resume(Moment now);
   bool lease_is_live(Moment now) const;
+  void obey_lease(Moment now);
   void stop(bool immediately, Seconds wait, Moment now);
   void kill_everything(Moment now);
   void cancel_start(const std::string& why, Moment now);

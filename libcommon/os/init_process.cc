@@ -8,6 +8,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "os/fd.h"
@@ -41,6 +43,12 @@ void stop_everything() {
   ::kill(-1, SIGSTOP);
 }
 
+// False if the supervisor has moved the timer since ppoll().
+bool expired(int timer) {
+  std::uint64_t times = 0;
+  return ::read(timer, &times, sizeof times) == sizeof times;
+}
+
 void obey(const InitPacket& packet, pid_t task, int control) {
   switch (packet.what) {
     case InitPacket::signal_all: ::kill(-1, packet.value); break;
@@ -52,7 +60,8 @@ void obey(const InitPacket& packet, pid_t task, int control) {
     case InitPacket::start_task:
     case InitPacket::entered:
     case InitPacket::task_ended:
-    case InitPacket::stopped: break;
+    case InitPacket::stopped:
+    case InitPacket::timer_stopped: break;
   }
 }
 
@@ -90,7 +99,7 @@ void run_init(const InitDuties& duties, const std::function<void()>& task) {
   ::setsid();
   const int error = enter_namespace(duties.kind, duties.owner);
   std::vector<int> kept = duties.task;
-  kept.push_back(control);
+  kept.insert(kept.end(), {control, duties.stop_timer});
   close_all_but(std::move(kept));
   if (duties.kind == NamespaceKind::unprivileged) send_packet(control, InitPacket::entered, error);
   const sigset_t while_waiting = await_children();
@@ -107,8 +116,13 @@ void run_init(const InitDuties& duties, const std::function<void()>& task) {
 
   for (;;) {
     reap(child, control);
-    pollfd readable{control, POLLIN, 0};
-    if (::ppoll(&readable, 1, nullptr, &while_waiting) < 0) continue;  // SIGCHLD
+    pollfd ready[] = {{control, POLLIN, 0}, {duties.stop_timer, POLLIN, 0}};
+    if (::ppoll(ready, std::size(ready), nullptr, &while_waiting) < 0) continue;  // SIGCHLD
+    if (ready[1].revents != 0 && expired(duties.stop_timer)) {
+      stop_everything();
+      send_packet(control, InitPacket::timer_stopped);
+    }
+    if (ready[0].revents == 0) continue;
     const std::optional<InitPacket> packet = receive_packet(control, 0);
     if (!packet) ::_exit(0);  // the supervisor is gone
     obey(*packet, child, control);

@@ -1,5 +1,6 @@
-// The first process of a pid namespace: forks the task, reaps orphans and forwards signals. When it
-// ends, all processes of the namespace end.
+// The first process of a pid namespace: forks the task, reaps orphans, forwards signals, and stops
+// everything when its timer expires. With that timer it is the second guardian of a lease: it acts even
+// if no other process runs. When it ends, all processes of the namespace end.
 //
 // run_init() is called in a forked child of a single-threaded process, which uses the packets.
 #pragma once
@@ -23,6 +24,7 @@ struct InitPacket {
     entered = 'r',        // `value` is 0, or the errno of enter_namespace()
     task_ended = 'e',     // `value` is its wait status
     stopped = 'a',        // the answer to `stop_all`
+    timer_stopped = 'l',  // the timer expired, and everything is stopped
   };
   What what{};
   int value = 0;
@@ -37,6 +39,7 @@ struct InitDuties {
   NamespaceKind kind = NamespaceKind::none;
   NamespaceOwner owner{};
   int control = -1;       // socket to the supervisor; init exits when it is closed
+  int stop_timer = -1;    // timerfd that the supervisor sets
   std::vector<int> task;  // descriptors that only the task keeps
 };
 

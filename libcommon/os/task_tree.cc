@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -91,6 +93,8 @@ Result<TaskTree::ChildEnds> TaskTree::make_channels() {
   if (!isolated()) return ends;
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return fail(errno_error("cannot make a socket pair"));
+  stop_timer_.reset(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!stop_timer_) return fail(errno_error("cannot make a timer"));
   control_.reset(pair[0]);
   ends.control.reset(pair[1]);
   return ends;
@@ -113,7 +117,11 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
   if (pid < 0) return fail(errno_error(isolated() ? kNeedsNamespace : "cannot fork the task"));
   if (pid == 0) {
     if (!isolated()) run_task(ends);
-    run_init({kind_, owner, ends.control.get(), {ends.gate.get(), ends.failure.get()}},
+    run_init({kind_,
+              owner,
+              ends.control.get(),
+              stop_timer_.get(),
+              {ends.gate.get(), ends.failure.get()}},
              [&] { run_task(ends); });
   }
   ends.control.reset();  // so that the death of init closes the channel
@@ -166,6 +174,15 @@ bool TaskTree::stop_by_init() {
   return false;
 }
 
+void TaskTree::stop_at(BootTime when) {
+  if (!stop_timer_) return;
+  const std::int64_t us = std::max<std::int64_t>(1, when.time_since_epoch().count());
+  itimerspec at{};
+  at.it_value.tv_sec = us / 1'000'000;
+  at.it_value.tv_nsec = us % 1'000'000 * 1000;
+  ::timerfd_settime(stop_timer_.get(), TFD_TIMER_ABSTIME, &at, nullptr);
+}
+
 void TaskTree::signal(int signal, bool task_only) {
   if (first_ == 0 || gone_) return;
   if (isolated()) {
@@ -196,6 +213,7 @@ bool TaskTree::freeze() {
 }
 
 void TaskTree::thaw() {
+  stopped_by_init_ = false;
   if (cgroup_ && cgroup_->can_freeze()) cgroup_->thaw();
   signal(SIGCONT, false);  // they were stopped by signals if the freezer failed
 }
@@ -213,6 +231,7 @@ void TaskTree::kill_all() {
 
 void TaskTree::note(const InitPacket& packet) {
   if (packet.what == InitPacket::task_ended) reported_end_ = end_of(packet.value);
+  if (packet.what == InitPacket::timer_stopped) stopped_by_init_ = true;
 }
 
 void TaskTree::read_control(Events& events) {

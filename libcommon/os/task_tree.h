@@ -72,6 +72,10 @@ class TaskTree {
   // Whether a control group stops the processes; otherwise signals do, sent by init or by us.
   bool has_freezer() const { return cgroup_ && cgroup_->can_freeze(); }
   void thaw();
+  // Init stops everything at that time, also if this process is stopped. A later call moves the time.
+  // Without effect without a namespace.
+  void stop_at(BootTime when);
+  bool stopped_by_init() const { return stopped_by_init_; }  // since the last thaw()
   void kill_all();
   bool isolated() const { return kind_ != NamespaceKind::none; }
 
@@ -104,6 +108,8 @@ class TaskTree {
   Fd control_;       // to init
   Fd gate_;          // one byte opens it; closing it keeps it closed for ever
   Fd failure_;       // the reason why the body failed
+  Fd stop_timer_;    // set by us; init waits for it
+  bool stopped_by_init_ = false;
   bool killing_ = false;
   bool task_ended_ = false;
   bool gone_ = false;

@@ -20,10 +20,14 @@ class FakeTree final : public ProcessTree {
   void open_gate() override { ++opened; }
   void signal(std::int32_t s, bool batch_only) override { signals.push_back(batch_only ? -s : s); }
   bool freeze() override { return frozen = can_freeze; }
-  void thaw() override { frozen = false; }
+  void thaw() override { frozen = guardian_stopped = false; }
+  void guard_until(BootTime until) override { guarded_until = until; }
+  bool stopped_by_guardian() const override { return guardian_stopped; }
   void kill_all() override { ++kills; }
 
   bool broken = false, can_freeze = true, frozen = false;
+  bool guardian_stopped = false;
+  std::optional<BootTime> guarded_until;
   int opened = 0, kills = 0;
   std::vector<int> signals;
 };
@@ -280,6 +284,60 @@ TEST_F(StepTest, LeaseThatExpiresDuringKillWaitKillsAtOnce) {
   machine().receive(StepKill{Fence(50), false}, now);
   after(Seconds(10));
   EXPECT_EQ(tree.kills, 1);
+}
+
+TEST_F(StepTest, GuardianKnowsTheLeaseBeforeUserCodeRuns) {
+  settings.leased = true;
+  ASSERT_TRUE(machine().start(now));
+  machine().receive(StepRenewLease{now.boot + Seconds(5)}, now);
+  EXPECT_FALSE(tree.guarded_until) << "a task at its gate is not stopped";
+  machine().receive(StepGo{Fence(50), now.boot + Seconds(10)}, now);
+  EXPECT_EQ(tree.guarded_until, now.boot + Seconds(10));
+  machine().receive(StepRenewLease{now.boot + Seconds(60)}, now);
+  EXPECT_EQ(tree.guarded_until, now.boot + Seconds(60));
+  machine().receive(StepRenewLease{now.boot + Seconds(30)}, now);  // an old one, late
+  EXPECT_EQ(tree.guarded_until, now.boot + Seconds(60));
+}
+
+TEST_F(StepTest, LiveLeaseResumesWhatTheGuardianStopped) {
+  settings.leased = true;
+  let_go(now.boot + Seconds(10));
+  now.boot += Seconds(20);  // the supervisor was stopped, so that no tick came
+  tree.frozen = tree.guardian_stopped = true;
+  machine().receive(StepRenewLease{now.boot + Seconds(10)}, now);
+  machine().tick(now);
+  EXPECT_FALSE(tree.frozen);
+  EXPECT_EQ(tree.kills, 0);
+}
+
+TEST_F(StepTest, SuspendedJobStoppedByTheGuardianStaysSuspended) {
+  settings.leased = true;
+  let_go(now.boot + Seconds(10));
+  machine().receive(StepSetSuspended{Fence(50), Lsn(60), true, Seconds{}}, now);
+  tree.frozen = tree.guardian_stopped = true;
+  now.boot += Seconds(20);
+  machine().receive(StepRenewLease{now.boot + Seconds(10)}, now);
+  EXPECT_TRUE(tree.frozen);
+  machine().receive(StepSetSuspended{Fence(50), Lsn(70), false, Seconds{}}, now);
+  EXPECT_FALSE(tree.frozen);
+}
+
+// Regression: a Kill that waited in the socket let the job run on beside the next attempt.
+TEST_F(StepTest, SupervisorThatWasStoppedActsOnTheLeaseFirst) {
+  settings.leased = true;
+  let_go(now.boot + Seconds(10));
+  now.boot += Seconds(20);
+  machine().receive(StepKill{Fence(50), false}, now);
+  EXPECT_TRUE(tree.signals.empty()) << "SIGTERM would need a running job";
+  EXPECT_EQ(tree.kills, 1);
+}
+
+TEST_F(StepTest, SigcontDoesNotResumeAJobFrozenByItsLease) {
+  settings.leased = true;
+  let_go(now.boot + Seconds(10));
+  after(Seconds(10));
+  machine().receive(StepSignal{Fence(50), Lsn(60), SIGCONT, false}, now);
+  EXPECT_TRUE(tree.signals.empty());
 }
 
 TEST_F(StepTest, WithoutATaskItHoldsTheAllocationUntilKill) {
