@@ -22,6 +22,7 @@
 #include "exec/mock/mock.h"
 #include "node/text_fields.h"
 #include "os/clock.h"
+#include "os/priority.h"
 #include "plugin/loader.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
@@ -267,6 +268,11 @@ Status run(const Arguments& arguments) {
     }
     (*host)->stop();
   });
+  if (!plugin->in_memory) {
+    // Only this thread, which renews the leases, gets the priority.
+    (void)ares::os::lock_memory();
+    (void)ares::os::raise_priority(ares::os::Priority::high);
+  }
   (*host)->run();
   spdlog::info("aresd stops; jobs run on");
   link.reset();  // no callback reaches the host after this

@@ -16,6 +16,7 @@
 #include "aresstepd/task_body.h"
 #include "aresstepd/tree_events.h"
 #include "os/clock.h"
+#include "os/priority.h"
 
 namespace ares::stepd {
 namespace {
@@ -122,6 +123,10 @@ Status Supervisor::prepare_loop() {
 }
 
 Status Supervisor::run() {
+  if (spec_.launch.leased) {  // the job runs without them as well; aresd(8) says what they need
+    (void)os::lock_memory();
+    (void)os::raise_priority(os::Priority::realtime);
+  }
   if (Status ready = prepare_loop(); !ready) return ready;
   const LaunchSpec& launch = spec_.launch;
   const bool runs_task = launch.rank == 0;

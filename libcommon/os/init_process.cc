@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "os/fd.h"
+#include "os/priority.h"
 
 namespace ares::os {
 namespace {
@@ -102,6 +103,10 @@ void run_init(const InitDuties& duties, const std::function<void()>& task) {
   kept.insert(kept.end(), {control, duties.stop_timer});
   close_all_but(std::move(kept));
   if (duties.kind == NamespaceKind::unprivileged) send_packet(control, InitPacket::entered, error);
+  if (duties.guards_lease) {
+    (void)lock_memory();
+    (void)raise_priority(Priority::realtime);
+  }
   const sigset_t while_waiting = await_children();
 
   const std::optional<InitPacket> start = receive_packet(control, 0);

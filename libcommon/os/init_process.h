@@ -41,6 +41,7 @@ struct InitDuties {
   int control = -1;       // socket to the supervisor; init exits when it is closed
   int stop_timer = -1;    // timerfd that the supervisor sets
   std::vector<int> task;  // descriptors that only the task keeps
+  bool guards_lease = false;
 };
 
 // `task` runs in the task's process, which is forked at InitPacket::start_task.

@@ -121,7 +121,8 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
               owner,
               ends.control.get(),
               stop_timer_.get(),
-              {ends.gate.get(), ends.failure.get()}},
+              {ends.gate.get(), ends.failure.get()},
+              isolation_.required},
              [&] { run_task(ends); });
   }
   ends.control.reset();  // so that the death of init closes the channel
