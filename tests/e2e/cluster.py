@@ -56,13 +56,18 @@ def until(what, seconds=30, every=0.05):
 
 
 class Cluster:
-    def __init__(self, *options, config=None):
+    def __init__(self, *options, config=None, owner=None):
+        """`owner`: the user who runs it, if not the caller."""
+        self.owner = owner if owner != pwd.getpwuid(os.geteuid()).pw_name else None
         self.top = pathlib.Path(tempfile.mkdtemp(prefix="ares-e2e-"))
         self.top.chmod(0o755)
         self.dir = self.top / "c"
         self.work = self.top / "work"
         self.work.mkdir()
         self.work.chmod(0o1777)
+        if self.owner:
+            shutil.chown(self.top, self.owner)
+            shutil.chown(self.work, self.owner)
         self.options = list(options)
         if config:
             file = self.top / "given.yaml"
@@ -122,6 +127,7 @@ class Cluster:
 
     def run(self, program, *words, check=True, timeout=60, user=None, env=None, cwd=None, **more):
         """Runs a command of Ares; its text streams are captured. `check` asserts that it exits with 0."""
+        user = user or self.owner
         if user:
             who = pwd.getpwnam(user)
             more.update(user=who.pw_uid, group=who.pw_gid, extra_groups=os.getgrouplist(user, who.pw_gid))
