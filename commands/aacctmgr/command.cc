@@ -4,6 +4,7 @@
 
 #include "aacctmgr/edit/expand.h"
 #include "aacctmgr/show/fields.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {
@@ -38,7 +39,7 @@ Result<int> help(Context&, const Words& operands) {
                 command.arguments.c_str(), command.help.c_str());
     any = true;
   }
-  if (!any) return bad("no command begins with \"" + word + "\"");
+  if (!any) return bad("no command begins with " + quote(word));
   if (operands.empty()) std::puts("exit, quit\n    Leave.");
   return 0;
 }
@@ -193,7 +194,8 @@ cli::OptionTable options(Context& context) {
   table.options = {
       {'i', "immediate", "", "Do not ask before something is changed.", cli::set_flag(f.immediate)},
       {'n', "noheader", "", "With show: no header.", cli::set_flag(f.no_header)},
-      {'P', "parsable2", "", "With show: fields with | between them, not cut.",
+      {'P', "parsable2", "",
+       "With show: fields with | between them, not cut; a | in a field is shown as ?.",
        cli::set_flag(f.parsable2)},
       {'p', "parsable", "", "The same, with a | behind the last.", cli::set_flag(f.parsable)},
       {'o', "format", "FIELDS", "With show: the fields, as format= does.", cli::set_text(f.format)},

@@ -4,6 +4,7 @@
 
 #include "aacctmgr/command.h"
 #include "aacctmgr/selection.h"
+#include "base/printable.h"
 #include "cli/output/json.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -63,8 +64,8 @@ void print(const api::UsageRebuilt& found) {
   }
   std::printf("%llu differ.\n", static_cast<unsigned long long>(found.different()));
   for (const auto& one : found.differences())
-    std::printf("%s, %s: %.3f kept, %.3f reckoned\n", cli::printable(one.whose()).c_str(),
-                cli::printable(one.tres()).c_str(), one.kept(), one.reckoned());
+    std::printf("%s, %s: %.3f kept, %.3f reckoned\n", printable(one.whose()).c_str(),
+                printable(one.tres()).c_str(), one.kept(), one.reckoned());
   if (static_cast<std::uint64_t>(found.differences_size()) < found.different()) std::puts("...");
   if (found.corrected()) std::puts("Set right.");
 }
@@ -90,7 +91,7 @@ Result<int> reset_usage(Context& context, const Words& operands) {
     }
   }
   if (!context.flags.quiet)
-    std::printf("What was used so far counts no more, %s\n", cli::printable(whose).c_str());
+    std::printf("What was used so far counts no more, %s\n", printable(whose).c_str());
   if (context.flags.dry_run) return 0;
   const auto wanted = context.confirm();
   if (!wanted) return fail(wanted.error());

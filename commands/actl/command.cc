@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "actl/update_keys.h"
+#include "base/printable.h"
 #include "cli/output/pages.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
@@ -54,17 +55,17 @@ Error unknown(const Words& words) {
       return {ErrorCode::invalid_argument, "show what? One of " + cli::join(candidates, ", ")};
     const std::string subject = cli::lower(words[1]);
     if (contains(kUnbuiltSubjects, subject))
-      return {ErrorCode::invalid_argument, "show " + subject + " is not supported yet"};
-    return {ErrorCode::invalid_argument, "nothing is called \"" + words[1] + "\" to show" +
+      return {ErrorCode::invalid_argument, "show " + excerpt(subject) + " is not supported yet"};
+    return {ErrorCode::invalid_argument, "nothing is called " + quote(words[1]) + " to show" +
                                              config::suggestion(subject, candidates)};
   }
   if (first == "write")
     return {ErrorCode::invalid_argument, "write what? Only batch_script can be written"};
   if (contains(kUnbuilt, first))
-    return {ErrorCode::invalid_argument, first + " is not supported yet"};
+    return {ErrorCode::invalid_argument, excerpt(first) + " is not supported yet"};
   for (const Command& command : commands()) candidates.push_back(command.words[0]);
   return {ErrorCode::invalid_argument,
-          "unknown command \"" + words[0] + "\"" + config::suggestion(first, candidates)};
+          "unknown command " + quote(words[0]) + config::suggestion(first, candidates)};
 }
 
 }  // namespace
@@ -259,6 +260,7 @@ cli::OptionTable options(Context& context) {
                        {'v', "verbose", false}, {'F', "future", false},   {0, "hide", false},
                        {0, "yaml", false},      {0, "federation", false}, {0, "local", false},
                        {0, "sibling", false}};
+  table.keys = {"reason", "state"};
   cli::add_common_options(table, context.common);
   return table;
 }

@@ -3,6 +3,7 @@
 #include "actl/update_keys.h"
 #include "base/duration.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 
 namespace ares::actl {
@@ -102,8 +103,8 @@ Status set_flags(Wanted& wanted, const std::string& value, Time) {
     }
     if (found) continue;
     if (std::find(kUnbuiltFlags.begin(), kUnbuiltFlags.end(), text) != kUnbuiltFlags.end())
-      return bad("the flag " + text + " is not supported yet");
-    return bad("there is no flag \"" + text + "\"; known are " + cli::join(known, ", "));
+      return bad("the flag " + excerpt(text) + " is not supported yet");
+    return bad("there is no flag " + quote(text) + "; known are " + cli::join(known, ", "));
   }
   return {};
 }

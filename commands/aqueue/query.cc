@@ -2,6 +2,7 @@
 
 #include "aqueue/columns.h"
 #include "base/duration.h"
+#include "base/printable.h"
 #include "cli/options/filter_options.h"
 #include "cli/output/text.h"
 #include "model/job/job.h"
@@ -29,7 +30,7 @@ Status set_states(TextList* list, const std::string& value) {
     const auto state = parse_job_state(cli::upper(item));
     if (!state)
       return fail(ErrorCode::invalid_argument,
-                  "Invalid job state specified: " + item +
+                  "Invalid job state specified: " + excerpt(item) +
                       "; states are PENDING (PD), RUNNING (R) and so on");
     *list->Add() = std::string(to_string(*state));
   }
@@ -250,9 +251,9 @@ const cli::Manual& manual() {
            "before, or nodes go away. What is kept for a job with --switches or --segment is an "
            "even "
            "share of each node, rounded up."},
-      .sections = {cli::format_section("\"" + std::string(kDefault) + "\", with --long \"" + kLong +
-                                           "\", with --start \"" + kStart + "\"",
-                                       cli::describe_columns(columns()), columns().unsupported)},
+      .sections = {cli::format_section(
+          quote(kDefault) + ", with --long " + quote(kLong) + ", with --start " + quote(kStart),
+          cli::describe_columns(columns()), columns().unsupported)},
       .examples = {{"aqueue --me -t R", "My running jobs."},
                    {"aqueue -h -j 12 -o '%T %r'", "State and reason of one job, for a script."},
                    {"aqueue --why 12", "Why job 12 does not start."}},

@@ -4,6 +4,7 @@
 #include "aqueue/cells.h"
 #include "aqueue/report.h"
 #include "base/duration.h"
+#include "base/printable.h"
 #include "cli/output/explanation.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -155,10 +156,9 @@ class WhyReport final : public Report {
     if (explanation && !explanation->waits())  // The job has started or ended since it was listed.
       return add_text(text_of({explanation->job(), row.now, row.cluster}));
     add_text(pending_text(row, explanation.has_value()));
-    out_ +=
-        explanation
-            ? cli::format_explanation(*explanation, width_)
-            : "  More cannot be told now: " + cli::printable(explanation.error().message) + "\n";
+    out_ += explanation
+                ? cli::format_explanation(*explanation, width_)
+                : "  More cannot be told now: " + printable(explanation.error().message) + "\n";
   }
   std::string finish(const api::Jobs&, bool) override { return std::move(out_); }
 
@@ -170,7 +170,7 @@ class WhyReport final : public Report {
                                       : live_text(row);
   }
   void add_text(const std::string& text) {
-    out_ += wrap(cli::printable(text), width_ ? width_ : SIZE_MAX) + "\n";
+    out_ += wrap(printable(text), width_ ? width_ : SIZE_MAX) + "\n";
   }
 
   std::string out_;

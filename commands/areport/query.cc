@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "areport/names.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 
 namespace ares::areport {
@@ -124,7 +125,7 @@ Status read_word(const std::string& word, Time now, Query& query) {
   const bool has_value = equals != std::string::npos;
   if (has_value == (*row)->argument.empty())
     return fail(ErrorCode::invalid_argument,
-                "\"" + word + "\": " +
+                quote(word) + ": " +
                     (has_value ? (*row)->name + " takes no value"
                                : "write " + (*row)->name + "=" + (*row)->argument));
   if ((*row)->fits && query.report && !(*row)->fits(*query.report))

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "asub/submission.h"
+#include "base/printable.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/values/spec_values.h"
@@ -397,7 +398,7 @@ Status complete(Submission& target, const std::string& origin, const std::string
   api::JobSpec& spec = target.spec;
   if (spec.name().empty()) {
     const std::string base = fs::path(origin).filename().string();
-    spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : cli::printable(base));
+    spec.set_name(target.wrap ? "wrap" : base.empty() ? "asub" : printable(base));
   }
   if (spec.cpus_per_task() == 0) spec.set_cpus_per_task(1);
   if (spec.tasks() == 0 && spec.min_nodes() > 0 && spec.gpus_per_task().empty()) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
 
@@ -76,8 +77,8 @@ Status tres_name(const std::string& name, bool with_billing) {
     if (name == word && (with_billing || word != "billing")) return {};
   if (name.starts_with("gres/gpu:") && name.size() > 9) return {};
   return fail(ErrorCode::invalid_argument,
-              "\"" + name +
-                  "\" is no resource here; known are cpu, mem, node, gres/gpu and gres/gpu:TYPE" +
+              quote(name) +
+                  " is no resource here; known are cpu, mem, node, gres/gpu and gres/gpu:TYPE" +
                   (with_billing ? ", and billing" : "") + suggestion(name, known));
 }
 Status weighed_tres(const std::string& name) {
@@ -104,8 +105,8 @@ Type<std::uint64_t> tres_weight_type() {
                 (rest != end && (rest + 1 != end || per == 0)) || !(parsed >= 0) ||
                 parsed * per > 1e9)
               return fail(ErrorCode::invalid_argument,
-                          "\"" + text +
-                              "\" is not a weight; write a number up to 1000000000, for mem also "
+                          quote(text) +
+                              " is not a weight; write a number up to 1000000000, for mem also "
                               "as in 0.25G, for each GiB");
             return static_cast<std::uint64_t>(std::llround(parsed * per * kWeightUnit));
           },
@@ -127,9 +128,9 @@ Type<std::uint64_t> amount_type() {
             constexpr std::uint64_t kMost = 1'000'000'000'000'000;
             if (value.kind != Value::Kind::scalar || error != std::errc{} || rest != end ||
                 parsed > kMost)
-              return fail(ErrorCode::invalid_argument, "\"" + value.text +
-                                                           "\" is not a whole number from 0 to " +
-                                                           std::to_string(kMost));
+              return fail(
+                  ErrorCode::invalid_argument,
+                  quote(value.text) + " is not a whole number from 0 to " + std::to_string(kMost));
             return parsed;
           },
           [](const std::uint64_t& amount) { return std::to_string(amount); }};
@@ -217,7 +218,7 @@ Type<PriorityFlags> flags_type() {
               const auto found = std::find(known.begin(), known.end(), word);
               if (found == known.end())
                 return fail(ErrorCode::invalid_argument,
-                            "\"" + word + "\" is no flag" + suggestion(word, known));
+                            quote(word) + " is no flag" + suggestion(word, known));
               flags.*kFlags[found - known.begin()].member = true;
             }
             return flags;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "aacctmgr/edit/expand.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 #include "config/suggest.h"
 
@@ -43,11 +44,11 @@ Error unknown_property(Entity entity, const std::string& word) {
       if (names.back().starts_with(typed)) begun.push_back(row.name);
     }
   if (begun.size() > 1)
-    return {ErrorCode::invalid_argument, "\"" + word + "\" could be " + cli::join(begun, ", ")};
+    return {ErrorCode::invalid_argument, quote(word) + " could be " + cli::join(begun, ", ")};
   if (names.empty())
     return {ErrorCode::invalid_argument, "nothing can be set of a " + name_of(entity)};
   return {ErrorCode::invalid_argument,
-          "unknown \"" + word + "\" of a " + name_of(entity) + config::suggestion(typed, names)};
+          "unknown " + quote(word) + " of a " + name_of(entity) + config::suggestion(typed, names)};
 }
 
 // Finds the property by its exact name, or by a prefix that matches in only one of the record

@@ -4,6 +4,7 @@
 #include "aacctmgr/command.h"
 #include "aacctmgr/show/maintenance.h"
 #include "aacctmgr/show/rows.h"
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::aacctmgr {
@@ -34,7 +35,7 @@ Result<Switches> take_switches(const Words& operands) {
       switches.format = word.substr(7);
     } else if (plain == "withdeleted" || plain == "withrawqoslevel" || plain == "wopinfo" ||
                plain == "woplimits" || plain == "onlydefaults" || plain == "withsubaccounts") {
-      return bad(word + " is not supported yet");
+      return bad(excerpt(word) + " is not supported yet");
     } else {
       switches.rest.push_back(word);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/printable.h"
 #include "base/timespec.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
@@ -38,7 +39,7 @@ std::string cause_text(const api::Explanation::Cause& cause) {
 
 std::string start_text(const api::Explanation& e) {
   if (e.starts_now()) return "at once: nothing stands in its way";
-  if (e.expected_start() == 0) return "nobody can tell";
+  if (e.expected_start() == 0) return "cannot be estimated";
   std::string text = (e.at_the_earliest() ? "behind those that wait already, not before " : "") +
                      moment(e.expected_start());
   if (!e.expected_nodes().empty()) text += " on " + e.expected_nodes();

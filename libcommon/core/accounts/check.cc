@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printable.h"
 #include "core/accounts/limits/job_limits.h"
 #include "model/job/text_check.h"
 
@@ -47,8 +48,8 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
                                     : "a QOS, not of accounts and users")));
     const bool of_tres = row.unit == LimitUnit::tres || row.unit == LimitUnit::tres_minutes;
     if (of_tres && !is_limited_tres(limit.tres))
-      return fail(bad(key, name + ": \"" + limit.tres +
-                               "\" is nothing that can be limited; cpu, mem, node, billing, "
+      return fail(bad(key, name + ": " + quote(limit.tres) +
+                               " is nothing that can be limited; cpu, mem, node, billing, "
                                "gres/gpu, gres/gpu:TYPE and license/NAME can"));
     if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
     const bool minutes = row.unit == LimitUnit::minutes || row.unit == LimitUnit::tres_minutes;

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "core/job/decide/decision_context.h"
 #include "core/state/timers.h"
 #include "model/job/text_check.h"
@@ -276,7 +277,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
     const auto* field = std::find_if(std::begin(kFields), std::end(kFields),
                                      [&](const Field& row) { return row.name == name; });
     if (field == std::end(kFields))
-      return refuse(bad("this controller cannot change \"" + name + "\" of a reservation"));
+      return refuse(bad("this controller cannot change " + quote(name) + " of a reservation"));
     field->copy(c.values, r);
   }
   if (c.duration && sets(c, "end"))
