@@ -107,7 +107,7 @@ def test_require_wckey_accepts_only_wckeys_of_the_user(cluster):
     cluster.run("actl", "reconfigure")
     refused = cluster.run("asub", "--wckey=mars", "--wrap=true", check=False)
     assert refused.returncode == 1
-    assert f"Invalid wckey specification: user {ME} has no wckey mars; his are moon, sun" in refused.stderr
+    assert f"Invalid wckey specification: user {ME} has no wckey mars; the user's wckeys are moon, sun" in refused.stderr
     done(cluster, "true", "--wckey=moon")
     mgr(cluster, "modify", "user", ME, "set", "defaultwckey=")
     refused = cluster.run("asub", "--wrap=true", check=False)

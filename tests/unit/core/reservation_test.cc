@@ -168,7 +168,7 @@ TEST_F(ReservationTest, RecurringOneMovesToItsNextOccurrence) {
   c.run({NextOccurrence{"r", next}});
   EXPECT_EQ(*find("r"), first) << "it is not over yet";
   c.tick(hours(2));
-  EXPECT_EQ(*find("r"), first) << "the clock on the wall is for others to read";
+  EXPECT_EQ(*find("r"), first) << "the engine does not read the wall clock";
   c.run({NextOccurrence{"r", next}});
   EXPECT_EQ(find("r")->start, next.start);
   EXPECT_EQ(find("r")->end, next.end);
