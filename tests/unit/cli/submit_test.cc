@@ -377,7 +377,7 @@ TEST(Estimate, SaysWhenWhereAndHowCertain) {
   e.set_reason("Dependency");
   e.set_reason_detail("waits for 1 other job");
   EXPECT_EQ(describe_estimate(e),
-            "Job would wait, and nobody can tell until when: Dependency (waits for 1 other job)");
+            "Job would wait; no start time can be estimated: Dependency (waits for 1 other job)");
   e.set_start(kNow.time_since_epoch().count());
   e.set_partition("main");
   e.set_cpus(8);
@@ -388,8 +388,9 @@ TEST(Estimate, SaysWhenWhereAndHowCertain) {
   EXPECT_THAT(describe_estimate(e), HasSubstr("not before 2030-05-17T"));
   e.mutable_why()->set_waits(true);
   e.mutable_why()->set_cut(true);
-  EXPECT_THAT(describe_estimate(e),
-              HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   nobody can tell\n"));
+  EXPECT_THAT(
+      describe_estimate(e),
+      HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   cannot be estimated\n"));
   EXPECT_THAT(describe_estimate(e), testing::EndsWith("the search was cut short"));
 }
 
