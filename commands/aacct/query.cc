@@ -142,7 +142,7 @@ cli::OptionTable options(Query& q, Time now) {
          return {};
        }},
       {'X', "allocations", "",
-       "Jobs only, without their steps (steps are not recorded yet, so this is always so).",
+       "Jobs only, without their steps (steps are not recorded yet, so this is the default).",
        [](const std::string&) -> Status { return {}; }},
       {'o', "format", "FIELDS",
        "Fields to print, separated by commas, or all; NAME%WIDTH cuts to a width, a negative one "
@@ -171,7 +171,8 @@ cli::OptionTable options(Query& q, Time now) {
       {'P', "parsable2", "", "Fields with | between them, not cut; a | in a field is shown as ?.",
        cli::set_flag(q.parsable2)},
       {'p', "parsable", "", "The same, with a | behind the last.", cli::set_flag(q.parsable)},
-      {0, "delimiter", "TEXT", "With -P and -p: this instead of |.", cli::set_text(q.delimiter)},
+      {0, "delimiter", "TEXT", "With -P and -p: separate fields by this instead of |.",
+       cli::set_text(q.delimiter)},
       {'n', "noheader", "", "No header.", cli::set_flag(q.no_header)},
       {'e', "helpformat", "", "List the fields and stop.", cli::set_flag(q.list_fields)},
       {0, "array", "", "A line for each task of an array that waits.",

@@ -150,7 +150,8 @@ const Keys<api::JobAction>& job_keys() {
           {"Comment", "TEXT", "A text kept with it; of running jobs too.",
            text("comment", &Spec::set_comment<const std::string&>)},
           {"MailType", "LIST",
-           "What its owner is told of by mail, as asub --mail-type takes it; of running jobs too.",
+           "Events that send a mail to its user, as asub --mail-type takes them; of running jobs "
+           "too.",
            spec_or_none({"mail_types"}, cli::set_mail_types)},
           {"MailUser", "ADDRESS", "Where that mail goes; empty for its owner.",
            spec_or_none({"mail_user"}, cli::set_mail_user)},

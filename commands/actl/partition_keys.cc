@@ -167,7 +167,8 @@ const Keys<api::UpdatePartition>& partition_keys() {
         "theirs, needs their place.",
         set_preempt_mode},
        {"QOS", "NAME",
-        "Whose limits hold for all of its jobs, beside those of their own; empty for none.",
+        "Its limits apply to all jobs of the partition, in addition to those of their own QOS; "
+        "empty for none.",
         set_qos},
        {"Nodes", "NODES", "Its nodes, in place of those before.", set_nodes}},
       {"allocnodes",

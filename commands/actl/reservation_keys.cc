@@ -149,13 +149,13 @@ const Keys<ReservationWords>& reservation_keys() {
         {"user"}},
        {"Accounts",
         "NAMES",
-        "Accounts whose jobs may use it; NONE for none. Either is enough. Whoever names an account "
-        "(asub -A) is taken at his word.",
+        "Accounts whose jobs may use it; NONE for none. Either is enough. The account is "
+        "the one that the job names with asub -A.",
         list("accounts", &R::add_accounts),
         {"account"}},
        {"Flags",
         "LIST",
-        "MAINT: maintenance, nobody's jobs run. FLEX: its jobs may also use other nodes, begin "
+        "MAINT: maintenance, no jobs run. FLEX: its jobs may also use other nodes, begin "
         "before it and run on after it. DAILY, WEEKLY: it comes again at the same time of day. "
         "IGNORE_JOBS: make it although jobs may still run on its nodes then. OVERLAP: its nodes "
         "may be in another reservation at the same time; a job runs there then only if it asks for "

@@ -78,7 +78,8 @@ Result<std::string> environment_for(const std::string& export_list,
       everything = true;
     } else if (word == "NONE" || word == "NIL") {
       if (items->size() > 1)
-        return fail(ErrorCode::invalid_argument, "--export: " + item + " stands alone");
+        return fail(ErrorCode::invalid_argument,
+                    "--export: " + item + " cannot be combined with other names");
       nothing = word == "NIL";
     } else if (equals != std::string::npos) {
       chosen[name] = item.substr(equals + 1);

@@ -252,9 +252,8 @@ Field<Fairness> tree_field() {
   row.help =
       "The accounts and users that fair_tree, drf and the factors fairshare and association know, "
       "in any order; see below. "
-      "A job belongs to its user in the account it names, else to the first of its user. Whoever "
-      "is not in the tree comes "
-      "behind all who are; without a tree all are alike.";
+      "A job belongs to its user in the account it names, else to the first account of its user. "
+      "Users that are not in the tree come after all that are; without a tree all users are equal.";
   row.read = [fields](Fairness& fairness, const Value& list) -> CheckResult {
     fairness.tree.clear();
     if (list.kind == Value::Kind::null) return {};
@@ -334,16 +333,14 @@ std::vector<Field<Fairness>> fairness_fields() {
   static constexpr std::array<std::string_view, 2> kUsages{"running", "delivered"};
   const auto queue_policy = word_type<QueuePolicy>(kQueuePolicyNames);
   return {
-      field<F>("policy", &F::policy, queue_policy,
-               "Order of the jobs of a partition, below its tier. priority: by priority, nice and "
-               "age. fifo: by age. "
-               "multifactor: by a weighted sum of factors. fair_tree: by the user's place in the "
-               "tree. drf: users in turn, "
-               "who has the smallest dominant share of CPUs, memory and each type of GPU first. A "
-               "priority that an operator "
-               "set takes the place of that of multifactor; with fifo, fair_tree and drf it comes "
-               "before all others, and "
-               "behind them if it is 0."),
+      field<F>(
+          "policy", &F::policy, queue_policy,
+          "Order of the jobs of a partition, below its tier. priority: by priority, nice and "
+          "age. fifo: by age. multifactor: by a weighted sum of factors. fair_tree: by the "
+          "user's place in the tree. drf: first the user with the smallest dominant share of "
+          "CPUs, memory and each type of GPU. A priority that an operator set replaces "
+          "that of multifactor; with fifo, fair_tree and drf the job comes before all others, and "
+          "after them if the priority is 0."),
       map_of<QueuePolicy>("partitions", &F::partitions, queue_policy, any_name,
                           "Policies of single partitions. Where partitions of one tier differ, "
                           "those of a policy named "

@@ -132,7 +132,7 @@ Result<EditRequest> parse_edit(Verb verb, Entity entity, const Line& line) {
   edit.where = std::move(*where);
   if (modifies && line.set.empty())
     return bad("modify what? modify " + name_of(entity) + " where NAME=VALUE set NAME=VALUE");
-  if (!modifies && line.has_set) return bad("set has no place behind delete");
+  if (!modifies && line.has_set) return bad("delete takes no set");
   for (const Term& term : line.set) {
     auto setting = setting_of(entity, term);
     if (!setting) return fail(setting.error());

@@ -56,7 +56,7 @@ std::string preview(const std::vector<Change>& changes, std::size_t most) {
   });
   if (ends)
     out +=
-        "Jobs that run with what is removed finish; those that wait go on waiting, with the reason "
+        "Running jobs that use a removed record finish; waiting ones keep waiting, with the reason "
         "InvalidAccount or InvalidQOS, until they are changed or cancelled.\n";
   return out;
 }

@@ -211,8 +211,8 @@ std::vector<Property> qos_rows() {
       {.name = "usagethreshold",
        .aliases = {},
        .argument = "SHARE",
-       .help = "with EnforceUsageThreshold: nobody starts jobs with it whose fair share (0 to 1, "
-               "as ashare shows it) is below that",
+       .help = "with EnforceUsageThreshold: users whose fair share (0 to 1, as ashare shows it) is "
+               "below that start no jobs with it",
        .usual = "0",
        .list = false,
        .set = [](Record& r, Op, const std::string& v) -> Status {

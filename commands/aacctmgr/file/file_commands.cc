@@ -79,7 +79,8 @@ Result<int> load(Context& context, const Words& operands) {
     std::fprintf(stderr, "aacctmgr: the file is of cluster %s, this one is %s\n",
                  printable(file->cluster).c_str(), printable(snapshot->cluster).c_str());
   if (path == "-" && !context.flags.immediate && !context.flags.dry_run)
-    return bad("standard input holds the file, so nobody can be asked: add -i, or --dry-run");
+    return bad(
+        "the file is read from standard input, so no question can be asked: add -i or --dry-run");
   return context.change(*snapshot, merged(snapshot->records, file->records, clean));
 }
 

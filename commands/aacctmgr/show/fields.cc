@@ -186,7 +186,7 @@ std::vector<Field> all_fields() {
        [](R r) { return r.qos ? property("gracetime", *r.qos) : ""; }},
       {"LimitFactor", "LimitFactor", 11, "how much wider accounts' limits on TRES are for its jobs",
        [](R r) { return r.qos ? property("limitfactor", *r.qos) : ""; }},
-      {"UsageThreshold", "UsageThres", 10, "fair share below which nobody starts jobs with it",
+      {"UsageThreshold", "UsageThres", 10, "fair share below which a user starts no jobs with it",
        [](R r) { return r.qos ? property("usagethreshold", *r.qos) : ""; }},
       {"UsageFactor", "UsageFactor", 11, "what usage is multiplied by",
        [](R r) { return r.qos ? property("usagefactor", *r.qos) : ""; }},

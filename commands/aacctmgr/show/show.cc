@@ -64,7 +64,7 @@ Result<int> show(Context& context, const Words& operands) {
   if (!switches) return fail(switches.error());
   const auto line = parse_line(switches->rest);
   if (!line) return fail(line.error());
-  if (line->has_set) return bad("set has no place behind show; modify changes records");
+  if (line->has_set) return bad("show takes no set; modify changes records");
   const auto where = where_of(*entity, *line);
   if (!where) return fail(where.error());
   const auto chosen = parse_fields(format_of(context, *entity, *switches));

@@ -192,8 +192,8 @@ INSTANTIATE_TEST_SUITE_P(
              "ares.yaml:3: aliases repeat too much here; write the values out"},
         Case{kMain + "cluster: a\ncluster: b\n",
              "ares.yaml:4: key \"cluster\" appears a second time"},
-        Case{kMain + "controller:\n  admins: [nobody-here]\n",
-             "ares.yaml:3: admins: there is no user \"nobody-here\" on this machine"},
+        Case{kMain + "controller:\n  admins: [no-such-user]\n",
+             "ares.yaml:3: admins: there is no user \"no-such-user\" on this machine"},
         Case{kMain + "controller:\n  listen: /tmp/x\n",
              "ares.yaml:4: listen: \"/tmp/x\" is not an address; write unix:/absolute/path or "
              "tcp:HOST:PORT"},

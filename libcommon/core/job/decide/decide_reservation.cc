@@ -59,8 +59,7 @@ Status check_reservation(const Reservation& r) {
   if (!r.maintenance && r.users.empty() && r.accounts.empty())
     return fail(bad(which + ": name users or accounts who may use it, or the flag MAINT"));
   if (r.maintenance && (!r.users.empty() || !r.accounts.empty()))
-    return fail(
-        bad(which + ": nobody's jobs run during maintenance; leave out users and accounts"));
+    return fail(bad(which + ": no jobs run during maintenance; leave out users and accounts"));
   if (Status s = check_plain(which + ": comment", r.comment); !s) return s;
   for (const std::string& account : r.accounts)
     if (Status s = check_plain(which + ": account", account); !s) return s;

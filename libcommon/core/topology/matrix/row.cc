@@ -104,7 +104,7 @@ class RowParser {
       const Result<IntervalSet> list = parse_interval_set(cell.text, kMaxCpu);
       if (!list)
         return bad(cell.column, quote(cell.text) +
-                                    " is no list such as 0-15,32-47 of the processors or NUMA "
+                                    " is not a list such as 0-15,32-47 of the processors or NUMA "
                                     "nodes near " +
                                     name(row_.device) + "; N/A or nothing where it is unknown");
       set = *list;
