@@ -8,7 +8,7 @@
 
 namespace ares {
 
-// How many bytes of somebody's input a message repeats.
+// How many bytes of its input a message repeats.
 inline constexpr std::size_t kLongestQuote = 200;
 
 // Whether the text is UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).

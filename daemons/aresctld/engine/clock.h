@@ -20,9 +20,9 @@ class Clock {
   // Gets one sentence for the log. Runs on the thread that reads the clock; must not read it again.
   using Report = std::function<void(const std::string&)>;
 
-  // Starts at the wall clock, or at `recorded` if that is later: the time of the last change in the database, at which time
-  // would otherwise stand still until the wall clock reaches it. `report` is called when the two begin to differ by more than
-  // kReported, each hour while they do, and when they agree again.
+  // Starts at the wall clock, or at `recorded` if that is later: the time of the last change in the database. (The engine's time never
+  // goes back, so it would not advance until the wall clock has reached it.) `report` is called when the two begin to differ by more
+  // than kReported, each hour while they do, and when they agree again.
   explicit Clock(Time recorded = Time::min(), Report report = {});
   Clock(Time recorded, Report report, Time wall, Steady steady);  // for tests: with these readings
 
