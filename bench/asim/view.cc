@@ -10,6 +10,7 @@
 #include "base/duration.h"
 #include "base/fnv1a.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "cli/output/json.h"
 #include "cli/output/table.h"
 #include "cli/values/job_ids.h"
@@ -181,8 +182,8 @@ Status replay_view(const std::string& path, const std::vector<std::string>& poli
     std::fputs(json_of(lines, *dump, hex(digest), same).c_str(), stdout);
   } else {
     std::printf("cluster %s at %s, by Ares %s: %zu jobs, %zu nodes\n",
-                cli::printable(config->policy.cluster_name).c_str(), text_of(dump->now).c_str(),
-                cli::printable(dump->release).c_str(), dump->state.jobs.size(),
+                printable(config->policy.cluster_name).c_str(), text_of(dump->now).c_str(),
+                printable(dump->release).c_str(), dump->state.jobs.size(),
                 dump->state.nodes.size());
     std::fputs(table_of(lines).c_str(), stdout);
     std::printf("plan %s: %s\n", hex(digest).c_str(),

@@ -343,7 +343,7 @@ std::uint32_t number(const char* text) {
   const char* end = text + std::strlen(text);
   const auto [rest, error] = std::from_chars(text, end, value);
   if (error != std::errc{} || rest != end) {
-    std::fprintf(stderr, "bench_plan: \"%s\" is no number\n", text);
+    std::fprintf(stderr, "bench_plan: \"%s\" is not a number\n", text);
     std::exit(1);
   }
   return value;

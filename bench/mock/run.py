@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Thousands of pretended nodes: heartbeats, then a steady rate of starts, with memory and latency watched.
+"""Thousands of simulated nodes: heartbeats, then a steady rate of starts, with memory and latency watched.
 
   bench/mock/run.py [--bin build/release/bin] [--nodes 10000] [--rate 1000] [--seconds 600] [--trouble] [--out FILE]
 
-Starts a private cluster with --exec=mock, submits arrays of jobs that last one pretended second so that `rate` of them start each
+Starts a private cluster with --exec=mock, submits arrays of jobs that last one simulated second so that `rate` of them start each
 second, and samples once a second: starts (from the controller's own count of jobs), resident memory and CPU time of aresctld, aresd
 and PostgreSQL, and the time an `aqueue` and a one-job submission take. --trouble switches on failing jobs, failing launches, slow
 nodes and lost messages; then every job must still end, and none may be lost.

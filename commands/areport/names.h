@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/result.h"
 #include "cli/output/text.h"
 
@@ -27,9 +28,10 @@ auto find_name(const std::string& text, const Items& items, NameOf&& name_of,
     found = found ? found : &item;
   }
   if (found && several.find(" or ") == std::string::npos) return found;
-  if (found) return fail(ErrorCode::invalid_argument, what + " \"" + text + "\" may be " + several);
+  if (found)
+    return fail(ErrorCode::invalid_argument, what + " " + quote(text) + " may be " + several);
   return fail(ErrorCode::invalid_argument,
-              "unknown " + what + " \"" + text + "\": there is " + all);
+              "unknown " + what + " " + quote(text) + ": there is " + all);
 }
 
 }  // namespace ares::areport

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/printable.h"
 #include "cli/output/text.h"
 
 namespace ares::ashare {
@@ -77,7 +78,7 @@ Result<std::vector<const Field*>> chosen(const Query& query) {
     });
     if (found == fields().end())
       return fail(ErrorCode::invalid_argument,
-                  "--format: \"" + name + "\" is no field; there are " + field_names());
+                  "--format: " + quote(name) + " is no field; there are " + field_names());
     out.push_back(&*found);
   }
   return out;

@@ -7,6 +7,7 @@
 #include "aresctld/reservation_commands.h"
 #include "auth/blob_id.h"
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "model/job/constraint.h"
 #include "model/policy/request_limits.h"
 #include "proto/convert.h"
@@ -29,13 +30,13 @@ Result<JobSelector> to_selector(const api::JobSelector& from, Identity& identity
   if (from.has_uid()) to.user = UserId(from.uid());
   if (!from.user().empty()) {
     to.user = identity.uid_of(from.user());
-    if (!to.user) return fail(ErrorCode::not_found, "no user is named \"" + from.user() + "\"");
+    if (!to.user) return fail(ErrorCode::not_found, "no user is named " + quote(from.user()));
   }
   if (!from.state().empty()) {
     to.state = parse_job_state(from.state());
     if (!to.state)
-      return fail(ErrorCode::invalid_argument,
-                  "unknown job state \"" + from.state() + "\"; try PENDING, RUNNING or SUSPENDED");
+      return fail(ErrorCode::invalid_argument, "unknown job state " + quote(from.state()) +
+                                                   "; try PENDING, RUNNING or SUSPENDED");
   }
   to.name = from.name();
   to.partition = from.partition();
@@ -261,7 +262,7 @@ Status read_preempt_mode(const std::string& word, PreemptMode& out) {
   const auto at = std::find(kPreemptModeNames.begin(), kPreemptModeNames.end(), word);
   if (at == kPreemptModeNames.end())
     return fail(ErrorCode::invalid_argument,
-                "\"" + word + "\" is no mode of preemption: off, requeue, cancel or suspend");
+                quote(word) + " is no mode of preemption: off, requeue, cancel or suspend");
   out = static_cast<PreemptMode>(at - kPreemptModeNames.begin());
   return {};
 }
@@ -277,7 +278,7 @@ Status read_strategy(const std::string& word, PlacementStrategy& out) {
     }
     all += (all.empty() ? "" : ", ") + std::string(to_string(strategy));
   }
-  return fail(ErrorCode::invalid_argument, "\"" + word + "\" is none of " + all);
+  return fail(ErrorCode::invalid_argument, quote(word) + " is none of " + all);
 }
 
 Result<UserBody> to_update_partition(const api::UpdatePartition& from) {

@@ -160,7 +160,7 @@ Status Controller::run() {
   recovered.state.epoch = epoch;
   recovered.state.cluster = policy->cluster;
 
-  Clock clock;
+  Clock clock(recovered.state.now, [](const std::string& text) { spdlog::warn("{}", text); });
   ViewHolder views;
   NodeHub nodes(journal, views, clock);
   JobWaiters job_waiters(views, clock);

@@ -259,6 +259,7 @@ void Ingress::handle(Principal caller, api::Request request, ResponderPtr respon
     case api::Request::kPing: {
       api::Response response;
       *response.mutable_pong() = pong(view, parts_.nodes, policy, parts_.database_state(), now);
+      response.mutable_pong()->set_clock_ahead(parts_.clock.ahead().count());
       response.mutable_pong()->set_plugins_set_aside(set_aside_text(parts_.plugins.list(*config)));
       responder->send(response);
       return;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cli/values/job_ids.h"
 #include "proto/convert_node.h"
 #include "proto/gen/node.pb.h"
 
@@ -153,7 +154,8 @@ void NodeHub::deliver(Effect effect) {
     auto environment = blob(spec.environment);
     if (!script || !environment) {
       // The launch stays pending: the node's next heartbeat triggers another attempt.
-      spdlog::warn("cannot read the script of job {}: {}", spec.name,
+      spdlog::warn("cannot read the script of job {}: {}",
+                   cli::format_job_id(prepare->launch.attempt.job),
                    (script ? environment : script).error().message);
       return;
     }

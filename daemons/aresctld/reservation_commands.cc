@@ -1,5 +1,7 @@
 #include "aresctld/reservation_commands.h"
 
+#include "base/printable.h"
+
 namespace ares::aresctld {
 namespace {
 
@@ -20,11 +22,11 @@ Result<Reservation> to_reservation(const api::Reservation& from, Identity& ident
   }
   if (!known)
     return fail(ErrorCode::invalid_argument,
-                "\"" + from.recurrence() + "\" is no recurrence this controller knows");
+                quote(from.recurrence()) + " is no recurrence this controller knows");
   to.nodes.assign(from.members().begin(), from.members().end());
   for (const std::string& name : from.users()) {
     const auto uid = identity.uid_of(name);
-    if (!uid) return fail(ErrorCode::not_found, "no user is named \"" + name + "\"");
+    if (!uid) return fail(ErrorCode::not_found, "no user is named " + quote(name));
     to.users.push_back(*uid);
   }
   to.accounts.assign(from.accounts().begin(), from.accounts().end());

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -44,8 +46,7 @@ bool equal_ignoring_case(std::string_view text, std::string_view lower) {
 }
 
 tl::unexpected<Error> bad_limit(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::invalid_argument,
-              "time limit \"" + std::string(text) + "\": " + std::string(why));
+  return fail(ErrorCode::invalid_argument, "time limit " + quote(text) + ": " + std::string(why));
 }
 
 // Digits only, at most ten, so that later products cannot overflow.

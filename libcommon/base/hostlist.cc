@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clip.h"
+#include "base/printable.h"
 
 namespace ares {
 namespace {
@@ -143,7 +144,7 @@ class HostlistParser {
   tl::unexpected<Error> bad(std::string_view why) const { return bad(why, at_); }
 
   tl::unexpected<Error> bad(std::string_view why, std::size_t at) const {
-    return fail(ErrorCode::invalid_argument, "host list \"" + clip(text_, 100) + "\", column " +
+    return fail(ErrorCode::invalid_argument, "host list " + quote(clip(text_, 100)) + ", column " +
                                                  std::to_string(at + 1) + ": " + std::string(why));
   }
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -105,7 +107,7 @@ class ListParser {
                " separate ranges are allowed");
   }
   tl::unexpected<Error> bad(std::string_view why) const {
-    return fail(ErrorCode::invalid_argument, "list \"" + shown(text_) + "\", column " +
+    return fail(ErrorCode::invalid_argument, "list " + quote(shown(text_)) + ", column " +
                                                  std::to_string(at_ + 1) + ": " + std::string(why));
   }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -232,8 +234,8 @@ Result<Time> parse_timespec(std::string_view text, Time now, TimeOfDay rule) {
   if (const auto at = parse(lower, now, rule)) return *at;
   return fail(
       ErrorCode::invalid_argument,
-      "time \"" + std::string(text) +
-          "\": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
+      "time " + quote(text) +
+          ": no such time; write it like now+1hour, -30d, tomorrow, 16:30 or 2030-01-31T16:30");
 }
 
 std::string format_local_time(Time at) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -35,8 +37,7 @@ std::optional<std::size_t> unit_power(std::string_view unit, MemoryUnit default_
 }
 
 tl::unexpected<Error> bad_memory(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::invalid_argument,
-              "memory size \"" + std::string(text) + "\": " + std::string(why));
+  return fail(ErrorCode::invalid_argument, "memory size " + quote(text) + ": " + std::string(why));
 }
 
 }  // namespace
@@ -54,8 +55,7 @@ Result<Bytes> parse_memory(std::string_view text, MemoryUnit default_unit) {
   if (unit.starts_with('.'))
     return bad_memory(text, "fractions are not understood; use a smaller unit");
   const std::optional<std::size_t> power = unit_power(unit, default_unit);
-  if (!power)
-    return bad_memory(text, "unknown unit \"" + std::string(unit) + "\"; use K, M, G, T or P");
+  if (!power) return bad_memory(text, "unknown unit " + quote(unit) + "; use K, M, G, T or P");
 
   const std::int64_t size = unit_size(*power);
   if (number > std::numeric_limits<std::int64_t>::max() / size)

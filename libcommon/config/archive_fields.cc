@@ -1,4 +1,5 @@
 // The section `archive`.
+#include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
 
@@ -28,7 +29,7 @@ Type<std::string> folder_type() {
             auto path = text.parse(value);
             if (path && !path->starts_with('/'))
               return fail(ErrorCode::invalid_argument,
-                          "\"" + *path + "\" is not the absolute path of a folder");
+                          quote(*path) + " is not the absolute path of a folder");
             return path;
           },
           text.print};

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/hostlist.h"
+#include "base/printable.h"
 #include "config/types.h"
 
 namespace ares::config {
@@ -97,10 +98,10 @@ class Check {
     for (const std::string& node : domain.nodes) {
       if (!sorted_.contains(node))
         return problem(
-            line, what(i) + " names the unknown node \"" + node + "\"" + suggestion(node, known_));
+            line, what(i) + " names the unknown node " + quote(node) + suggestion(node, known_));
       const auto [place, added] = leaf_of_.emplace(node, i);
       if (!added)
-        return problem(line, what(i) + " names node \"" + node + "\", which is in " +
+        return problem(line, what(i) + " names node " + quote(node) + ", which is in " +
                                  (place->second == i ? "it twice" : what(place->second) + " too"));
     }
     return {};
@@ -111,11 +112,11 @@ class Check {
     for (const std::string& name : network_.domains[i].switches) {
       const auto found = places_.find(name);
       if (found == places_.end())
-        return problem(line, what(i) + " names the unknown switch \"" + name + "\"" +
-                                 suggestion(name, names_));
+        return problem(
+            line, what(i) + " names the unknown switch " + quote(name) + suggestion(name, names_));
       const auto [place, added] = above_.emplace(found->second, i);
       if (!added)
-        return problem(line, what(i) + " names switch \"" + name + "\", which is below " +
+        return problem(line, what(i) + " names switch " + quote(name) + ", which is below " +
                                  (place->second == i ? "it twice" : what(place->second) + " too"));
     }
     return {};
@@ -150,7 +151,7 @@ CheckResult read_items(const Value& list, std::span<const std::string> known,
     NetworkSpec network;
     if (item.kind != Value::Kind::map) return problem(item.line, "expected {name: ..., ...}");
     if (CheckResult done = read_map(item, network, network_fields()); !done) return done;
-    const std::string which = "topology \"" + network.name + "\"";
+    const std::string which = "topology " + quote(network.name);
     if (network.domains.empty())
       return problem(item.line, which + " has neither \"tree\" nor \"block\"");
     if (std::any_of(networks.begin(), networks.end(),
@@ -170,7 +171,7 @@ CheckResult read_root(const Value& root, std::span<const std::string> known,
     return problem(1, "this describes no topologies; expected \"topologies:\" and a list");
   for (const Entry& entry : root.entries) {
     if (entry.key != "topologies")
-      return problem(entry.line, "unknown key \"" + entry.key + "\"" +
+      return problem(entry.line, "unknown key " + quote(entry.key) +
                                      suggestion(entry.key, std::vector<std::string>{"topologies"}));
     if (CheckResult done = read_items(entry.value, known, networks); !done) return done;
   }

@@ -1,6 +1,7 @@
 // The keys of a line of `partitions`.
 #include <algorithm>
 
+#include "base/printable.h"
 #include "config/tables.h"
 #include "config/types.h"
 
@@ -33,7 +34,7 @@ Field<Partition> state_field() {
       partition.open = state.open;
       return {};
     }
-    return problem(value.line, "\"" + value.text + "\" is none of up, down, drain and inactive");
+    return problem(value.line, quote(value.text) + " is none of up, down, drain and inactive");
   };
   row.print = [](const Partition& partition) -> std::string {
     for (const StateName& state : kStates)

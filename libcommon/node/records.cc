@@ -310,8 +310,9 @@ Result<AttemptReport> report_attempt(const Spool& spool, const AttemptKey& key,
       if (Status told = add_exit(*dir, report); !told) return fail(told.error());
       break;
     case AttemptPhase::never_ran:
-      report.detail = !cancelled_because.empty() ? cancelled_because
-                                                 : "the supervisor ended before the job was let go";
+      report.detail = !cancelled_because.empty()
+                          ? cancelled_because
+                          : "the supervisor ended before the job was started";
       break;
     case AttemptPhase::lost:
       report.detail = intent->boot_id == boot_id

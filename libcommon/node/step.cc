@@ -108,7 +108,7 @@ void StepMachine::handle(const StepGo& command, Moment now) {
   if (command.lease_until) handle(StepRenewLease{*command.lease_until}, now);
   if (state_ != State::gated || command.fence != settings_.fence) return;
   if (settings_.leased && !lease_is_live(now)) return;  // sent again with the next renewal
-  if (dir_.has(Record::cancelled)) return cancel_start("cancelled before it was let go", now);
+  if (dir_.has(Record::cancelled)) return cancel_start("cancelled before it was started", now);
   if (Status committed = dir_.create(Record::go, encode(GoRecord{settings_.fence, now.wall}));
       !committed)
     return;  // disk full: the gate stays closed; another Go or the start barrier decides
@@ -126,7 +126,7 @@ void StepMachine::handle(const StepGo& command, Moment now) {
 
 void StepMachine::handle(const StepKill& command, Moment now) {
   if (command.fence < settings_.fence) return;
-  if (state_ == State::gated) return cancel_start("cancelled before it was let go", now);
+  if (state_ == State::gated) return cancel_start("cancelled before it was started", now);
   if (state_ == State::running || state_ == State::stopping)
     stop(command.immediately, command.grace.value_or(settings_.kill_wait), now);
 }

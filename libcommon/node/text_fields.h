@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/printable.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -94,7 +95,7 @@ class FieldReader {
     T result{};
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (error != std::errc() || end != value.data() + value.size())
-      return wrong(key, "is not a number in range: \"" + value + "\""), T{};
+      return wrong(key, "is not a number in range: " + quote(value)), T{};
     return result;
   }
 

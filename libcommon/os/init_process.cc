@@ -95,7 +95,7 @@ std::optional<InitPacket> wait_for_packet(int fd, int timeout_ms) {
 
 void run_init(const InitDuties& duties, const std::function<void()>& task) {
   const int control = duties.control;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a death before this line shows as the end of `control`
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this line, `control` is closed
   ::prctl(PR_SET_NAME, "ares-init");
   ::setsid();
   const int error = enter_namespace(duties.kind, duties.owner);
@@ -129,7 +129,7 @@ void run_init(const InitDuties& duties, const std::function<void()>& task) {
     }
     if (ready[0].revents == 0) continue;
     const std::optional<InitPacket> packet = receive_packet(control, 0);
-    if (!packet) ::_exit(0);  // the supervisor is gone
+    if (!packet) ::_exit(0);  // the supervisor has ended
     obey(*packet, child, control);
   }
 }

@@ -110,7 +110,7 @@ Result<TaskTree::Birth> TaskTree::fork_first(ChildEnds& ends) {
   const Fd group = cgroup_ ? cgroup_->open_unified() : Fd();
   Birth birth{static_cast<bool>(group)};
   pid_t pid = fork_with(clone_flags(kind_), group.get());
-  if (pid < 0 && birth.in_cgroup) {  // Linux before 5.7, or a group that takes nobody this way
+  if (pid < 0 && birth.in_cgroup) {  // Linux before 5.7, or the group refuses it
     birth.in_cgroup = false;
     pid = fork_with(clone_flags(kind_));
   }
@@ -199,7 +199,7 @@ void TaskTree::signal(int signal, bool task_only) {
 bool TaskTree::freeze() {
   if (cgroup_ && cgroup_->freeze()) return true;
   if (isolated()) return stop_by_init();
-  // A process may fork while we look: until a look finds nobody new.
+  // A process may fork during the scan: repeat until a scan finds no new process.
   std::set<pid_t> stopped;
   for (int pass = 0; pass < 100; ++pass) {
     bool found = false;
@@ -268,7 +268,7 @@ TaskTree::Events TaskTree::collect() {
       break;
     }
     if (pid != first_) continue;
-    read_control(events);  // what init said last
+    read_control(events);  // the last packets of init
     if (!isolated() && !task_ended_) {
       events.task_end = end_of(status);
       task_ended_ = true;
@@ -276,7 +276,7 @@ TaskTree::Events TaskTree::collect() {
   }
   if (events.task_end) events.task_end->detail = read_failure();
   if (!gone_) {
-    if (killing_ && !isolated()) kill_all();  // what was forked while we killed
+    if (killing_ && !isolated()) kill_all();  // forked during the previous kill
     return events;
   }
   rusage usage{};

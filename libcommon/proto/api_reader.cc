@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/clip.h"
+#include "base/printable.h"
 
 namespace ares::proto {
 namespace {
@@ -24,13 +25,6 @@ constexpr TextRule kTextRules[] = {
 constexpr std::int64_t kMaxMicroseconds = std::int64_t{1} << 60;
 constexpr std::int64_t kMaxSeconds = std::int64_t{1} << 40;
 
-bool may_hold(const TextRule& rule, char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  if (rule.any_but_nul) return byte != 0;
-  return (byte >= 0x20 && byte != 0x7f) ||
-         (byte != 0 && rule.allowed_controls.find(c) != std::string_view::npos);
-}
-
 }  // namespace
 
 void Reader::reject(std::string_view field, std::string_view why) {
@@ -45,16 +39,17 @@ void Reader::text(std::string_view field, const std::string& in, TextKind kind, 
   if (in.size() > rule.max)
     return reject(field, "has " + std::to_string(in.size()) + " bytes; at most " +
                              std::to_string(rule.max) + " are allowed");
-  if (!std::all_of(in.begin(), in.end(), [&](char c) { return may_hold(rule, c); }))
-    return reject(field, rule.any_but_nul ? "contains a NUL byte" : "contains a control character");
+  if (rule.any_but_nul) {
+    if (in.find('\0') != std::string::npos) return reject(field, "contains a NUL byte");
+  } else if (has_control(in, rule.allowed_controls)) {
+    return reject(field, "contains a control character");
+  }
   out = in;
 }
 
 void Reader::cleaned_text(const std::string& in, std::string& out) {
   const TextRule& rule = kTextRules[static_cast<std::size_t>(TextKind::prose)];
-  out = clip(in);
-  std::replace_if(
-      out.begin(), out.end(), [&](char c) { return !may_hold(rule, c); }, '?');
+  out = printable(clip(in), rule.allowed_controls);
 }
 
 void Reader::bytes(std::string_view field, std::int64_t in, Bytes& out) {

@@ -130,7 +130,8 @@ void read_resources(Reader& read, const api::JobSpec& in, JobSpec& out) {
   read.texts("features", in.features(), TextKind::title, out.features);
   read.text("prefer", in.prefer(), TextKind::title, out.prefer);
   out.switches = in.switches();
-  if (in.has_switches_wait()) out.switches_wait = Seconds(in.switches_wait());
+  if (in.has_switches_wait())
+    read.seconds("switches_wait", in.switches_wait(), out.switches_wait.emplace());
   out.segment = in.segment();
   read.texts("reservations", in.reservations(), TextKind::name, out.reservations);
   if (!in.gpu_topology().empty())

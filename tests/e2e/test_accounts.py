@@ -208,7 +208,7 @@ def test_commands_from_standard_input_stop_at_the_first_error(cluster):
     assert stopped.returncode == 1 and "line 2: account b exists already" in stopped.stderr
     assert shown(cluster, "account", "format=account") == ["root", "a", "b"]
     asked = mgr(cluster, input="add account c\n", check=False)
-    assert "line 1: nobody can be asked" in asked.stderr
+    assert "line 1: no question can be asked" in asked.stderr
 
 
 def test_records_are_unchanged_after_a_controller_restart(cluster):

@@ -69,7 +69,7 @@ def test_two_halves_run_on_one_gpu_and_a_third_waits(cluster, job):
 def test_a_whole_gpu_is_never_shared(cluster, job):
     part, whole = job("--gres=gpu:a100:0.1", "-t", "10"), job("--gres=gpu:h100:2", "-t", "10")
     assert sees(cluster, part) == "0 0.1 a100"
-    assert sees(cluster, whole) == "0,1 h100,h100", "the fraction is told to whoever has one"
+    assert sees(cluster, whole) == "0,1 h100,h100", "only a job with a part of a GPU gets a fraction"
     waits = job("--gres=gpu:a100:1", "-t", "10")
     cluster.wait_reason(waits, "Resources")
     other = job("--gres=gpu:h100:0.1", "-t", "10")

@@ -337,7 +337,7 @@ def test_test_only_prints_the_start_time_and_submits_nothing(racks):
     assert datetime.timedelta(minutes=25) < at - datetime.datetime.now() < datetime.timedelta(minutes=31)
     racks.cancel(blocker)
     until(lambda: racks.run("aqueue", "-h").stdout == before)
-    assert "nobody can tell" in racks.run("asub", "--test-only", "-H", "--wrap", "true").stderr
+    assert "no start time can be estimated" in racks.run("asub", "--test-only", "-H", "--wrap", "true").stderr
     assert "Requested node configuration is not available" in refused(racks, "--test-only", "-C", "wheels")
 
 

@@ -88,7 +88,7 @@ def test_one_qos_preempts_another_by_name(cluster, tmp_path):
     until(mark.exists)
     high = cluster.wrap("true", "-n8", "-q", "high")
     cluster.wait_reason(high, "Resources")
-    assert mark.read_text().split() == ["run-0"], "nobody has said that it preempts anybody"
+    assert mark.read_text().split() == ["run-0"], "its QOS preempts no other QOS"
     qos(cluster, "high", "preempt=scavenger")
     cluster.completed(high)
     cluster.completed(victim)

@@ -225,7 +225,7 @@ def test_preempted_job_is_suspended_and_resumed_by_the_scheduler(cluster, tmp_pa
     victim, mark = victims[0]
     stands_still(mark)
     why = " ".join(cluster.run("aqueue", "--why", victim).stdout.split())
-    assert f"made room for job {high}" in why and "goes on by itself" in why, why
+    assert f"made room for job {high}" in why and "resumes automatically" in why, why
     assert f"SuspendedFor={high}" in cluster.show("job", victim)
     equal = cluster.wrap("sleep 60", "-c4", "-t10", "-N1")  # same tier as the suspended job, which is resumed first
     cluster.completed(high)

@@ -107,7 +107,7 @@ def test_require_wckey_accepts_only_wckeys_of_the_user(cluster):
     cluster.run("actl", "reconfigure")
     refused = cluster.run("asub", "--wckey=mars", "--wrap=true", check=False)
     assert refused.returncode == 1
-    assert f"Invalid wckey specification: user {ME} has no wckey mars; his are moon, sun" in refused.stderr
+    assert f"Invalid wckey specification: user {ME} has no wckey mars; the user's wckeys are moon, sun" in refused.stderr
     done(cluster, "true", "--wckey=moon")
     mgr(cluster, "modify", "user", ME, "set", "defaultwckey=")
     refused = cluster.run("asub", "--wrap=true", check=False)
@@ -127,7 +127,7 @@ def test_rebuild_usage_finds_and_corrects_differences_from_the_records(cluster):
     cluster.completed(cluster.wrap("true", "--array=0-3"))
     said = check(cluster)
     assert said.returncode == 0, said.stdout
-    assert re.fullmatch(r"\d+ sums reckoned again from 7 attempts: all are kept as they should be\.\n", said.stdout)
+    assert re.fullmatch(r"\d+ sums recomputed from 7 attempts: all stored sums are correct\.\n", said.stdout)
 
     before = usage(cluster)
     assert before > 0
@@ -138,7 +138,7 @@ def test_rebuild_usage_finds_and_corrects_differences_from_the_records(cluster):
     assert "wckey moon of user" in said.stdout and "license/matlab" in said.stdout
     assert usage(cluster) == 0, "it only looked"
     said = mgr(cluster, "rebuild-usage")
-    assert said.stdout.endswith("Set right.\n")
+    assert said.stdout.endswith("Corrected.\n")
     assert usage(cluster) == pytest.approx(before, rel=0.01)
     assert check(cluster).returncode == 0
     assert "rebuild usage" in mgr(cluster, "show", "transactions").stdout

@@ -1,5 +1,6 @@
 #include "sim/controller.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/sched/pass/plan.h"
@@ -40,11 +41,18 @@ void Controller::open() {
   journal_epoch_ = opened->epoch;
   planned_ = Lsn(0);
   committer_.emplace(journal_, journal_epoch_);
+  const Time start = std::max(opened->state.now, clock_.wall(stage_.now()));
+  slewed_.emplace(start, clock_.boot(stage_.now()).time_since_epoch());
   engine_.emplace(std::move(opened->state), world_.policy(), kBounds);
   handle(Command{Activate{journal_epoch_, "host-" + std::to_string(life_.slot)}}, 0);
   handle(Command{world_.configuration()}, 0);
   advance();
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
+}
+
+// As the daemon's clock: follows the wall clock of its machine but never jumps.
+Time Controller::now() {
+  return slewed_->at(clock_.wall(stage_.now()), clock_.boot(stage_.now()).time_since_epoch());
 }
 
 // --- incoming messages -----------------------------------------------------------------------
@@ -61,7 +69,7 @@ void Controller::received(const std::shared_ptr<Session>& session, FromNode mess
       if (peer.session && peer.session != session) command.rival_heard = peer.last_message_at;
       posted.registering = session;
     } else if (peer.session == session) {
-      peer.last_message_at = wall();
+      peer.last_message_at = now();
     }
     posted.command = Command{std::move(command)};
     post(std::move(posted));
@@ -96,7 +104,7 @@ void Controller::post(PostedCommand posted) {
 void Controller::handle(const Command& command, core::Ticket ticket) {
   boundary();
   const Lsn before = engine_->state().lsn;
-  engine_->handle(command, wall(), ticket);
+  engine_->handle(command, now(), ticket);
   if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
   boundary();
 }
@@ -105,7 +113,7 @@ void Controller::continue_notifications() {
   if (!engine_->has_notifications()) return;
   boundary();
   const Lsn before = engine_->state().lsn;
-  engine_->continue_notifications(wall());
+  engine_->continue_notifications(now());
   if (engine_->state().lsn != before) world_.observer().state_changed(engine_->state());
 }
 
@@ -120,7 +128,7 @@ void Controller::drain_inbox() {
       const ClusterState& state = engine_->state();
       const NodeId* id = state.node_ids.find(from->message.node);
       const Node* node = id ? state.nodes.find(*id) : nullptr;
-      if (node && node->incarnation == from->message.incarnation) leases_.heard(*id, wall());
+      if (node && node->incarnation == from->message.incarnation) leases_.heard(*id, now());
     }
     if (ticket != 0) waiting_.emplace(ticket, Waiting{std::move(posted), engine_->state().lsn});
   }
@@ -129,12 +137,12 @@ void Controller::drain_inbox() {
 void Controller::tick() {
   boundary();
   if (!engine_->full()) {
-    for (const NodeSilent& silent : leases_.due(engine_->state(), *engine_->policy(), wall()))
+    for (const NodeSilent& silent : leases_.due(engine_->state(), *engine_->policy(), now()))
       handle(Command{silent}, 0);
     handle(Command{Tick{}}, 0);
   }
   advance();
-  if (wake_ && *wake_ <= wall()) plan();
+  if (wake_ && *wake_ <= now()) plan();
   stage_.timeline.after(world_.tick_interval(), life_, [this] { tick(); });
 }
 
@@ -254,7 +262,7 @@ void Controller::registered(const std::shared_ptr<Session>& session, const core:
   }
   Peer& peer = peers_[name];
   peer.session = session;
-  peer.last_message_at = wall();
+  peer.last_message_at = now();
 }
 
 void Controller::deliver(Effect effect) {
@@ -298,7 +306,7 @@ void Controller::publish(std::shared_ptr<const ClusterState> snapshot) {
 void Controller::plan() {
   if (planning_ || !view_) return;
   planned_ = view_->lsn;
-  Plan plan = planner_.plan(*view_, *world_.policy(), core::Budget{}, wall());
+  Plan plan = planner_.plan(*view_, *world_.policy(), core::Budget{}, now());
   wake_ = plan.wake;
   plan.pending = {};
   if (plan.groups.empty() && plan.accruing.empty()) return;

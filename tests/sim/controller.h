@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/slewed_clock.h"
 #include "core/cluster/lease_monitor.h"
 #include "core/engine/engine.h"
 #include "core/sched/pass/plan.h"
@@ -68,7 +69,7 @@ class Controller {
   void tick();
   void handle(const Command& command, core::Ticket ticket);
   void continue_notifications();
-  Time wall() const { return clock_.wall(stage_.now()); }
+  Time now();
   void boundary() { stage_.boundaries.at(Actor::controller, life_, Boundaries::kNoMachine); }
 
   Stage& stage_;
@@ -78,6 +79,7 @@ class Controller {
   DatabaseLink journal_;
   std::optional<store::Committer> committer_;
   std::optional<core::Engine> engine_;
+  std::optional<SlewedClock> slewed_;
   core::LeaseMonitor leases_;
   std::deque<PostedCommand> inbox_;
   bool drain_scheduled_ = false;

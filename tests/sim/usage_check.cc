@@ -28,7 +28,7 @@ struct Ran {
   }
 };
 
-class Reckoning {
+class UsageRecount {
  public:
   double cpu_seconds = 0, qos_cpu_seconds = 0;
 
@@ -88,23 +88,23 @@ class Reckoning {
 }  // namespace
 
 void Observer::check_usage() const {
-  Reckoning reckoning;
+  UsageRecount recount;
   for (Lsn lsn{1}; lsn <= database_->lsn(); lsn = lsn.next()) {
     const Event& event = database_->event(lsn);
-    reckoning.at(event.at);
-    std::visit(reckoning, event.body);
+    recount.at(event.at);
+    std::visit(recount, event.body);
   }
   double stored = 0, of_qos = 0;
   database_->replayed().usage.for_each([&](AssociationId id, const AssociationUsage& usage) {
-    (reckoning.is_of_qos(id) ? of_qos : stored) += core::fairness::to_double(core::usage_at(
+    (recount.is_of_qos(id) ? of_qos : stored) += core::fairness::to_double(core::usage_at(
         usage, "cpu", usage.settled_at + Seconds(1), core::rules_of(policy_).half_life, Time{}));
   });
-  if (std::abs(stored - reckoning.cpu_seconds) > 1e-3)
+  if (std::abs(stored - recount.cpu_seconds) > 1e-3)
     throw Violation{"usage is " + std::to_string(stored) + " CPU-seconds, and " +
-                    std::to_string(reckoning.cpu_seconds) + " ran"};
-  if (std::abs(of_qos - reckoning.qos_cpu_seconds) > 1e-3)
+                    std::to_string(recount.cpu_seconds) + " ran"};
+  if (std::abs(of_qos - recount.qos_cpu_seconds) > 1e-3)
     throw Violation{"usage of QOS is " + std::to_string(of_qos) + " CPU-seconds, and " +
-                    std::to_string(reckoning.qos_cpu_seconds) + " ran"};
+                    std::to_string(recount.qos_cpu_seconds) + " ran"};
 }
 
 void Observer::check_limits(const ClusterState& state) const {

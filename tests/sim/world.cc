@@ -44,7 +44,8 @@ World::World(const Options& options)
       observer_(stage_, *policy_),
       database_(stage_),
       network_(stage_, *this),
-      clients_(stage_, *this) {
+      clients_(stage_, *this),
+      clocks_(options.seed * 31 + 7) {
   stage_.observer = &observer_;
   observer_.watch(database_);
   const std::uint32_t count =
@@ -94,6 +95,10 @@ ApplyConfig World::configuration() const {
 void World::start_controller() {
   Clock clock;
   clock.wall_offset = stage_.random.between(Duration(-5s), Duration(5s));
+  // In some worlds the clock of a controller's machine is days off, before or after.
+  if (has_clock_jumps() && clocks_.percent(50))
+    clock.wall_offset +=
+        clocks_.between(Duration(-std::chrono::days(3)), Duration(std::chrono::days(3)));
   controllers_.push_back(
       std::make_unique<Controller>(stage_, *this, stage_.timeline.open(), clock));
   controllers_.back()->start();

@@ -77,6 +77,8 @@ class World {
   // Whether jobs of a second partition preempt those of the first: in every fourth world, without a random draw.
   bool has_tiers() const { return options_.seed % 4 == 3; }
   bool has_limits() const { return !options_.fixed_scenario && options_.seed % 4 == 0; }
+  // Whether the clocks of controllers may be off by days, in every fifth world.
+  bool has_clock_jumps() const { return !options_.fixed_scenario && options_.seed % 5 == 1; }
   ApplyConfig configuration() const;
   Duration tick_interval() const { return 1s; }
   unsigned lost_calls() const { return lost_calls_; }
@@ -109,6 +111,7 @@ class World {
   std::vector<std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Controller>> controllers_;  // newest last
   std::vector<std::unique_ptr<Controller>> graveyard_;    // destroyed once none of them runs
+  Random clocks_;  // of its own, so that other worlds draw as before
   unsigned lost_calls_ = 0;
   bool healed_ = false;
   bool done_ = false;

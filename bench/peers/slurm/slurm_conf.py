@@ -30,7 +30,7 @@ SelectTypeParameters=CR_CPU
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
-# The 64 slots are pretended: keep what is configured, not what the machine has.
+# The machine has fewer than 64 cores: use the configured number.
 SlurmdParameters=config_overrides
 ReturnToService=2
 AccountingStorageType=accounting_storage/slurmdbd

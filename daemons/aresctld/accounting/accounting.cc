@@ -5,6 +5,7 @@
 
 #include "aresctld/accounting/waiting_rows.h"
 #include "base/interval_set.h"
+#include "base/printable.h"
 #include "proto/convert.h"
 
 namespace ares::aresctld {
@@ -21,7 +22,7 @@ std::vector<Value> list(const Field& field) {
 Result<std::string> state_name(const std::string& text) {
   if (text == "REQUEUED" || text == "RQ") return std::string("REQUEUED");
   const auto state = parse_job_state(text);
-  if (!state) return fail(ErrorCode::invalid_argument, "unknown job state \"" + text + "\"");
+  if (!state) return fail(ErrorCode::invalid_argument, "unknown job state " + quote(text));
   return std::string(to_string(*state));
 }
 
@@ -40,7 +41,7 @@ Result<store::AccountingFilter> to_filter(const api::Accounting& query, Identity
   add_people(query, identity, filter);
   for (const std::string& name : query.groups()) {
     const auto gid = identity.gid_of(name);
-    if (!gid) return fail(ErrorCode::invalid_argument, "unknown group \"" + name + "\"");
+    if (!gid) return fail(ErrorCode::invalid_argument, "unknown group " + quote(name));
     filter.gids.push_back(gid->value());
   }
   for (const auto& ref : query.jobs()) {

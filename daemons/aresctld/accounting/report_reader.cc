@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/printable.h"
+
 namespace ares::aresctld {
 namespace {
 
@@ -19,7 +21,7 @@ Status check_tres(const api::Report& query, const ClusterState& state) {
     state.tres.for_each(
         [&](const std::string& other, TresId) { known += (known.empty() ? "" : ", ") + other; });
     return fail(ErrorCode::invalid_argument,
-                "unknown TRES \"" + name + "\"; this cluster has " + known);
+                "unknown TRES " + quote(name) + "; this cluster has " + known);
   }
   return {};
 }

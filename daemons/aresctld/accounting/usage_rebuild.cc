@@ -58,10 +58,10 @@ void UsageRebuilder::rebuild(const Principal& caller, const Policy& policy,
                              const api::Request& request, const OnDone& done) {
   if (!core::is_operator(policy, caller.uid))
     return done(fail(ErrorCode::permission_denied,
-                     "only operators and administrators may reckon usage again"));
+                     "only operators and administrators may recompute usage"));
   // Only one rebuild at a time: two would apply the same corrections twice.
   if (busy_.exchange(true))
-    return done(fail(ErrorCode::unavailable, "usage is being reckoned again already: try later"));
+    return done(fail(ErrorCode::unavailable, "usage is already being recomputed: try later"));
   const OnDone finish = [this, done](Result<api::UsageRebuilt> result) {
     busy_ = false;
     done(std::move(result));

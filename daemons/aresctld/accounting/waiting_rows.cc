@@ -42,7 +42,7 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-std::uint32_t cpus_asked(const JobSpec& spec) {
+std::uint32_t requested_cpus(const JobSpec& spec) {
   return std::max(spec.tasks * spec.cpus_per_task, spec.min_nodes);
 }
 
@@ -85,7 +85,7 @@ class Filter {
                      [&](const std::string& p) { return partitions_.contains(p); }))
       return false;
     if (from_.end && job.submitted > *from_.end) return false;
-    if (!within(from_.node_count, spec.min_nodes) || !within(from_.cpus, cpus_asked(spec)))
+    if (!within(from_.node_count, spec.min_nodes) || !within(from_.cpus, requested_cpus(spec)))
       return false;
     if (!from_.time_limit.least && !from_.time_limit.most) return true;
     const auto limit = time_limit(state, job);

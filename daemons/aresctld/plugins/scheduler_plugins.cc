@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "aresctld/plugins/plugin_guard.h"
+#include "base/printable.h"
 #include "base/timespec.h"
 
 namespace ares::aresctld {
@@ -95,8 +96,8 @@ Result<SharedPlugins> SchedulerPlugins::load(const config::Config& config) {
     if (!set) {
       const std::size_t at = set.error().source;
       return fail(set.error().error.code, config.path + ":" + std::to_string(lines[at]) +
-                                              ": scheduler plugin \"" + sources[at].name +
-                                              "\": " + set.error().error.message);
+                                              ": scheduler plugin " + quote(sources[at].name) +
+                                              ": " + set.error().error.message);
     }
     set_.value = *std::move(set);
     for (const PluginFacts& facts : set_.value->facts())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/printable.h"
 #include "core/state/timers.h"
 
 namespace ares::aresctld {
@@ -34,7 +35,7 @@ Result<JobFilter> JobFilter::make(const ClusterState& state, const api::ListJobs
   filter.now_ = now;
   for (const auto& name : request.states()) {
     const auto known = parse_job_state(name);
-    if (!known) return fail(ErrorCode::invalid_argument, "unknown job state \"" + name + "\"");
+    if (!known) return fail(ErrorCode::invalid_argument, "unknown job state " + quote(name));
     filter.states_ |= 1u << static_cast<unsigned>(*known);
   }
   for (const auto& name : request.nodes()) {

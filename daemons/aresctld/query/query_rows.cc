@@ -91,14 +91,14 @@ void put_list(const std::vector<std::string>& words, std::string* to) {
   }
 }
 
-std::uint64_t cpus_asked(const JobSpec& spec) {
+std::uint64_t requested_cpus(const JobSpec& spec) {
   return std::max<std::uint64_t>(std::uint64_t{spec.tasks} * spec.cpus_per_task, spec.min_nodes);
 }
 
-Bytes memory_asked(const JobSpec& spec) {
+Bytes requested_memory(const JobSpec& spec) {
   if (spec.memory_per_node) return *spec.memory_per_node * spec.min_nodes;
   if (spec.memory_per_cpu)
-    return *spec.memory_per_cpu * static_cast<std::int64_t>(cpus_asked(spec));
+    return *spec.memory_per_cpu * static_cast<std::int64_t>(requested_cpus(spec));
   return Bytes(0);
 }
 
@@ -110,7 +110,7 @@ std::string requested_tres(const JobSpec& spec) {
   for (const GpuRequest& gpu : spec.gpus_per_task)
     gpus[type(gpu)] += thousandths_of(gpu) * spec.tasks;
   for (const GpuRequest& gpu : spec.gpus_total) gpus[type(gpu)] += thousandths_of(gpu);
-  return tres_text(cpus_asked(spec), memory_asked(spec), spec.min_nodes, gpus);
+  return tres_text(requested_cpus(spec), requested_memory(spec), spec.min_nodes, gpus);
 }
 
 // Number of tasks of the array with a lower index.
@@ -328,7 +328,8 @@ void JobRows::describe_requested(const Job& job, api::Job& out) const {
   const JobSpec& spec = *job.spec;
   put_list(spec.partitions, out.mutable_partition());
   out.set_node_count(spec.min_nodes);
-  out.set_cpus(static_cast<std::uint32_t>(std::min<std::uint64_t>(cpus_asked(spec), UINT32_MAX)));
+  out.set_cpus(
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(requested_cpus(spec), UINT32_MAX)));
   if (spec.memory_per_node) out.set_memory(spec.memory_per_node->value() * spec.min_nodes);
   std::optional<Seconds> limit = job.time_limit;
   if (!limit && !spec.partitions.empty() && shown_(api::Job::kTimeLimitFieldNumber))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printable.h"
 #include "core/accounts/limits/job_limits.h"
 #include "model/job/text_check.h"
 
@@ -47,8 +48,8 @@ Status check_limits(const RecordKey& key, const Limits& limits, bool qos) {
                                     : "a QOS, not of accounts and users")));
     const bool of_tres = row.unit == LimitUnit::tres || row.unit == LimitUnit::tres_minutes;
     if (of_tres && !is_limited_tres(limit.tres))
-      return fail(bad(key, name + ": \"" + limit.tres +
-                               "\" is nothing that can be limited; cpu, mem, node, billing, "
+      return fail(bad(key, name + ": " + quote(limit.tres) +
+                               " is nothing that can be limited; cpu, mem, node, billing, "
                                "gres/gpu, gres/gpu:TYPE and license/NAME can"));
     if (!of_tres && !limit.tres.empty()) return fail(bad(key, name + " is of no TRES"));
     const bool minutes = row.unit == LimitUnit::minutes || row.unit == LimitUnit::tres_minutes;
@@ -96,16 +97,17 @@ struct Check {
     if (a.coordinators.size() > kMaxList) return fail(bad(key, "it has too many coordinators"));
     for (const std::string& name : a.coordinators)
       if (!find_user(all, name))
-        return fail(bad(key, "its coordinator " + name + " is no user; add the user first"));
+        return fail(bad(key, "its coordinator " + name + " does not exist; add the user first"));
     return check_terms(all, key, a.terms, chain_of(all, a.name, {}, {}));
   }
 
   Status operator()(const User& u) const {
     if (!u.default_account.empty() && !is_member(u.default_account, u.name))
-      return fail(bad(key, "his default account " + u.default_account +
-                               " is none of his accounts; add him to it first"));
+      return fail(bad(key, "the default account " + u.default_account +
+                               " is not one of the user's accounts; add the user to it first"));
     if (!u.default_wckey.empty() && !all.find({RecordKind::wckey, u.default_wckey, u.name, {}}))
-      return fail(bad(key, "his default wckey " + u.default_wckey + " is none of his wckeys"));
+      return fail(
+          bad(key, "the default wckey " + u.default_wckey + " is not one of the user's wckeys"));
     return {};
   }
 

@@ -42,8 +42,9 @@ class Check {
   void check_node(NodeId id, const Node& node) {
     const std::string subject = "node " + node.name;
     const NodeId* by_name = state_.node_ids.find(node.name);
-    expect(by_name && *by_name == id && node.id == id, subject, "its name does not lead to it");
-    expect(id < state_.next_node_id, subject, "its id may be given out again");
+    expect(by_name && *by_name == id && node.id == id, subject,
+           "the index of names does not lead to it");
+    expect(id < state_.next_node_id, subject, "its id may be used again");
     std::uint64_t cpus = 0;
     Bytes memory{};
     DeviceUse devices;
@@ -101,9 +102,9 @@ class Check {
 
   void check_job(const JobKey& key, const Job& job) {
     const std::string subject = name_of(key);
-    expect(job.key == key, subject, "filed under another key");
-    expect(job.own_id < state_.next_job_id, subject, "its number may be given out again");
-    expect(job.version <= state_.lsn, subject, "changed by an event still to come");
+    expect(job.key == key, subject, "stored under another key");
+    expect(job.own_id < state_.next_job_id, subject, "its id may be used again");
+    expect(job.version <= state_.lsn, subject, "its version is ahead of the journal");
     if (holds_resources(job.state)) {
       expect(job.allocation.has_value(), subject, "holds resources without an allocation");
       if (job.allocation) check_live(subject, job);
@@ -115,7 +116,7 @@ class Check {
       expect(job.started.has_value(), subject, "running without a start");
     const bool stands = job.allocation && job.allocation->suspension;
     expect(stands == (job.state == JobState::suspended), subject,
-           "SUSPENDED, and its allocation does not say so, or the other way round");
+           "its state and its allocation disagree on whether it is suspended");
     if (is_active(job.state) && job.allocation)
       expect(job.allocation->cpus_released == stands, subject,
              "runs without CPUs, or keeps them while it is suspended");
@@ -135,10 +136,11 @@ class Check {
 
   // Victims that still exist must be ending or suspended.
   void check_claim(const std::string& subject, const Job& job) {
-    expect(job.state == JobState::pending && !job.array, subject, "keeps an earmark");
+    expect(job.state == JobState::pending && !job.array, subject,
+           "is an array or not pending, and has a preemption claim");
     expect(job.preemption_claim->at <= job.preemption_claim->ready &&
                job.preemption_claim->ready < job.preemption_claim->until,
-           subject, "its earmark's times are out of order");
+           subject, "the times of its preemption claim are out of order");
     for (const AttemptKey& victim : job.preemption_claim->victims) {
       const Job* other = state_.jobs.find(victim.job);
       const bool over = job.preemption_claim->until <= state_.now;  // suspended ones may resume
@@ -161,9 +163,9 @@ class Check {
         expect(charges_.contains({share.node, attempt}), subject,
                "a node is allocated and not charged");
       if (job.state == JobState::configuring)
-        expect(share.phase != SharePhase::running, subject, "user code before Started");
+        expect(share.phase != SharePhase::running, subject, "user code runs before Started");
     }
-    expect(!all_gone, subject, "every node has let go and it has not ended");
+    expect(!all_gone, subject, "every node is released and the job has not ended");
     if (!job.spec->gpu_alternatives.empty() && all_gpus_known(*job.allocation))
       expect(matches_alternative(state_, *job.spec, job.allocation->partition,
                                  job.allocation->alternative, job.allocation->nodes),
@@ -264,11 +266,11 @@ class Check {
            "`licenses_used` is not what the records say");
     expect(again.names == state_.names, "index", "`names` is not what the records say");
     expect(again.preemption_claims == state_.preemption_claims, "index",
-           "`earmarked` is not what the records say");
+           "`preemption_claims` is not what the records say");
     expect(again.resumable == state_.resumable, "index", "`resumable` is not what the records say");
     expect(again.gangs == state_.gangs, "index", "`gangs` is not what the records say");
     expect(again.current_usage == state_.current_usage, "index",
-           "`holdings` is not what the records say");
+           "`current_usage` is not what the records say");
     expect(again.request_ages == state_.request_ages, "index",
            "`request_ages` is not what the records say");
     expect(again.request_loads == state_.request_loads, "index",

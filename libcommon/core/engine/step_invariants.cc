@@ -17,8 +17,8 @@ class Check {
   std::vector<std::string> run() {
     const Job* job = before_.jobs.find(eviction_.key);
     expect(job && job->state == JobState::pending && job->hold == Hold::none,
-           "nobody lives to be served by it");
-    expect(!eviction_.preemption_claim.victims.empty(), "nobody is preempted");
+           "its job is not pending, or is held");
+    expect(!eviction_.preemption_claim.victims.empty(), "no job is preempted");
     if (!job) return std::move(out_);
     expect(!job->preempted, "it is on its way back itself");
     expect(!job->preemption_claim || job->preemption_claim->until <= at_,

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace ares {
 namespace {
 
@@ -31,15 +33,15 @@ class Parser {
 
  private:
   tl::unexpected<Error> bad(const std::string& why) const {
-    return fail(ErrorCode::invalid_argument, "Invalid feature specification: \"" +
-                                                 std::string(text_.substr(0, 100)) + "\": " + why);
+    return fail(ErrorCode::invalid_argument,
+                "Invalid feature specification: " + quote(text_.substr(0, 100)) + ": " + why);
   }
   tl::unexpected<Error> unexpected() const {
     if (rest_.empty()) return bad("it ends too early");
     const std::string at = "at character " + std::to_string(text_.size() - rest_.size() + 1);
     if (rest_.front() == '!') return bad("\"!\" (not) is not supported, " + at);
     if (rest_.front() == ',') return bad("names are joined by & or |, not by a comma, " + at);
-    return bad("\"" + std::string(rest_.substr(0, 1)) + "\" is out of place " + at);
+    return bad(quote(rest_.substr(0, 1)) + " is out of place " + at);
   }
 
   void skip_spaces() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/printable.h"
 #include "base/saturating.h"
 #include "model/job/gpu_part.h"
 
@@ -53,8 +54,8 @@ Result<std::uint32_t> parse_gpu_cost(std::string_view text) {
   if (cost > 0 && cost <= kMaxGpuCost) return cost;
   return fail(
       ErrorCode::invalid_argument,
-      "\"" + std::string(text) +
-          "\" is no cost: write what an hour there counts as, such as 1.5 (above 0, at most " +
+      quote(text) +
+          " is no cost: write what an hour there counts as, such as 1.5 (above 0, at most " +
           format_gpu_cost(kMaxGpuCost) + ", three decimals)");
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/printable.h"
 #include "proto/gen/api.pb.h"
 #include "rpc/client/backoff.h"
 #include "rpc/client/connection.h"
@@ -96,7 +97,7 @@ Result<Client> Client::open(ClientOptions options) {
     if (!address) return fail(std::move(address.error()));
     if (address->kind == Address::Kind::tcp && address->port == 0)
       return fail(ErrorCode::invalid_argument,
-                  "address \"" + text + "\": port 0 cannot be connected to");
+                  "address " + quote(text) + ": port 0 cannot be connected to");
     state->connections.push_back(std::make_unique<Connection>(
         std::move(*address), Signer{options.munge_socket, options.server_uid}));
   }

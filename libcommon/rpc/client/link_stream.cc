@@ -75,7 +75,7 @@ bool LinkStream::handle_message() {
     const std::lock_guard lock(mutex_);
     give_up({ErrorCode::unauthenticated, "a message from " + peer_ +
                                              " is not what the controller sent: lost, changed on "
-                                             "its way, or from somebody else"});
+                                             "its way, or from another sender"});
     return false;
   }
   if (!first) {

@@ -75,8 +75,8 @@ Status check_whole(PgConnection& connection, Time horizon) {
   if (const auto unknown = rows->bigint(0, 0); unknown > 0)
     return fail(ErrorCode::failed_precondition,
                 std::to_string(unknown) +
-                    " attempts that count were begun by a release that did not note whose usage "
-                    "they are; they can be reckoned with once they have decayed, or after aacctmgr "
+                    " attempts that count were begun by a release that did not record whose usage "
+                    "they are; usage can be recomputed once they have decayed, or after aacctmgr "
                     "reset usage");
   return {};
 }

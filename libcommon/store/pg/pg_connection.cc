@@ -19,7 +19,7 @@ struct ErrorClass {
 
 constexpr ErrorClass kErrorClasses[] = {
     {"AR001", ErrorCode::stale, "this controller must stop; the other one goes on"},
-    {"AR002", ErrorCode::data_loss, "somebody else wrote to the journal, or it was restored"},
+    {"AR002", ErrorCode::data_loss, "another program wrote to the journal, or it was restored"},
     {"AR003", ErrorCode::data_loss, "rows were removed behind the controller's back"},
     {"AR004", ErrorCode::failed_precondition, "load it with that release"},
     {"08", ErrorCode::unavailable, ""},

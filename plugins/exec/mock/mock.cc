@@ -94,7 +94,7 @@ Status Mock::launch(const node::StepSpec& spec, node::Moment now) {
                                 ? options_.run_time
                                 : first_sleep(texts_.script).value_or(Duration::zero());
   if (is_chosen(key, 1, options_.launch_fail_permille))
-    return fail(ErrorCode::internal, "pretended failure to launch");
+    return fail(ErrorCode::internal, "simulated failure to launch");
   const bool fails = is_chosen(key, 0, options_.fail_permille);
   Step& step = steps_.emplace(key, SimulatedTree(run_time, fails ? 1 : 0)).first->second;
   Result<std::unique_ptr<node::AttemptDir>> dir = spool_.create(key);

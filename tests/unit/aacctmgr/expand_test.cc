@@ -51,7 +51,7 @@ TEST(Expand, AddsUsersToAccounts) {
   EXPECT_EQ(done("add user ada acct=biology partition=gpu,cpu fairshare=parent"),
             "  add user ada in account biology, partition cpu\n    fairshare: parent\n"
             "  add user ada in account biology, partition gpu\n    fairshare: parent\n")
-      << "he is there, and keeps his default account";
+      << "the user exists, and the default account is kept";
   EXPECT_EQ(done("add user ada account=biology defaultaccount=biology"),
             "  modify user ada\n    defaultaccount: physics -> biology\n"
             "  add user ada in account biology\n");

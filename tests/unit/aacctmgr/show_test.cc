@@ -95,7 +95,7 @@ TEST(Problems, IncludeMissingAndForbiddenQos) {
   put(snapshot.records, ada);
   EXPECT_THAT(problems(snapshot),
               testing::Contains("jobs of user ada in account physics that name no QOS are refused: "
-                                "the default one, gone, is not among those he may use, high"));
+                                "the default QOS, gone, is not one of those allowed, high"));
 }
 
 TEST(Show, TransactionsAreFilteredByUserTimeAndAction) {

@@ -121,7 +121,7 @@ TEST_F(WaitingRows, FiltersAndPagesSelectRows) {
   EXPECT_THAT(ids(rows(f)), IsEmpty());
   f.states = {"PENDING"};
   f.end = kNow - Seconds(1);
-  EXPECT_THAT(ids(rows(f)), IsEmpty()) << "nobody knew them then";
+  EXPECT_THAT(ids(rows(f)), IsEmpty()) << "they were not submitted then";
   f = {};
   f.time_limit = {.most = 3599};
   EXPECT_THAT(ids(rows(f)), IsEmpty());

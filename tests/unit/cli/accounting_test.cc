@@ -133,6 +133,13 @@ TEST_F(Accounting, ParsableOutput) {
             "JobID;State;ExitCode;\n7;COMPLETED;0:0;\n");
 }
 
+TEST_F(Accounting, ANameCannotShiftFieldsForScripts) {
+  api::AccountingRow one = row(7);
+  one.set_name("a|b;c\u009b");
+  EXPECT_EQ(print({one}, {"-nPo", "jobid,jobname,state"}), "7|a?b;c?|COMPLETED\n");
+  EXPECT_EQ(print({one}, {"-nPo", "jobid,jobname,state", "--delimiter=;"}), "7;a|b?c?;COMPLETED\n");
+}
+
 TEST_F(Accounting, JsonIsWrittenPageByPage) {
   const std::string text = print({row(7), row(8)}, {"--json"});
   EXPECT_THAT(text, StartsWith("{\n  \"rows\": [{"));

@@ -35,9 +35,9 @@ TEST(Failure, PossiblySubmittedJobIsReportedWithItsRequestId) {
 TEST(Failure, PossiblySubmittedLinesOfAFileAreReported) {
   EXPECT_THAT(failure_of_batch(kAway, "jobs.txt", lines(5, 9), "r-17").message,
               AllOf(HasSubstr("jobs.txt: the jobs of lines 5 to 9 may have been submitted"),
-                    HasSubstr("those behind them were not"), HasSubstr("--request-id=r-17")));
+                    HasSubstr("those after them were not"), HasSubstr("--request-id=r-17")));
   EXPECT_THAT(failure_of_batch(kRefused, "jobs.txt", lines(5, 9), "r-17").message,
-              AllOf(HasSubstr("lines 5 to 9 and those behind them were not submitted"),
+              AllOf(HasSubstr("lines 5 to 9 and those after them were not submitted"),
                     HasSubstr("no such partition"), Not(HasSubstr("may have been"))));
 }
 

@@ -10,7 +10,7 @@ namespace ares::cli {
 namespace {
 
 // A simulated controller that returns two rows per page.
-struct Pretended {
+struct SimulatedController {
   std::uint32_t rows = 0;
   std::optional<std::uint32_t> broken{};  // index of the call that fails
   std::uint32_t calls = 0;
@@ -38,7 +38,7 @@ TEST(Pages, AllRowsAreReturnedOnceAndInOrder) {
   for (const std::uint32_t rows : {0U, 1U, 2U, 5U, 6U}) {
     api::Request jobs;
     jobs.mutable_list_jobs()->set_details(true);
-    Pretended controller{rows};
+    SimulatedController controller{rows};
     const auto all = call_for_all(jobs, controller);
     ASSERT_TRUE(all);
     ASSERT_EQ(static_cast<std::uint32_t>(all->jobs().jobs_size()), rows);
@@ -49,7 +49,7 @@ TEST(Pages, AllRowsAreReturnedOnceAndInOrder) {
 
     api::Request nodes;
     nodes.mutable_list_nodes();
-    Pretended other{rows};
+    SimulatedController other{rows};
     const auto listed = call_for_all(nodes, other);
     ASSERT_TRUE(listed);
     EXPECT_EQ(static_cast<std::uint32_t>(listed->nodes().nodes_size()), rows);
@@ -60,7 +60,7 @@ TEST(Pages, AllRowsAreReturnedOnceAndInOrder) {
 TEST(Pages, MissingPageIsAnError) {
   api::Request jobs;
   jobs.mutable_list_jobs()->set_details(true);
-  Pretended controller{6, 1};
+  SimulatedController controller{6, 1};
   const auto all = call_for_all(jobs, controller);
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().message, "away");

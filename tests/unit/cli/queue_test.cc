@@ -375,7 +375,7 @@ TEST_F(QueueListing, WhyWithoutAnExplanationPrintsTheReason) {
   one.set_reason_detail("needs 4 CPUs");
   EXPECT_THAT(queue(only(one), {"--why", "404"}),
               AllOf(HasSubstr("(Resources): needs 4 CPUs."),
-                    HasSubstr("More cannot be told now: Invalid job id specified: 404")));
+                    HasSubstr("No explanation is available: Invalid job id specified: 404")));
 }
 
 TEST_F(QueueListing, WhyAsJson) {

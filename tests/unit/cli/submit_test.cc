@@ -253,7 +253,7 @@ TEST(Submission, NetworkAndPreferences) {
   EXPECT_THAT(refusal({"--switches=one"}), HasSubstr("\"one\" is not COUNT or COUNT@TIME"));
   EXPECT_THAT(refusal({"--switches=1@0"}), HasSubstr("after @ stands a minute or more"));
   EXPECT_THAT(refusal({"--switches=1@soon"}), HasSubstr("soon"));
-  EXPECT_THAT(refusal({"--segment=-1"}), HasSubstr("\"-1\" is no number of nodes"));
+  EXPECT_THAT(refusal({"--segment=-1"}), HasSubstr("\"-1\" is not a number of nodes"));
   EXPECT_THAT(refusal({"--prefer=a&"}), HasSubstr("Invalid feature specification"));
 }
 
@@ -279,7 +279,7 @@ TEST(Submission, LinksOfGpus) {
   EXPECT_THAT(
       refusal({"--gpu-topology=ring"}),
       HasSubstr("\"ring\" is no topology of GPUs; there are any, nvlink, switch, pix, node"));
-  EXPECT_THAT(refusal({"--min-nvlink=65"}), HasSubstr("no number of NVLinks, 0 to 64"));
+  EXPECT_THAT(refusal({"--min-nvlink=65"}), HasSubstr("not a number of NVLinks from 0 to 64"));
 }
 
 TEST(Submission, NamesAndDirectories) {
@@ -377,7 +377,7 @@ TEST(Estimate, SaysWhenWhereAndHowCertain) {
   e.set_reason("Dependency");
   e.set_reason_detail("waits for 1 other job");
   EXPECT_EQ(describe_estimate(e),
-            "Job would wait, and nobody can tell until when: Dependency (waits for 1 other job)");
+            "Job would wait; no start time can be estimated: Dependency (waits for 1 other job)");
   e.set_start(kNow.time_since_epoch().count());
   e.set_partition("main");
   e.set_cpus(8);
@@ -388,8 +388,9 @@ TEST(Estimate, SaysWhenWhereAndHowCertain) {
   EXPECT_THAT(describe_estimate(e), HasSubstr("not before 2030-05-17T"));
   e.mutable_why()->set_waits(true);
   e.mutable_why()->set_cut(true);
-  EXPECT_THAT(describe_estimate(e),
-              HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   nobody can tell\n"));
+  EXPECT_THAT(
+      describe_estimate(e),
+      HasSubstr(" with 8 CPUs\n  Jobs ahead:    0\n  Would start:   cannot be estimated\n"));
   EXPECT_THAT(describe_estimate(e), testing::EndsWith("the search was cut short"));
 }
 

@@ -102,6 +102,7 @@ TEST(Table, ColumnsByName) {
 
 TEST(Table, ControlCharactersAreReplaced) {
   EXPECT_EQ(show("%n", {{"1", "a\033[2Jb\n"}}, false), "a?[2Jb?\n");
+  EXPECT_EQ(show("%n", {{"1", "\u009b2J\u202eb"}}, false), "?2J?b\n");
 }
 
 TEST(Table, ErrorsNameTheField) {

@@ -184,10 +184,16 @@ INSTANTIATE_TEST_SUITE_P(
              "ares.yaml:4: partition \"b\" and \"a\" are both the default; keep one \"default: "
              "true\""},
         Case{kNodes, "ares.yaml:1: no partition; describe at least one under \"partitions\""},
+        // 9 to the power of 7 values in 271 bytes.
+        Case{kMain + "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
+                     "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
+                     "e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
+                     "g: [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n",
+             "ares.yaml:3: aliases repeat too much here; write the values out"},
         Case{kMain + "cluster: a\ncluster: b\n",
-             "ares.yaml:4: key \"cluster\" stands here a second time"},
-        Case{kMain + "controller:\n  admins: [nobody-here]\n",
-             "ares.yaml:3: admins: there is no user \"nobody-here\" on this machine"},
+             "ares.yaml:4: key \"cluster\" appears a second time"},
+        Case{kMain + "controller:\n  admins: [no-such-user]\n",
+             "ares.yaml:3: admins: there is no user \"no-such-user\" on this machine"},
         Case{kMain + "controller:\n  listen: /tmp/x\n",
              "ares.yaml:4: listen: \"/tmp/x\" is not an address; write unix:/absolute/path or "
              "tcp:HOST:PORT"},

@@ -124,17 +124,18 @@ TEST_F(AccountingTest, ReferencesBetweenRecordsAreChecked) {
 
 TEST_F(AccountingTest, QosInUseCannotBeRemoved) {
   found_physics();
-  Association his = member("alice", "physics");
-  his.terms.qos = {"normal", "high"};
-  his.terms.default_qos = "high";
-  ASSERT_EQ(modify(his), "");
-  EXPECT_THAT(std::get<Association>(at(key_of(his))).terms.qos, ElementsAre("high", "normal"));
+  Association association = member("alice", "physics");
+  association.terms.qos = {"normal", "high"};
+  association.terms.default_qos = "high";
+  ASSERT_EQ(modify(association), "");
+  EXPECT_THAT(std::get<Association>(at(key_of(association))).terms.qos,
+              ElementsAre("high", "normal"));
   EXPECT_THAT(remove(qos("high")), HasSubstr("still refers to QOS high"));
-  his.terms.default_qos = "low";
-  EXPECT_THAT(modify(his), HasSubstr("there is no QOS low"));
-  his.terms.default_qos = "high";
-  his.terms.qos = {"normal"};
-  EXPECT_THAT(modify(his), HasSubstr("not one of those it may use"));
+  association.terms.default_qos = "low";
+  EXPECT_THAT(modify(association), HasSubstr("there is no QOS low"));
+  association.terms.default_qos = "high";
+  association.terms.qos = {"normal"};
+  EXPECT_THAT(modify(association), HasSubstr("not one of those it may use"));
 }
 
 TEST_F(AccountingTest, UnknownMisplacedAndDuplicateLimitsAreRefused) {
@@ -173,7 +174,7 @@ TEST_F(AccountingTest, OnlyOperatorsAndCoordinatorsMayChangeRecords) {
   science.coordinators = {"bob"};
   ASSERT_EQ(modify(science), "");
 
-  EXPECT_EQ(add({member("carol", "physics")}, kBob), "") << "below what he coordinates";
+  EXPECT_EQ(add({member("carol", "physics")}, kBob), "") << "below the account of the coordinator";
   EXPECT_EQ(add({account("chemistry", "science")}, kBob), "");
   EXPECT_EQ(add({user("dave", "chemistry"), member("dave", "chemistry")}, kBob), "");
   EXPECT_THAT(add({account("mine")}, kBob), HasSubstr("may not"));
@@ -181,13 +182,15 @@ TEST_F(AccountingTest, OnlyOperatorsAndCoordinatorsMayChangeRecords) {
   EXPECT_THAT(add({user("erin")}, kBob), HasSubstr("may not"))
       << "without adding her to an account";
   science.terms.shares = 1000;
-  EXPECT_THAT(modify(science, kBob), HasSubstr("may not")) << "his own account is not below itself";
-  Association his = member("bob", "science");
-  his.terms.qos = {"high"};
-  EXPECT_THAT(modify(his, kBob), HasSubstr("may not")) << "a QOS his account does not have";
+  EXPECT_THAT(modify(science, kBob), HasSubstr("may not"))
+      << "the account itself is not below itself";
+  Association association = member("bob", "science");
+  association.terms.qos = {"high"};
+  EXPECT_THAT(modify(association, kBob), HasSubstr("may not"))
+      << "a QOS that the account does not have";
   EXPECT_EQ(modify(user("carol", "physics"), kOperator), "");
   EXPECT_THAT(modify(user("carol", ""), kBob), HasSubstr("may not"));
-  EXPECT_EQ(modify(user("alice", ""), kAlice), "") << "everybody's defaults are his own";
+  EXPECT_EQ(modify(user("alice", ""), kAlice), "") << "users may change their own defaults";
 }
 
 TEST_F(AccountingTest, JobsRunOnAccountsOfTheirUsers) {
@@ -198,9 +201,9 @@ TEST_F(AccountingTest, JobsRunOnAccountsOfTheirUsers) {
   EXPECT_EQ(c.state().jobs.find(filled)->spec->account, "physics") << "her default";
   EXPECT_EQ(c.state().jobs.find(filled)->spec->qos, "normal");
   job.account = "science";
-  EXPECT_THAT(
-      c.try_submit(job).error.message,
-      testing::AllOf(HasSubstr("not in account science"), HasSubstr("his accounts are physics")));
+  EXPECT_THAT(c.try_submit(job).error.message,
+              testing::AllOf(HasSubstr("not in account science"),
+                             HasSubstr("the user's accounts are physics")));
   job.account = "nowhere";
   EXPECT_THAT(c.try_submit(job).error.message, HasSubstr("there is no account nowhere"));
   job.account = "physics";
@@ -219,7 +222,7 @@ TEST_F(AccountingTest, AssociationMayBeLimitedToOnePartition) {
   ASSERT_EQ(add({account("physics"), user("alice", "physics"), member("alice", "physics", "gpu")}),
             "");
   JobSpec job = Cluster::spec(kAlice);
-  EXPECT_THAT(c.try_submit(job).error.message, HasSubstr("he may use other partitions only"));
+  EXPECT_THAT(c.try_submit(job).error.message, HasSubstr("the user may use other partitions only"));
   ASSERT_EQ(add({member("alice", "physics", "main")}), "");
   EXPECT_FALSE(c.try_submit(job).failed);
 }

@@ -94,7 +94,7 @@ TEST_F(AccrualLimitsTest, EachLimitAtEachLevelBoundsAccruingJobs) {
       take_plan(c);
       EXPECT_FALSE(c.job(second).accrues);
       const Time begun = *c.job(first).accrues;
-      EXPECT_EQ(c.job(first).accrues, begun) << "who has begun keeps his time";
+      EXPECT_EQ(c.job(first).accrues, begun) << "a job that accrues keeps its start";
       c.cancel(first);
       take_plan(c);
       EXPECT_TRUE(c.job(second).accrues);

@@ -434,7 +434,7 @@ TEST(Dependency, TargetIsKeptUntilNoJobWaitsForIt) {
   run(c, target);
   c.tick(Seconds{301});
   c.tick(Seconds{301});
-  EXPECT_FALSE(c.state().jobs.find(target)) << "nobody waits for it any more";
+  EXPECT_FALSE(c.state().jobs.find(target)) << "no job waits for it any longer";
   EXPECT_FALSE(waits(c, waiting));
   EXPECT_TRUE(c.try_submit(after({on(DependencyKind::after_ok, target)})).failed);
   EXPECT_FALSE(c.try_submit(after({on(DependencyKind::after_any, target)})).failed);

@@ -22,7 +22,7 @@ class Wire final : public Uplink {
   std::vector<FromNode> said;
 };
 
-class Everybody final : public Users {
+class AllUsersExist final : public Users {
  public:
   Result<UserIdentity> find(UserId, GroupId gid) override {
     return UserIdentity{"u", gid, {gid}, "/", "/bin/sh"};
@@ -51,7 +51,7 @@ Moment at(Duration since_boot) {
 TEST(NodeAgent, RegistersAgainWhenHeartbeatsStayUnanswered) {
   MemorySpool spool;
   Wire wire;
-  Everybody users;
+  AllUsersExist users;
   Nothing executor;
   AgentSetup setup;
   setup.name = "n1";

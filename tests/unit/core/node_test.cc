@@ -366,7 +366,7 @@ TEST(Heartbeat, RepeatsMessagesThatTheNodeHasNotConfirmed) {
   unknown.attempt = {JobKey{JobId{77}, {}}, AttemptNo{1}};
   unknown.phase = AttemptPhase::running;
   c.from_node(1, Heartbeat{7, {c.report(key, AttemptPhase::running), unknown}});
-  EXPECT_EQ(c.sent<Kill>(1), 1u) << "nobody knows it";
+  EXPECT_EQ(c.sent<Kill>(1), 1u) << "the controller does not know it";
   c.forget_sent();
   c.from_node(1, Heartbeat{8, {c.report(key, AttemptPhase::running)}});
   EXPECT_EQ(c.out.size(), 1u) << "nothing is owed but the answer";

@@ -64,7 +64,7 @@ TEST_F(PlannedStartThresholdTest, ThresholdAppliesAtEachLevel) {
     Cluster met{4, limited()}, missed{4, limited()};
     ASSERT_EQ(set_up(met, level, Limit{LimitKind::min_prio_thresh, "", 10}), "");
     Three three = busy(met);
-    EXPECT_FALSE(starts(met, three.passing)) << "it would delay who is promised a start";
+    EXPECT_FALSE(starts(met, three.passing)) << "it would delay a planned start";
     EXPECT_TRUE(said(met, three.large).expected_start);
     ASSERT_EQ(set_up(missed, level, Limit{LimitKind::min_prio_thresh, "", 11}), "");
     three = busy(missed);

@@ -122,7 +122,7 @@ TEST_F(PreemptTest, VictimIsCancelledByModeOrIfItMayNotRunAgain) {
 
 TEST_F(PreemptTest, InvalidClaimsAreRefused) {
   const JobKey victim = low(1), key = high();
-  EXPECT_FALSE(taken(eviction(key, {}, {1}))) << "nobody to end";
+  EXPECT_FALSE(taken(eviction(key, {}, {1}))) << "no victims";
   EXPECT_FALSE(taken(eviction(key, {victim}, {1}, 5))) << "more than the node has";
   EXPECT_FALSE(taken(eviction(key, {victim}, {1, 1}))) << "a node twice";
   const JobKey equal = c.submit();

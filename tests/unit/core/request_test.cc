@@ -65,6 +65,18 @@ TEST(Request, IsForgottenAfterItsRetention) {
   EXPECT_EQ(c.state().requests.size(), 0u);
 }
 
+// A client that repeats its request after the controller was away for days, or after its clock was set.
+TEST(Request, IsKeptForTheFirstHourOfAController) {
+  Cluster c;
+  c.user(kAlice, submission(), "x", 1);
+  c.now += c.policy->request_retention * 3;
+  c.run({Activate{Epoch{2}, "host"}});
+  c.tick(Seconds{3599});
+  EXPECT_TRUE(c.user(kAlice, submission(), "x", 1).repeated);
+  c.tick(Seconds{1});
+  EXPECT_EQ(c.state().requests.size(), 0u);
+}
+
 TEST(Request, RefusalIsNotRecorded) {
   Cluster c;
   const JobKey key = c.submit();
@@ -163,7 +175,8 @@ TEST(Request, ExpireFasterThanTheyCanArrive) {
     put_request(state, std::move(request));
   }
   // The tick comes twice a second.
-  EXPECT_EQ(decide(state, *c.policy, {Tick{}}, c.now).events.size(), 5000u);
+  const Time later = c.now + Seconds{3600};
+  EXPECT_EQ(decide(state, *c.policy, {Tick{}}, later).events.size(), 5000u);
 }
 
 TEST(Request, WithoutAnIdIsRefused) {

@@ -67,9 +67,9 @@ TEST_F(ReservationTest, InvalidRequestsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal(wanted("r", {})), HasSubstr("at least one node"));
   EXPECT_THAT(refusal(wanted("r", {"n1"}, hours(1), hours(0))), HasSubstr("end before it begins"));
   EXPECT_THAT(refusal(wanted("r", {"n1"}, -hours(1))), HasSubstr("in the past"));
-  auto nobody = wanted("r", {"n1"});
-  nobody.values.users.clear();
-  EXPECT_THAT(refusal(nobody), HasSubstr("users or accounts"));
+  auto unusable = wanted("r", {"n1"});
+  unusable.values.users.clear();
+  EXPECT_THAT(refusal(unusable), HasSubstr("users or accounts"));
   auto daily = wanted("r", {"n1"}, hours(1), hours(24));
   daily.values.recurrence = Recurrence::daily;
   EXPECT_THAT(refusal(daily), HasSubstr("before it is over"));
@@ -168,7 +168,7 @@ TEST_F(ReservationTest, RecurringOneMovesToItsNextOccurrence) {
   c.run({NextOccurrence{"r", next}});
   EXPECT_EQ(*find("r"), first) << "it is not over yet";
   c.tick(hours(2));
-  EXPECT_EQ(*find("r"), first) << "the clock on the wall is for others to read";
+  EXPECT_EQ(*find("r"), first) << "the engine does not read the wall clock";
   c.run({NextOccurrence{"r", next}});
   EXPECT_EQ(find("r")->start, next.start);
   EXPECT_EQ(find("r")->end, next.end);

@@ -25,7 +25,7 @@ TEST(Transitions, OrdinaryLifeIsAccepted) {
   EXPECT_TRUE(accepts(JobState::pending, JobEvent::allocated));
   EXPECT_FALSE(accepts(JobState::completing, JobEvent::allocated))
       << "the attempt before has not ended";
-  EXPECT_FALSE(accepts(JobState::running, JobEvent::ended)) << "nodes must let go first";
+  EXPECT_FALSE(accepts(JobState::running, JobEvent::ended)) << "nodes must release it first";
   EXPECT_TRUE(accepts(JobState::completed, JobEvent::requeued));
   EXPECT_TRUE(may_lead_to(transition(JobState::configuring, JobEvent::started), JobState::running));
   EXPECT_FALSE(

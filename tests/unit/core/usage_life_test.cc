@@ -147,7 +147,7 @@ TEST(RequiredWckey, MustBeOneOfTheUsers) {
   EXPECT_THAT(c.try_submit(spec).error.message, testing::HasSubstr("no default wckey"));
   spec.wckey = "sun";
   EXPECT_THAT(c.try_submit(spec).error.message,
-              testing::HasSubstr("user alice has no wckey sun; his are moon"));
+              testing::HasSubstr("user alice has no wckey sun; the user's wckeys are moon"));
   spec.wckey = "moon";
   EXPECT_FALSE(c.try_submit(spec).failed);
 }
@@ -214,7 +214,8 @@ TEST_F(UsageLife, UsageOfARemovedMemberStaysWithTheAccount) {
   EXPECT_FALSE(c.state().usage.find(was.id));
   EXPECT_NEAR(used(account("physics").id), first, 1e-3);
   const double rest = finish(running, hours(2));
-  EXPECT_NEAR(used(account("physics").id), first + rest, 1e-3) << "he began it as a member";
+  EXPECT_NEAR(used(account("physics").id), first + rest, 1e-3)
+      << "the user was a member when the job began";
 
   change(ChangeAccounting{{{Verb::add, was, {}}}});
   const double again = run(hours(1));
@@ -390,7 +391,7 @@ TEST_P(UsageRecountTest, RecountEqualsStoredUsage) {
     sums += outcome.sums;
     for (const UsageDifference& one : outcome.differences)
       ADD_FAILURE() << "step " << step << ": " << one.whose << ", " << one.tres << ": "
-                    << one.stored << " kept, " << one.recounted << " reckoned";
+                    << one.stored << " stored, " << one.recounted << " recomputed";
     ASSERT_TRUE(outcome.differences.empty());
   }
   EXPECT_GT(sums, 0u);

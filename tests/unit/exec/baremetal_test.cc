@@ -414,7 +414,7 @@ TEST_F(Baremetal, ExpiredLeaseFreezesAndRenewalThaws) {
 }
 
 TEST_F(Baremetal, RunsWithUserAndGroupsOfTheSubmitter) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to change the user";
   Result<os::User> nobody = os::find_user("nobody");
   ASSERT_TRUE(nobody);
   Prepare prepare = job(1,

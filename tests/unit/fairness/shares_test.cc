@@ -96,7 +96,7 @@ TEST(Classic, GoldenValues) {
         ClassicCase{.15, .05, .125}, ClassicCase{.25, .25, .5}, ClassicCase{.145833, .35, .749154}})
     EXPECT_NEAR(classic_factor(c.usage, c.share), c.factor, 5e-7) << c.usage << " " << c.share;
   EXPECT_EQ(classic_factor(0, 0.1), 1);
-  EXPECT_EQ(classic_factor(0, 0), 0) << "without shares nobody has a claim";
+  EXPECT_EQ(classic_factor(0, 0), 0) << "without shares the factor is 0";
   EXPECT_EQ(classic_factor(0.2, 0.1, 2), 0.5) << "dampened";
 }
 

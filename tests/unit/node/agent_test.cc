@@ -124,7 +124,8 @@ TEST(Agent, KillOfAnUnknownAttemptRefusesALaterPrepare) {
   EXPECT_EQ(world.phase(kKey), AttemptPhase::never_ran);
   world.lose_power();
   world.welcome();
-  EXPECT_EQ(world.phase(kKey), AttemptPhase::never_ran) << "a tombstone is durable";
+  EXPECT_EQ(world.phase(kKey), AttemptPhase::never_ran)
+      << "the record of the cancellation is durable";
   world.tell(make_prepare(world));
   world.tell(Go{kKey, Fence(50)});
   world.settle();

@@ -68,6 +68,7 @@ const Wrong kWrong[] = {
      "memory_per_cpu is negative"},
     {"negative time", [](auto& s) { s.set_time_limit(-60); }, "time_limit is negative"},
     {"endless time", [](auto& s) { s.set_time_limit(INT64_MAX); }, "time_limit is too long"},
+    {"endless wait", [](auto& s) { s.set_switches_wait(INT64_MAX); }, "switches_wait is too long"},
     {"negative begin", [](auto& s) { s.set_begin(-1); }, "begin is negative"},
     {"endless begin", [](auto& s) { s.set_begin(INT64_MAX); }, "begin is too long"},
     {"long name", [](auto& s) { s.set_name(std::string(1025, 'x')); },

@@ -184,7 +184,7 @@ TEST_F(RpcTest, RetriesEndAtTheDeadline) {
 
 TEST_F(RpcTest, TriesEveryControllerBeforeSleeping) {
   start();
-  client_options.addresses = {"unix:" + directory.path() + "/nobody", socket};
+  client_options.addresses = {"unix:" + directory.path() + "/absent", socket};
   client_options.first_delay = client_options.max_delay = 1h;
   EXPECT_TRUE(connect().call(ping()));
 }

@@ -212,7 +212,7 @@ TEST_F(NodeLinkTest, ConnectsOnceMungedAnswers) {
 }
 
 TEST_F(NodeLinkTest, ConnectsToTheControllerThatAnswers) {
-  link_options.addresses = {"unix:" + directory.path() + "/nobody", socket};
+  link_options.addresses = {"unix:" + directory.path() + "/absent", socket};
   start(&nodes);
   const auto link = connect();
   EXPECT_TRUE(eventually([&] { return is_connected(); }));

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "base/printable.h"
 #include "core/job/checks/alternative_checks.h"
 #include "core/job/checks/submit_checks.h"
 #include "model/job/gpu_alternatives.h"
@@ -84,7 +85,7 @@ Status check_gpu_alternatives(const JobSpec& spec) {
   const auto& list = spec.*gpu_list(spec.alternatives_per);
   if (std::none_of(all.begin(), all.end(),
                    [&](const GpuAlternative& one) { return one.gpus == list; }))
-    return bad("what is asked for, \"" + to_text(list) + "\", is none of them");
+    return bad("what is asked for, " + quote(to_text(list)) + ", is none of them");
   return check_each(spec);
 }
 

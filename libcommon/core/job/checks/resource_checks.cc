@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/printable.h"
 #include "core/cluster/licenses.h"
 #include "core/job/checks/submit_checks.h"
 #include "model/job/constraint.h"
@@ -206,8 +207,8 @@ Status check_layout(const JobSpec& spec) {
                       " names of preferred features; at most " + std::to_string(kMaxFeatureNames) +
                       " are allowed"));
     if (constraint->concerns_the_set())
-      return fail(bad("Invalid feature specification: \"" + spec.prefer +
-                      "\" says something of several nodes together; what is preferred is of each "
+      return fail(bad("Invalid feature specification: " + quote(spec.prefer) +
+                      " says something of several nodes together; what is preferred is of each "
                       "node: a&b, a|b"));
   }
   const auto requested = parse_constraints(spec.features);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "core/job/decide/decision_context.h"
 
 namespace ares::core {
@@ -108,13 +109,6 @@ struct Subject {
     return "job " + listed(keys, job_text);
   }
 };
-
-// Replaces control characters, which must not reach an administrator's terminal.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
-}
 
 // Whether the user has so many remembered requests that another one of this kind is refused.
 bool remembered_enough(const DecisionContext& q, const UserCommand& command) {

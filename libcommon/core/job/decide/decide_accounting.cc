@@ -30,7 +30,7 @@ struct Outcome {
 };
 
 void set_id(AccountingRecord& record, const AccountingRecord* before, std::uint64_t& next) {
-  struct Visitor {
+  struct SetId {
     const AccountingRecord* before;
     std::uint64_t& next;
     void operator()(Account& a) const {
@@ -46,7 +46,7 @@ void set_id(AccountingRecord& record, const AccountingRecord* before, std::uint6
       if (w.id == AssociationId{}) w.id = AssociationId(next++);
     }
   };
-  std::visit(Visitor{before, next}, record);
+  std::visit(SetId{before, next}, record);
 }
 
 // The root account and the default QOS are created with the first change.
@@ -70,7 +70,7 @@ Status take(const AccountingChange& change, Outcome& out) {
     if (changed_at(*before) != change.seen)
       return fail(
           ErrorCode::failed_precondition,
-          describe(key) + " was changed meanwhile by somebody else: look at it and try again");
+          describe(key) + " was changed meanwhile by another user: look at it and try again");
   }
   if (change.verb == Verb::remove) {
     if ((key.kind == RecordKind::account && key.name == kRootAccount) ||

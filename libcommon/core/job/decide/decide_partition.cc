@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/printable.h"
 #include "core/accounts/limits/accrual_limits.h"
 #include "core/job/checks/partition_fields.h"
 #include "core/job/decide/decision_context.h"
@@ -65,7 +66,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
       const PartitionField* field = find_partition_field(field_name);
       if (!field)
         return refuse(ErrorCode::invalid_argument,
-                      "this controller cannot change \"" + field_name + "\" of a partition");
+                      "this controller cannot change " + quote(field_name) + " of a partition");
       field->copy(c.values, partition);
     }
     if (Status good = check(q.state, *found, partition); !good)

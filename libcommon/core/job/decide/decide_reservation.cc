@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "base/duration.h"
+#include "base/printable.h"
 #include "core/job/decide/decision_context.h"
 #include "core/state/timers.h"
 #include "model/job/text_check.h"
@@ -58,8 +59,7 @@ Status check_reservation(const Reservation& r) {
   if (!r.maintenance && r.users.empty() && r.accounts.empty())
     return fail(bad(which + ": name users or accounts who may use it, or the flag MAINT"));
   if (r.maintenance && (!r.users.empty() || !r.accounts.empty()))
-    return fail(
-        bad(which + ": nobody's jobs run during maintenance; leave out users and accounts"));
+    return fail(bad(which + ": no jobs run during maintenance; leave out users and accounts"));
   if (Status s = check_plain(which + ": comment", r.comment); !s) return s;
   for (const std::string& account : r.accounts)
     if (Status s = check_plain(which + ": account", account); !s) return s;
@@ -276,7 +276,7 @@ Decision decide_admin(const DecisionContext& q, const Principal& who, const Upda
     const auto* field = std::find_if(std::begin(kFields), std::end(kFields),
                                      [&](const Field& row) { return row.name == name; });
     if (field == std::end(kFields))
-      return refuse(bad("this controller cannot change \"" + name + "\" of a reservation"));
+      return refuse(bad("this controller cannot change " + quote(name) + " of a reservation"));
     field->copy(c.values, r);
   }
   if (c.duration && sets(c, "end"))

@@ -1,6 +1,7 @@
 // Effects of time alone: launch timeouts, deadlines, silent nodes, end of retention. A tick handles
 // only what is due, oldest first, and about kMost records; the rest waits for the next tick.
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "core/cluster/lease_monitor.h"
@@ -107,7 +108,12 @@ void forget(const DecisionContext& q, Decision& d) {
   });
 }
 
+// Clients still repeat what they sent to an earlier controller, and time may have leapt since: it was away for long, or its clock was
+// set. Therefore nothing expires in the first hour of a controller, or in the first `request_retention` if that is shorter.
 void expire(const DecisionContext& q, Decision& d) {
+  constexpr Duration kTimeToRepeat = std::chrono::hours(1);
+  if (q.now - q.state.activated_at < std::min<Duration>(kTimeToRepeat, q.policy.request_retention))
+    return;
   std::size_t seen = 0;
   q.state.request_ages.for_each_from({Time::min(), RequestKey{}},
                                      [&](const std::pair<Time, RequestKey>& age, const Lsn&) {

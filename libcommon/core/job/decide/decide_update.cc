@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "core/job/checks/spec_fields.h"
 #include "core/job/checks/submit_checks.h"
 #include "core/job/decide/bulk_action.h"
@@ -40,7 +41,7 @@ class SpecChange {
       const SpecField* field = find_spec_field(name);
       if (!field || !command_.values)
         return fail(ErrorCode::invalid_argument,
-                    "this controller cannot change \"" + name + "\" of a job");
+                    "this controller cannot change " + quote(name) + " of a job");
       fields_.push_back(field);
     }
     return {};

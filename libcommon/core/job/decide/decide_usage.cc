@@ -191,7 +191,7 @@ Decision decide_accounting(const DecisionContext& q, const Principal& who,
 }
 
 std::string subject_of(const ResetUsage& command) {
-  if (command.of.empty()) return "usage of everybody";
+  if (command.of.empty()) return "usage of all";
   std::string text = "usage of ";
   constexpr std::size_t kNamed = 8;
   for (std::size_t i = 0; i < command.of.size() && i < kNamed; ++i)

@@ -41,13 +41,12 @@ Status add_devices(const Line& line, const std::vector<Word>& words, Header& hea
     if (begins_affinity(word.text)) break;
     const TextPosition place{line.number, word.column};
     if (!header.by_name.emplace(word.text, header.devices.size()).second)
-      return fail_at(place, quoted(word.text) + " is the name of two columns");
+      return fail_at(place, quote(word.text) + " is the name of two columns");
     if (header.devices.size() == kMaxDevices)
       return fail_at(place, "more than " + std::to_string(kMaxDevices) + " devices");
     const std::optional<unsigned> gpu = gpu_number(word.text);
     if (gpu && *gpu >= kMaxGpus)
-      return fail_at(place, quoted(word.text) +
-                                " is beyond what one machine may have: GPU0 to GPU" +
+      return fail_at(place, quote(word.text) + " is beyond what one machine may have: GPU0 to GPU" +
                                 std::to_string(kMaxGpus - 1));
     header.devices.push_back({std::string(word.text), gpu, place});
   }
@@ -66,7 +65,7 @@ Status add_affinities(const Line& line, const std::vector<Word>& words, Header& 
     const auto name = std::find_if(names.begin(), names.end(), matches);
     if (name == names.end())
       return fail_at({line.number, words[at].column},
-                     quoted(words[at].text) +
+                     quote(words[at].text) +
                          " is no column that is known; behind the devices there are CPU Affinity, "
                          "NUMA Affinity and GPU NUMA ID");
     header.affinities.push_back({name->kind, words[at].column});

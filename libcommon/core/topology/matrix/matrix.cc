@@ -101,7 +101,7 @@ class MatrixParser {
       std::string_view cell = words[1].text;
       if (take_cell(cell))
         return fail_at({line.number, words[0].column},
-                       quoted(name) + " has no column of its own; give the whole output");
+                       quote(name) + " has no column of its own; give the whole output");
     }
     if (words.size() != 2 || !name.ends_with(':')) return {};
     name.remove_suffix(1);

@@ -67,7 +67,7 @@ class RowParser {
                    ": the text was cut; give the whole output of nvidia-smi topo -m");
   }
   tl::unexpected<Error> too_long(std::size_t column, std::string_view found) const {
-    return bad(column, quoted(found) +
+    return bad(column, quote(found) +
                            " is one link more than the header has devices; give the "
                            "output as nvidia-smi topo -m prints it");
   }
@@ -76,10 +76,10 @@ class RowParser {
     const std::string_view code = found.substr(0, found.find_first_of(" \t"));
     const bool peers = std::find(kPeerCodes.begin(), kPeerCodes.end(), code) != kPeerCodes.end();
     if (peers)
-      return bad(column, quoted(code) +
+      return bad(column, quote(code) +
                              " tells whether GPUs can copy to each other, not how they "
                              "are linked; give the output of nvidia-smi topo -m");
-    return bad(column, quoted(code) + " is no link from " + name(row_.device) + " to " +
+    return bad(column, quote(code) + " is no link from " + name(row_.device) + " to " +
                            name(device) +
                            "; links are NV1 to NV64, PIX, PXB, PHB, NODE, SYS and SOC");
   }
@@ -103,8 +103,8 @@ class RowParser {
         return bad(cell.column, "a list longer than " + std::to_string(kMaxListLength) + " bytes");
       const Result<IntervalSet> list = parse_interval_set(cell.text, kMaxCpu);
       if (!list)
-        return bad(cell.column, quoted(cell.text) +
-                                    " is no list such as 0-15,32-47 of the processors or NUMA "
+        return bad(cell.column, quote(cell.text) +
+                                    " is not a list such as 0-15,32-47 of the processors or NUMA "
                                     "nodes near " +
                                     name(row_.device) + "; N/A or nothing where it is unknown");
       set = *list;

@@ -40,14 +40,6 @@ tl::unexpected<Error> fail_at(TextPosition place, const std::string& why) {
                                                std::to_string(place.column) + ": " + why);
 }
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 40;
-  std::string shown(text.substr(0, kShown));
-  for (char& c : shown)
-    if (c < ' ' || c > '~') c = '?';
-  return '"' + shown + (text.size() > kShown ? "...\"" : "\"");
-}
-
 std::vector<Word> words_of(std::string_view text, std::size_t first_column) {
   std::vector<Word> words;
   for (std::size_t at = 0; at < text.size();) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/result.h"
 
 namespace ares::core::topology {
@@ -19,9 +20,6 @@ struct TextPosition {
 
 // invalid_argument: "line 3, column 9: ...".
 tl::unexpected<Error> fail_at(TextPosition place, const std::string& why);
-
-// `text` in quotes, at most 40 bytes, with unprintable bytes shown as '?'.
-std::string quoted(std::string_view text);
 
 struct Word {
   std::string_view text;
