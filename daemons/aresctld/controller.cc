@@ -30,6 +30,7 @@
 #include "aresctld/query/query_pool.h"
 #include "aresctld/reconfigurer.h"
 #include "cli/output/config_change.h"
+#include "log/log.h"
 #include "rpc/server/server.h"
 #include "store/pg/pg_journal.h"
 
@@ -61,6 +62,10 @@ store::PgOptions pg_options(const config::Config& config) {
   return options;
 }
 
+void reopen_log_file() {
+  if (auto reopened = reopen_log(); !reopened) spdlog::error("{}", reopened.error().message);
+}
+
 // Waits until the database is available. Empty: a stop signal arrived before that.
 Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
                                                      const sigset_t& signals) {
@@ -77,6 +82,8 @@ Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
     const int received = sigtimedwait(&signals, nullptr, &pause);
     if (received == SIGHUP)
       spdlog::info("SIGHUP is of no use yet: the configuration was just read");
+    else if (received == SIGUSR1)
+      reopen_log_file();
     else if (received > 0)
       return std::optional<store::Opened>();
   }
@@ -86,7 +93,7 @@ Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
 sigset_t block_signals() {
   sigset_t all;
   sigemptyset(&all);
-  for (const int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&all, one);
+  for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&all, one);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return all;
@@ -244,7 +251,12 @@ Status Controller::run() {
   if (listened) {
     for (const auto& address : server.addresses()) spdlog::info("listening on {}", address);
     int received = 0;
-    for (unsigned count = 0; sigwait(&signals, &received) == 0 && received == SIGHUP; ++count) {
+    for (unsigned count = 0; sigwait(&signals, &received) == 0; ++count) {
+      if (received == SIGUSR1) {
+        reopen_log_file();
+        continue;
+      }
+      if (received != SIGHUP) break;
       spdlog::info("SIGHUP: reading {} again", config->path);
       reconfigurer.apply(own_principal(*config), signal_request_id(clock.now(), count), Digest{},
                          log_reconfiguration);
