@@ -31,6 +31,7 @@
 #include "aresctld/reconfigurer.h"
 #include "cli/output/config_change.h"
 #include "log/log.h"
+#include "os/descriptors.h"
 #include "rpc/server/server.h"
 #include "store/pg/pg_journal.h"
 
@@ -41,6 +42,8 @@ namespace {
 constexpr std::size_t kAccountingThreads = 4;
 constexpr QueryPool::Bounds kAccountingBounds{
     .waiting = 256, .waiting_per_user = 16, .running_per_user = kAccountingThreads / 2};
+
+constexpr std::size_t kFewDescriptors = 8192;
 
 std::string host_name() {
   char name[256] = {};
@@ -60,6 +63,18 @@ store::PgOptions pg_options(const config::Config& config) {
   options.cluster_name = config.policy.cluster_name;
   options.controller_host = host_name();
   return options;
+}
+
+// Every connection takes a descriptor, and the usual limit of 1024 is less than a large cluster has nodes.
+void raise_descriptors() {
+  const auto limit = os::raise_descriptor_limit();
+  if (!limit) return spdlog::warn("{}", limit.error().message);
+  spdlog::info("at most {} descriptors may be open (the limit was {})", limit->now, limit->before);
+  if (limit->now < kFewDescriptors)
+    spdlog::warn(
+        "with {} descriptors few users and nodes can be connected at once; raise the hard limit "
+        "(LimitNOFILE of the service, ulimit -Hn)",
+        limit->now);
 }
 
 void reopen_log_file() {
@@ -136,6 +151,7 @@ Controller::~Controller() = default;
 
 Status Controller::run() {
   const sigset_t signals = block_signals();
+  raise_descriptors();
 
   auto state_dir = StateDir::take(parts_->config->controller.state_dir);
   if (!state_dir) return fail(state_dir.error());
