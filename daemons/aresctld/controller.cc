@@ -257,6 +257,7 @@ Status Controller::run() {
   listening.listen = config->controller.listen;
   listening.munge_socket = config->auth.munge_socket;
   listening.user_name = [&](UserId uid) { return identity.name_of(uid); };
+  listening.on_problem = [](const std::string& text) { spdlog::warn("{}", text); };
   rpc::Server server(
       std::move(listening),
       [&](Principal caller, api::Request request, std::shared_ptr<rpc::Responder> responder) {
