@@ -20,7 +20,7 @@ constexpr std::size_t kSocketPath = 107;
 
 void set_sockets(Layout& layout, const std::string& run) {
   layout.postgres_run = run + "/pg";
-  layout.munge_socket = run + "/munge.sock";
+  layout.munge_socket = run + "/munge/munge.sock";
   layout.controller_socket = run + "/aresctld.sock";
 }
 
@@ -87,6 +87,13 @@ Status make_folders(Layout& layout) {
     if (auto made = os::make_directories(path, 0755); !made) return made;
   if (auto passable = make_passable(layout.dir); !passable) return passable;
   return make_run_folder(layout);
+}
+
+Status make_closed_folder(const std::string& path) {
+  if (auto made = os::make_directories(path, 0700); !made) return made;
+  if (::chmod(path.c_str(), 0700) != 0)
+    return fail(os::errno_error("cannot close " + path + " to other users"));
+  return {};
 }
 
 Status find_run_folder(Layout& layout) {

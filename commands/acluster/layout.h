@@ -41,6 +41,9 @@ Result<Layout> layout_of(const std::string& dir);
 // search permission on `dir`, because jobs and PostgreSQL run as other users.
 Status make_folders(Layout& layout);
 
+// Creates a folder that only the caller may enter; one that exists is closed to others.
+Status make_closed_folder(const std::string& path);
+
 // Fills in the socket paths of an existing cluster. Returns not_found if there is none.
 Status find_run_folder(Layout& layout);
 

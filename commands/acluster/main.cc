@@ -94,7 +94,8 @@ cli::Manual manual() {
            "nodes in one folder. No root is needed: without it everything runs as the caller, and "
            "jobs too. As root PostgreSQL runs as the user postgres (or ares-pg), the rest as root, "
            "and jobs as the users that submitted them. Any number of clusters may run side by "
-           "side; no port is opened.",
+           "side; no port is opened. Other users of the machine can use the commands; they cannot "
+           "connect to PostgreSQL and munged.",
            "up starts the processes that do not run, and returns when the controller and all nodes "
            "answer. If the folder already holds a cluster, its data is kept, and options that are "
            "not given are those of the first up. A supervisor restarts processes that end, and "

@@ -18,11 +18,17 @@ std::string key_file(const Layout& layout) {
   return layout.munge() + "/munge.key";
 }
 
+std::string socket_folder(const Layout& layout) {
+  return layout.munge_socket.substr(0, layout.munge_socket.rfind('/'));
+}
+
 }  // namespace
 
 Status prepare_munge(const Layout& layout) {
   if (::access(kMunged, X_OK) != 0)
     return fail(ErrorCode::not_found, "munged is not installed; install the package munge");
+  // Only daemons need munge: commands are told apart by the controller's socket.
+  if (auto closed = make_closed_folder(socket_folder(layout)); !closed) return closed;
   const std::string path = key_file(layout);
   if (::access(path.c_str(), F_OK) == 0) return {};
   std::array<char, 128> key{};
@@ -41,8 +47,8 @@ Status prepare_munge(const Layout& layout) {
 Launch munge_launch(const Layout& layout) {
   const std::string folder = layout.munge();
   Launch launch;
-  // --force: a killed munged leaves its socket behind, and group-writable parents such as a shared
-  // /tmp are acceptable here.
+  // --force: a killed munged leaves its socket behind, the socket is closed to other users, and
+  // group-writable parents such as a shared /tmp are acceptable here.
   launch.argv = {kMunged,
                  "--foreground",
                  "--force",

@@ -24,7 +24,6 @@ constexpr const char* kRole = "ares";
 constexpr std::string_view kSettings = R"(
 # Written by acluster.
 listen_addresses = ''
-unix_socket_permissions = 0777
 max_connections = 40
 shared_buffers = 16MB
 wal_buffers = 1MB
@@ -155,7 +154,8 @@ Result<Postgres> find_postgres() {
 
 Status prepare_postgres(const Postgres& postgres, const Layout& layout) {
   if (auto passable = check_passable(postgres, layout); !passable) return passable;
-  if (auto made = os::make_directories(layout.postgres_run, 0755); !made) return made;
+  // Connections that have yet to authenticate take places of max_connections: other users may not even connect.
+  if (auto closed = make_closed_folder(layout.postgres_run); !closed) return closed;
   if (auto owned = own(postgres, layout.postgres_run); !owned) return owned;
   const std::string data = layout.postgres_data();
   if (!std::filesystem::exists(data + "/acluster.done")) {
@@ -178,8 +178,8 @@ Status prepare_postgres(const Postgres& postgres, const Layout& layout) {
 
 Launch postgres_launch(const Postgres& postgres, const Layout& layout) {
   Launch launch;
-  launch.argv = {postgres.bin + "/postgres", "-D", layout.postgres_data(), "-k",
-                 layout.postgres_run};
+  launch.argv = {postgres.bin + "/postgres", "-D", layout.postgres_data(),        "-k",
+                 layout.postgres_run,        "-c", "unix_socket_permissions=0700"};
   launch.log = layout.log("postgres");
   launch.record = layout.record("postgres");
   launch.user = postgres.user;

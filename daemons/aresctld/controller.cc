@@ -30,6 +30,8 @@
 #include "aresctld/query/query_pool.h"
 #include "aresctld/reconfigurer.h"
 #include "cli/output/config_change.h"
+#include "log/log.h"
+#include "os/descriptors.h"
 #include "rpc/server/server.h"
 #include "store/pg/pg_journal.h"
 
@@ -40,6 +42,8 @@ namespace {
 constexpr std::size_t kAccountingThreads = 4;
 constexpr QueryPool::Bounds kAccountingBounds{
     .waiting = 256, .waiting_per_user = 16, .running_per_user = kAccountingThreads / 2};
+
+constexpr std::size_t kFewDescriptors = 8192;
 
 std::string host_name() {
   char name[256] = {};
@@ -61,6 +65,22 @@ store::PgOptions pg_options(const config::Config& config) {
   return options;
 }
 
+// Every connection takes a descriptor, and the usual limit of 1024 is less than a large cluster has nodes.
+void raise_descriptors() {
+  const auto limit = os::raise_descriptor_limit();
+  if (!limit) return spdlog::warn("{}", limit.error().message);
+  spdlog::info("at most {} descriptors may be open (the limit was {})", limit->now, limit->before);
+  if (limit->now < kFewDescriptors)
+    spdlog::warn(
+        "with {} descriptors few users and nodes can be connected at once; raise the hard limit "
+        "(LimitNOFILE of the service, ulimit -Hn)",
+        limit->now);
+}
+
+void reopen_log_file() {
+  if (auto reopened = reopen_log(); !reopened) spdlog::error("{}", reopened.error().message);
+}
+
 // Waits until the database is available. Empty: a stop signal arrived before that.
 Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
                                                      const sigset_t& signals) {
@@ -77,6 +97,8 @@ Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
     const int received = sigtimedwait(&signals, nullptr, &pause);
     if (received == SIGHUP)
       spdlog::info("SIGHUP is of no use yet: the configuration was just read");
+    else if (received == SIGUSR1)
+      reopen_log_file();
     else if (received > 0)
       return std::optional<store::Opened>();
   }
@@ -86,7 +108,7 @@ Result<std::optional<store::Opened>> open_when_there(store::Journal& journal,
 sigset_t block_signals() {
   sigset_t all;
   sigemptyset(&all);
-  for (const int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&all, one);
+  for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&all, one);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return all;
@@ -129,6 +151,7 @@ Controller::~Controller() = default;
 
 Status Controller::run() {
   const sigset_t signals = block_signals();
+  raise_descriptors();
 
   auto state_dir = StateDir::take(parts_->config->controller.state_dir);
   if (!state_dir) return fail(state_dir.error());
@@ -234,6 +257,7 @@ Status Controller::run() {
   listening.listen = config->controller.listen;
   listening.munge_socket = config->auth.munge_socket;
   listening.user_name = [&](UserId uid) { return identity.name_of(uid); };
+  listening.on_problem = [](const std::string& text) { spdlog::warn("{}", text); };
   rpc::Server server(
       std::move(listening),
       [&](Principal caller, api::Request request, std::shared_ptr<rpc::Responder> responder) {
@@ -244,7 +268,12 @@ Status Controller::run() {
   if (listened) {
     for (const auto& address : server.addresses()) spdlog::info("listening on {}", address);
     int received = 0;
-    for (unsigned count = 0; sigwait(&signals, &received) == 0 && received == SIGHUP; ++count) {
+    for (unsigned count = 0; sigwait(&signals, &received) == 0; ++count) {
+      if (received == SIGUSR1) {
+        reopen_log_file();
+        continue;
+      }
+      if (received != SIGHUP) break;
       spdlog::info("SIGHUP: reading {} again", config->path);
       reconfigurer.apply(own_principal(*config), signal_request_id(clock.now(), count), Digest{},
                          log_reconfiguration);

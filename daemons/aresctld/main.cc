@@ -5,6 +5,7 @@
 #include "aresctld/options.h"
 #include "aresctld/plugins/scheduler_plugins.h"
 #include "base/printable.h"
+#include "log/log.h"
 
 int main(int argc, char** argv) {
   auto options = ares::aresctld::parse_options(argc, argv);
@@ -34,7 +35,9 @@ int main(int argc, char** argv) {
                 config->partitions.size());
     return 0;
   }
-  if (auto logging = ares::aresctld::start_log(config->log); !logging) {
+  if (auto logging = ares::start_log(
+          {"aresctld", config->log.file, config->log.level, "%Y-%m-%dT%H:%M:%S.%e %l %v"});
+      !logging) {
     std::fprintf(stderr, "aresctld: %s\n",
                  ares::printable(logging.error().message, ares::kLineControls).c_str());
     return 1;

@@ -1,8 +1,5 @@
 #include "aresctld/options.h"
 
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/spdlog.h>
-
 #include <string_view>
 
 #include "base/printable.h"
@@ -30,7 +27,7 @@ std::string help() {
   std::string text =
       "Usage: aresctld [OPTION]...\nThe controller of an Ares cluster. Runs in the foreground; "
       "SIGTERM stops it cleanly,\n"
-      "jobs run on; SIGHUP reads the configuration again.\n\n";
+      "jobs run on; SIGHUP reads the configuration again; SIGUSR1 opens the log file again.\n\n";
   for (const Row& row : kRows) {
     std::string left = "  " + std::string(row.name) +
                        (row.argument.empty() ? "" : " " + std::string(row.argument));
@@ -67,23 +64,6 @@ Result<Options> parse_options(int argc, char** argv) {
   }
   options.config = config::default_path(flag);
   return options;
-}
-
-Status start_log(const config::LogConfig& log) {
-  if (!log.file.empty()) {
-    try {
-      spdlog::set_default_logger(spdlog::basic_logger_mt("aresctld", log.file));
-    } catch (const spdlog::spdlog_ex& problem) {
-      return fail(ErrorCode::invalid_argument,
-                  "cannot write the log: " + std::string(problem.what()));
-    }
-  } else {
-    spdlog::set_default_logger(spdlog::default_logger()->clone("aresctld"));
-  }
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
-  spdlog::set_level(spdlog::level::from_str(log.level));
-  spdlog::flush_on(spdlog::level::info);
-  return {};
 }
 
 }  // namespace ares::aresctld

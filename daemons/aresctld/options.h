@@ -1,4 +1,4 @@
-// The command line and the logging of aresctld.
+// The command line of aresctld.
 // Used once, by main, before any thread exists.
 #pragma once
 
@@ -18,7 +18,5 @@ struct Options {
 };
 
 Result<Options> parse_options(int argc, char** argv);
-
-Status start_log(const config::LogConfig& log);
 
 }  // namespace ares::aresctld

@@ -8,8 +8,6 @@
 #include <optional>
 #include <thread>
 
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include "aresd/confirm.h"
@@ -20,6 +18,7 @@
 #include "config/config.h"
 #include "exec/baremetal/baremetal.h"
 #include "exec/mock/mock.h"
+#include "log/log.h"
 #include "node/text_fields.h"
 #include "os/clock.h"
 #include "os/priority.h"
@@ -76,21 +75,6 @@ Result<Arguments> parse_arguments(int argc, char** argv) {
     arguments.nodes = std::string(host).substr(0, std::string_view(host).find('.'));
   }
   return arguments;
-}
-
-Status start_log(const ares::config::LogConfig& log) {
-  try {
-    if (log.file.empty())
-      spdlog::set_default_logger(spdlog::stderr_logger_mt("aresd"));
-    else
-      spdlog::set_default_logger(spdlog::basic_logger_mt("aresd", log.file));
-  } catch (const spdlog::spdlog_ex& e) {
-    return fail(ErrorCode::invalid_argument, std::string("log: ") + e.what());
-  }
-  spdlog::set_level(spdlog::level::from_str(log.level));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %v");
-  spdlog::flush_on(spdlog::level::info);
-  return {};
 }
 
 // The exec plugin that ares.yaml names, and its options.
@@ -223,7 +207,10 @@ Status run(const Arguments& arguments) {
   Result<ares::config::Config> config =
       ares::config::load(ares::config::default_path(arguments.config));
   if (!config) return fail(config.error());
-  if (Status logging = start_log(config->log); !logging) return logging;
+  if (Status logging = ares::start_log(
+          {"aresd", config->log.file, config->log.level, "%Y-%m-%dT%H:%M:%S.%f%z %l %v"});
+      !logging)
+    return logging;
   Result<std::vector<std::string>> names = ares::expand_hostlist(arguments.nodes);
   if (!names) return fail(names.error());
   if (!arguments.confirm_ended.empty() && names->size() != 1)
@@ -242,7 +229,7 @@ Status run(const Arguments& arguments) {
   // Before any thread, so that all inherit the mask. One thread waits for these signals.
   sigset_t handled;
   ::sigemptyset(&handled);
-  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&handled, signal);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&handled, signal);
   ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
@@ -264,7 +251,10 @@ Status run(const Arguments& arguments) {
 
   std::jthread signals([&handled, &host] {
     int signal = 0;
-    while (::sigwait(&handled, &signal) != 0 || signal == SIGHUP) {
+    while (::sigwait(&handled, &signal) != 0 || signal == SIGHUP || signal == SIGUSR1) {
+      if (signal != SIGUSR1) continue;
+      if (Status reopened = ares::reopen_log(); !reopened)
+        spdlog::error("{}", reopened.error().message);
     }
     (*host)->stop();
   });

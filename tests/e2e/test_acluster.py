@@ -4,9 +4,11 @@
 """acluster: up, down, status, env, logs and pid; several clusters at once; no processes remain, also after a crash."""
 
 import os
+import pwd
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -121,3 +123,45 @@ def test_isolated_nodes_get_scripts_by_rpc_only(fresh):
     job = cluster.wrap("ls %s; echo; cat /proc/net/dev | grep -c eth0" % (cluster.dir / "spool"), "-w", "n2")
     cluster.completed(job)
     assert cluster.output(job).split() == ["n2", "1"]
+
+
+def sockets_of_daemons(cluster):
+    """Sockets that only daemons need: of munged, of PostgreSQL, of gRPC."""
+    config = (cluster.dir / "ares.yaml").read_text()
+    munge = re.search(r'munge_socket: "?([^"\n]+)"?', config).group(1)
+    database = re.search(r'host: "?(/[^"\n]+)"?', config).group(1)
+    controller = re.search(r'unix:([^"\]\s]+)', config).group(1)
+    return [munge, f"{database}/.s.PGSQL.5432", controller]
+
+
+def test_other_users_submit_but_do_not_reach_munged_or_postgresql(fresh, others):
+    cluster = fresh("--nodes=1")
+    for path in sockets_of_daemons(cluster):
+        done = subprocess.run([sys.executable, "-c", "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])", path],
+                              user=pwd.getpwnam(others[0]).pw_uid, group=pwd.getpwnam(others[0]).pw_gid, extra_groups=[],
+                              text=True, capture_output=True)
+        assert "PermissionError" in done.stderr, (path, done.stderr)
+    job = cluster.wrap("id -un", user=others[0])
+    cluster.completed(job)
+    assert cluster.output(job) == f"{others[0]}\n"
+
+
+def test_commands_on_the_controllers_machine_need_no_munge(fresh, others):
+    cluster = fresh("--nodes=1", "--no-supervise")
+    munged = cluster.pid("munged")
+    os.kill(munged, signal.SIGKILL)
+    until(lambda: cluster.acluster("pid", "munged", check=False).returncode != 0)
+    job = cluster.wrap("true", user=others[0])
+    cluster.completed(job)
+    assert cluster.account(job, "User") == others[0]
+
+
+def test_deleted_sockets_are_made_again(fresh):
+    cluster = fresh("--nodes=1", "--no-supervise")
+    controller = sockets_of_daemons(cluster)[2]
+    os.unlink(controller)
+    os.unlink(controller + ".call")
+    os.kill(cluster.pid("aresd@n1"), signal.SIGKILL)
+    until(lambda: cluster.acluster("pid", "aresd@n1", check=False).returncode != 0)
+    cluster.up("--no-supervise")
+    cluster.completed(cluster.wrap("true"))

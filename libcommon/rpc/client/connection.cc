@@ -15,6 +15,9 @@ namespace {
 // Limits how often a call reopens a session that is lost again.
 constexpr int kMaxOpenings = 4;
 
+// A larger one does not travel in a session's first message.
+constexpr std::size_t kMaxFirstPayload = 32 << 10;
+
 constexpr std::chrono::milliseconds kMungeRetry{100};
 constexpr std::chrono::seconds kMungeTimeout{5};
 
@@ -33,7 +36,10 @@ struct Connection::AsyncCall {
 };
 
 Connection::Connection(const Address& address, Signer signer)
-    : peer_(to_string(address)), signer_(std::move(signer)), transport_(make_transport(address)) {}
+    : peer_(to_string(address)),
+      signer_(std::move(signer)),
+      transport_(make_transport(address, signer_.server_uid)),
+      by_socket_(address.kind == Address::Kind::unix_socket) {}
 
 bool Connection::join_or_open() {
   if (phase_ != Phase::none) return false;
@@ -61,6 +67,7 @@ Result<Connection::RequestSeal> Connection::sign(bool opener, const std::string&
                                                  Clock::time_point munge_deadline) {
   RequestSeal seal;
   seal.opener = opener;
+  seal.only_opens = opener && payload.size() > kMaxFirstPayload;
   if (opener) {
     seal.key = auth::SessionKey::random();
     seal.sequence = 1;
@@ -76,7 +83,8 @@ Result<Connection::RequestSeal> Connection::sign(bool opener, const std::string&
     seal.session = session_;
     seal.sequence = ++sequence_;
   }
-  put_sealed(out, *seal.key, auth::Direction::request, seal.session, seal.sequence, payload);
+  put_sealed(out, *seal.key, auth::Direction::request, seal.session, seal.sequence,
+             seal.only_opens ? std::string() : payload);
   return seal;
 }
 
@@ -113,7 +121,25 @@ Result<std::string> Connection::verify_answer(const RequestSeal& seal, Result<ap
   return result;
 }
 
+// A controller of release 0.1.0 answers that it does not know the session.
+std::optional<Result<std::string>> Connection::plain_answer(Result<api::Sealed> answer) {
+  if (answer) return std::move(*answer->mutable_payload());
+  if (!is_session_lost(answer.error())) return fail(std::move(answer.error()));
+  by_socket_ = false;
+  return std::nullopt;
+}
+
 Result<std::string> Connection::call(const std::string& payload, Clock::time_point deadline) {
+  if (by_socket_) {
+    api::Sealed request;
+    request.set_payload(payload);
+    if (auto answer = plain_answer(transport_->call(request, deadline))) return std::move(*answer);
+  }
+  return call_in_session(payload, deadline);
+}
+
+Result<std::string> Connection::call_in_session(const std::string& payload,
+                                                Clock::time_point deadline) {
   for (int openings_left = kMaxOpenings;; --openings_left) {
     bool opener = false;
     {
@@ -133,6 +159,7 @@ Result<std::string> Connection::call(const std::string& payload, Clock::time_poi
       result = fail(std::move(seal.error()));
     }
     if (opener) on_session_opened(seal.has_value(), result);
+    if (result && seal->only_opens) continue;
     if (!result && is_session_lost(result.error()) && openings_left > 1) continue;
     return result;
   }
@@ -154,7 +181,20 @@ void Connection::call_async(std::string payload, Clock::time_point deadline, Don
   start(std::move(async_call));
 }
 
+void Connection::send_plain(const std::shared_ptr<AsyncCall>& async_call) {
+  api::Sealed request;
+  request.set_payload(async_call->payload);
+  transport_->call_async(std::move(request), async_call->deadline,
+                         [this, async_call](Result<api::Sealed> answer) {
+                           if (auto result = plain_answer(std::move(answer)))
+                             finish(async_call, std::move(*result));
+                           else
+                             start(async_call);
+                         });
+}
+
 void Connection::start(std::shared_ptr<AsyncCall> async_call) {
+  if (by_socket_) return send_plain(async_call);
   bool opener = false;
   {
     const std::lock_guard lock(mutex_);
@@ -180,7 +220,10 @@ void Connection::send_async(const std::shared_ptr<AsyncCall>& async_call, bool o
                          [this, async_call](Result<api::Sealed> answer) {
                            auto result = verify_answer(async_call->seal, std::move(answer));
                            if (async_call->seal.opener) on_session_opened(true, result);
-                           finish(async_call, std::move(result));
+                           if (result && async_call->seal.only_opens)
+                             start(async_call);
+                           else
+                             finish(async_call, std::move(result));
                          });
 }
 

@@ -1,7 +1,9 @@
-// A client's connection to one controller, with its session.
+// A client's connection to one controller, with its session. On a local socket the system names the other side, so there is
+// no session, credential or seal.
 // Owned by the client, which calls shut_down() before destroying it; any thread. Private to rpc/.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -54,18 +56,24 @@ class Connection {
   enum class Phase { none, opening, open };
   struct RequestSeal {  // key and numbers that a message was sealed with
     bool opener = false;
+    bool only_opens = false;  // without the payload
     std::optional<auth::SessionKey> key;
     std::uint64_t session = 0;
     std::uint64_t sequence = 0;
   };
   struct AsyncCall;
 
-  // Retries until `munge_deadline` if munged does not answer.
+  // Opens a session for a large payload without it: a controller accepts little before authentication. Retries until
+  // `munge_deadline` if munged does not answer.
   Result<RequestSeal> sign(bool opener, const std::string& payload, api::Sealed* out,
                            Clock::time_point munge_deadline);
   Result<std::string> make_credential(const auth::SessionKey& key,
                                       Clock::time_point munge_deadline);
   Result<std::string> verify_answer(const RequestSeal& seal, Result<api::Sealed> answer);
+  Result<std::string> call_in_session(const std::string& payload, Clock::time_point deadline);
+  // None: the other side wants a session.
+  std::optional<Result<std::string>> plain_answer(Result<api::Sealed> answer);
+  void send_plain(const std::shared_ptr<AsyncCall>& async_call);
   bool join_or_open();  // with the lock held; true = this call must open the session
   void start(std::shared_ptr<AsyncCall> async_call);
   void on_session_opened(bool sent, const Result<std::string>& result);
@@ -75,6 +83,7 @@ class Connection {
   const std::string peer_;
   const Signer signer_;
   const std::unique_ptr<Transport> transport_;
+  std::atomic<bool> by_socket_;  // false once a controller wanted a session
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "auth/session_table.h"
 #include "rpc/wire/local_frame.h"
 
 namespace ares::rpc {
@@ -23,6 +24,14 @@ int milliseconds_until(std::optional<Transport::Clock::time_point> until) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
 }
 
+// Whether the process that listens belongs to `user`, or to root, who may do everything.
+bool listens_as(const Socket& socket, UserId user) {
+  ucred server{};
+  socklen_t size = sizeof server;
+  return ::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &server, &size) == 0 &&
+         (UserId(server.uid) == user || server.uid == 0);
+}
+
 }  // namespace
 
 struct LocalTransport::Link {
@@ -31,10 +40,11 @@ struct LocalTransport::Link {
   std::string input;    // incomplete frame
   std::string refusal;  // text that the server sent before it closed
   bool used = false;
+  bool is_controller = false;  // as the system says
 };
 
-LocalTransport::LocalTransport(const Address& address)
-    : peer_(to_string(address)), path_(call_socket(address)) {}
+LocalTransport::LocalTransport(const Address& address, UserId server_uid)
+    : peer_(to_string(address)), path_(call_socket(address)), server_uid_(server_uid) {}
 
 LocalTransport::~LocalTransport() {
   shut_down();
@@ -68,6 +78,7 @@ Result<std::shared_ptr<LocalTransport::Link>> LocalTransport::connect() {
     return fail(unavailable(errno == EAGAIN ? "too many wait to be let in" : reason(errno)));
   if (!wake_) wake_ = Socket(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_) return fail(unavailable(reason(errno)));
+  link->is_controller = listens_as(link->socket, server_uid_);
   return link_ = link;
 }
 
@@ -76,6 +87,8 @@ Result<LocalTransport::Calls::iterator> LocalTransport::send(const api::Sealed& 
                                                              Done* done) {
   auto link = connect();
   if (!link) return fail(std::move(link.error()));
+  if (request.mac().empty() && !(*link)->is_controller)
+    return fail(ErrorCode::unauthenticated, std::string(auth::kSessionUnknown));
   while (++last_call_ == 0 || calls_.contains(last_call_)) {
   }
   const auto call = calls_.try_emplace(last_call_, Call{*link, deadline, {}, {}}).first;

@@ -1,4 +1,5 @@
-// Calls through a controller's local socket. The thread starts with the first asynchronous call.
+// Calls through a controller's local socket. The thread starts with the first asynchronous call. A request without a seal is
+// sent only if the system says that the controller's user or root listens.
 // Owned by a Connection; any thread. Private to rpc/.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/ids.h"
 #include "rpc/client/transport.h"
 #include "rpc/wire/socket.h"
 
@@ -21,7 +23,7 @@ namespace ares::rpc {
 
 class LocalTransport final : public Transport {
  public:
-  explicit LocalTransport(const Address& address);
+  LocalTransport(const Address& address, UserId server_uid);
   ~LocalTransport() override;
 
   Result<api::Sealed> call(const api::Sealed& request, Clock::time_point deadline) override;
@@ -59,6 +61,7 @@ class LocalTransport final : public Transport {
 
   const std::string peer_;
   const std::string path_;
+  const UserId server_uid_;
   Socket wake_;  // an eventfd
 
   // The first waiting caller reads for all, unlocked while it blocks; once started, the thread.

@@ -5,8 +5,9 @@
 
 namespace ares::rpc {
 
-std::unique_ptr<Transport> make_transport(const Address& address) {
-  if (address.kind == Address::Kind::unix_socket) return std::make_unique<LocalTransport>(address);
+std::unique_ptr<Transport> make_transport(const Address& address, UserId server_uid) {
+  if (address.kind == Address::Kind::unix_socket)
+    return std::make_unique<LocalTransport>(address, server_uid);
   return std::make_unique<GrpcTransport>(address);
 }
 

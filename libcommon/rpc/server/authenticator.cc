@@ -13,9 +13,17 @@ namespace ares::rpc {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 4096;
+constexpr std::size_t kMaxWaitingOfOne = 256;
+constexpr std::size_t kMaxWaitingBytes = 128u << 20;
 constexpr std::size_t kMaxCredential = 4096;  // Ares's own have about 250 bytes
 constexpr std::size_t kMaxNames = 65536;
 constexpr std::chrono::seconds kNameLife{60};
+
+std::string host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
 
 }  // namespace
 
@@ -32,7 +40,8 @@ std::string system_user_name(UserId uid) {
 
 Authenticator::Authenticator(std::string munge_socket, std::size_t threads, UserName user_name)
     : munge_socket_(std::move(munge_socket)),
-      user_name_(user_name ? std::move(user_name) : UserName(system_user_name)) {
+      user_name_(user_name ? std::move(user_name) : UserName(system_user_name)),
+      host_(host_name()) {
   for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
     threads_.emplace_back([this] { run(); });
 }
@@ -41,47 +50,77 @@ Authenticator::~Authenticator() {
   stop();
 }
 
-void Authenticator::authenticate(std::string credential, Done done) {
-  Error refusal;
+void Authenticator::authenticate(std::string credential, const std::string& source,
+                                 std::size_t bytes, Done done) {
+  enqueue({source, bytes,
+           [this, credential = std::move(credential), done = std::move(done)](const Status& may) {
+             done(may ? check(credential) : fail(may.error()));
+           }});
+}
+
+void Authenticator::identify(UserId uid, GroupId gid, std::size_t bytes, Identified done) {
+  if (auto name = known_name(uid)) return done(local_identity(uid, gid, std::move(*name)));
+  enqueue({"uid " + std::to_string(uid.value()), bytes,
+           [this, uid, gid, done = std::move(done)](const Status& may) {
+             if (!may) return done(fail(may.error()));
+             done(local_identity(uid, gid, name_of(uid)));
+           }});
+}
+
+void Authenticator::enqueue(Waiting waiting) {
+  std::optional<Error> refused;
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) {
-      refusal = {ErrorCode::unavailable, "the controller is stopping"};
-    } else if (pending_.size() >= kMaxWaiting) {
-      refusal = {ErrorCode::unavailable, "too many callers wait to be authenticated"};
-    } else {
-      pending_.push_back({std::move(credential), std::move(done)});
-      wake_.notify_one();
-      return;
+    refused = refusal(waiting);
+    if (!refused) {
+      ++waiting_of_[waiting.source];
+      waiting_bytes_ += waiting.bytes;
+      waiting_.push_back(std::move(waiting));
     }
   }
-  done(fail(std::move(refusal)));
+  if (refused)
+    waiting.work(fail(std::move(*refused)));
+  else
+    wake_.notify_one();
+}
+
+std::optional<Error> Authenticator::refusal(const Waiting& waiting) const {
+  if (stopping_) return Error{ErrorCode::unavailable, "the controller is stopping"};
+  const auto same = waiting_of_.find(waiting.source);
+  const bool too_many = same != waiting_of_.end() && same->second >= kMaxWaitingOfOne;
+  if (too_many || waiting_.size() >= kMaxWaiting ||
+      (!waiting_.empty() && waiting_bytes_ + waiting.bytes > kMaxWaitingBytes))
+    return Error{ErrorCode::unavailable, "too many callers wait to be authenticated"};
+  return std::nullopt;
 }
 
 void Authenticator::stop() {
-  std::deque<PendingAuth> waiting;
+  std::deque<Waiting> waiting;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    waiting.swap(pending_);
+    waiting.swap(waiting_);
   }
   wake_.notify_all();
   threads_.clear();  // joins
-  for (PendingAuth& pending : waiting)
-    pending.done(fail(ErrorCode::unavailable, "the controller is stopping"));
+  for (const Waiting& one : waiting)
+    one.work(fail(ErrorCode::unavailable, "the controller is stopping"));
 }
 
 void Authenticator::run() {
   for (;;) {
-    PendingAuth pending;
+    Waiting next;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !pending_.empty(); });
+      wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
       if (stopping_) return;
-      pending = std::move(pending_.front());
-      pending_.pop_front();
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+      waiting_bytes_ -= next.bytes;
+      const auto same = waiting_of_.find(next.source);
+      if (--same->second == 0) waiting_of_.erase(same);
     }
-    pending.done(check(pending.credential));
+    next.work({});
   }
 }
 
@@ -103,18 +142,25 @@ Result<AuthenticatedPeer> Authenticator::check(const std::string& credential) {
                                                 std::move(decoded->host)}};
 }
 
+auth::Identity Authenticator::local_identity(UserId uid, GroupId gid, std::string name) const {
+  return {uid, gid, std::move(name), host_};
+}
+
+std::optional<std::string> Authenticator::known_name(UserId uid) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(names_mutex_);
+  const auto found = names_.find(uid);
+  if (found == names_.end() || found->second.until <= now) return std::nullopt;
+  return found->second.text;
+}
+
 // Cached for a minute: a directory service may be slow, and a user's commands come in bursts.
 std::string Authenticator::name_of(UserId uid) {
-  const auto now = std::chrono::steady_clock::now();
-  {
-    const std::lock_guard lock(names_mutex_);
-    if (auto found = names_.find(uid); found != names_.end() && found->second.until > now)
-      return found->second.text;
-  }
+  if (auto name = known_name(uid)) return std::move(*name);
   std::string name = user_name_(uid);
   const std::lock_guard lock(names_mutex_);
   if (names_.size() >= kMaxNames) names_.clear();
-  names_[uid] = {name, now + kNameLife};
+  names_[uid] = {name, std::chrono::steady_clock::now() + kNameLife};
   return name;
 }
 

@@ -1,4 +1,5 @@
-// Authenticator: threads that let munged check credentials, so that gRPC's threads do not block.
+// Finds out who a caller is, on threads of its own: munged and the name service may take long, and no thread that serves
+// all callers may wait for them. What waits is bounded in all and for each source, so that no caller fills the queue alone.
 // Owned by the server; any thread.
 #pragma once
 
@@ -7,7 +8,9 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -27,33 +30,47 @@ struct AuthenticatedPeer {
 class Authenticator {
  public:
   using Done = std::function<void(Result<AuthenticatedPeer>)>;
+  using Identified = std::function<void(Result<auth::Identity>)>;
   using UserName = std::function<std::string(UserId)>;
 
   // Empty `user_name`: ask the name service.
   Authenticator(std::string munge_socket, std::size_t threads, UserName user_name);
   ~Authenticator();  // stop()
 
-  // `done` runs once, on a thread of this object; on the caller's if the queue is full or stopped.
-  void authenticate(std::string credential, Done done);
+  // `done` runs once, on a thread of the authenticator; on this one if it is refused a place in the queue or the
+  // authenticator has stopped. The place counts for `source`; `bytes` are kept for the caller meanwhile.
+  void authenticate(std::string credential, const std::string& source, std::size_t bytes,
+                    Done done);
 
-  // Pending requests fail as unavailable. No callback runs afterwards.
+  // The same for a caller on this machine, whose uid the system has named. On this thread if the user's name is known.
+  void identify(UserId uid, GroupId gid, std::size_t bytes, Identified done);
+
+  // Callers that wait are refused. Nothing runs afterwards.
   void stop();
 
  private:
-  struct PendingAuth {
-    std::string credential;
-    Done done;
+  struct Waiting {
+    std::string source;
+    std::size_t bytes;
+    std::function<void(const Status& may_run)> work;
   };
+  void enqueue(Waiting waiting);
+  std::optional<Error> refusal(const Waiting& waiting) const;  // with the lock held
   void run();
   Result<AuthenticatedPeer> check(const std::string& credential);
+  auth::Identity local_identity(UserId uid, GroupId gid, std::string name) const;
+  std::optional<std::string> known_name(UserId uid);
   std::string name_of(UserId uid);
 
   const std::string munge_socket_;
   const UserName user_name_;
+  const std::string host_;  // of this machine
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<PendingAuth> pending_;
+  std::deque<Waiting> waiting_;
+  std::map<std::string, std::size_t> waiting_of_;  // by source
+  std::size_t waiting_bytes_ = 0;
   bool stopping_ = false;
 
   struct Name {

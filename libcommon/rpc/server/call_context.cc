@@ -41,6 +41,14 @@ void dispatch(const CallContext& call_context, const std::shared_ptr<Answer>& an
   (*call_context.handler)(to_principal(answer->identity()), std::move(request), responder);
 }
 
+// Tells the admission which user the connection belongs to.
+bool admit(const CallContext& call_context, Answer& answer) {
+  if (!call_context.admission) return true;
+  auto admitted = call_context.admission->authenticated(answer.peer(), answer.identity().uid);
+  if (!admitted) answer.refuse(std::move(admitted.error()));
+  return admitted.has_value();
+}
+
 // Continues the session named by the request.
 void resume_session(const CallContext& call_context, const std::shared_ptr<Answer>& answer,
                     const api::Sealed& request) {
@@ -49,6 +57,7 @@ void resume_session(const CallContext& call_context, const std::shared_ptr<Answe
                                     request.mac(), auth::SessionTable::Clock::now());
   if (!session) return answer->refuse(std::move(session.error()));
   answer->set_session(std::move(*session), request.sequence());
+  if (!admit(call_context, *answer)) return;
   dispatch(call_context, answer, request.payload());
 }
 
@@ -65,6 +74,7 @@ void open_session(const CallContext& call_context, const std::shared_ptr<Answer>
       call_context.sessions->open(authenticated->key, std::move(authenticated->identity),
                                   auth::SessionTable::Clock::now()),
       sequence);
+  if (!admit(call_context, *answer)) return;
   dispatch(call_context, answer, payload);
 }
 
@@ -84,6 +94,10 @@ void Answer::complete(Result<api::Sealed> result) {
 void Answer::send(api::Response response) {
   if (response.server_version().empty()) response.set_server_version(ARES_VERSION);
   api::Sealed sealed;
+  if (!session_.key) {
+    sealed.set_payload(response.SerializeAsString());
+    return complete(std::move(sealed));
+  }
   put_sealed(&sealed, *session_.key, auth::Direction::answer, session_.id, sequence_,
              response.SerializeAsString());
   complete(std::move(sealed));
@@ -98,18 +112,37 @@ void Answer::abandon() {
   refuse({ErrorCode::unavailable, "the controller is stopping"});
 }
 
+bool CallContext::fits(Answer& answer, const api::Sealed& request) const {
+  if (request.payload().size() <= max_request_bytes) return true;
+  answer.refuse({ErrorCode::invalid_argument,
+                 "the request has " + std::to_string(request.payload().size()) +
+                     " bytes; at most " + std::to_string(max_request_bytes) + " are accepted"});
+  return false;
+}
+
 void CallContext::handle(const std::shared_ptr<Answer>& answer, const api::Sealed& request) const {
-  if (request.payload().size() > max_request_bytes)
-    return answer->refuse({ErrorCode::invalid_argument,
-                           "the request has " + std::to_string(request.payload().size()) +
-                               " bytes; at most " + std::to_string(max_request_bytes) +
-                               " are accepted"});
+  if (!fits(*answer, request)) return;
   if (request.credential().empty()) return resume_session(*this, answer, request);
   authenticator->authenticate(
-      request.credential(),
+      request.credential(), answer->source(),
+      request.credential().size() + request.payload().size(),
       [call_context = *this, answer, sequence = request.sequence(), payload = request.payload(),
        mac = request.mac()](Result<AuthenticatedPeer> authenticated) {
         open_session(call_context, answer, std::move(authenticated), sequence, payload, mac);
+      });
+}
+
+void CallContext::handle_local(const std::shared_ptr<Answer>& answer, UserId uid, GroupId gid,
+                               const api::Sealed& request) const {
+  if (!fits(*answer, request)) return;
+  authenticator->identify(
+      uid, gid, request.payload().size(),
+      [call_context = *this, answer, payload = request.payload()](Result<auth::Identity> identity) {
+        if (answer->abandoned()) return;
+        if (!identity) return answer->refuse(std::move(identity.error()));
+        answer->set_session(
+            {0, nullptr, std::make_shared<const auth::Identity>(std::move(*identity))}, 0);
+        dispatch(call_context, answer, payload);
       });
 }
 

@@ -12,6 +12,7 @@
 
 #include "auth/session_table.h"
 #include "proto/gen/api.pb.h"
+#include "rpc/server/admission.h"
 #include "rpc/server/authenticator.h"
 #include "rpc/server/handlers.h"
 
@@ -24,19 +25,21 @@ class Answer {
   // Transports the answer; called once.
   using Completion = std::function<void(Result<api::Sealed>)>;
 
-  Answer(Completion completion, std::string peer)
-      : completion_(std::move(completion)), peer_(std::move(peer)) {}
+  // It counts for `source` while it waits to be authenticated.
+  Answer(Completion completion, std::string peer, std::string source)
+      : completion_(std::move(completion)), peer_(std::move(peer)), source_(std::move(source)) {}
 
-  // To be called before the handler sees the answer.
+  // To be called before the handler sees the answer. A session has no key if the socket itself names both sides.
   void set_session(auth::Session session, std::uint64_t sequence);
 
-  void send(api::Response response);  // sealed for the session
+  void send(api::Response response);  // sealed for the session, if it has a key
   void refuse(Error error);           // unsealed: there may be no session
   void abandon();                     // the caller has disconnected or must disconnect
 
   const auth::Identity& identity() const { return *session_.identity; }
   bool abandoned() const { return abandoned_; }
   const std::string& peer() const { return peer_; }
+  const std::string& source() const { return source_; }
 
  private:
   void complete(Result<api::Sealed> result);
@@ -45,6 +48,7 @@ class Answer {
   Completion completion_;  // empty after use, because what it refers to may be destroyed then
   std::atomic<bool> abandoned_ = false;
   const std::string peer_;
+  const std::string source_;
   auth::Session session_;
   std::uint64_t sequence_ = 0;
 };
@@ -55,9 +59,17 @@ struct CallContext {
   auth::SessionTable* sessions;
   const CallHandler* handler;
   std::size_t max_request_bytes;
+  Admission* admission = nullptr;  // of callers by TCP
 
   // `request` is not used after the return.
   void handle(const std::shared_ptr<Answer>& answer, const api::Sealed& request) const;
+
+  // The same of a request without credential and session, from a user of this machine that the socket names.
+  void handle_local(const std::shared_ptr<Answer>& answer, UserId uid, GroupId gid,
+                    const api::Sealed& request) const;
+
+ private:
+  bool fits(Answer& answer, const api::Sealed& request) const;
 };
 
 Principal to_principal(const auth::Identity& identity);

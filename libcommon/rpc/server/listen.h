@@ -1,20 +1,49 @@
-// Preparations for gRPC to listen on an address, and the reason if it cannot.
-// Functions that make system calls; any thread. Private to rpc/.
+// Sockets that the server listens on. A Unix socket's file can be deleted under it: it is then made again.
+// Owned by the thread that accepts. Private to rpc/.
 #pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "rpc/wire/address.h"
+#include "rpc/wire/socket.h"
 
 namespace ares::rpc {
 
-// Removes a socket file without a listener; gRPC would replace any file. already_exists: there is a
-// listener; failed_precondition: the file is not a socket.
-Status clear_stale_socket(const Address& address);
+class UnixListener {
+ public:
+  // A socket file without a listener is replaced. already_exists: it has a listener; failed_precondition: the file is no
+  // socket; unavailable: it cannot be made.
+  static Result<UnixListener> open(std::string path, mode_t mode);
 
-// Permits every user to connect: munge authenticates users, not file permissions.
-Status open_to_all(const Address& address);
+  int fd() const { return socket_.fd(); }
+  const std::string& path() const { return path_; }
 
-// Tries to bind the address to find the reason of a failure, which gRPC does not report.
-Error why_not_listening(const Address& address);
+  // Whether the file is still this socket's: clients find it.
+  bool is_reachable() const;
+
+  // Makes socket and file again. Callers that wait on the old socket stay there: accept them first.
+  Status reopen();
+
+  // Removes the file if it is still this socket's.
+  void remove_file();
+
+ private:
+  UnixListener(std::string path, mode_t mode) : path_(std::move(path)), mode_(mode) {}
+
+  std::string path_;
+  mode_t mode_;
+  Socket socket_;
+  dev_t device_ = 0;  // of the file
+  ino_t inode_ = 0;
+};
+
+// Listens on every address that the host's name stands for; 0.0.0.0 and :: mean IPv4 and IPv6 alike. A port 0 becomes the one
+// chosen. already_exists: the port is in use; unavailable: any other reason.
+Result<std::vector<Socket>> listen_tcp(Address& address);
 
 }  // namespace ares::rpc

@@ -14,6 +14,11 @@ constexpr std::size_t kEnvelope =
     64 << 10;  // so that slightly too large requests get the answer of CallContext
 const char* const kPeer = "unix";
 
+// Memory of a large message is not kept for the small ones that follow.
+void release_spare(std::string& buffer) {
+  if (buffer.capacity() > kChunk && buffer.size() < buffer.capacity() / 4) buffer.shrink_to_fit();
+}
+
 }  // namespace
 
 bool LocalPeer::watch() {
@@ -57,14 +62,28 @@ void LocalPeer::flush() {
     sent += static_cast<std::size_t>(n);
   }
   output_.erase(0, sent);
+  release_spare(output_);
+}
+
+void LocalPeer::write(const std::string& bytes) {
+  if (!socket_) return;
+  output_ += bytes;
+  flush();
+  count_unsent();
+  update_epoll();
+  // One answer of any size is kept for every user.
+  if (user_.load->unsent_bytes > limits_.unsent_bytes_per_user && output_.size() > bytes.size())
+    ::shutdown(socket_.fd(), SHUT_RDWR);  // the server's thread sees that
+}
+
+void LocalPeer::count_unsent() {
+  user_.load->unsent_bytes += output_.size() - counted_unsent_;
+  counted_unsent_ = output_.size();
 }
 
 void LocalPeer::send_frame(const std::string& frame) {
   const std::lock_guard lock(mutex_);
-  if (!socket_) return;
-  output_ += frame;
-  flush();
-  update_epoll();
+  write(frame);
 }
 
 void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
@@ -75,11 +94,9 @@ void LocalPeer::answer(std::uint32_t call, Result<api::Sealed> result) {
   if (const auto found = calls_.find(call); found != calls_.end()) {
     done = std::move(found->second);
     calls_.erase(found);
+    --user_.load->calls;
   }
-  if (!socket_) return;
-  output_ += bytes;
-  flush();
-  update_epoll();
+  write(bytes);
 }
 
 bool LocalPeer::read() {
@@ -97,7 +114,10 @@ bool LocalPeer::ready(std::uint32_t events, const CallContext& call_context) {
   bool reads;
   {
     const std::lock_guard lock(mutex_);
-    if ((events & EPOLLOUT) != 0) flush();
+    if ((events & EPOLLOUT) != 0) {
+      flush();
+      count_unsent();
+    }
     if (paused_) paused_ = full();
     if (paused_ && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) return false;
     reads = !paused_;
@@ -141,6 +161,7 @@ bool LocalPeer::read_requests(const CallContext& call_context) {
     }
   }
   input_.erase(0, at);
+  release_spare(input_);
   return valid;
 }
 
@@ -163,12 +184,22 @@ bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string
       [peer = shared_from_this(), call](Result<api::Sealed> result) {
         peer->answer(call, std::move(result));
       },
-      kPeer);
+      kPeer, "uid " + std::to_string(user_.uid.value()));
+  bool too_many = false;
   {
     const std::lock_guard lock(mutex_);
     if (!calls_.emplace(call, answer).second) return false;
+    too_many = ++user_.load->calls > limits_.calls_per_user;
   }
-  call_context.handle(answer, request);
+  if (too_many) {
+    answer->refuse({ErrorCode::unavailable, "too many of your calls wait for an answer"});
+    return true;
+  }
+  const bool by_socket = user_.is_known && request.credential().empty() && request.session() == 0;
+  if (by_socket)
+    call_context.handle_local(answer, user_.uid, user_.gid, request);
+  else
+    call_context.handle(answer, request);
   return true;
 }
 
@@ -177,10 +208,13 @@ void LocalPeer::close() {
   {
     const std::lock_guard lock(mutex_);
     calls.swap(calls_);
+    user_.load->calls -= calls.size();
   }
   for (const auto& [call, answer] : calls) answer->abandon();
   const std::lock_guard lock(mutex_);
   socket_.close();
+  output_.clear();
+  count_unsent();
 }
 
 }  // namespace ares::rpc

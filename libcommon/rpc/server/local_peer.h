@@ -4,12 +4,14 @@
 
 #include <sys/epoll.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/ids.h"
 #include "rpc/server/call_context.h"
@@ -24,20 +26,41 @@ struct LocalLimits {
   std::size_t calls_per_connection = 1024;
   std::size_t unsent_per_connection = 4u << 20;     // bytes of answers
   std::size_t partial_bytes_per_user = 128u << 20;  // bytes of requests
+  std::size_t unsent_bytes_per_user = 128u << 20;   // bytes of answers
+  std::size_t calls_per_user = 16384;               // that wait for their answer
+  std::vector<UserId> unbounded;  // may have as many connections as there are descriptors
+};
+
+// What all connections of a user keep in memory together.
+struct UserLoad {
+  std::atomic<std::size_t> calls = 0;
+  std::atomic<std::size_t> unsent_bytes = 0;
+};
+
+// The other end, as the system names it.
+struct LocalUser {
+  UserId uid;
+  GroupId gid;
+  std::shared_ptr<UserLoad> load;
+  bool is_known = true;  // false: one of many that have no uid in the controller's user namespace
 };
 
 class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
  public:
   // Not yet registered with `epoll`.
-  LocalPeer(Socket socket, UserId user, int epoll, std::uint64_t id, const LocalLimits& limits)
-      : user_(user), epoll_(epoll), id_(id), limits_(limits), socket_(std::move(socket)) {}
+  LocalPeer(Socket socket, LocalUser user, int epoll, std::uint64_t id, const LocalLimits& limits)
+      : user_(std::move(user)),
+        epoll_(epoll),
+        id_(id),
+        limits_(limits),
+        socket_(std::move(socket)) {}
 
   // On the server's thread. False: disconnected, or an invalid frame was received; call close().
   bool watch();
   bool ready(std::uint32_t events, const CallContext& call_context);
   // Bytes received of an incomplete request.
   std::size_t partial_bytes() const { return input_.size(); }
-  UserId user() const { return user_; }
+  UserId user() const { return user_.uid; }
 
   // Abandons its calls and sends a refusal if the socket is still open.
   void close();
@@ -51,11 +74,13 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   bool handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,
                     const CallContext& call_context);
   void answer(std::uint32_t call, Result<api::Sealed> result);
-  void flush();  // with the lock held, likewise full() and update_epoll()
+  void write(const std::string& bytes);  // with the lock held, likewise the next four
+  void flush();
+  void count_unsent();
   bool full() const;
   void update_epoll();
 
-  const UserId user_;
+  const LocalUser user_;
   const int epoll_;
   const std::uint64_t id_;
   const LocalLimits& limits_;
@@ -66,6 +91,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   std::mutex mutex_;
   Socket socket_;  // closed by the server's thread only
   std::string output_;
+  std::size_t counted_unsent_ = 0;  // bytes, for its user
   std::map<std::uint32_t, std::shared_ptr<Answer>> calls_;
   std::uint32_t epoll_events_ = 0;
   bool paused_ = false;  // not read until answers have been sent

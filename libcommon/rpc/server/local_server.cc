@@ -1,47 +1,39 @@
 #include "rpc/server/local_server.h"
 
-#include <sys/eventfd.h>
-#include <sys/stat.h>
-
-#include <array>
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
+#include <fstream>
 #include <map>
-#include <thread>
+#include <optional>
 #include <utility>
-#include <vector>
 
+#include "rpc/server/event_loop.h"
 #include "rpc/server/listen.h"
-#include "rpc/server/local_peer.h"
 #include "rpc/wire/local_frame.h"
 #include "rpc/wire/socket.h"
 
 namespace ares::rpc {
 namespace {
 
-constexpr int kBacklog = 4096;
 constexpr int kAcceptedAtOnce = 64;
-constexpr int kNoDescriptorsMs = 100;  // until the next accept()
-constexpr std::uint64_t kWakeId = 0;
 
-bool watch(int epoll, int fd, std::uint64_t id, std::uint32_t events) {
-  epoll_event event{};
-  event.events = events;
-  event.data.u64 = id;
-  return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0 ||
-         ::epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) == 0;
+// In a user namespace that lacks some of the machine's users, the system gives them all the same uid. None: it lacks none.
+std::optional<UserId> uid_of_unknown_users() {
+  std::uint64_t first = 0, outside = 0, count = 0;
+  std::ifstream map("/proc/self/uid_map");
+  if (map >> first >> outside >> count && first == 0 && count >= 0xffff'ffff) return std::nullopt;
+  std::uint32_t uid = 65534;
+  std::ifstream("/proc/sys/kernel/overflowuid") >> uid;
+  return UserId(uid);
 }
 
 }  // namespace
 
 struct LocalServer::State {
-  struct Listener {
-    Socket socket;
-    std::string path;
-  };
   struct User {
     std::size_t connections = 0;
-    std::size_t partial_bytes = 0;  // bytes
+    std::size_t partial_bytes = 0;
+    std::shared_ptr<UserLoad> load = std::make_shared<UserLoad>();
   };
   struct Connected {
     std::shared_ptr<LocalPeer> peer;
@@ -50,114 +42,103 @@ struct LocalServer::State {
 
   const CallContext call_context;
   const LocalLimits limits;
-  Socket epoll, wake;
-  std::map<std::uint64_t, Listener> listeners;  // this and the next by id
+  const ConnectionLimits descriptors;
+  Problems& problems;
+  EventLoop loop;
+  std::map<std::uint64_t, UnixListener> listeners;  // by the loop's ids, as the next
   std::map<std::uint64_t, Connected> peers;
   std::map<UserId, User> users;
-  std::uint64_t last_id = kWakeId;
-  bool accepting = true;
-  std::jthread thread;
+  const std::optional<UserId> shared_uid = uid_of_unknown_users();
 
-  State(CallContext d, LocalLimits l) : call_context(std::move(d)), limits(l) {}
+  State(CallContext c, LocalLimits l, ConnectionLimits d, Problems& p)
+      : call_context(std::move(c)), limits(l), descriptors(d), problems(p) {}
 
-  void work(const std::stop_token& stop);
-  void set_accepting(bool accept);
-  void accept(Listener& listener);
+  void ready(std::uint64_t id, std::uint32_t events);
+  void tick();
+  void accept(UnixListener& listener);
   void welcome(Socket socket);
+  bool may_connect(UserId uid, const User& user) const;
   void serve(std::uint64_t id, std::uint32_t events);
   void drop(std::map<std::uint64_t, Connected>::iterator found);
 };
 
-LocalServer::LocalServer(CallContext call_context, LocalLimits limits)
-    : state_(std::make_unique<State>(std::move(call_context), limits)) {}
+LocalServer::LocalServer(CallContext call_context, LocalLimits limits, ConnectionLimits descriptors,
+                         Problems& problems)
+    : state_(std::make_unique<State>(std::move(call_context), limits, descriptors, problems)) {}
 
 LocalServer::~LocalServer() {
   stop();
 }
 
 Status LocalServer::listen(const Address& address) {
-  Address calls = address;
-  calls.path = call_socket(address);
-  if (auto clear = clear_stale_socket(calls); !clear) return clear;
-  Socket socket = stream_socket(AF_UNIX, SOCK_NONBLOCK);
-  const sockaddr_un name = unix_name(calls.path);
-  if (!socket || ::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
-      ::listen(socket.fd(), kBacklog) != 0)
-    return fail(ErrorCode::unavailable,
-                "cannot listen on " + to_string(calls) + ": " + reason(errno));
-  state_->listeners.emplace(++state_->last_id, State::Listener{std::move(socket), calls.path});
-  return open_to_all(calls);
+  auto listener = UnixListener::open(call_socket(address), 0666);
+  if (!listener) return fail(std::move(listener.error()));
+  state_->listeners.emplace(state_->loop.new_id(), std::move(*listener));
+  return {};
 }
 
 Status LocalServer::start() {
   State& s = *state_;
-  s.epoll = Socket(::epoll_create1(EPOLL_CLOEXEC));
-  s.wake = Socket(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!s.epoll || !s.wake || !watch(s.epoll.fd(), s.wake.fd(), kWakeId, EPOLLIN))
-    return fail(ErrorCode::unavailable, "cannot take local calls: " + reason(errno));
-  s.set_accepting(true);
-  s.thread = std::jthread([&s](const std::stop_token& stop) { s.work(stop); });
+  if (auto opened = s.loop.open(); !opened) return opened;
+  for (const auto& [id, listener] : s.listeners) s.loop.add_listener(listener.fd(), id);
+  s.loop.start([&s](std::uint64_t id, std::uint32_t events) { s.ready(id, events); },
+               [&s] { s.tick(); });
   return {};
 }
 
 void LocalServer::stop() {
   State& s = *state_;
-  if (s.thread.joinable()) {
-    s.thread.request_stop();
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t n = ::write(s.wake.fd(), &one, sizeof one);
-    s.thread.join();
-  }
-  for (const auto& [id, listener] : s.listeners) ::unlink(listener.path.c_str());
+  s.loop.stop();
+  while (!s.peers.empty()) s.drop(s.peers.begin());
+  for (auto& [id, listener] : s.listeners) listener.remove_file();
   s.listeners.clear();
 }
 
-void LocalServer::State::set_accepting(bool accept) {
-  accepting = accept;
-  for (const auto& [id, listener] : listeners)
-    watch(epoll.fd(), listener.socket.fd(), id, accept ? std::uint32_t{EPOLLIN} : 0U);
+void LocalServer::State::ready(std::uint64_t id, std::uint32_t events) {
+  if (const auto found = listeners.find(id); found != listeners.end())
+    accept(found->second);
+  else
+    serve(id, events);
 }
 
-void LocalServer::State::work(const std::stop_token& stop) {
-  std::array<epoll_event, 64> events;
-  while (!stop.stop_requested()) {
-    const int count = ::epoll_wait(epoll.fd(), events.data(), static_cast<int>(events.size()),
-                                   accepting ? -1 : kNoDescriptorsMs);
-    if (!accepting) set_accepting(true);
-    for (int i = 0; i < count && !stop.stop_requested(); ++i) {
-      const std::uint64_t id = events[static_cast<std::size_t>(i)].data.u64;
-      if (id == kWakeId) continue;
-      if (const auto found = listeners.find(id); found != listeners.end())
-        accept(found->second);
-      else
-        serve(id, events[static_cast<std::size_t>(i)].events);
-    }
+void LocalServer::State::tick() {
+  for (auto& [id, listener] : listeners) {
+    if (listener.is_reachable()) continue;
+    accept(listener);
+    report_reopened(problems, listener.path(), listener.reopen());
+    loop.add_listener(listener.fd(), id);
   }
-  while (!peers.empty()) drop(peers.begin());
 }
 
-void LocalServer::State::accept(Listener& listener) {
+void LocalServer::State::accept(UnixListener& listener) {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
-    Socket socket(::accept4(listener.socket.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (socket) {
+    Socket socket(::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket)
       welcome(std::move(socket));
-      continue;
-    }
-    // Out of descriptors or memory: pending connections would wake the thread continuously.
-    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) set_accepting(false);
-    if (errno != EINTR && errno != ECONNABORTED) return;
+    else if (loop.pause_after(errno, problems))
+      return;
   }
+}
+
+bool LocalServer::State::may_connect(UserId uid, const User& user) const {
+  if (std::find(limits.unbounded.begin(), limits.unbounded.end(), uid) != limits.unbounded.end())
+    return true;
+  return peers.size() < limits.connections && user.connections < limits.connections_per_user;
 }
 
 void LocalServer::State::welcome(Socket socket) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
   if (::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return;
+  const bool reserved = in_reserve(socket.fd(), descriptors);
+  if (reserved) report_reserve(problems, descriptors);
   const UserId uid(credentials.uid);
-  const auto peer =
-      std::make_shared<LocalPeer>(std::move(socket), uid, epoll.fd(), ++last_id, limits);
   User& user = users[uid];
-  if (peers.size() >= limits.connections || user.connections >= limits.connections_per_user) {
+  const std::uint64_t id = loop.new_id();
+  const auto peer = std::make_shared<LocalPeer>(
+      std::move(socket), LocalUser{uid, GroupId(credentials.gid), user.load, uid != shared_uid},
+      loop.epoll(), id, limits);
+  if (reserved || !may_connect(uid, user)) {
     if (user.connections == 0) users.erase(uid);
     peer->send_frame(refusal_frame(
         0, {ErrorCode::unavailable, "too many connections are open; close some, or wait"}));
@@ -168,7 +149,7 @@ void LocalServer::State::welcome(Socket socket) {
     return peer->close();
   }
   ++user.connections;
-  peers.emplace(last_id, Connected{peer, 0});
+  peers.emplace(id, Connected{peer, 0});
 }
 
 void LocalServer::State::serve(std::uint64_t id, std::uint32_t events) {

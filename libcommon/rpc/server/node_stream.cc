@@ -12,6 +12,7 @@
 #include "rpc/client/channel.h"
 #include "rpc/server/call_context.h"
 #include "rpc/wire/envelope.h"
+#include "rpc/wire/peer_address.h"
 #include "rpc/wire/send_queue.h"
 
 namespace ares::rpc {
@@ -29,7 +30,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
   NodeStream(const AttachContext& attach_context, grpc::CallbackServerContext* context)
       : attach_context_(attach_context),
         context_(context),
-        peer_(context->peer()),
+        peer_(plain_peer(context->peer())),
         queue_(attach_context.queue_messages, attach_context.queue_bytes) {}
 
   void start() {
@@ -123,7 +124,8 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
       busy_ = true;
     }
     attach_context_.authenticator->authenticate(
-        in_.credential(), [stream = self_](Result<AuthenticatedPeer> authenticated) {
+        in_.credential(), machine_of(peer_), in_.credential().size() + in_.payload().size(),
+        [stream = self_](Result<AuthenticatedPeer> authenticated) {
           stream->on_authenticated(std::move(authenticated));
         });
   }
@@ -164,7 +166,7 @@ class NodeStream final : public grpc::ServerBidiReactor<api::Sealed, api::Sealed
       return fail(ErrorCode::permission_denied, "user " + authenticated->identity.user +
                                                     " may not attach nodes; run aresd as root or "
                                                     "as the controller's user");
-    return {};
+    return attach_context_.admission->authenticated(peer_, uid);
   }
 
   void end(const grpc::Status& status) {

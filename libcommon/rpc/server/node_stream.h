@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/gen/api.pb.h"
+#include "rpc/server/admission.h"
 #include "rpc/server/authenticator.h"
 #include "rpc/server/handlers.h"
 
@@ -20,6 +21,7 @@ struct AttachContext {
   std::vector<UserId> users;  // users that may attach
   std::size_t queue_messages;
   std::size_t queue_bytes;
+  Admission* admission;
 };
 
 grpc::ServerBidiReactor<api::Sealed, api::Sealed>* start_attach(

@@ -1,5 +1,6 @@
 #include "rpc/server/server.h"
 
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -9,11 +10,14 @@
 
 #include "proto/gen/api.grpc.pb.h"
 #include "rpc/client/channel.h"
+#include "rpc/server/admission.h"
 #include "rpc/server/authenticator.h"
 #include "rpc/server/call_reactor.h"
-#include "rpc/server/listen.h"
+#include "rpc/server/gate.h"
+#include "rpc/server/limits.h"
 #include "rpc/server/local_server.h"
 #include "rpc/server/node_stream.h"
+#include "rpc/server/problems.h"
 #include "rpc/wire/address.h"
 
 namespace ares::rpc {
@@ -40,11 +44,8 @@ class Service final : public api::Ares::CallbackService {
   const AttachContext nodes_;
 };
 
-// gRPC wants addresses to listen on without a scheme.
-std::string listen_target(const Address& address) {
-  const std::string text = to_string(address);
-  return address.kind == Address::Kind::tcp ? text.substr(text.find(':') + 1) : text;
-}
+constexpr std::size_t kGrpcBytes = 1u << 30;  // beyond, gRPC slows down and breaks calls off
+constexpr int kStreamsPerConnection = 100;
 
 std::vector<UserId> with_root_and_self(std::vector<UserId> users) {
   users.push_back(UserId(0));
@@ -52,14 +53,35 @@ std::vector<UserId> with_root_and_self(std::vector<UserId> users) {
   return users;
 }
 
+// The admission bounds what each caller can make gRPC keep; the quota bounds all of it together.
 void set_arguments(grpc::ServerBuilder& builder, const ServerOptions& options) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_request_bytes + kEnvelope));
   builder.SetMaxSendMessageSize(-1);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two controllers must not share a port
+  builder.SetResourceQuota(grpc::ResourceQuota("ares").Resize(kGrpcBytes));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
   // Detects within a minute that a node's machine has failed.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+}
+
+LocalLimits local_limits(const ConnectionLimits& connections) {
+  LocalLimits limits;
+  limits.connections = connections.local;
+  limits.connections_per_user = connections.local_per_user;
+  limits.unbounded = with_root_and_self({});
+  return limits;
+}
+
+AdmissionLimits admission_limits(const ConnectionLimits& connections,
+                                 const ServerOptions& options) {
+  AdmissionLimits limits;
+  limits.unproven = connections.unproven;
+  limits.unproven_per_address = connections.unproven_per_address;
+  limits.connections_per_user = connections.tcp_per_user;
+  // Twice as much as is accepted still gets an answer that says so.
+  limits.max_message_bytes = 2 * (options.max_request_bytes + kEnvelope);
+  return limits;
 }
 
 }  // namespace
@@ -69,20 +91,26 @@ struct Server::State {
   CallHandler call;
   AttachHandler* attach;
   auth::SessionTable sessions;
+  Problems problems;
   std::vector<Address> addresses;
-  // In this order: the service uses the authenticator and must be destroyed before it.
+  // In this order, so that each outlives those that use it.
   std::unique_ptr<Authenticator> authenticator;
+  std::unique_ptr<Admission> admission;
   std::unique_ptr<LocalServer> local;
   std::unique_ptr<Service> service;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<Gate> gate;
 
   State(ServerOptions o, CallHandler c, AttachHandler* a)
       : options(std::move(o)),
         call(std::move(c)),
         attach(a),
-        sessions({options.max_sessions, options.max_sessions_per_user, options.session_idle}) {}
+        sessions({options.max_sessions, options.max_sessions_per_user, options.session_idle}),
+        problems(options.on_problem) {}
 
   Status listen();
+  Status serve();
 };
 
 void Responder::refuse(Error error) {
@@ -106,7 +134,6 @@ Status Server::start() {
   for (const std::string& text : s.options.listen) {
     auto address = parse_address(text);
     if (!address) return fail(std::move(address.error()));
-    if (auto clear = clear_stale_socket(*address); !clear) return clear;
     wanted.push_back(std::move(*address));
   }
   if (wanted.empty())
@@ -114,37 +141,49 @@ Status Server::start() {
                 "no address to listen on; set controller.listen in ares.yaml");
   s.addresses = std::move(wanted);
   Status listening = s.listen();
+  if (listening) listening = s.serve();
   if (!listening) stop();
   return listening;
 }
 
 Status Server::State::listen() {
+  const ConnectionLimits limits = connection_limits(descriptor_limit());
+  const std::vector<UserId> node_users = with_root_and_self(options.node_users);
   authenticator = std::make_unique<Authenticator>(options.munge_socket, options.authenticators,
                                                   options.user_name);
-  const CallContext call_context{authenticator.get(), &sessions, &call, options.max_request_bytes};
-  local = std::make_unique<LocalServer>(call_context);
+  admission = std::make_unique<Admission>(admission_limits(limits, options), node_users, problems);
+  CallContext call_context{authenticator.get(), &sessions, &call, options.max_request_bytes};
+  local = std::make_unique<LocalServer>(call_context, local_limits(limits), limits, problems);
+  call_context.admission = admission.get();
   service = std::make_unique<Service>(
       call_context,
-      AttachContext{authenticator.get(), attach, with_root_and_self(options.node_users),
-                    options.node_queue_messages, options.node_queue_bytes});
+      AttachContext{authenticator.get(), attach, node_users, options.node_queue_messages,
+                    options.node_queue_bytes, admission.get()});
+  gate = std::make_unique<Gate>(GateOptions{limits, node_users, !options.node_users.empty()},
+                                *admission, problems);
+  for (Address& address : addresses) {
+    if (auto listening = gate->listen(address); !listening) return listening;
+    if (address.kind == Address::Kind::unix_socket)
+      if (auto calls = local->listen(address); !calls) return calls;
+  }
+  return {};
+}
+
+Status Server::State::serve() {
+  using From = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
   grpc::ServerBuilder builder;
   set_arguments(builder, options);
-  std::vector<int> ports(addresses.size(), 0);
-  for (std::size_t i = 0; i < addresses.size(); ++i)
-    builder.AddListeningPort(listen_target(addresses[i]), grpc::InsecureServerCredentials(),
-                             &ports[i]);
+  acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      From::FROM_FD, grpc::InsecureServerCredentials());
   builder.RegisterService(service.get());
   server = builder.BuildAndStart();
-  for (std::size_t i = 0; i < addresses.size(); ++i)
-    if (ports[i] == 0) return fail(why_not_listening(addresses[i]));
   if (!server) return fail(ErrorCode::internal, "gRPC did not start");
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    if (addresses[i].kind == Address::Kind::tcp)
-      addresses[i].port = static_cast<std::uint16_t>(ports[i]);
-    if (auto open = open_to_all(addresses[i]); !open) return open;
-    if (addresses[i].kind == Address::Kind::unix_socket)
-      if (auto calls = local->listen(addresses[i]); !calls) return calls;
-  }
+  auto open = gate->start([this](int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.fd = fd;
+    acceptor->HandleNewConnection(&connection);
+  });
+  if (!open) return open;
   return local->start();
 }
 
@@ -159,11 +198,15 @@ void Server::stop() {
   State& s = *state_;
   // Cancels all calls in flight, which end as unavailable; waits until gRPC has none left.
   if (s.local) s.local->stop();
+  if (s.gate) s.gate->stop();
   if (s.server) s.server->Shutdown(std::chrono::system_clock::now());
   if (s.authenticator) s.authenticator->stop();
   s.server.reset();
+  s.acceptor.reset();
   s.service.reset();
   s.local.reset();
+  s.gate.reset();
+  s.admission.reset();
   s.authenticator.reset();
 }
 

@@ -19,10 +19,13 @@ namespace ares::rpc {
 struct ServerOptions {
   std::vector<std::string> listen;  // "unix:/path", "tcp:host:port"; port 0 = any free one
   std::string munge_socket;         // empty = munge's default
-  // Users that may attach as nodes, besides root and the server's own user.
+  // Users that may attach as nodes, besides root and the server's own user. Other users cannot connect to gRPC's Unix socket.
   std::vector<UserId> node_users;
   // Returns the name of a uid; empty = ask the name service. Called on a thread that may block.
   std::function<std::string(UserId)> user_name;
+  // Called with what an administrator should know: descriptors are used up, callers were cut off, a socket was deleted. On any
+  // thread; for the same problem at most once a minute.
+  std::function<void(const std::string&)> on_problem;
 
   std::size_t max_request_bytes = 8 << 20;  // larger ones are refused with a clear error
   std::size_t max_sessions = 16384;

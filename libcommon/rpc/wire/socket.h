@@ -25,6 +25,7 @@ class Socket {
   ~Socket() { close(); }
 
   int fd() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));

@@ -1,6 +1,12 @@
 // Tests: call_context, call_reactor, connection, grpc_transport, transport, rpc/client/transport, handlers, make_transport
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+
 #include <thread>
 
+#include "auth/munge.h"
+#include "proto/gen/api.grpc.pb.h"
+#include "rpc/wire/envelope.h"
 #include "unit/rpc/rpc_fixture.h"
 
 namespace ares::rpc {
@@ -33,7 +39,7 @@ TEST_F(RpcTest, UserNameComesFromTheConfiguredLookup) {
 }
 
 TEST_F(RpcTest, ManyCallsUseOneCredential) {
-  start();
+  start_on_tcp();
   Client client = connect();
   ASSERT_TRUE(client.call(ping()));
   munged.stop();  // no other credential can be made or read
@@ -205,7 +211,7 @@ TEST_F(RpcTest, CallsSucceedAfterAServerRestart) {
 
 TEST_F(RpcTest, ALostSessionIsReopenedWithoutARetryMessage) {
   server_options.max_sessions = 1;
-  start();
+  start_on_tcp();
   Client one = connect(), two = connect();
   client_options.on_retry = [](const std::string& line) { ADD_FAILURE() << line; };
   for (int i = 0; i < 5; ++i) {  // each evicts the other's session
@@ -256,6 +262,73 @@ TEST_F(RpcTest, RefusesRequestsThatAreTooLarge) {
   ASSERT_FALSE(at_home);
   EXPECT_EQ(at_home.error().code, ErrorCode::invalid_argument);
   EXPECT_TRUE(seen().empty());
+}
+
+// A controller that notes how much each message carries.
+class SizesOfMessages final : public api::Ares::Service {
+ public:
+  explicit SizesOfMessages(std::string munge_socket) : munge_socket_(std::move(munge_socket)) {}
+
+  grpc::Status Call(grpc::ServerContext*, const api::Sealed* request, api::Sealed* out) override {
+    const std::lock_guard lock(mutex_);
+    if (!request->credential().empty())
+      key_ = auth::SessionKey::from_credential_payload(
+                 auth::munge_decode(request->credential(), munge_socket_).value().payload)
+                 .value();
+    sizes_.push_back(request->payload().size());
+    put_sealed(out, *key_, auth::Direction::answer, 7, request->sequence(),
+               api::Response().SerializeAsString());
+    return grpc::Status::OK;
+  }
+  std::vector<std::size_t> sizes() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(sizes_, {});
+  }
+
+ private:
+  const std::string munge_socket_;
+  std::mutex mutex_;
+  std::optional<auth::SessionKey> key_;
+  std::vector<std::size_t> sizes_;
+};
+
+TEST_F(RpcTest, ALargeRequestDoesNotTravelInTheFirstMessage) {
+  SizesOfMessages controller(munged.socket());
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&controller);
+  const auto listening = builder.BuildAndStart();
+  client_options.addresses = {"tcp:127.0.0.1:" + std::to_string(port)};
+  api::Request large = ping();
+  large.mutable_submit()->set_script(std::string(100'000, 'x'));
+
+  ASSERT_TRUE(connect().call(large));
+  auto sizes = controller.sizes();
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(sizes[0], 0u);
+  EXPECT_GT(sizes[1], 100'000u);
+
+  std::atomic<int> answered = 0;
+  Client client = connect();
+  client.call_async(large, [&](const Result<api::Response>& response) { answered += !!response; });
+  EXPECT_TRUE(eventually([&] { return answered == 1; }));
+  sizes = controller.sizes();
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(sizes[0], 0u);
+  ASSERT_TRUE(client.call(large));
+  EXPECT_EQ(controller.sizes().size(), 1u) << "there is a session";
+
+  ASSERT_TRUE(connect().call(ping()));
+  EXPECT_EQ(controller.sizes().size(), 1u) << "a small one is one round trip";
+}
+
+TEST_F(RpcTest, CarriesEightMegabytesByTcp) {
+  start_on_tcp();
+  api::Request request;
+  request.mutable_submit()->set_script(std::string((8 << 20) - 1000, 'x'));
+  auto response = connect().call(request);
+  ASSERT_TRUE(response) << response.error().message;
 }
 
 TEST_F(RpcTest, CarriesEightMegabytesAndALargerAnswer) {
@@ -342,7 +415,7 @@ TEST_F(RpcTest, TheClientsDestructorWaitsForItsCalls) {
 }
 
 TEST_F(RpcTest, ReportsAMissingMungedOnTheClientsHost) {
-  start();
+  start_on_tcp();
   client_options.munge_socket += ".nowhere";
   client_options.timeout = 300ms;
   auto response = connect().call(ping());
@@ -353,7 +426,7 @@ TEST_F(RpcTest, ReportsAMissingMungedOnTheClientsHost) {
 
 TEST_F(RpcTest, ReportsAMissingMungedOnTheServersHost) {
   server_options.munge_socket += ".nowhere";
-  start();
+  start_on_tcp();
   auto response = connect().call(ping(), Retry::never);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().code, ErrorCode::unavailable);

@@ -1,5 +1,12 @@
+// Tests: gate, event_loop, received_bytes, listen
+#include <grpcpp/client_context.h>
+
+#include <atomic>
 #include <fstream>
 
+#include "proto/gen/api.grpc.pb.h"
+#include "rpc/client/channel.h"
+#include "rpc/server/listen.h"
 #include "rpc/wire/address.h"
 #include "unit/rpc/rpc_fixture.h"
 
@@ -17,11 +24,57 @@ class ListenTest : public RpcTest {
   const std::string path = socket.substr(5);
 };
 
-TEST_F(ListenTest, EveryUserMayConnect) {
+TEST_F(ListenTest, CommandsMayConnectAndToGrpcOnlyNodeDaemons) {
+  const auto mode = [](const std::string& file) {
+    struct stat status {};
+    EXPECT_EQ(stat(file.c_str(), &status), 0) << file;
+    return status.st_mode & 0777;
+  };
   start();
-  struct stat file {};
-  ASSERT_EQ(stat(path.c_str(), &file), 0);
-  EXPECT_EQ(file.st_mode & 0777, 0666u);
+  EXPECT_EQ(mode(path), 0600u);
+  EXPECT_EQ(mode(path + ".call"), 0666u);
+  server->stop();
+  server_options.node_users = {UserId(getuid() + 1)};
+  start();
+  EXPECT_EQ(mode(path), 0666u) << "the gate looks at who connects";
+}
+
+TEST_F(ListenTest, ADeletedSocketIsMadeAgain) {
+  start();
+  std::filesystem::remove(path);
+  EXPECT_TRUE(eventually([&] { return std::filesystem::is_socket(path); }));
+  const auto channel = make_channel(parse_address(socket).value(), Purpose::calls);
+  EXPECT_TRUE(channel->WaitForConnected(std::chrono::system_clock::now() + 10s));
+}
+
+TEST_F(ListenTest, ASocketOfAnotherIsLeftAlone) {
+  std::atomic<int> told = 0;
+  server_options.on_problem = [&](const std::string& text) {
+    told += text.find("another process listens") != std::string::npos;
+  };
+  start();
+  std::filesystem::remove(path);
+  const auto rival = UnixListener::open(path, 0600);
+  ASSERT_TRUE(rival) << rival.error().message;
+  EXPECT_TRUE(eventually([&] { return told > 0; }));
+  server->stop();
+  EXPECT_TRUE(rival->is_reachable());
+}
+
+// One that never proves anything may not fill the controller's memory, by whole messages or by half ones.
+TEST_F(ListenTest, AnUnprovenCallerIsCutBeforeItSendsMuch) {
+  server_options.max_request_bytes = 1 << 20;
+  start_on_tcp();
+  const Address address = parse_address(server->addresses().front()).value();
+  const auto stub = api::Ares::NewStub(make_channel(address, Purpose::calls));
+  api::Sealed garbage, ignored;
+  garbage.set_credential("none");
+  garbage.set_payload(std::string(5 << 20, 'x'));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + 10s);
+  const grpc::Status status = stub->Call(&context, garbage, &ignored);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+  EXPECT_TRUE(RpcTest::connect().call(ping(), Retry::never)) << "others go on";
 }
 
 TEST_F(ListenTest, TwoCannotListenOnOneSocket) {

@@ -55,6 +55,13 @@ class RpcTest : public ::testing::Test {
     ASSERT_TRUE(started) << started.error().message;
   }
 
+  // By TCP, where a credential is needed: on a Unix socket the system says who calls.
+  void start_on_tcp() {
+    server_options.listen = {"tcp:127.0.0.1:0"};
+    start();
+    client_options.addresses = server->addresses();
+  }
+
   RpcTest() {
     server_options.listen = {socket};
     server_options.munge_socket = munged.socket();
