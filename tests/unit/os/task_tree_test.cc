@@ -57,6 +57,13 @@ struct Held {
     char byte = 0;
     return readable(within_ms) && ::read(ours.get(), &byte, 1) == 1;
   }
+  // Reads until nothing is written for `quiet_ms`; false after `within_ms`.
+  bool falls_silent(int quiet_ms, int within_ms) const {
+    const BootTime deadline = boot_now() + std::chrono::milliseconds(within_ms);
+    while (boot_now() < deadline)
+      if (!beat(quiet_ms)) return true;
+    return false;
+  }
   // Reads until no process is left that could write; false after `within_ms`.
   bool ends(int within_ms) const {
     const BootTime deadline = boot_now() + std::chrono::milliseconds(within_ms);
@@ -76,14 +83,17 @@ TaskTree::BodyFailure escape() {
   return {1, "execl"};
 }
 
-// Starts a supervisor that runs escape(); returns its pid when the task writes.
-pid_t supervise_escape(const Held& held) {
+// Starts a supervisor that runs escape(), calls `then` and does nothing more; returns its pid when the
+// task writes.
+pid_t supervise_escape(
+    const Held& held, void (*then)(TaskTree&) = [](TaskTree&) {}) {
   const pid_t supervisor = ::fork();
   if (supervisor != 0) return held.beat(10'000) ? supervisor : -1;
   ::dup2(held.theirs.get(), STDOUT_FILENO);
   TaskTree tree(escape, {namespace_kind(), true}, std::nullopt);
   if (!tree.spawn_gated()) ::_exit(1);
   tree.open_gate();
+  then(tree);
   for (;;) ::pause();
 }
 
@@ -120,6 +130,26 @@ TEST(TaskTree, NoProcessOutlivesAKilledSupervisorWithoutRoot) {
   });
   if (result == kNoTest) GTEST_SKIP() << "needs unprivileged user namespaces";
   EXPECT_EQ(result, 0);
+}
+
+// Regression: with its supervisor stopped, a job ran on after the end of its lease.
+TEST(TaskTree, InitStopsEverythingWhileTheSupervisorIsStopped) {
+  if (!can_make_namespace(namespace_kind())) GTEST_SKIP() << "needs a pid namespace";
+  Held held;
+  const pid_t supervisor = supervise_escape(held, [](TaskTree& tree) {
+    tree.stop_at(boot_now() + std::chrono::milliseconds(300));
+    ::raise(SIGSTOP);
+    tree.thaw();
+  });
+  held.theirs.reset();
+  ASSERT_GT(supervisor, 0);
+  EXPECT_TRUE(held.falls_silent(1000, 20'000));
+  ::kill(supervisor, SIGCONT);
+  EXPECT_TRUE(held.beat(10'000)) << "it goes on when the supervisor says so";
+  ::kill(supervisor, SIGKILL);
+  while (::waitpid(supervisor, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  EXPECT_TRUE(held.ends(10'000));
 }
 
 TEST(TaskTree, JobWithoutRootKeepsItsUserAndSeesOnlyItsOwnProcesses) {
