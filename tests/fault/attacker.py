@@ -11,6 +11,7 @@ connections open, connections cut, megabytes sent.
 
 import argparse
 import errno
+import functools
 import os
 import selectors
 import socket
@@ -54,6 +55,13 @@ def field(number, content):
 
 def sealed(payload, credential=b""):
     return (field(1, credential) if credential else b"") + field(4, payload)
+
+
+@functools.cache
+def whole_message(size):
+    """A message with a credential that is none, how much of it is sent, and how much is announced."""
+    message = sealed(b"x" * (size - 100), b"MUNGE:none:")
+    return message, len(message), len(message)
 
 
 def connect(target):
@@ -236,10 +244,9 @@ def main():
         os.setgroups([])
         os.setgid(given.user)
         os.setuid(given.user)
-    whole = sealed(b"x" * (given.bytes - 100), b"MUNGE:none:")
     makers = {
         "half-messages": lambda sock: Http2(sock, given.streams, b"", given.bytes - 1, given.bytes),
-        "whole-messages": lambda sock: Http2(sock, given.streams, whole, len(whole), len(whole)),
+        "whole-messages": lambda sock: Http2(sock, given.streams, *whole_message(given.bytes)),
         "connections": Silent,
         "unread": lambda sock: Unread(sock, bytes.fromhex(given.request)),
     }

@@ -111,6 +111,8 @@ def commands(cluster, count, user=None):
 ATTACKS = {
     "half messages, gRPC socket": lambda t: ("half-messages", "unix:" + t.local_socket()),
     "half messages, TCP": lambda t: ("half-messages", t.tcp, "--connections", 200),
+    "half messages in few streams, TCP": lambda t: ("half-messages", t.tcp, "--connections", 200, "--streams", 8,
+                                                    "--bytes", 1900 << 10),
     "messages of a gigabyte, TCP": lambda t: ("half-messages", t.tcp, "--connections", 20, "--bytes", (1 << 30) - 1,
                                               "--streams", 1),
     "whole messages, TCP": lambda t: ("whole-messages", t.tcp, "--connections", 50),
@@ -132,7 +134,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--commands", type=int, default=100)
     given = parser.parse_args()
-    print(f"{'attack':30} {'MB before':>9} {'most':>6} {'after':>6} {'idle p50':>9} {'p99':>7} {'attacked p50':>13} {'p99':>7}")
+    print(f"{'attack':34} {'MB before':>9} {'most':>6} {'after':>6} {'idle p50':>9} {'p99':>7} {'attacked p50':>13} {'p99':>7}")
     for name, words in ATTACKS.items():
         if given.names and not any(part in name for part in given.names):
             continue
@@ -146,7 +148,7 @@ def main():
                 while time.monotonic() - begin < given.seconds:
                     busy = sorted(busy + commands(target, 10, user="daemon"))
             time.sleep(2)
-            print(f"{name:30} {before:9} {target.memory('VmHWM'):6} {target.memory():6} {p(idle, .5) * 1e3:7.1f}ms"
+            print(f"{name:34} {before:9} {target.memory('VmHWM'):6} {target.memory():6} {p(idle, .5) * 1e3:7.1f}ms"
                   f" {p(idle, .99) * 1e3:5.1f}ms {p(busy, .5) * 1e3:11.1f}ms {p(busy, .99) * 1e3:5.1f}ms   {running[0].last}",
                   flush=True)
             for line in target.log().splitlines():

@@ -30,10 +30,11 @@ Status EventLoop::open() {
   return fail(ErrorCode::unavailable, "cannot wait for connections: " + reason(errno));
 }
 
-void EventLoop::start(Ready ready, Tick tick) {
+void EventLoop::start(Ready ready, Tick tick, Work work) {
   ready_ = std::move(ready);
   tick_ = std::move(tick);
-  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  work_ = std::move(work);
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void EventLoop::stop() {
@@ -77,12 +78,14 @@ bool EventLoop::pause_after(int error, Problems& problems) {
   return true;
 }
 
-void EventLoop::work(const std::stop_token& stop) {
+void EventLoop::run(const std::stop_token& stop) {
   std::array<epoll_event, 64> events;
   auto next_tick = Clock::now() + kTick;
+  bool more_work = false;
   while (!stop.stop_requested()) {
     const auto left = std::chrono::ceil<milliseconds>(next_tick - Clock::now());
-    const auto wait = std::clamp(accepting_ ? left : std::min(left, kRest), milliseconds(0), kTick);
+    const auto longest = more_work ? milliseconds(0) : accepting_ ? kTick : kRest;
+    const auto wait = std::clamp(left, milliseconds(0), longest);
     const int count = ::epoll_wait(epoll_.fd(), events.data(), static_cast<int>(events.size()),
                                    static_cast<int>(wait.count()));
     if (!accepting_) set_accepting(true);
@@ -90,6 +93,7 @@ void EventLoop::work(const std::stop_token& stop) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       if (event.data.u64 != kWakeId) ready_(event.data.u64, event.events);
     }
+    more_work = work_ && work_();
     if (Clock::now() < next_tick) continue;
     next_tick = Clock::now() + kTick;
     tick_();

@@ -23,6 +23,7 @@ class EventLoop {
  public:
   using Ready = std::function<void(std::uint64_t id, std::uint32_t events)>;
   using Tick = std::function<void()>;
+  using Work = std::function<bool()>;
 
   ~EventLoop();  // stop()
 
@@ -30,7 +31,8 @@ class EventLoop {
   std::uint64_t new_id() { return ++last_id_; }
 
   Status open();
-  void start(Ready ready, Tick tick);
+  // After what is ready, `work` does a little that is due; while it returns true the loop does not wait.
+  void start(Ready ready, Tick tick, Work work = {});
   // Nothing runs afterwards.
   void stop();
 
@@ -45,7 +47,7 @@ class EventLoop {
   bool pause_after(int error, Problems& problems);
 
  private:
-  void work(const std::stop_token& stop);
+  void run(const std::stop_token& stop);
   void set_accepting(bool accept);
 
   Socket epoll_, wake_;
@@ -54,6 +56,7 @@ class EventLoop {
   bool accepting_ = true;
   Ready ready_;
   Tick tick_;
+  Work work_;
   std::jthread thread_;
 };
 

@@ -14,6 +14,10 @@ constexpr std::size_t kEnvelope =
     64 << 10;  // so that slightly too large requests get the answer of CallContext
 const char* const kPeer = "unix";
 
+std::size_t most_bytes(const CallContext& call_context) {
+  return call_context.max_request_bytes + kEnvelope;
+}
+
 // Memory of a large message is not kept for the small ones that follow.
 void release_spare(std::string& buffer) {
   if (buffer.capacity() > kChunk && buffer.size() < buffer.capacity() / 4) buffer.shrink_to_fit();
@@ -40,8 +44,8 @@ bool LocalPeer::full() const {
 void LocalPeer::update_epoll() {
   if (!socket_) return;
   const bool resumes = paused_ && !full();
-  const std::uint32_t wanted =
-      EPOLLRDHUP | (paused_ ? 0U : EPOLLIN) | (!output_.empty() || resumes ? EPOLLOUT : 0U);
+  const std::uint32_t wanted = EPOLLRDHUP | (paused_ || waits_for_turn_ ? 0U : EPOLLIN) |
+                               (!output_.empty() || resumes ? EPOLLOUT : 0U);
   if (wanted == epoll_events_) return;
   epoll_events_ = wanted;
   epoll_event event{};
@@ -110,7 +114,7 @@ bool LocalPeer::read() {
   return true;
 }
 
-bool LocalPeer::ready(std::uint32_t events, const CallContext& call_context) {
+bool LocalPeer::ready(std::uint32_t events) {
   bool reads;
   {
     const std::lock_guard lock(mutex_);
@@ -119,50 +123,54 @@ bool LocalPeer::ready(std::uint32_t events, const CallContext& call_context) {
       count_unsent();
     }
     if (paused_) paused_ = full();
-    if (paused_ && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) return false;
-    reads = !paused_;
+    reads = !paused_ && !waits_for_turn_;
   }
-  if (reads && (events & ~std::uint32_t{EPOLLOUT}) != 0 && !read()) return false;
-  if (reads && !read_requests(call_context)) return false;
-  const std::lock_guard lock(mutex_);
-  update_epoll();
-  return true;
+  if (!reads) return (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0;
+  return (events & ~std::uint32_t{EPOLLOUT}) == 0 || read();
 }
 
-bool LocalPeer::read_requests(const CallContext& call_context) {
-  const std::size_t most = call_context.max_request_bytes + kEnvelope;
-  std::size_t at = 0;
-  bool valid = true;
-  while (valid && input_.size() - at >= kHeadBytes) {
-    {
-      const std::lock_guard lock(mutex_);
-      paused_ = full();
-      if (paused_) break;
-    }
-    const auto head = read_head(std::string_view(input_).substr(at));
-    if (!head) {
-      valid = false;
-    } else if (head->size > most) {
-      send_frame(
-          refusal_frame(head->call, {ErrorCode::invalid_argument,
-                                     "the request is larger than the controller accepts: it has " +
-                                         std::to_string(head->size) + " bytes, at most " +
-                                         std::to_string(call_context.max_request_bytes)}));
-      const std::uint64_t whole = kHeadBytes + std::uint64_t{head->size};
-      const std::uint64_t here = std::min<std::uint64_t>(whole, input_.size() - at);
-      to_discard_ = whole - here;
-      at += static_cast<std::size_t>(here);
-    } else if (input_.size() - at < kHeadBytes + head->size) {
-      break;
-    } else {
-      const auto body = std::string_view(input_).substr(at + kHeadBytes, head->size);
-      at += kHeadBytes + head->size;
-      valid = handle_frame(head->call, head->code, body, call_context);
-    }
+bool LocalPeer::has_request(const CallContext& call_context) {
+  const auto input = std::string_view(input_).substr(handled_);
+  if (input.size() < kHeadBytes) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    paused_ = full();
+    if (paused_) return false;
   }
-  input_.erase(0, at);
+  const auto head = read_head(input);
+  return !head || head->size > most_bytes(call_context) || input.size() >= kHeadBytes + head->size;
+}
+
+bool LocalPeer::handle_next(const CallContext& call_context) {
+  const auto input = std::string_view(input_).substr(handled_);
+  const auto head = read_head(input);
+  if (!head) return false;
+  const std::uint64_t whole = kHeadBytes + std::uint64_t{head->size};
+  const std::uint64_t here = std::min<std::uint64_t>(whole, input.size());
+  bool valid = true;
+  if (head->size > most_bytes(call_context)) {
+    send_frame(refusal_frame(
+        head->call,
+        {ErrorCode::invalid_argument, "the request is larger than the controller accepts: it has " +
+                                          std::to_string(head->size) + " bytes, at most " +
+                                          std::to_string(call_context.max_request_bytes)}));
+    to_discard_ = whole - here;
+  } else {
+    valid =
+        handle_frame(head->call, head->code, input.substr(kHeadBytes, head->size), call_context);
+  }
+  handled_ += static_cast<std::size_t>(here);
+  if (handled_ < kChunk && handled_ < input_.size()) return valid;
+  input_.erase(0, handled_);
+  handled_ = 0;
   release_spare(input_);
   return valid;
+}
+
+void LocalPeer::wait_for_turn(bool waits) {
+  const std::lock_guard lock(mutex_);
+  waits_for_turn_ = waits;
+  update_epoll();
 }
 
 bool LocalPeer::handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,

@@ -55,11 +55,17 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
         limits_(limits),
         socket_(std::move(socket)) {}
 
-  // On the server's thread. False: disconnected, or an invalid frame was received; call close().
+  // On the server's thread, likewise all up to close(). False: disconnected, or an invalid frame was received; call close().
   bool watch();
-  bool ready(std::uint32_t events, const CallContext& call_context);
-  // Bytes received of an incomplete request.
-  std::size_t partial_bytes() const { return input_.size(); }
+  // Reads what has arrived and sends what the socket takes.
+  bool ready(std::uint32_t events);
+  // Whether handle_next() has something to do.
+  bool has_request(const CallContext& call_context);
+  bool handle_next(const CallContext& call_context);
+  // Nothing more is read from a peer whose next request waits for its turn.
+  void wait_for_turn(bool waits);
+  // Bytes received of requests that are not handled yet.
+  std::size_t partial_bytes() const { return input_.size() - handled_; }
   UserId user() const { return user_.uid; }
 
   // Abandons its calls and sends a refusal if the socket is still open.
@@ -70,7 +76,6 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
 
  private:
   bool read();
-  bool read_requests(const CallContext& call_context);
   bool handle_frame(std::uint32_t call, std::uint32_t code, std::string_view body,
                     const CallContext& call_context);
   void answer(std::uint32_t call, Result<api::Sealed> result);
@@ -86,6 +91,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   const LocalLimits& limits_;
 
   std::string input_;             // this and the next on the server's thread only
+  std::size_t handled_ = 0;       // bytes of `input_`
   std::uint64_t to_discard_ = 0;  // remaining bytes of a request that is too large
 
   std::mutex mutex_;
@@ -94,6 +100,7 @@ class LocalPeer : public std::enable_shared_from_this<LocalPeer> {
   std::size_t counted_unsent_ = 0;  // bytes, for its user
   std::map<std::uint32_t, std::shared_ptr<Answer>> calls_;
   std::uint32_t epoll_events_ = 0;
+  bool waits_for_turn_ = false;
   bool paused_ = false;  // not read until answers have been sent
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -31,6 +32,7 @@ std::optional<UserId> uid_of_unknown_users() {
 
 struct LocalServer::State {
   struct User {
+    std::deque<std::uint64_t> waiting;  // peers with a request to handle
     std::size_t connections = 0;
     std::size_t partial_bytes = 0;
     std::shared_ptr<UserLoad> load = std::make_shared<UserLoad>();
@@ -38,7 +40,9 @@ struct LocalServer::State {
   struct Connected {
     std::shared_ptr<LocalPeer> peer;
     std::size_t partial_bytes = 0;
+    bool waits = false;  // is in its user's list
   };
+  using Peers = std::map<std::uint64_t, Connected>;
 
   const CallContext call_context;
   const LocalLimits limits;
@@ -46,8 +50,9 @@ struct LocalServer::State {
   Problems& problems;
   EventLoop loop;
   std::map<std::uint64_t, UnixListener> listeners;  // by the loop's ids, as the next
-  std::map<std::uint64_t, Connected> peers;
+  Peers peers;
   std::map<UserId, User> users;
+  std::deque<UserId> turns;  // of users with a request to handle
   const std::optional<UserId> shared_uid = uid_of_unknown_users();
 
   State(CallContext c, LocalLimits l, ConnectionLimits d, Problems& p)
@@ -59,7 +64,11 @@ struct LocalServer::State {
   void welcome(Socket socket);
   bool may_connect(UserId uid, const User& user) const;
   void serve(std::uint64_t id, std::uint32_t events);
-  void drop(std::map<std::uint64_t, Connected>::iterator found);
+  void add_turn(Peers::iterator found);
+  bool take_turns();
+  void handle_one_of(UserId uid);
+  bool count_partial(Peers::iterator found);
+  void drop(Peers::iterator found);
 };
 
 LocalServer::LocalServer(CallContext call_context, LocalLimits limits, ConnectionLimits descriptors,
@@ -82,7 +91,7 @@ Status LocalServer::start() {
   if (auto opened = s.loop.open(); !opened) return opened;
   for (const auto& [id, listener] : s.listeners) s.loop.add_listener(listener.fd(), id);
   s.loop.start([&s](std::uint64_t id, std::uint32_t events) { s.ready(id, events); },
-               [&s] { s.tick(); });
+               [&s] { s.tick(); }, [&s] { return s.take_turns(); });
   return {};
 }
 
@@ -155,18 +164,63 @@ void LocalServer::State::welcome(Socket socket) {
 void LocalServer::State::serve(std::uint64_t id, std::uint32_t events) {
   const auto found = peers.find(id);
   if (found == peers.end()) return;
+  if (!found->second.peer->ready(events)) return drop(found);
+  if (!count_partial(found)) return;
+  if (!found->second.waits && found->second.peer->has_request(call_context)) add_turn(found);
+}
+
+// False: the peer was dropped, because its user has too much half sent.
+bool LocalServer::State::count_partial(Peers::iterator found) {
   Connected& connected = found->second;
-  if (!connected.peer->ready(events, call_context)) return drop(found);
   User& user = users[connected.peer->user()];
   user.partial_bytes += connected.peer->partial_bytes() - connected.partial_bytes;
   connected.partial_bytes = connected.peer->partial_bytes();
-  if (user.partial_bytes <= limits.partial_bytes_per_user) return;
+  if (user.partial_bytes <= limits.partial_bytes_per_user) return true;
   connected.peer->send_frame(
       refusal_frame(0, {ErrorCode::unavailable, "too many large requests are being sent at once"}));
   drop(found);
+  return false;
 }
 
-void LocalServer::State::drop(std::map<std::uint64_t, Connected>::iterator found) {
+void LocalServer::State::add_turn(Peers::iterator found) {
+  const UserId uid = found->second.peer->user();
+  User& user = users[uid];
+  if (user.waiting.empty()) turns.push_back(uid);
+  user.waiting.push_back(found->first);
+  found->second.waits = true;
+}
+
+// One request of each user in turn, so that one user's many requests do not delay those of others. True: there are more.
+bool LocalServer::State::take_turns() {
+  for (std::size_t left = turns.size(); left > 0; --left) {
+    const UserId uid = turns.front();
+    turns.pop_front();
+    handle_one_of(uid);
+    const auto user = users.find(uid);
+    if (user != users.end() && !user->second.waiting.empty()) turns.push_back(uid);
+  }
+  return !turns.empty();
+}
+
+void LocalServer::State::handle_one_of(UserId uid) {
+  const auto user = users.find(uid);
+  if (user == users.end() || user->second.waiting.empty()) return;
+  const auto found = peers.find(user->second.waiting.front());
+  user->second.waiting.pop_front();
+  if (found == peers.end()) return;
+  LocalPeer& peer = *found->second.peer;
+  found->second.waits = false;
+  if (!peer.handle_next(call_context)) return drop(found);
+  if (!count_partial(found)) return;
+  const bool more = peer.has_request(call_context);
+  if (more) {
+    user->second.waiting.push_back(found->first);
+    found->second.waits = true;
+  }
+  peer.wait_for_turn(more);
+}
+
+void LocalServer::State::drop(Peers::iterator found) {
   found->second.peer->close();
   const auto user = users.find(found->second.peer->user());
   user->second.partial_bytes -= found->second.partial_bytes;

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include <future>
 #include <random>
 #include <thread>
 
@@ -388,6 +389,47 @@ TEST_F(LocalTest, ADeletedSocketIsMadeAgain) {
   const std::lock_guard lock(mutex);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_NE(told[0].find(path()), std::string::npos);
+}
+
+TEST_F(LocalTest, UsersTakeTurns) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can be two users";
+  std::filesystem::permissions(directory.path(), std::filesystem::perms(0755));
+  start();
+  const auto send = [&](const Socket& client, std::uint32_t calls) {
+    api::Sealed request;
+    request.set_payload(ping().SerializeAsString());
+    std::string bytes;
+    for (std::uint32_t call = 1; call <= calls; ++call)
+      bytes += frame(call, kSealedFrame, request.SerializeAsString());
+    say(client, bytes);
+  };
+  Socket modest;
+  std::thread([&] {  // the bare system call changes the user of one thread
+    ASSERT_EQ(::syscall(SYS_setresuid, -1, 1, -1), 0);
+    modest = open_socket();
+  })
+      .join();
+  const Socket greedy = open_socket();
+  for (const Socket* client :
+       std::initializer_list<const Socket*>{&modest, &greedy}) {  // so that both names are known
+    send(*client, 1);
+    ASSERT_TRUE(hear(*client));
+  }
+  std::promise<void> all_sent;
+  const auto go_on = all_sent.get_future().share();
+  answer = [&](const api::Request&, const std::shared_ptr<Responder>& responder) {
+    go_on.wait();
+    responder->send({});
+  };
+  send(greedy, 200);
+  ASSERT_TRUE(eventually([&] { return seen().size() == 3; }));
+  send(modest, 1);
+  all_sent.set_value();
+  ASSERT_TRUE(hear(modest));
+  const auto calls = seen();
+  const auto last = std::find_if(calls.rbegin(), calls.rend(),
+                                 [](const Seen& call) { return call.caller.uid == UserId(1); });
+  EXPECT_LT(calls.rend() - last, 10);
 }
 
 // Answers that are not read are bounded for all connections of a user together.
