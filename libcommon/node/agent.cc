@@ -114,7 +114,8 @@ void NodeAgent::connected(Moment now) {
                 .version = setup_.version,
                 .highest_epoch = identity_.highest_epoch,
                 .highest_lsn = identity_.highest_lsn,
-                .attempts = attempts()});
+                .attempts = attempts(),
+                .position = identity_.position});
 }
 
 void NodeAgent::disconnected() {
@@ -126,6 +127,7 @@ void NodeAgent::disconnected() {
 void NodeAgent::receive(const ToNode& message, Moment now) {
   if (message.node != setup_.name || message.epoch < identity_.highest_epoch) return;
   note_position(message.epoch, Lsn());
+  if (message.position) note_position(*message.position);
   std::visit([&](const auto& body) { handle(body, now); }, message.body);
 }
 
@@ -200,6 +202,23 @@ void NodeAgent::note_position(Epoch epoch, Lsn lsn) {
   if (epoch <= identity_.highest_epoch) return;
   identity_.highest_epoch = epoch;
   // Best effort: what it guards against is an old database under a new node, and a full disk must not stop running jobs.
+  (void)spool_.write_identity(encode(identity_));
+}
+
+// The controller has compared the position that this node registered with, so a history that is not ours followed it.
+void NodeAgent::note_position(const JournalPosition& position) {
+  JournalPosition& known = identity_.position;
+  if (position.history == known.history && position.lsn <= known.lsn) return;
+  known = position;
+  identity_.highest_lsn = std::max(identity_.highest_lsn, position.lsn);
+  // Also of jobs that never reach this node. Best effort, as above.
+  (void)spool_.write_identity(encode(identity_));
+}
+
+// The position of a command is one that was committed. A database without it is older, and what the command did would stay.
+void NodeAgent::note_command(Lsn lsn) {
+  if (lsn <= identity_.highest_lsn) return;
+  identity_.highest_lsn = lsn;
   (void)spool_.write_identity(encode(identity_));
 }
 
@@ -326,16 +345,19 @@ void NodeAgent::handle(const Kill& message, Moment now) {
 }
 
 void NodeAgent::handle(const Signal& message, Moment now) {
+  note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
   if (entry && !has_ended(entry->report.phase)) executor_->signal(message, now);
 }
 
 void NodeAgent::handle(const SetLimit& message, Moment now) {
+  note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
   if (entry && !has_ended(entry->report.phase)) executor_->set_limit(message, now);
 }
 
 void NodeAgent::handle(const SetSuspended& message, Moment now) {
+  note_command(message.lsn);
   Entry* entry = current(message.attempt, message.fence);
   if (entry && !has_ended(entry->report.phase)) executor_->set_suspended(message, now);
 }

@@ -60,6 +60,35 @@ TEST(Agent, RegistersWithAllItHasAndKeepsItsIncarnation) {
   EXPECT_NE(sent<Register>(world).back().incarnation_tag, tag);
 }
 
+TEST(Agent, TellsThePositionItHeardLastAlsoOfJobsOfOthers) {
+  World world;
+  world.welcome();
+  const JournalPosition first{"db", Epoch(1), "holder", Lsn(900), JobId(12)};
+  world.tell(HeartbeatAck{1}, first);
+  JournalPosition older = first;
+  older.lsn = Lsn(800);
+  world.tell(HeartbeatAck{2}, older);  // late
+  world.restart_daemon();
+  EXPECT_EQ(sent<Register>(world).back().position, first);
+  EXPECT_EQ(sent<Register>(world).back().highest_lsn, Lsn(900)) << "for a controller of 0.1.0";
+
+  const JournalPosition next{"db/2", Epoch(1), "holder", Lsn(901), JobId(13)};
+  world.welcome();
+  world.tell(HeartbeatAck{3}, next);
+  world.restart_daemon();
+  EXPECT_EQ(sent<Register>(world).back().position, next);
+}
+
+TEST(Agent, TellsThePositionOfTheLastCommandToo) {
+  World world;
+  world.welcome();
+  world.tell(make_prepare(world));
+  world.settle();
+  world.tell(SetLimit{kKey, Fence(50), Lsn(70), Seconds(60)});
+  world.restart_daemon();
+  EXPECT_EQ(sent<Register>(world).back().highest_lsn, Lsn(70));
+}
+
 TEST(Agent, TakesTheControllersWordForAHigherIncarnation) {
   World world;
   world.tell(Welcome{world.agent().incarnation() + 5, Seconds(300), Seconds(10)});
