@@ -19,6 +19,7 @@
 #include "aresctld/accounting/usage_rebuild.h"
 #include "aresctld/engine/engine_loop.h"
 #include "aresctld/engine/job_waiters.h"
+#include "aresctld/engine/mark_keeper.h"
 #include "aresctld/engine/scheduler_loop.h"
 #include "aresctld/engine/state_dir.h"
 #include "aresctld/engine/view.h"
@@ -59,6 +60,15 @@ store::PgOptions pg_options(const config::Config& config) {
   options.cluster_name = config.policy.cluster_name;
   options.controller_host = host_name();
   return options;
+}
+
+store::HighWaterMark mark_of(const store::Opened& opened) {
+  const ClusterState& state = opened.state;
+  store::HighWaterMark mark;
+  mark.system = opened.system;
+  mark.position = {state.history, opened.epoch, opened.holder, state.lsn, state.next_job_id};
+  mark.next_node_id = state.next_node_id;
+  return mark;
 }
 
 // Waits for the database as long as it takes. Empty: a stop signal came first.
@@ -156,13 +166,19 @@ Status Controller::run() {
   spdlog::info("recovered {} jobs and {} nodes at lsn {}, epoch {}", recovered.state.jobs.size(),
                recovered.state.nodes.size(), recovered.state.lsn.value(), recovered.epoch.value());
 
+  if (parts_->accept_rollback)
+    spdlog::warn("a rollback was accepted: history {} begins after event {}",
+                 recovered.state.history, recovered.state.lsn.value());
+
   const Epoch epoch = recovered.epoch;
   recovered.state.epoch = epoch;
   recovered.state.cluster = policy->cluster;
+  MarkKeeper mark(state_dir->high_water());
+  if (auto begun = mark.begin(mark_of(recovered)); !begun) return fail(begun.error());
 
   Clock clock;
   ViewHolder views;
-  NodeHub nodes(journal, views, clock);
+  NodeHub nodes(journal, views, clock, recovered.holder);
   JobWaiters job_waiters(views, clock);
   Identity identity;
   store::PgOptions for_reports = pg_options(*config);
@@ -189,7 +205,7 @@ Status Controller::run() {
   sinks.notify = [&](std::vector<core::Notice> notices) { mailer.post(std::move(notices)); };
   sinks.durable = [&](const Committed& to) {
     commits_under = to.epoch.value();
-    state_dir->remember({system, to.epoch, to.lsn, to.next_job_id, to.next_node_id});
+    mark.committed(to.epoch, to.lsn, to.next_job_id, to.next_node_id);
   };
   sinks.fatal = [](const Error& error) {
     // Proposed state dies unseen: no destructor, no thread may let anything of it out.

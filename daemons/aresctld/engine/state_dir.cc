@@ -1,7 +1,6 @@
 #include "aresctld/engine/state_dir.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,30 +30,10 @@ Result<StateDir> StateDir::take(const std::string& path) {
 }
 
 StateDir::StateDir(StateDir&& other) noexcept
-    : lock_(std::exchange(other.lock_, -1)),
-      high_water_(std::move(other.high_water_)),
-      written_(other.written_),
-      unwritten_(std::move(other.unwritten_)) {}
+    : lock_(std::exchange(other.lock_, -1)), high_water_(std::move(other.high_water_)) {}
 
 StateDir::~StateDir() {
-  if (lock_ < 0) return;
-  // So that a database which is restored while the controller is stopped is known for an older one, however little it lacks.
-  if (unwritten_)
-    if (auto saved = high_water_.save(*unwritten_); !saved)
-      spdlog::warn("{}", saved.error().message);
-  close(lock_);
-}
-
-void StateDir::remember(const store::HighWaterMark& mark) {
-  const auto now = std::chrono::steady_clock::now();
-  unwritten_ = mark;
-  if (now - written_ < std::chrono::seconds(1)) return;
-  written_ = now;
-  // Its loss harms nothing until the database is rolled back as well; then the nodes remember.
-  if (auto saved = high_water_.save(mark); saved)
-    unwritten_.reset();
-  else
-    spdlog::warn("{}", saved.error().message);
+  if (lock_ >= 0) close(lock_);
 }
 
 }  // namespace ares::aresctld

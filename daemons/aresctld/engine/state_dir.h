@@ -1,12 +1,10 @@
-// StateDir: the controller's own directory: its lock, and how far the database had come when this machine last saw it.
-// Made by the main thread before anything else; remember() is the journal thread's.
+// StateDir: the controller's own directory: its lock, and where it remembers how far the database had come.
+// Made by the main thread before anything else.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
-#include "base/ids.h"
 #include "base/result.h"
 #include "store/journal/high_water.h"
 
@@ -22,19 +20,16 @@ class StateDir {
   ~StateDir();
 
   // data_loss for a damaged file.
-  Result<std::optional<store::HighWaterMark>> seen() const { return high_water_.load(); }
-
-  // Writes at most one mark a second, and the last one in the end: acceptance of a rollback leaves a margin for what the file does not
-  // know after a crash.
-  void remember(const store::HighWaterMark& mark);
+  Result<std::optional<store::HighWaterMark>> seen() const {
+    return store::HighWater(high_water_).load();
+  }
+  const std::string& high_water() const { return high_water_; }
 
  private:
-  StateDir(int lock, std::string path) : lock_(lock), high_water_(std::move(path)) {}
+  StateDir(int lock, std::string high_water) : lock_(lock), high_water_(std::move(high_water)) {}
 
   int lock_;
-  store::HighWater high_water_;
-  std::chrono::steady_clock::time_point written_{};
-  std::optional<store::HighWaterMark> unwritten_;
+  std::string high_water_;
 };
 
 }  // namespace ares::aresctld

@@ -74,6 +74,7 @@ struct Opened {
   std::string
       system;  // identifies the database itself, so that another one under the same name is noticed
   ClusterState state;  // at the controller's lsn; after reopen() only epoch and lsn are meaningful
+  std::string holder{};  // names this controller process
 };
 
 class Journal {
