@@ -130,6 +130,12 @@ struct Controller::Parts {
 
   std::mutex database_mutex;
   std::string database_state = "active";
+  std::string objection;  // empty: none
+
+  std::string state() {
+    std::lock_guard lock(database_mutex);
+    return objection.empty() ? database_state : "acknowledges nothing: " + objection;
+  }
 };
 
 Controller::Controller(std::shared_ptr<const config::Config> config, bool accept_rollback)
@@ -207,6 +213,12 @@ Status Controller::run() {
     commits_under = to.epoch.value();
     mark.committed(to.epoch, to.lsn, to.next_job_id, to.next_node_id);
   };
+  sinks.object = [&](const core::Objection& objection) {
+    spdlog::critical("acknowledging nothing more: {}", objection.why);
+    mark.object(objection.heard);
+    std::lock_guard lock(parts_->database_mutex);
+    parts_->objection = objection.why;
+  };
   sinks.fatal = [](const Error& error) {
     // Proposed state dies unseen: no destructor, no thread may let anything of it out.
     spdlog::critical("stopping: {}", error.message);
@@ -221,6 +233,16 @@ Status Controller::run() {
   };
 
   EngineLoop engine(journal, std::move(recovered.state), policy, clock, std::move(sinks));
+  // Whether the database is the newest, only the nodes can say then.
+  if (!*seen && !parts_->accept_rollback) {
+    const std::size_t awaited = engine.hear_nodes_first();
+    if (awaited > 0)
+      spdlog::warn(
+          "{} has no record of the last position: waiting for {} nodes, at most {} s, before "
+          "anything is acknowledged",
+          config->controller.state_dir, awaited,
+          std::chrono::duration_cast<Seconds>(core::kRollCallPatience).count());
+  }
   Reconfigurer reconfigurer(config_holder, engine, views, &plugins);
   UsageRebuilder usage(pg_options(*config), views, engine, clock);
   SchedulerLoop scheduler(views, engine, clock, config_holder);
@@ -241,10 +263,7 @@ Status Controller::run() {
       {engine, clock, views, nodes, job_waiters, pool, config_holder, reconfigurer, dumps, plugins,
        journal, [&](const api::Accounting& query, Time now) { return accounting.read(query, now); },
        reports, rollup_worker, maintenance, usage, [] { kill(getpid(), SIGTERM); },
-       [&] {
-         std::lock_guard lock(parts_->database_mutex);
-         return parts_->database_state;
-       }},
+       [&] { return parts_->state(); }},
       identity);
   rpc::ServerOptions listening;
   listening.listen = config->controller.listen;
