@@ -9,6 +9,8 @@ constexpr std::size_t kForgottenKept = 20'000;
 // A controller that has given this node up no longer answers its heartbeats, though the session lives: registering is the way back.
 constexpr std::size_t kUnansweredBeforeRegister = 3;
 
+constexpr const char* kEndedBefore = "its end was reported and acknowledged before";
+
 bool jobs_fault(ErrorCode code) {
   return code == ErrorCode::not_found || code == ErrorCode::permission_denied ||
          code == ErrorCode::invalid_argument;
@@ -238,7 +240,12 @@ void NodeAgent::handle(const Prepare& message, Moment now) {
     return;  // another fence for the same attempt is an older or a restored database's: it gets no answer
   }
   auto decline = [&](const char* cause) { send(LaunchRefused{key, fence, true, cause}); };
-  if (forgotten_.contains(key)) return decline("the attempt has ended on this node already");
+  if (const auto ended = forgotten_.find(key); ended != forgotten_.end()) {
+    // Its own fence: the controller prepares an attempt that has run, because an older database was restored.
+    if (ended->second == fence)
+      return progress(bare_report(key, fence, AttemptPhase::lost, kEndedBefore));
+    return decline("the attempt has ended on this node already");
+  }
   if (launch_spec.share.incarnation > identity_.incarnation) return;  // Welcome is on its way
   if (launch_spec.share.incarnation < identity_.incarnation)
     return decline("it was meant for the node before its restart");
@@ -319,6 +326,9 @@ bool NodeAgent::supersede(const LaunchSpec& newer, Moment now) {
 }
 
 void NodeAgent::handle(const Go& message, Moment now) {
+  // Only an attempt that was ready here is told to start: one that is not here any more has ended, and the controller has lost that.
+  if (!attempts_.contains(message.attempt))
+    return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
   Entry* entry = current(message.attempt, message.fence);
   if (!entry) return;
   if (entry->report.phase != AttemptPhase::ready || entry->kill_requested)
@@ -331,8 +341,8 @@ void NodeAgent::handle(const Kill& message, Moment now) {
   auto it = attempts_.find(message.attempt);
   if (it == attempts_.end()) {
     if (forgotten_.contains(message.attempt))
-      return progress(bare_report(message.attempt, message.fence, AttemptPhase::lost,
-                                  "its end was reported and acknowledged before"));
+      return progress(
+          bare_report(message.attempt, message.fence, AttemptPhase::lost, kEndedBefore));
     mark_cancelled(message.attempt, message.fence, "cancelled before it reached the node", now);
     return progress(attempts_.at(message.attempt).report);
   }
