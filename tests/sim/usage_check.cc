@@ -89,10 +89,9 @@ class Reckoning {
 
 void Observer::check_usage() const {
   Reckoning reckoning;
-  for (Lsn lsn{1}; lsn <= database_->lsn(); lsn = lsn.next()) {
-    const Event& event = database_->event(lsn);
-    reckoning.at(event.at);
-    std::visit(reckoning, event.body);
+  for (const auto& [lsn, event] : database_->events()) {
+    reckoning.at(event->at);
+    std::visit(reckoning, event->body);
   }
   double stored = 0, of_qos = 0;
   database_->replayed().usage.for_each([&](AssociationId id, const AssociationUsage& usage) {
